@@ -1,0 +1,2 @@
+#pragma once
+#include <vpx/vpx_codec.h>

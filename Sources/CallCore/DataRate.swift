@@ -1,0 +1,42 @@
+/// A transmission rate in whole bits per second.
+public struct DataRate: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var bitsPerSecond: Int64
+
+  @inlinable public init(bitsPerSecond: Int64) { self.bitsPerSecond = bitsPerSecond }
+  @inlinable public static func bitsPerSecond(_ rate: Int64) -> DataRate { DataRate(bitsPerSecond: rate) }
+  @inlinable public static func kilobitsPerSecond(_ rate: Int64) -> DataRate { DataRate(bitsPerSecond: rate * 1_000) }
+  @inlinable public static func megabitsPerSecond(_ rate: Int64) -> DataRate {
+    DataRate(bitsPerSecond: rate * 1_000_000)
+  }
+
+  @inlinable public static func < (a: DataRate, b: DataRate) -> Bool { a.bitsPerSecond < b.bitsPerSecond }
+
+  /// How long `byteCount` bytes take to serialise, rounded up to a nanosecond.
+  ///
+  /// - Precondition: the rate is positive.
+  @inlinable public func transmissionTime(byteCount: Int) -> Interval {
+    precondition(bitsPerSecond > 0, "a rate of zero never transmits")
+    let bits = UInt64(byteCount) * 8
+    let (high, low) = bits.multipliedFullWidth(by: 1_000_000_000)
+    let rate = UInt64(bitsPerSecond)
+    guard high < rate else { return Interval(nanoseconds: .max) }
+    let (quotient, remainder) = rate.dividingFullWidth((high, low))
+    let rounded = quotient &+ (remainder == 0 ? 0 : 1)
+    return Interval(nanoseconds: rounded > UInt64(Int64.max) ? .max : Int64(rounded))
+  }
+}
+
+extension DataRate: CustomStringConvertible {
+  public var description: String {
+    switch bitsPerSecond {
+    case 1_000_000... where bitsPerSecond % 100_000 == 0: return Self.scaled(bitsPerSecond, by: 1_000_000) + "Mbps"
+    case 1_000... where bitsPerSecond % 100 == 0: return Self.scaled(bitsPerSecond, by: 1_000) + "kbps"
+    default: return "\(bitsPerSecond)bps"
+    }
+  }
+
+  private static func scaled(_ value: Int64, by unit: Int64) -> String {
+    let tenths = value / (unit / 10)
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -1,0 +1,54 @@
+/// Bounds-checked big-endian reads, for parsers of untrusted input.
+extension RawSpan {
+  @inlinable public func byte(at offset: Int) -> UInt8? {
+    guard offset >= 0, offset < byteCount else { return nil }
+    return unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
+
+  /// The big-endian integer at `offset`, or nil when it does not lie wholly inside.
+  @inlinable public func bigEndian<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type = T.self, at offset: Int) -> T? {
+    let size = MemoryLayout<T>.size
+    guard offset >= 0, byteCount >= size, offset <= byteCount - size else { return nil }
+    return T(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
+  }
+
+  /// A copy of the bytes in `range`, or nil when it does not lie wholly inside.
+  @inlinable public func bytes(in range: Range<Int>) -> [UInt8]? {
+    guard range.lowerBound >= 0, range.upperBound <= byteCount else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+      for index in 0..<range.count {
+        buffer.initializeElement(
+          at: index, to: unsafeLoad(fromUncheckedByteOffset: range.lowerBound + index, as: UInt8.self))
+      }
+      count = range.count
+    }
+  }
+
+  /// A copy of all bytes.
+  @inlinable public var copied: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
+}
+
+extension [UInt8] {
+  @inlinable public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+    for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: value >> T(shift)))
+    }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  @inlinable public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+    for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: value >> T(shift)))
+    }
+  }
+
+  /// Appends every byte of `bytes`.
+  ///
+  /// - Precondition: the span has room for them.
+  @inlinable public mutating func append(contentsOf bytes: RawSpan) {
+    for offset in 0..<bytes.byteCount {
+      append(bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self))
+    }
+  }
+}

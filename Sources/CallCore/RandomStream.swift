@@ -1,0 +1,92 @@
+/// The root of all chance in a run: named, independent streams derived from one seed.
+///
+/// A stream depends on the seed and its own name only, so adding a peer, a link or a draw elsewhere moves no draw here.
+public struct RandomSource: Sendable {
+  public let seed: UInt64
+
+  public init(seed: UInt64) { self.seed = seed }
+
+  /// The stream called `name`, such as `link/wan/loss`. The same name always yields the same draws.
+  public func stream(_ name: String) -> RandomStream {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    return RandomStream(seed: splitMix(seed ^ splitMix(hash)))
+  }
+}
+
+/// One stream of pseudo-random draws (xoshiro256**). Not copyable, so two owners can never share draws by accident.
+///
+/// Deterministic by design: never use it for the keys of a live call.
+public struct RandomStream: ~Copyable {
+  @usableFromInline var a: UInt64
+  @usableFromInline var b: UInt64
+  @usableFromInline var c: UInt64
+  @usableFromInline var d: UInt64
+
+  public init(seed: UInt64) {
+    a = splitMix(seed)
+    b = splitMix(a)
+    c = splitMix(b)
+    d = splitMix(c)
+  }
+
+  @inlinable public mutating func next() -> UInt64 {
+    let scrambled = b &* 5
+    let result = (scrambled << 7 | scrambled >> 57) &* 9
+    let shifted = b << 17
+    c ^= a
+    d ^= b
+    b ^= c
+    a ^= d
+    c ^= shifted
+    d = d << 45 | d >> 19
+    return result
+  }
+
+  /// A uniform integer in `0..<bound`, by multiplication and rejection.
+  ///
+  /// - Precondition: `bound` is positive.
+  @inlinable public mutating func uniform(below bound: UInt64) -> UInt64 {
+    precondition(bound > 0, "an empty range has no member")
+    var (high, low) = next().multipliedFullWidth(by: bound)
+    if low < bound {
+      let threshold = (0 &- bound) % bound
+      while low < threshold { (high, low) = next().multipliedFullWidth(by: bound) }
+    }
+    return high
+  }
+
+  /// A uniform integer in the closed range.
+  @inlinable public mutating func uniform(in range: ClosedRange<Int64>) -> Int64 {
+    let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+    guard width < .max else { return Int64(bitPattern: next()) }
+    return range.lowerBound &+ Int64(bitPattern: uniform(below: width + 1))
+  }
+
+  /// A uniform fraction in `0..<1` with 53 bits.
+  @inlinable public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// True with the given probability; 0 never, 1 always.
+  @inlinable public mutating func chance(_ probability: Double) -> Bool { unit() < probability }
+
+  public mutating func bytes(_ count: Int) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    while result.count < count {
+      var word = next()
+      for _ in 0..<min(8, count - result.count) {
+        result.append(UInt8(truncatingIfNeeded: word))
+        word >>= 8
+      }
+    }
+    return result
+  }
+}
+
+@usableFromInline
+func splitMix(_ state: UInt64) -> UInt64 {
+  var z = state &+ 0x9E37_79B9_7F4A_7C15
+  z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+  z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+  return z ^ (z >> 31)
+}

@@ -1,0 +1,169 @@
+/// Something that reads events as they are written: monitors, file writers, statistics.
+public protocol TraceObserver: AnyObject {
+  func observe(_ record: TraceRecord, in trace: Trace)
+}
+
+/// The one spine of a run: every event, in order, with a running hash.
+///
+/// Writing costs a few dozen nanoseconds and keeps nothing in memory: observers take what they need, and names are
+/// interned so that text is rendered only when somebody reads it. One run is one thread; a trace is not `Sendable`.
+public final class Trace {
+  public struct Declaration: Sendable {
+    public let name: String
+    public let fields: [TraceField]
+    /// Whether the newest event's first field is a value that scenarios may watch.
+    public var isObservable: Bool { fields.first?.name == "value" }
+  }
+
+  /// The time stamped on events; the engine sets it before it dispatches.
+  public var now = Instant.zero
+  /// The cause stamped on events written without one; the engine sets it before it dispatches.
+  public var cause = EventNumber.none
+
+  public private(set) var declarations: [Declaration] = []
+  public private(set) var subjects: [String] = []
+  public private(set) var symbols: [String] = []
+  public private(set) var endpoints: [Endpoint] = []
+
+  /// How many events have been written.
+  public private(set) var count: UInt64 = 0
+  /// A hash over every event so far, names included: equal hashes mean equal runs.
+  public private(set) var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  private var kindIDs: [String: TraceKind] = [:]
+  private var subjectIDs: [String: TraceSubject] = [:]
+  private var symbolIDs: [String: Symbol] = [:]
+  private var endpointIDs: [Endpoint: UInt32] = [:]
+  private var observers: [[any TraceObserver]] = []
+  private var universalObservers: [any TraceObserver] = []
+
+  public init() {}
+
+  // MARK: Names
+
+  /// Declares a kind, or returns the one already declared under that name.
+  ///
+  /// - Precondition: a name is always declared with the same fields, at most ``TraceRecord/fieldLimit`` of them.
+  public func declare(_ name: String, _ fields: TraceField...) -> TraceKind {
+    if let known = kindIDs[name] {
+      precondition(declarations[Int(known.id)].fields == fields, "'\(name)' is declared twice with different fields")
+      return known
+    }
+    precondition(fields.count <= TraceRecord.fieldLimit, "'\(name)' has too many fields")
+    let kind = TraceKind(id: UInt16(declarations.count))
+    declarations.append(Declaration(name: name, fields: fields))
+    observers.append(universalObservers)
+    kindIDs[name] = kind
+    return kind
+  }
+
+  public func kind(named name: String) -> TraceKind? { kindIDs[name] }
+
+  public func subject(_ name: String) -> TraceSubject {
+    if let known = subjectIDs[name] { return known }
+    let subject = TraceSubject(id: UInt32(subjects.count))
+    subjects.append(name)
+    subjectIDs[name] = subject
+    mix(name)
+    return subject
+  }
+
+  public func symbol(_ text: String) -> Symbol {
+    if let known = symbolIDs[text] { return known }
+    let symbol = Symbol(id: UInt32(symbols.count))
+    symbols.append(text)
+    symbolIDs[text] = symbol
+    mix(text)
+    return symbol
+  }
+
+  /// Interns `text` and wraps it as a field value.
+  public func value(_ text: String) -> TraceValue { .symbol(symbol(text)) }
+
+  /// Interns `endpoint` and wraps it as a field value.
+  public func value(_ endpoint: Endpoint) -> TraceValue {
+    if let known = endpointIDs[endpoint] { return TraceValue(word: UInt64(known)) }
+    let id = UInt32(endpoints.count)
+    endpoints.append(endpoint)
+    endpointIDs[endpoint] = id
+    mix(endpoint.address.high)
+    mix(endpoint.address.low)
+    mix(UInt64(endpoint.port))
+    return TraceValue(word: UInt64(id))
+  }
+
+  // MARK: Observers
+
+  /// Sends events of the given kinds to `observer`, or all events when `kinds` is nil.
+  public func add(_ observer: any TraceObserver, for kinds: [TraceKind]? = nil) {
+    if let kinds {
+      for kind in kinds { observers[Int(kind.id)].append(observer) }
+    } else {
+      universalObservers.append(observer)
+      for index in observers.indices { observers[index].append(observer) }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes an event now. Values follow the order of the declared fields; `cause` defaults to the ambient one.
+  @discardableResult
+  public func write(
+    _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber? = nil, _ values: TraceValue...
+  ) -> EventNumber {
+    var words = InlineArray<6, UInt64>(repeating: 0)
+    for index in values.indices { words[index] = values[index].word }
+    return write(kind, subject, cause: cause ?? self.cause, fieldCount: values.count, words)
+  }
+
+  /// The allocation-free form, for events written once per packet.
+  @discardableResult
+  public func write(
+    _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber, fieldCount: Int, _ words: InlineArray<6, UInt64>
+  ) -> EventNumber {
+    assert(fieldCount == declarations[Int(kind.id)].fields.count, "wrong number of values for this kind")
+    count += 1
+    let record = TraceRecord(
+      time: now, number: EventNumber(count), cause: cause, subject: subject, kind: kind,
+      fieldCount: UInt8(fieldCount), values: words)
+    mix(UInt64(bitPattern: now.nanoseconds))
+    mix(UInt64(subject.id) << 32 | UInt64(kind.id) << 8 | UInt64(fieldCount))
+    mix(cause.rawValue)
+    for index in 0..<fieldCount { mix(words[index]) }
+    for observer in observers[Int(kind.id)] { observer.observe(record, in: self) }
+    return record.number
+  }
+
+  // MARK: Reading
+
+  /// The value of a record's field, read with its declared type, or nil when the kind has no such field.
+  public func datum(_ name: String, of record: TraceRecord) -> TraceDatum? {
+    guard let index = declarations[Int(record.kind.id)].fields.firstIndex(where: { $0.name == name }) else {
+      return nil
+    }
+    return datum(at: index, of: record)
+  }
+
+  public func datum(at index: Int, of record: TraceRecord) -> TraceDatum {
+    let word = record.values[index]
+    switch declarations[Int(record.kind.id)].fields[index].type {
+    case .integer: return .integer(Int64(bitPattern: word))
+    case .real: return .real(Double(bitPattern: word))
+    case .flag: return .flag(word != 0)
+    case .interval: return .interval(Interval(nanoseconds: Int64(bitPattern: word)))
+    case .symbol: return .symbol(symbols[Int(word)])
+    case .endpoint: return .endpoint(endpoints[Int(word)])
+    case .event: return .event(EventNumber(word))
+    }
+  }
+
+  private func mix(_ word: UInt64) {
+    let keyed = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
+    hash = keyed ^ (keyed >> 32)
+  }
+
+  private func mix(_ text: String) {
+    mix(UInt64(text.utf8.count))
+    for byte in text.utf8 { mix(UInt64(byte)) }
+  }
+}

@@ -1,0 +1,68 @@
+/// What a field of a trace event holds. Every value is one 64-bit word; the type says how to read it.
+public enum TraceFieldType: UInt8, Sendable {
+  case integer, real, flag
+  /// Nanoseconds.
+  case interval
+  /// An interned string: state names, reasons, codes, identifiers.
+  case symbol
+  /// An interned transport address.
+  case endpoint
+  /// The number of another event.
+  case event
+}
+
+public struct TraceField: Hashable, Sendable {
+  public let name: String
+  public let type: TraceFieldType
+
+  public init(_ name: String, _ type: TraceFieldType) {
+    self.name = name
+    self.type = type
+  }
+}
+
+/// A declared kind of trace event, such as `packet.dropped`.
+///
+/// A kind whose first field is called `value` is *observable*: `alice.call.state` in a scenario is the `value` of the
+/// newest `call.state` event about `alice`.
+public struct TraceKind: Hashable, Sendable, BitwiseCopyable {
+  /// Index into ``Trace/declarations``.
+  public let id: UInt16
+}
+
+/// Who an event is about: `alice`, `link/wan`, `nat/home`, `server/turn`.
+public struct TraceSubject: Hashable, Sendable, BitwiseCopyable {
+  /// Index into ``Trace/subjects``.
+  public let id: UInt32
+}
+
+/// An interned string.
+public struct Symbol: Hashable, Sendable, BitwiseCopyable {
+  public let id: UInt32
+}
+
+/// The number of an event in its trace, counted from 1; 0 is "no event".
+public struct EventNumber: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public let rawValue: UInt64
+
+  @inlinable public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  public static let none = EventNumber(0)
+  @inlinable public static func < (a: EventNumber, b: EventNumber) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// One field of an event as it is written: a typed value squeezed into a word.
+public struct TraceValue: Hashable, Sendable, BitwiseCopyable {
+  public let word: UInt64
+
+  @inlinable public init(word: UInt64) { self.word = word }
+  @inlinable public static func integer(_ value: some BinaryInteger) -> TraceValue {
+    TraceValue(word: UInt64(truncatingIfNeeded: value))
+  }
+  @inlinable public static func real(_ value: Double) -> TraceValue { TraceValue(word: value.bitPattern) }
+  @inlinable public static func flag(_ value: Bool) -> TraceValue { TraceValue(word: value ? 1 : 0) }
+  @inlinable public static func interval(_ value: Interval) -> TraceValue {
+    TraceValue(word: UInt64(bitPattern: value.nanoseconds))
+  }
+  @inlinable public static func symbol(_ value: Symbol) -> TraceValue { TraceValue(word: UInt64(value.id)) }
+  @inlinable public static func event(_ value: EventNumber) -> TraceValue { TraceValue(word: value.rawValue) }
+}

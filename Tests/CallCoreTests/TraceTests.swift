@@ -1,0 +1,49 @@
+import CallCore
+import Testing
+
+private final class Recorder: TraceObserver {
+  var lines: [String] = []
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let declaration = trace.declarations[Int(record.kind.id)]
+    let fields = declaration.fields.indices.map { "\(declaration.fields[$0].name)=\(trace.datum(at: $0, of: record))" }
+    lines.append("\(trace.subjects[Int(record.subject.id)]) \(declaration.name) \(fields.joined(separator: " "))")
+  }
+}
+
+@Suite struct TraceTests {
+  private func run(reason: String) -> (UInt64, [String]) {
+    let trace = Trace()
+    let recorder = Recorder()
+    let dropped = trace.declare("packet.dropped", TraceField("reason", .symbol), TraceField("to", .endpoint))
+    trace.add(recorder, for: [dropped])
+    trace.now = .zero + .milliseconds(3)
+    let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
+    trace.write(dropped, trace.subject("link/wan"), trace.value(reason), trace.value(destination))
+    return (trace.hash, recorder.lines)
+  }
+
+  @Test func `an event is read back with its declared names and types`() {
+    #expect(run(reason: "loss").1 == ["link/wan packet.dropped reason=loss to=127.0.0.1:9"])
+  }
+
+  @Test func `equal runs have equal hashes and different runs differ`() {
+    #expect(run(reason: "loss").0 == run(reason: "loss").0)
+    #expect(run(reason: "loss").0 != run(reason: "queue").0)
+  }
+
+  @Test func `the ambient cause is stamped on events`() {
+    let trace = Trace()
+    let kind = trace.declare("tick")
+    let first = trace.write(kind, trace.subject("a"))
+    trace.cause = first
+    final class Causes: TraceObserver {
+      var causes: [EventNumber] = []
+      func observe(_ record: TraceRecord, in trace: Trace) { causes.append(record.cause) }
+    }
+    let causes = Causes()
+    trace.add(causes)
+    trace.write(kind, trace.subject("a"))
+    trace.write(kind, trace.subject("a"), cause: EventNumber.none)
+    #expect(causes.causes == [first, .none])
+  }
+}
