@@ -1,0 +1,173 @@
+/// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection,
+/// coverage, fuzzing and the reference pages are made from.
+///
+/// A state that is not declared cannot be entered, and a code that is not declared cannot be raised.
+public struct Vocabulary: Sendable {
+  /// The name scenarios use: `knotos`.
+  public let profile: String
+  public let summary: String
+  /// State machines; the first is the profile's main one, so `bob.connected` means that machine entering `connected`.
+  public let machines: [StateMachine]
+  public let actions: [ActionDeclaration]
+  public let messages: [MessageDeclaration]
+  /// How a call may end, as scenarios assert it (`ends: alice, code: local-hangup`).
+  public let endCodes: [CodeDeclaration]
+  /// Error codes that are raised, whether or not they end the call.
+  public let errorCodes: [CodeDeclaration]
+  /// What a scenario may watch besides states.
+  public let values: [ValueDeclaration]
+  /// What a scenario may set on a peer of this profile.
+  public let settings: [ParameterDeclaration]
+
+  public init(
+    profile: String, summary: String, machines: [StateMachine], actions: [ActionDeclaration],
+    messages: [MessageDeclaration] = [], endCodes: [CodeDeclaration] = [], errorCodes: [CodeDeclaration] = [],
+    values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = []
+  ) {
+    self.profile = profile
+    self.summary = summary
+    self.machines = machines
+    self.actions = actions
+    self.messages = messages
+    self.endCodes = endCodes
+    self.errorCodes = errorCodes
+    self.values = values
+    self.settings = settings
+  }
+}
+
+/// Where a fact about a product comes from; anything but `documented` is configuration, never a vendor's fact.
+public enum Provenance: String, Sendable, CaseIterable {
+  case documented, inferred, harnessDefault
+}
+
+/// A declared state machine, named as scenarios name it: `call.state`.
+public struct StateMachine: Sendable {
+  public struct State: Sendable {
+    public let name: String
+    public let summary: String
+    public let isTerminal: Bool
+
+    public init(_ name: String, _ summary: String, isTerminal: Bool = false) {
+      self.name = name
+      self.summary = summary
+      self.isTerminal = isTerminal
+    }
+  }
+
+  public struct Transition: Hashable, Sendable {
+    public let from: String
+    public let to: String
+    /// What brings it about, in the profile's words.
+    public let event: String
+
+    public init(_ from: String, _ to: String, on event: String) {
+      self.from = from
+      self.to = to
+      self.event = event
+    }
+  }
+
+  public let name: String
+  /// The first is the initial state.
+  public let states: [State]
+  public let transitions: [Transition]
+
+  public init(_ name: String, states: [State], transitions: [Transition]) {
+    self.name = name
+    self.states = states
+    self.transitions = transitions
+  }
+
+  public func allows(from: String, to: String) -> Bool {
+    transitions.contains { $0.from == from && $0.to == to }
+  }
+}
+
+/// The type of an argument, a setting or a watched value: what the reader checks and the schema prints.
+public enum ValueType: Sendable, Hashable {
+  case count, real, flag, text
+  case duration, rate, percentage, byteSize
+  /// The name of a peer of the scenario.
+  case peer
+  /// One of a closed list.
+  case choice([String])
+}
+
+/// One argument of an action or fault, or one setting of a peer.
+public struct ParameterDeclaration: Sendable {
+  public let name: String
+  public let type: ValueType
+  public let isRequired: Bool
+  public let summary: String
+  public let provenance: Provenance
+
+  public init(
+    _ name: String, _ type: ValueType, required: Bool = false, _ summary: String,
+    provenance: Provenance = .harnessDefault
+  ) {
+    self.name = name
+    self.type = type
+    isRequired = required
+    self.summary = summary
+    self.provenance = provenance
+  }
+}
+
+/// Something a user of the app can do: `call`, `accept`, `mute`.
+public struct ActionDeclaration: Sendable {
+  public let name: String
+  public let parameters: [ParameterDeclaration]
+  public let summary: String
+
+  public init(_ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String) {
+    self.name = name
+    self.parameters = parameters
+    self.summary = summary
+  }
+}
+
+/// A signalling message type, as faults and puppets name it.
+public struct MessageDeclaration: Sendable {
+  public enum Direction: String, Sendable { case clientToServer, serverToClient, both }
+
+  public let name: String
+  public let direction: Direction
+  public let summary: String
+  public let provenance: Provenance
+
+  public init(_ name: String, _ direction: Direction, _ summary: String, provenance: Provenance) {
+    self.name = name
+    self.direction = direction
+    self.summary = summary
+    self.provenance = provenance
+  }
+}
+
+public struct CodeDeclaration: Sendable {
+  public let name: String
+  public let summary: String
+  public let provenance: Provenance
+
+  public init(_ name: String, _ summary: String, provenance: Provenance) {
+    self.name = name
+    self.summary = summary
+    self.provenance = provenance
+  }
+}
+
+/// A value of a peer that a predicate may read: `selected.local.candidateType`.
+public struct ValueDeclaration: Sendable {
+  public let name: String
+  public let type: ValueType
+  /// The unit of a number, such as `bytes`, or nil.
+  public let unit: String?
+  public let summary: String
+
+  public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
+    self.name = name
+    self.type = type
+    self.unit = unit
+    self.summary = summary
+  }
+}
