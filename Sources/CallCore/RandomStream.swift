@@ -3,13 +3,23 @@
 /// A stream depends on the seed and its own name only, so adding a peer, a link or a draw elsewhere moves no draw here.
 public struct RandomSource: Sendable {
   public let seed: UInt64
+  /// What every name drawn from here begins with, such as `peer/alice/`; empty at the root.
+  public let prefix: String
 
-  public init(seed: UInt64) { self.seed = seed }
+  public init(seed: UInt64) { self.init(seed: seed, prefix: "") }
+
+  private init(seed: UInt64, prefix: String) {
+    self.seed = seed
+    self.prefix = prefix
+  }
+
+  /// The same source for one part of the world: its names all begin with `name/`.
+  public func scoped(_ name: String) -> RandomSource { RandomSource(seed: seed, prefix: prefix + name + "/") }
 
   /// The stream called `name`, such as `link/wan/loss`. The same name always yields the same draws.
   public func stream(_ name: String) -> RandomStream {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    for byte in (prefix + name).utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     return RandomStream(seed: splitMix(seed ^ splitMix(hash)))
   }
 }

@@ -11,6 +11,13 @@ import Testing
     }
   }
 
+  @Test func `a scoped source draws what its full names draw`() {
+    var scoped = RandomSource(seed: 7).scoped("peer").scoped("alice").stream("ice")
+    var spelledOut = RandomSource(seed: 7).stream("peer/alice/ice")
+    let (a, b) = (scoped.next(), spelledOut.next())
+    #expect(a == b)
+  }
+
   @Test func `another name or seed gives other draws`() {
     var loss = RandomSource(seed: 7).stream("link/wan/loss")
     var jitter = RandomSource(seed: 7).stream("link/wan/jitter")

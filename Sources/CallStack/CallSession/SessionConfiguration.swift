@@ -1,0 +1,72 @@
+public import CallCore
+
+/// A STUN or TURN server, its name already resolved.
+public struct ICEServer: Hashable, Sendable {
+  public enum Kind: String, Sendable { case stun, turn }
+
+  public var kind: Kind
+  public var endpoint: Endpoint
+  /// TURN long-term credentials; for time-limited ones the username begins with its expiry.
+  public var username: String
+  public var credential: String
+
+  public init(kind: Kind, endpoint: Endpoint, username: String = "", credential: String = "") {
+    self.kind = kind
+    self.endpoint = endpoint
+    self.username = username
+    self.credential = credential
+  }
+
+  /// The RFC 7064/7065 URI, as candidate statistics show it.
+  public var url: String { "\(kind):\(endpoint)" }
+}
+
+/// Which candidates may be used (W3C `RTCIceTransportPolicy`).
+public enum ICETransportPolicy: String, Sendable, CaseIterable { case all, relay }
+
+/// How the media inside RTP packets is made.
+public enum MediaFidelity: String, Sendable, CaseIterable {
+  /// Real Opus on real samples.
+  case real
+  /// Modelled: packets of constant size from a statistical source; everything below the encoder is real.
+  case synthetic
+}
+
+/// Settings of the Opus encoder and of its packets (RFC 7587).
+public struct AudioSettings: Hashable, Sendable {
+  /// 10, 20, 40 or 60 ms.
+  public var ptime = Interval.milliseconds(20)
+  public var bitrate = DataRate.kilobitsPerSecond(32)
+  /// 0...10.
+  public var complexity = 9
+  public var inBandFEC = true
+  public var dtx = false
+  public var constantBitrate = false
+  /// The loss the encoder is told to expect, 0...100, or nil to follow receiver reports.
+  public var expectedLossPercent: Int?
+
+  public init() {}
+}
+
+/// Which protection media packets get.
+public enum MediaProtection: String, Sendable, CaseIterable {
+  /// DTLS 1.2 and SRTP, as on the wire.
+  case dtlsSRTP
+  /// No crypto at all, to measure everything else. Never negotiated with a peer.
+  case none
+}
+
+/// A local network interface a session may gather candidates on.
+public struct LocalInterface: Hashable, Sendable {
+  /// The bound UDP socket's address: host candidates carry it.
+  public var socket: Endpoint
+  public var name: String
+  /// W3C `RTCNetworkType`-like label: `wifi`, `cellular`, `ethernet`, …
+  public var networkType: String
+
+  public init(socket: Endpoint, name: String, networkType: String) {
+    self.socket = socket
+    self.name = name
+    self.networkType = networkType
+  }
+}

@@ -1,0 +1,99 @@
+public import CallCore
+
+/// W3C `RTCPeerConnectionState`.
+public enum ConnectionState: String, Sendable, CaseIterable {
+  case new, connecting, connected, disconnected, failed, closed
+}
+
+/// W3C `RTCIceConnectionState`.
+public enum ICEConnectionState: String, Sendable, CaseIterable {
+  case new, checking, connected, completed, disconnected, failed, closed
+}
+
+/// W3C `RTCIceGatheringState`.
+public enum ICEGatheringState: String, Sendable, CaseIterable { case new, gathering, complete }
+
+/// W3C `RTCDtlsTransportState`.
+public enum DTLSState: String, Sendable, CaseIterable { case new, connecting, connected, closed, failed }
+
+/// W3C `RTCSignalingState`.
+public enum SignalingState: String, Sendable, CaseIterable {
+  case stable
+  case haveLocalOffer = "have-local-offer"
+  case haveRemoteOffer = "have-remote-offer"
+  case haveLocalPranswer = "have-local-pranswer"
+  case haveRemotePranswer = "have-remote-pranswer"
+  case closed
+}
+
+/// One side of the selected candidate pair.
+public struct CandidateSummary: Hashable, Sendable {
+  /// `host`, `srflx`, `prflx` or `relay`.
+  public var candidateType: String
+  public var endpoint: Endpoint
+  public var networkType: String
+  /// How a relay is reached: `udp`, `tcp` or `tls`; nil for other types.
+  public var relayProtocol: String?
+
+  public init(candidateType: String, endpoint: Endpoint, networkType: String, relayProtocol: String? = nil) {
+    self.candidateType = candidateType
+    self.endpoint = endpoint
+    self.networkType = networkType
+    self.relayProtocol = relayProtocol
+  }
+}
+
+/// What a session tells its owner, in order.
+public enum SessionEvent: Sendable {
+  case signalingStateChange(SignalingState)
+  case iceGatheringStateChange(ICEGatheringState)
+  /// A local candidate to trickle (`candidate:…` text), or nil at the end of candidates.
+  case iceCandidate(String?, mid: String, mLineIndex: Int)
+  case iceConnectionStateChange(ICEConnectionState)
+  case dtlsStateChange(DTLSState)
+  case connectionStateChange(ConnectionState)
+  case negotiationNeeded
+  /// A remote track begins (W3C `track`).
+  case track(mid: String)
+  case selectedCandidatePairChange(local: CandidateSummary, remote: CandidateSummary)
+  /// An ICE restart began on this side or the peer's.
+  case iceRestart(byPeer: Bool)
+  /// A connectivity check ended without success; `reason` is a fixed word such as `timeout` or `role-conflict`.
+  case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
+  case consentExpired(remote: Endpoint)
+  /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 0 for silence.
+  case iceServerError(server: Endpoint, code: Int, reason: String)
+  case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
+  case dtlsFailed(reason: String)
+  /// An NSS key log line, so that captures can be decrypted.
+  case keyLog(String)
+  /// One RTP packet left or arrived (already authenticated).
+  case mediaSent(ssrc: UInt32, byteCount: Int)
+  case mediaReceived(ssrc: UInt32, byteCount: Int)
+  /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.
+  case packetDiscarded(what: StaticString, from: Endpoint)
+  case remoteBye(ssrc: UInt32)
+}
+
+/// A caller's mistake, or a description that cannot be used.
+public enum SessionError: Error, Hashable, Sendable {
+  /// The W3C `InvalidStateError`: not allowed in the current signalling state.
+  case invalidState(String)
+  /// The description does not parse or contradicts itself; the text says where.
+  case invalidDescription(String)
+  case noCommonCodec
+  case invalidCandidate(String)
+}
+
+/// W3C `RTCSessionDescription`.
+public struct SessionDescriptionText: Hashable, Sendable {
+  public enum Kind: String, Sendable { case offer, answer, pranswer, rollback }
+
+  public var kind: Kind
+  public var sdp: String
+
+  public init(_ kind: Kind, sdp: String) {
+    self.kind = kind
+    self.sdp = sdp
+  }
+}
