@@ -1,0 +1,189 @@
+public import CallCore
+
+/// What a firewall lets through. The default is the usual border: everything out, only answers in.
+public struct FirewallRules: Hashable, Sendable {
+  /// What may start a flow from outside.
+  public enum Inbound: UInt8, Sendable {
+    /// Only packets of flows that were started from inside (RFC 6092 section 3).
+    case relatedOnly
+    case everything
+  }
+
+  public var inbound: Inbound
+  /// Drops every UDP packet, both ways: the border at which calls fall back to TURN over TCP or TLS.
+  public var blocksUDP: Bool
+  /// The remote ports that inside hosts may reach over UDP, or nil for all.
+  public var allowedUDPPorts: Set<UInt16>?
+  /// The remote ports that inside hosts may reach over TCP, or nil for all.
+  public var allowedTCPPorts: Set<UInt16>?
+  /// The local ports that outside hosts may reach unasked, on any inside host: pinholes for servers.
+  public var openPorts: Set<UInt16>
+  /// Whether a TCP segment without SYN from inside starts a flow, so that connections outlive a restart.
+  public var adoptsMidstreamTCP: Bool
+
+  public init(
+    inbound: Inbound = .relatedOnly, blocksUDP: Bool = false, allowedUDPPorts: Set<UInt16>? = nil,
+    allowedTCPPorts: Set<UInt16>? = nil, openPorts: Set<UInt16> = [], adoptsMidstreamTCP: Bool = true
+  ) {
+    self.inbound = inbound
+    self.blocksUDP = blocksUDP
+    self.allowedUDPPorts = allowedUDPPorts
+    self.allowedTCPPorts = allowedTCPPorts
+    self.openPorts = openPorts
+    self.adoptsMidstreamTCP = adoptsMidstreamTCP
+  }
+
+  /// No firewall at all.
+  public static let open = FirewallRules(inbound: .everything)
+  /// Home and office borders: out freely, in only as an answer.
+  public static let stateful = FirewallRules()
+  /// Offices that forbid UDP and let TCP out anywhere.
+  public static let noUDP = FirewallRules(blocksUDP: true)
+  /// The strictest border a call can still cross: TCP to web ports only.
+  public static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
+
+  /// The rule sets by the names scenarios use.
+  public static let named: [(name: String, rules: FirewallRules)] = [
+    ("open", open), ("stateful", stateful), ("no-udp", noUDP), ("web-only", webOnly),
+  ]
+}
+
+public enum FirewallDropReason: UInt8, Sendable, CaseIterable {
+  case udpBlocked
+  /// The destination port is not among those allowed.
+  case portBlocked
+  /// From outside, and not part of a flow started from inside.
+  case unsolicited
+
+  /// The name in traces.
+  public var name: String {
+    switch self {
+    case .udpBlocked: "firewall-udp-blocked"
+    case .portBlocked: "firewall-port-blocked"
+    case .unsolicited: "firewall-unsolicited"
+    }
+  }
+}
+
+public enum FirewallVerdict: Hashable, Sendable {
+  case pass
+  case drop(FirewallDropReason)
+}
+
+/// A stateful packet filter at a border, for IPv4 and IPv6, as a pure value.
+///
+/// New rules take effect at once, on running flows too; state that the old rules made stays until it is idle. Memory
+/// is bounded by live flows.
+public struct Firewall {
+  public var rules: FirewallRules
+  public let timers: SessionTimers
+
+  private struct Flow: Hashable {
+    var transport: TransportProtocol
+    var inside: Endpoint
+    var outside: Endpoint
+  }
+
+  private struct Session {
+    var flow: Flow
+    var activity: SessionActivity
+  }
+
+  private var slots: [Flow: Int32] = [:]
+  private var sessions: [Session] = []
+  private var free: [Int32] = []
+  private var idle = IdleQueue()
+  private var soonestExpiry: Instant?
+  private var now = Instant.zero
+
+  public init(_ rules: FirewallRules, timers: SessionTimers = SessionTimers()) {
+    self.rules = rules
+    self.timers = timers
+  }
+
+  /// Decides about one packet.
+  ///
+  /// - Parameter flags: the control bits of a TCP segment.
+  public mutating func decide(
+    _ direction: BorderDirection, source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol,
+    flags: TCPFlags = [], at now: Instant
+  ) -> FirewallVerdict {
+    advance(to: now)
+    if transport == .udp, rules.blocksUDP { return .drop(.udpBlocked) }
+    let flow =
+      direction == .outbound
+      ? Flow(transport: transport, inside: source, outside: destination)
+      : Flow(transport: transport, inside: destination, outside: source)
+    let known = slots[flow]
+    if let reason = refusal(direction, flow, flags, isKnown: known != nil) { return .drop(reason) }
+    touch(known ?? add(flow), direction, transport, flags)
+    return .pass
+  }
+
+  private func refusal(
+    _ direction: BorderDirection, _ flow: Flow, _ flags: TCPFlags, isKnown: Bool
+  ) -> FirewallDropReason? {
+    switch direction {
+    case .outbound:
+      let startedOutside = isKnown && rules.openPorts.contains(flow.inside.port)
+      let allowed = flow.transport == .udp ? rules.allowedUDPPorts : rules.allowedTCPPorts
+      if let allowed, !allowed.contains(flow.outside.port), !startedOutside { return .portBlocked }
+      let isMidstream = flow.transport == .tcp && !flags.contains(.syn)
+      return isMidstream && !isKnown && !rules.adoptsMidstreamTCP ? .unsolicited : nil
+    case .inbound:
+      let isWelcome = isKnown || rules.inbound == .everything || rules.openPorts.contains(flow.inside.port)
+      return isWelcome ? nil : .unsolicited
+    }
+  }
+
+  /// When the next flow falls idle, or nil when there is none.
+  public var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
+
+  /// How many flows have state.
+  public var sessionCount: Int { sessions.count - free.count }
+
+  /// Forgets what has fallen idle; ``decide(_:source:destination:protocol:flags:at:)`` does so by itself.
+  public mutating func advance(to instant: Instant) {
+    now = max(now, instant)
+    guard let soonest = soonestExpiry, soonest <= now else { return }
+    while let slot = idle.first, idle.deadline(of: slot) <= now {
+      idle.remove(slot)
+      slots[sessions[Int(slot)].flow] = nil
+      free.append(slot)
+    }
+    soonestExpiry = nextExpiry
+  }
+
+  /// Restarts: all state is gone.
+  public mutating func reset() {
+    slots.removeAll()
+    sessions.removeAll()
+    free.removeAll()
+    idle = IdleQueue()
+    soonestExpiry = nil
+  }
+
+  private mutating func add(_ flow: Flow) -> Int32 {
+    let session = Session(flow: flow, activity: SessionActivity(created: now))
+    let slot: Int32
+    if let reused = free.popLast() {
+      slot = reused
+      sessions[Int(reused)] = session
+    } else {
+      slot = Int32(sessions.count)
+      sessions.append(session)
+    }
+    slots[flow] = slot
+    return slot
+  }
+
+  private mutating func touch(
+    _ slot: Int32, _ direction: BorderDirection, _ transport: TransportProtocol, _ flags: TCPFlags
+  ) {
+    let timer = sessions[Int(slot)].activity.record(
+      direction, transport, flags: flags, at: now, timers: timers)
+    let deadline = now + timers[timer]
+    idle.place(slot, on: timer, deadline: deadline)
+    if soonestExpiry.map({ deadline < $0 }) ?? true { soonestExpiry = deadline }
+  }
+}

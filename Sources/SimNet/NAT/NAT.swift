@@ -1,0 +1,233 @@
+public import CallCore
+
+/// A network address translator for IPv4 (RFC 4787 for UDP, RFC 5382 for TCP) as a pure value: a packet's endpoints
+/// and the time go in, its new endpoints come out.
+///
+/// A *mapping* ties an internal to an external endpoint. Under it every remote endpoint has a *session*, which carries
+/// the idle timer and, once it exists, the filter's permission; a mapping lives as long as its longest session. IPv6
+/// packets pass unchanged. Memory is bounded by live sessions, which quotas and timers bound.
+///
+/// After every call the driver drains ``nextEvent()``.
+public struct NAT: ~Copyable {
+  public let configuration: NATConfiguration
+  public private(set) var externalAddresses: [IPAddress]
+
+  private var table: NATTable
+  private var allocator: NATAllocator
+  private var idle = IdleQueue()
+  /// No session falls idle before this; may be early, never late.
+  private var soonestExpiry: Instant?
+  private var now = Instant.zero
+  private var created: UInt64 = 0
+  private var events: [NATEvent] = []
+  private var eventsTaken = 0
+
+  /// - Precondition: there is at least one external address, all are IPv4, and port overloading goes with address- and
+  ///   port-dependent mapping and filtering.
+  public init(
+    _ configuration: NATConfiguration, externalAddresses: [IPAddress], random: consuming RandomStream
+  ) {
+    precondition(!externalAddresses.isEmpty, "a NAT needs an external address")
+    precondition(externalAddresses.allSatisfy { !$0.isIPv6 }, "IPv6 is routed, not translated")
+    precondition(
+      !configuration.overloadsPorts
+        || configuration.mapping == .addressAndPortDependent && configuration.filtering == .addressAndPortDependent,
+      "overloaded ports are told apart by the remote endpoint only")
+    self.configuration = configuration
+    self.externalAddresses = externalAddresses
+    table = NATTable(configuration)
+    allocator = NATAllocator(configuration, addresses: externalAddresses, random: random)
+  }
+
+  // MARK: Packets
+
+  /// Translates a packet from inside. One addressed to an external address of this NAT is hairpinned.
+  ///
+  /// - Parameter flags: the control bits of a TCP segment, which drive the session's timer.
+  public mutating func translateOutbound(
+    source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
+    at now: Instant
+  ) -> NATVerdict {
+    advance(to: now)
+    guard !source.address.isIPv6, !destination.address.isIPv6 else {
+      return .forward(source: source, destination: destination)
+    }
+    let isHairpin = externalAddresses.contains(destination.address)
+    if isHairpin, configuration.hairpinning == .none { return .drop(.hairpin) }
+    let session: Int32
+    if let known = table.session(inside: NATFlowKey(transport, local: source, remote: destination)) {
+      session = known
+    } else {
+      do { session = try open(source: source, destination: destination, transport, flags) } catch {
+        return .drop(error)
+      }
+    }
+    touch(session, .outbound, transport, flags)
+    let external = table.mapping(of: session).external
+    guard isHairpin else { return .forward(source: external, destination: destination) }
+    let inward = translateInbound(
+      source: external, destination: destination, protocol: transport, flags: flags, at: now)
+    guard configuration.hairpinning == .internalSource, case .forward(_, let receiver) = inward else { return inward }
+    return .forward(source: source, destination: receiver)
+  }
+
+  /// Translates a packet that arrived for an external address of this NAT.
+  public mutating func translateInbound(
+    source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
+    at now: Instant
+  ) -> NATVerdict {
+    advance(to: now)
+    guard !source.address.isIPv6, !destination.address.isIPv6 else {
+      return .forward(source: source, destination: destination)
+    }
+    let flow = NATFlowKey(transport, local: destination, remote: source)
+    if let session = table.session(outside: flow) {
+      if transport == .tcp || configuration.inboundRefresh {
+        touch(session, .inbound, transport, flags)
+      } else {
+        note(session, .inbound, transport, flags)
+      }
+      return .forward(source: source, destination: table.mapping(of: session).internal)
+    }
+    guard let mapping = table.mapping(outside: flow, external: destination, transport) else {
+      return .drop(table.isInUse(destination, transport) ? .filtered : .noMapping)
+    }
+    guard admits(mapping, source) else { return .drop(.filtered) }
+    // A packet that may not refresh leaves no state either; TCP needs a session to follow its phases.
+    if transport == .tcp || configuration.inboundRefresh {
+      let session = table.addSession(to: mapping, remote: source, at: self.now)
+      touch(session, .inbound, transport, flags)
+    }
+    return .forward(source: source, destination: table.mapping(mapping).internal)
+  }
+
+  private func admits(_ mapping: Int32, _ source: Endpoint) -> Bool {
+    switch configuration.filtering {
+    case .endpointIndependent: true
+    case .addressDependent: table.hasPermission(mapping, for: source.address)
+    case .addressAndPortDependent: false
+    }
+  }
+
+  private mutating func open(
+    source: Endpoint, destination: Endpoint, _ transport: TransportProtocol, _ flags: TCPFlags
+  ) throws(NATDropReason) -> Int32 {
+    let key = configuration.mapping.relevant(destination)
+    if let known = table.mapping(inside: NATFlowKey(transport, local: source, remote: key)) {
+      return table.addSession(to: known, remote: destination, at: now)
+    }
+    let isOpening = transport == .udp || flags.contains(.syn) || configuration.adoptsMidstreamTCP
+    guard isOpening, !flags.contains(.rst) else { throw .noMapping }
+    guard let external = allocator.allocate(for: source, remote: destination, transport, in: table) else {
+      throw .portsExhausted
+    }
+    created &+= 1
+    let shown = NATMapping(
+      number: created, transport: transport, internal: source, external: external,
+      remote: configuration.mapping == .endpointIndependent ? nil : key, created: now)
+    events.append(.created(shown))
+    return table.addSession(to: table.addMapping(shown), remote: destination, at: now)
+  }
+
+  /// Records a packet of the session and restarts its timer.
+  private mutating func touch(
+    _ session: Int32, _ direction: BorderDirection, _ transport: TransportProtocol, _ flags: TCPFlags
+  ) {
+    let timer = note(session, direction, transport, flags)
+    let deadline = now + configuration.timers[timer]
+    idle.place(session, on: timer, deadline: deadline)
+    if soonestExpiry.map({ deadline < $0 }) ?? true { soonestExpiry = deadline }
+  }
+
+  @discardableResult
+  private mutating func note(
+    _ session: Int32, _ direction: BorderDirection, _ transport: TransportProtocol, _ flags: TCPFlags
+  ) -> IdleTimer {
+    table.record(session, direction, transport, flags, at: now)
+  }
+
+  // MARK: Time
+
+  /// When the next mapping or permission falls idle, or nil when there is none.
+  public var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
+
+  /// Removes what has fallen idle. Translation does so by itself; a driver calls it to see expiries in time.
+  public mutating func advance(to instant: Instant) {
+    now = max(now, instant)
+    allocator.advance(to: now)
+    guard let soonest = soonestExpiry, soonest <= now else { return }
+    while let session = idle.first, idle.deadline(of: session) <= now { close(session, .idle) }
+    soonestExpiry = nextExpiry
+  }
+
+  private mutating func close(_ session: Int32, _ reason: NATRemoval) {
+    idle.remove(session)
+    guard let gone = table.removeSession(session) else { return }
+    allocator.release(gone, at: now)
+    events.append(.removed(gone, reason))
+  }
+
+  // MARK: Faults
+
+  /// Reboots: every mapping is gone, and later ones take other ports unless ports are preserved. A new list of
+  /// addresses models a reconnect that brought new ones.
+  ///
+  /// - Precondition: new addresses are IPv4, and there is at least one.
+  public mutating func reset(externalAddresses addresses: [IPAddress]? = nil, at instant: Instant) {
+    advance(to: instant)
+    removeMappings(of: nil, .reset)
+    guard let addresses else { return allocator.forget() }
+    precondition(!addresses.isEmpty && addresses.allSatisfy { !$0.isIPv6 }, "a NAT needs an external IPv4 address")
+    externalAddresses = addresses
+    allocator.forget(addresses: addresses)
+  }
+
+  /// Removes the mappings of one internal host, or of all.
+  public mutating func removeMappings(of host: IPAddress? = nil, at instant: Instant) {
+    advance(to: instant)
+    removeMappings(of: host, .removed)
+  }
+
+  private mutating func removeMappings(of host: IPAddress?, _ reason: NATRemoval) {
+    for session in table.liveSessions(of: host) { close(session, reason) }
+    soonestExpiry = nextExpiry
+  }
+
+  /// Gives every live mapping a new external port and keeps its sessions: the violation of RFC 4787 REQ-11 that
+  /// applications notice as "my address changed under me". A mapping for which no other port is free stays.
+  public mutating func remap(at instant: Instant) {
+    advance(to: instant)
+    for mapping in table.liveMappings {
+      let old = table.mapping(mapping)
+      guard let external = allocator.reallocate(old, in: table) else { continue }
+      table.move(mapping, to: external)
+      allocator.release(port: old.external, old.transport, at: now)
+      events.append(.remapped(table.mapping(mapping), previous: old.external))
+    }
+    table.rebuildOutside()
+  }
+
+  // MARK: Reading
+
+  /// Live mappings in order of creation.
+  public var mappings: [NATMapping] {
+    table.liveMappings.map { table.mapping($0) }.sorted { $0.number < $1.number }
+  }
+
+  public var mappingCount: Int { table.mappingCount }
+  /// How many remote endpoints have live state, over all mappings.
+  public var sessionCount: Int { table.sessionCount }
+
+  /// The next change of the mappings, in order, or nil.
+  public mutating func nextEvent() -> NATEvent? {
+    guard eventsTaken < events.count else { return nil }
+    defer {
+      eventsTaken += 1
+      if eventsTaken == events.count {
+        events.removeAll(keepingCapacity: true)
+        eventsTaken = 0
+      }
+    }
+    return events[eventsTaken]
+  }
+}

@@ -1,0 +1,171 @@
+internal import CallCore
+
+/// Gives out external endpoints: pooling, quotas, port preservation and selection.
+struct NATAllocator: ~Copyable {
+  private struct Host {
+    var mappings = 0
+    /// Index of the external address paired with this host.
+    var address: Int
+  }
+
+  private struct Resting: BitwiseCopyable {
+    var endpoint: Endpoint
+    var transport: TransportProtocol
+    var until: Instant
+  }
+
+  private static let wellKnown: UInt16 = 1_023
+
+  private let configuration: NATConfiguration
+  private let range: ClosedRange<UInt16>
+  private var addresses: [IPAddress]
+  /// Two sets an address: UDP, then TCP. Unused while ports are overloaded, when the table knows what is taken.
+  private var ports: [NATPorts]
+  private var hosts: [IPAddress: Host] = [:]
+  private var nextAddress = 0
+  private var nextPort: UInt16
+  private var random: RandomStream
+  /// Freed ports on their reuse delay, oldest first from `restingStart`.
+  private var resting: [Resting] = []
+  private var restingStart = 0
+
+  init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
+    self.configuration = configuration
+    range = max(1, configuration.portRange.lowerBound)...max(1, configuration.portRange.upperBound)
+    self.addresses = addresses
+    ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
+    nextPort = range.lowerBound
+    self.random = random
+  }
+
+  // MARK: Taking
+
+  /// An external endpoint for a new mapping, or nil when the quota or the ports are used up.
+  mutating func allocate(
+    for source: Endpoint, remote: Endpoint, _ transport: TransportProtocol, in table: borrowing NATTable
+  ) -> Endpoint? {
+    var host = hosts[source.address] ?? Host(address: nextAddress)
+    if let limit = configuration.mappingsPerHost, host.mappings >= limit { return nil }
+    let tries = configuration.pooling == .paired ? 1 : addresses.count
+    let first = configuration.pooling == .paired ? host.address : Int(random.uniform(below: UInt64(addresses.count)))
+    for offset in 0..<tries {
+      let index = (first + offset) % addresses.count
+      guard let port = choosePort(source.port, keep: true, index, remote, transport, table) else { continue }
+      if host.mappings == 0 { nextAddress = (nextAddress + 1) % addresses.count }
+      host.mappings += 1
+      hosts[source.address] = host
+      if !configuration.overloadsPorts { ports[set(index, transport)].insert(port) }
+      return Endpoint(addresses[index], port: port)
+    }
+    return nil
+  }
+
+  /// Another port on the same address for a live mapping, or nil when there is none.
+  mutating func reallocate(_ mapping: NATMapping, in table: borrowing NATTable) -> Endpoint? {
+    guard let index = addresses.firstIndex(of: mapping.external.address) else { return nil }
+    let remote = mapping.remote ?? .unspecifiedIPv4
+    guard let port = choosePort(mapping.internal.port, keep: false, index, remote, mapping.transport, table) else {
+      return nil
+    }
+    if !configuration.overloadsPorts { ports[set(index, mapping.transport)].insert(port) }
+    return Endpoint(mapping.external.address, port: port)
+  }
+
+  private mutating func choosePort(
+    _ internalPort: UInt16, keep: Bool, _ index: Int, _ remote: Endpoint, _ transport: TransportProtocol,
+    _ table: borrowing NATTable
+  ) -> UInt16? {
+    let isOverloading = configuration.overloadsPorts
+    func isFree(_ port: UInt16) -> Bool {
+      isOverloading
+        ? table.isFree(Endpoint(addresses[index], port: port), towards: remote, transport)
+        : !ports[set(index, transport)].contains(port)
+    }
+    if keep, configuration.preservesPort, range.contains(internalPort), isFree(internalPort) { return internalPort }
+    let candidates = portClass(of: internalPort)
+    let count = UInt64(candidates.upperBound - candidates.lowerBound) + 1
+    let start: UInt16 =
+      switch configuration.portSelection {
+      case .random: candidates.lowerBound + UInt16(random.uniform(below: count))
+      case .sequential: candidates.contains(nextPort) ? nextPort : candidates.lowerBound
+      }
+    let parity = configuration.preservesParity ? internalPort & 1 : nil
+    let chosen =
+      isOverloading
+      ? firstFree(from: start, in: candidates, parity: parity, where: isFree)
+      : ports[set(index, transport)].firstFree(from: start, in: candidates, parity: parity)
+    if let chosen { nextPort = chosen == range.upperBound ? range.lowerBound : chosen + 1 }
+    return chosen
+  }
+
+  private func firstFree(
+    from start: UInt16, in range: ClosedRange<UInt16>, parity: UInt16?, where isFree: (UInt16) -> Bool
+  ) -> UInt16? {
+    var port = start
+    repeat {
+      if parity.map({ $0 == port & 1 }) ?? true, isFree(port) { return port }
+      port = port == range.upperBound ? range.lowerBound : port + 1
+    } while port != start
+    return nil
+  }
+
+  /// The part of the range in the same class, well-known or not, as the internal port (RFC 4787 REQ-3b); all of the
+  /// range when it has no such part.
+  private func portClass(of port: UInt16) -> ClosedRange<UInt16> {
+    if port <= Self.wellKnown {
+      return range.lowerBound <= Self.wellKnown
+        ? range.lowerBound...min(range.upperBound, Self.wellKnown) : range
+    }
+    return range.upperBound > Self.wellKnown
+      ? max(range.lowerBound, Self.wellKnown + 1)...range.upperBound : range
+  }
+
+  private func set(_ address: Int, _ transport: TransportProtocol) -> Int {
+    2 * address + (transport == .udp ? 0 : 1)
+  }
+
+  // MARK: Giving back
+
+  /// Takes back the endpoint of a mapping that is gone.
+  mutating func release(_ mapping: NATMapping, at now: Instant) {
+    let host = mapping.internal.address
+    if var known = hosts[host] {
+      known.mappings -= 1
+      hosts[host] = known.mappings > 0 ? known : nil
+    }
+    release(port: mapping.external, mapping.transport, at: now)
+  }
+
+  mutating func release(port endpoint: Endpoint, _ transport: TransportProtocol, at now: Instant) {
+    guard !configuration.overloadsPorts else { return }
+    guard configuration.portReuseDelay > .zero else { return free(endpoint, transport) }
+    resting.append(Resting(endpoint: endpoint, transport: transport, until: now + configuration.portReuseDelay))
+  }
+
+  /// Frees the ports whose reuse delay is over.
+  mutating func advance(to now: Instant) {
+    while restingStart < resting.count, resting[restingStart].until <= now {
+      free(resting[restingStart].endpoint, resting[restingStart].transport)
+      restingStart += 1
+    }
+    if restingStart > 0, restingStart * 2 >= resting.count {
+      resting.removeFirst(restingStart)
+      restingStart = 0
+    }
+  }
+
+  private mutating func free(_ endpoint: Endpoint, _ transport: TransportProtocol) {
+    guard let index = addresses.firstIndex(of: endpoint.address) else { return }
+    ports[set(index, transport)].remove(endpoint.port)
+  }
+
+  /// Forgets every port given out, as a reboot does; the sequence of ports goes on.
+  mutating func forget(addresses new: [IPAddress]? = nil) {
+    if let new { addresses = new }
+    ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
+    hosts.removeAll()
+    resting.removeAll()
+    restingStart = 0
+    nextAddress = 0
+  }
+}

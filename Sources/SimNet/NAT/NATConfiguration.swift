@@ -1,0 +1,91 @@
+public import CallCore
+
+/// How far a NAT's decision looks at the remote end (RFC 4787 sections 4.1 and 5).
+///
+/// As a mapping behavior it says which destinations share one external port; as a filtering behavior, which remote
+/// endpoints may use a mapping inward.
+public enum EndpointDependence: UInt8, Sendable, CaseIterable {
+  case endpointIndependent, addressDependent, addressAndPortDependent
+}
+
+/// How a NAT chooses an external port that it does not simply keep from the inside.
+public enum PortSelection: UInt8, Sendable {
+  case sequential, random
+}
+
+/// Whether packets between two internal hosts through their external endpoints pass, and with which source
+/// (RFC 4787 REQ-9).
+public enum Hairpinning: UInt8, Sendable {
+  case none
+  /// "External source IP address and port": the form RFC 4787 requires.
+  case externalSource
+  /// "Internal source IP address and port": seen in the field, breaks the reply path.
+  case internalSource
+}
+
+/// How internal hosts share several external addresses (RFC 4787 REQ-2).
+public enum AddressPooling: UInt8, Sendable {
+  /// A host keeps one external address for as long as it has any mapping.
+  case paired
+  /// Every mapping draws an address of its own.
+  case arbitrary
+}
+
+/// Everything that distinguishes one NAT from another. Named profiles stand in `NATProfiles.swift`.
+public struct NATConfiguration: Hashable, Sendable {
+  public var mapping: EndpointDependence
+  public var filtering: EndpointDependence
+  public var timers: SessionTimers
+  /// Whether inbound UDP refreshes a session, as outbound always does (RFC 4787 REQ-6). TCP is refreshed both ways.
+  public var inboundRefresh: Bool
+  /// Whether the internal port number is kept outside while it is free.
+  public var preservesPort: Bool
+  /// Whether an allocated port has the parity of the internal one (RFC 4787 REQ-4).
+  public var preservesParity: Bool
+  public var portSelection: PortSelection
+  /// The ports that may be given out. Within it, well-known ports map to well-known ports (RFC 4787 REQ-3b).
+  public var portRange: ClosedRange<UInt16>
+  /// Whether one external port may serve several mappings that differ in their remote endpoint, as in netfilter.
+  /// RFC 4787 REQ-3a forbids it; it forces both behaviors to be address- and port-dependent.
+  public var overloadsPorts: Bool
+  /// How long a freed port stays unused (RFC 6888 REQ-8).
+  public var portReuseDelay: Interval
+  /// The most mappings one internal host may hold (RFC 6888 REQ-4), or nil for no limit.
+  public var mappingsPerHost: Int?
+  public var pooling: AddressPooling
+  public var hairpinning: Hairpinning
+  /// Whether a TCP segment without SYN from inside opens a mapping, so that connections outlive a reboot of the NAT.
+  public var adoptsMidstreamTCP: Bool
+
+  public init(
+    mapping: EndpointDependence = .endpointIndependent,
+    filtering: EndpointDependence = .addressAndPortDependent,
+    timers: SessionTimers = SessionTimers(),
+    inboundRefresh: Bool = false,
+    preservesPort: Bool = true,
+    preservesParity: Bool = false,
+    portSelection: PortSelection = .random,
+    portRange: ClosedRange<UInt16> = 1...65_535,
+    overloadsPorts: Bool = false,
+    portReuseDelay: Interval = .zero,
+    mappingsPerHost: Int? = nil,
+    pooling: AddressPooling = .paired,
+    hairpinning: Hairpinning = .externalSource,
+    adoptsMidstreamTCP: Bool = true
+  ) {
+    self.mapping = mapping
+    self.filtering = filtering
+    self.timers = timers
+    self.inboundRefresh = inboundRefresh
+    self.preservesPort = preservesPort
+    self.preservesParity = preservesParity
+    self.portSelection = portSelection
+    self.portRange = portRange
+    self.overloadsPorts = overloadsPorts
+    self.portReuseDelay = portReuseDelay
+    self.mappingsPerHost = mappingsPerHost
+    self.pooling = pooling
+    self.hairpinning = hairpinning
+    self.adoptsMidstreamTCP = adoptsMidstreamTCP
+  }
+}

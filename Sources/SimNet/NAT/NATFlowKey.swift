@@ -1,0 +1,27 @@
+internal import CallCore
+
+/// An IPv4 flow in two words: a key that hashes quickly.
+struct NATFlowKey: Hashable, BitwiseCopyable {
+  private let addresses: UInt64
+  private let ports: UInt64
+
+  init(_ transport: TransportProtocol, local: Endpoint, remote: Endpoint) {
+    addresses = UInt64(local.address.v4Bits) << 32 | UInt64(remote.address.v4Bits)
+    ports = UInt64(transport.rawValue) << 32 | UInt64(local.port) << 16 | UInt64(remote.port)
+  }
+}
+
+extension EndpointDependence {
+  /// The part of `remote` that this behavior looks at; what it ignores is zero.
+  func relevant(_ remote: Endpoint) -> Endpoint {
+    switch self {
+    case .endpointIndependent: .unspecifiedIPv4
+    case .addressDependent: Endpoint(remote.address, port: 0)
+    case .addressAndPortDependent: remote
+    }
+  }
+}
+
+extension Endpoint {
+  static let unspecifiedIPv4 = Endpoint(.anyIPv4, port: 0)
+}

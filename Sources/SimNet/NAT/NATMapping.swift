@@ -1,0 +1,65 @@
+public import CallCore
+
+/// One mapping as it is shown: what ``NAT/mappings`` lists and its events carry.
+public struct NATMapping: Hashable, Sendable {
+  /// Counts mappings of this NAT from 1, in order of creation.
+  public let number: UInt64
+  public let transport: TransportProtocol
+  public let `internal`: Endpoint
+  public var external: Endpoint
+  /// The remote address, with port 0 when the port does not matter, that the mapping is for; nil when it serves all.
+  public let remote: Endpoint?
+  public let created: Instant
+}
+
+/// Why a NAT refuses a packet.
+public enum NATDropReason: UInt8, Error, CaseIterable {
+  /// No mapping has this external endpoint.
+  case noMapping
+  /// There is a mapping, and its filtering behavior does not admit this remote endpoint.
+  case filtered
+  /// No external port is free, or the internal host has used up its quota.
+  case portsExhausted
+  /// Between two internal hosts, and this NAT does not hairpin.
+  case hairpin
+
+  /// The name in traces.
+  public var name: String {
+    switch self {
+    case .noMapping: "nat-no-mapping"
+    case .filtered: "nat-filter"
+    case .portsExhausted: "nat-ports-exhausted"
+    case .hairpin: "nat-hairpin"
+    }
+  }
+}
+
+/// What becomes of a packet at a NAT.
+public enum NATVerdict: Hashable, Sendable {
+  /// Forward it with these endpoints. A hairpinned packet has an internal destination: route by destination.
+  case forward(source: Endpoint, destination: Endpoint)
+  case drop(NATDropReason)
+}
+
+/// A change in a NAT's mappings.
+public enum NATEvent: Hashable, Sendable {
+  case created(NATMapping)
+  case removed(NATMapping, NATRemoval)
+  /// The mapping now has the external endpoint it carries; `previous` is dead.
+  case remapped(NATMapping, previous: Endpoint)
+}
+
+public enum NATRemoval: UInt8, Sendable {
+  case idle, reset
+  /// Removed on request by ``NAT/removeMappings(of:)``.
+  case removed
+
+  /// The name in traces.
+  public var name: String {
+    switch self {
+    case .idle: "idle"
+    case .reset: "reset"
+    case .removed: "removed"
+    }
+  }
+}
