@@ -63,7 +63,7 @@ package.targets = [
 ]
 
 let tested: [String: [Target.Dependency]] = [
-  "CallCore": [], "Digests": [], "STUN": ["CallCore"], "ICE": ["CallCore", "STUN"],
+  "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "STUN"],
   "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
   "JitterBuffer": ["CallCore", "RTP"], "DTLS": ["CallCore", "CVirtualClock"], "SRTP": ["CallCore"],
   "Codecs": ["CallCore"], "CallSession": ["CallCore", "SDP", "ICE", "CVirtualClock"], "SimNet": ["CallCore"],

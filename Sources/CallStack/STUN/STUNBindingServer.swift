@@ -1,0 +1,116 @@
+public import CallCore
+
+/// A STUN server: answers Binding requests (RFC 8489 section 13), and with two addresses and two ports the NAT
+/// behaviour tests of RFC 5780.
+public struct STUNBindingServer: SansIO, ~Copyable {
+  public typealias Event = Never
+
+  /// The four sockets of an RFC 5780 server: two addresses times two ports.
+  public struct BehaviorDiscovery: Hashable, Sendable {
+    public var primary: Endpoint
+    /// Differs from `primary` in both address and port.
+    public var alternate: Endpoint
+
+    public init(primary: Endpoint, alternate: Endpoint) {
+      self.primary = primary
+      self.alternate = alternate
+    }
+  }
+
+  public struct Counters: Hashable, Sendable {
+    public var requests: UInt64 = 0
+    public var indications: UInt64 = 0
+    public var errors: UInt64 = 0
+    public var malformed: UInt64 = 0
+    /// Well-formed, but nothing for a Binding server: responses and other methods.
+    public var ignored: UInt64 = 0
+  }
+
+  public private(set) var counters = Counters()
+  private let discovery: BehaviorDiscovery?
+  private let software: String?
+  private var responses: [(bytes: [UInt8], path: Path)] = []
+
+  public init(software: String? = nil, behaviorDiscovery: BehaviorDiscovery? = nil) {
+    self.software = software
+    discovery = behaviorDiscovery
+  }
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    let message: STUNMessage
+    do throws(STUNMalformation) {
+      message = try STUNMessage(parsing: datagram)
+    } catch {
+      counters.malformed += 1
+      return
+    }
+    switch (message.method, message.messageClass) {
+    case (.binding, .request):
+      counters.requests += 1
+      answer(message, on: path)
+    case (.binding, .indication):
+      counters.indications += 1
+    default:
+      counters.ignored += 1
+    }
+  }
+
+  private mutating func answer(_ request: STUNMessage, on path: Path) {
+    guard request.unknownAttributes.isEmpty else {
+      return reject(request, .unknownAttribute, listing: request.unknownAttributes, on: path)
+    }
+    var origin = path.local
+    if let change = request[.changeRequest], !change.isEmpty {
+      guard let discovery else {
+        return reject(
+          request, .unknownAttribute, listing: [STUNAttribute.changeRequest.type], on: path)
+      }
+      if change.contains(.changeIP) { origin.address = discovery.other(than: path.local).address }
+      if change.contains(.changePort) { origin.port = discovery.other(than: path.local).port }
+    }
+    var response = STUNMessageBuilder(.successResponse, to: request)
+    response.append(.xorMappedAddress, path.remote)
+    if let discovery {
+      response.append(.mappedAddress, path.remote)
+      response.append(.responseOrigin, origin)
+      response.append(.otherAddress, discovery.other(than: path.local))
+    }
+    send(&response, on: Path(local: origin, remote: path.remote), fingerprint: request.hasFingerprint)
+  }
+
+  private mutating func reject(_ request: STUNMessage, _ error: STUNError, listing types: [UInt16], on path: Path) {
+    counters.errors += 1
+    var response = STUNMessageBuilder(.errorResponse, to: request)
+    response.append(.errorCode, error)
+    response.append(.unknownAttributes, STUNAttributeTypes(types))
+    send(&response, on: Path(local: path.local, remote: path.remote), fingerprint: request.hasFingerprint)
+  }
+
+  private mutating func send(_ response: inout STUNMessageBuilder, on path: Path, fingerprint: Bool) {
+    if let software { response.append(.software, software) }
+    if fingerprint { response.appendFingerprint() }
+    responses.append((response.bytes, path))
+  }
+
+  public mutating func advance(to now: Instant) {}
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    guard !responses.isEmpty else { return nil }
+    let (bytes, path) = responses.removeFirst()
+    buffer.append(contentsOf: bytes.span.bytes)
+    return path
+  }
+
+  public mutating func nextEvent() -> Never? { nil }
+
+  public var wake: Wake { .never }
+}
+
+extension STUNBindingServer.BehaviorDiscovery {
+  /// The socket that shares neither address nor port with `local`.
+  func other(than local: Endpoint) -> Endpoint {
+    Endpoint(
+      local.address == primary.address ? alternate.address : primary.address,
+      port: local.port == primary.port ? alternate.port : primary.port)
+  }
+}

@@ -1,0 +1,45 @@
+/// The class of a STUN message (RFC 8489 section 5).
+public enum STUNClass: UInt16, Hashable, Sendable {
+  case request = 0b00, indication = 0b01, successResponse = 0b10, errorResponse = 0b11
+}
+
+/// The method of a STUN message: twelve bits (RFC 8489 section 18.2, RFC 8656 section 17).
+public struct STUNMethod: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue & 0xFFF }
+
+  public static let binding = STUNMethod(rawValue: 0x001)
+  public static let allocate = STUNMethod(rawValue: 0x003)
+  public static let refresh = STUNMethod(rawValue: 0x004)
+  public static let send = STUNMethod(rawValue: 0x006)
+  public static let data = STUNMethod(rawValue: 0x007)
+  public static let createPermission = STUNMethod(rawValue: 0x008)
+  public static let channelBind = STUNMethod(rawValue: 0x009)
+}
+
+/// The fourteen bits that begin a message: the method with the class interleaved (RFC 8489 figure 3).
+struct STUNMessageType {
+  let messageClass: STUNClass
+  let method: STUNMethod
+
+  init(_ messageClass: STUNClass, _ method: STUNMethod) {
+    self.messageClass = messageClass
+    self.method = method
+  }
+
+  /// - Returns: nil when the two most significant bits are not zero.
+  init?(wire: UInt16) {
+    guard wire & 0xC000 == 0, let messageClass = STUNClass(rawValue: (wire >> 7) & 0b10 | (wire >> 4) & 0b01) else {
+      return nil
+    }
+    self.messageClass = messageClass
+    method = STUNMethod(rawValue: wire & 0x000F | (wire >> 1) & 0x0070 | (wire >> 2) & 0x0F80)
+  }
+
+  var wire: UInt16 {
+    let bits = method.rawValue
+    let (c1, c0) = (messageClass.rawValue >> 1, messageClass.rawValue & 1)
+    return bits & 0x000F | (bits & 0x0070) << 1 | (bits & 0x0F80) << 2 | c1 << 8 | c0 << 4
+  }
+}

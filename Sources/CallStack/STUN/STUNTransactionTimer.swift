@@ -1,0 +1,57 @@
+public import CallCore
+
+/// When a request over UDP is sent again, and when it is given up (RFC 8489 section 6.2.1).
+public struct STUNTransactionTimer: Hashable, Sendable {
+  public struct Policy: Hashable, Sendable {
+    /// RTO: the time until the first retransmission; it doubles each time.
+    public var initialTimeout: Interval
+    /// Rc: how often the request is sent in all.
+    public var transmissions: Int
+    /// Rm: how many initial timeouts to wait after the last transmission.
+    public var finalWaitFactor: Int64
+
+    public init(
+      initialTimeout: Interval = .milliseconds(500), transmissions: Int = 7, finalWaitFactor: Int64 = 16
+    ) {
+      self.initialTimeout = initialTimeout
+      self.transmissions = transmissions
+      self.finalWaitFactor = finalWaitFactor
+    }
+  }
+
+  public enum Expiry: Hashable, Sendable { case retransmit, timedOut }
+
+  public let policy: Policy
+  public let firstSentAt: Instant
+  /// How often the request has been sent.
+  public private(set) var transmissions = 1
+  /// When ``advance(to:)`` has something to say.
+  public private(set) var deadline: Instant
+  private var timeout: Interval
+
+  /// A timer for a request whose first transmission is now.
+  public init(sentAt now: Instant, policy: Policy = Policy()) {
+    self.policy = policy
+    firstSentAt = now
+    timeout = policy.initialTimeout
+    deadline = now
+    deadline = now + wait
+  }
+
+  /// What is due at `now`, or nil when nothing is. After `.timedOut` the transaction is over.
+  public mutating func advance(to now: Instant) -> Expiry? {
+    guard now >= deadline else { return nil }
+    guard transmissions < policy.transmissions else { return .timedOut }
+    transmissions += 1
+    timeout = timeout * 2
+    deadline = now + wait
+    return .retransmit
+  }
+
+  /// The round-trip time a response at `now` measures, or nil when it is ambiguous (Karn's algorithm).
+  public func roundTripTime(at now: Instant) -> Interval? { transmissions == 1 ? now - firstSentAt : nil }
+
+  private var wait: Interval {
+    transmissions < policy.transmissions ? timeout : policy.initialTimeout * policy.finalWaitFactor
+  }
+}
