@@ -1,0 +1,155 @@
+public import CallCore
+
+/// Something that must be true of a run.
+public struct Expectation: Sendable {
+  public enum Severity: String, Sendable, CaseIterable { case fail, warn }
+
+  /// The file's own id, or `#n` by position.
+  public var id = ""
+  public var kind: Kind
+  public var severity = Severity.fail
+  public var why: String?
+  public var span = SourceSpan.builtIn
+  /// The expectation as the file has it, on one line.
+  public var text = ""
+
+  public enum Kind: Sendable {
+    case sequence(Sequence)
+    case set(SetOf)
+    case eventually(Eventually)
+    case always(Invariably)
+    case never(Invariably)
+    case leadsTo(LeadsTo)
+    case ends(Ends)
+    case count(Count)
+    case recovers(Recovers)
+    case metric(Metric)
+    /// Over all seeds, the predicate was true at least once in at least one run.
+    case sometimes(Predicate)
+  }
+
+  /// The values one watched value takes, in order.
+  public struct Sequence: Sendable {
+    public struct Step: Sendable {
+      public var value = Located("")
+      /// No later than this after `of` (or the start of the run).
+      public var by: Interval?
+      public init() {}
+    }
+    public var value = ValuePath.none
+    public var steps: [Step] = []
+    /// When true nothing may come between the steps, before the first (but the initial value) or after the last.
+    public var isStrict = false
+    public var of: Anchor?
+    public var between = Window()
+    public init() {}
+  }
+
+  /// Values that a watched value takes, in any order.
+  public struct SetOf: Sendable {
+    public var value = ValuePath.none
+    public var contains: [Located<String>] = []
+    /// When true no other value may be seen.
+    public var isStrict = false
+    public var between = Window()
+    public init() {}
+  }
+
+  public struct Eventually: Sendable {
+    public var predicate = Predicate.constant(true)
+    public var within: Interval?
+    public var of: Anchor?
+    /// How long it must then stay true.
+    public var hold: Interval?
+    public init() {}
+  }
+
+  /// What must hold (`always`) or must not happen (`never`) throughout a window.
+  public struct Invariably: Sendable {
+    public var predicate = Predicate.constant(true)
+    public var window = Window()
+    public init() {}
+  }
+
+  /// Whenever `condition` becomes true, `consequence` is true within the time.
+  public struct LeadsTo: Sendable {
+    public var condition = Predicate.constant(true)
+    public var consequence = Predicate.constant(true)
+    public var within = Interval.zero
+    public init() {}
+  }
+
+  /// A peer's call ends with a code.
+  public struct Ends: Sendable {
+    public var peer = Located("")
+    public var code = Located("")
+    public var within: Interval?
+    public var of: Anchor?
+    public init() {}
+  }
+
+  /// How often an event happens, a state is entered or a predicate becomes true.
+  public struct Count: Sendable {
+    public enum Subject: Sendable {
+      case anchor(Anchor)
+      case predicate(Predicate)
+    }
+    public var subject: Subject?
+    public var between = Window()
+    public var bounds: [Bound] = []
+    public init() {}
+  }
+
+  /// After a fault, a condition is reached within the time and holds.
+  public struct Recovers: Sendable {
+    public enum Target: Sendable {
+      /// Audio arrives and is played at both ends of the call.
+      case mediaBothWays
+      case predicate(Predicate)
+    }
+    /// The id of a timeline entry with a fault.
+    public var fault = Located("")
+    public var to = Target.mediaBothWays
+    public var within = Interval.zero
+    public var hold: Interval?
+    public init() {}
+  }
+
+  /// A statistic of a numeric value over a window, compared with bounds.
+  public struct Metric: Sendable {
+    public var value = ValuePath.none
+    public var statistic = Statistic.last
+    public var window = Window()
+    public var across = Across.run
+    public var bounds: [Bound] = []
+    public init() {}
+  }
+
+  public enum Across: String, Sendable, CaseIterable { case run, seeds }
+
+  public enum Statistic: Sendable, Hashable {
+    case last, first, minimum, maximum, mean, sum, count
+    /// Change per second over the window; of bytes it is a bit rate.
+    case rate
+    /// Change over the window.
+    case delta
+    /// 1…99.
+    case percentile(Int)
+  }
+
+  public struct Bound: Sendable {
+    public var comparison: Comparison
+    public var value: Value
+    public var span: SourceSpan
+  }
+}
+
+/// From one anchor to another; nil is the start or the end of the run.
+public struct Window: Sendable {
+  public var from: Anchor?
+  public var to: Anchor?
+  public init(from: Anchor? = nil, to: Anchor? = nil) {
+    self.from = from
+    self.to = to
+  }
+}

@@ -1,0 +1,86 @@
+public import CallCore
+
+extension Scenario {
+  /// A device with an app, after its `use:` profile is merged in.
+  public struct Peer: Sendable {
+    public enum Stack: String, Sendable, CaseIterable { case real, puppet }
+
+    public var name = ""
+    /// The vocabulary's name: `knotos`. Nil for a puppet.
+    public var profile: Located<String>?
+    public var stack = Stack.real
+    /// In the order the device prefers them; the first that is up is used first.
+    public var interfaces: [Interface] = []
+    public var devices = Devices()
+    public var audio = Audio()
+    public var ice = ICESettings()
+    public var dtls = DTLSSettings()
+    public var clock = Clock()
+    /// The profile's own settings, typed by its vocabulary; what is not here has the profile's default.
+    public var settings = Arguments()
+    public var why: String?
+    public var span = SourceSpan.builtIn
+    public init() {}
+  }
+
+  /// One attachment of a peer: `switch-network` names it.
+  public struct Interface: Sendable, Equatable {
+    public var name: String
+    /// A name in ``Topology/networks``.
+    public var network: String
+    /// A name in ``Topology/links``.
+    public var link: String
+  }
+
+  public struct Devices: Sendable, Equatable {
+    public enum Microphone: String, Sendable, CaseIterable {
+      case speech, phrases = "speech/phrases-30s", tone, noise, silence
+    }
+    public enum Camera: String, Sendable, CaseIterable { case none, bars = "moving-bars" }
+    public enum Permission: String, Sendable, CaseIterable { case granted, denied }
+    public var microphone = Microphone.speech
+    public var camera = Camera.none
+    public var permission = Permission.granted
+    public init() {}
+  }
+
+  public struct Audio: Sendable, Equatable {
+    public enum Codec: String, Sendable, CaseIterable { case opus, synthetic }
+    /// Nil: Opus with real media, synthetic otherwise.
+    public var codec: Codec?
+    public var ptime: Interval?
+    public var bitrate: DataRate?
+    public var fec: Bool?
+    public var dtx: Bool?
+    public var complexity: Int?
+    public var cbr: Bool?
+    /// The expected loss the encoder is told, as a fraction.
+    public var packetLossHint: Double?
+    public init() {}
+  }
+
+  public struct ICESettings: Sendable, Equatable {
+    public enum Policy: String, Sendable, CaseIterable { case all, relay }
+    public enum Nomination: String, Sendable, CaseIterable { case regular, aggressive }
+    /// Names in ``Topology/servers``; nil means every STUN and TURN server there is.
+    public var servers: [Located<String>]?
+    public var policy = Policy.all
+    public var nomination = Nomination.regular
+    public init() {}
+  }
+
+  public struct DTLSSettings: Sendable, Equatable {
+    public enum Role: String, Sendable, CaseIterable { case auto, active, passive }
+    /// What the answerer picks; `auto` follows RFC 8842.
+    public var role = Role.auto
+    public init() {}
+  }
+
+  public struct Clock: Sendable, Equatable {
+    /// How far the peer's wall clock is ahead of the world's.
+    public var skew = Interval.zero
+    /// How much faster its clock runs, as a fraction.
+    public var drift = 0.0
+    public init() {}
+  }
+}

@@ -1,0 +1,88 @@
+public import VirtualPeer
+
+/// A typed, resolved condition over what a run shows.
+public struct Predicate: Sendable {
+  public indirect enum Kind: Sendable {
+    case constant(Bool)
+    case and([Predicate])
+    case or([Predicate])
+    case not(Predicate)
+    case compare(Operand, Comparison, Operand)
+    /// The operand equals one of the values.
+    case isIn(Operand, [Value])
+    /// A flag is true.
+    case holds(Operand)
+    /// A predicate of `define`, in place.
+    case defined(String, Predicate)
+  }
+
+  public var kind: Kind
+  public var span: SourceSpan
+
+  public init(_ kind: Kind, at span: SourceSpan = .builtIn) {
+    self.kind = kind
+    self.span = span
+  }
+
+  public static func constant(_ value: Bool) -> Predicate { Predicate(.constant(value)) }
+
+  /// Every watched value it reads, in order of appearance.
+  public var values: [ValuePath] {
+    switch kind {
+    case .constant: []
+    case .and(let parts), .or(let parts): parts.flatMap(\.values)
+    case .not(let part), .defined(_, let part): part.values
+    case .compare(let a, _, let b): [a, b].compactMap(\.path)
+    case .isIn(let operand, _), .holds(let operand): [operand].compactMap(\.path)
+    }
+  }
+}
+
+public enum Comparison: String, Sendable, CaseIterable {
+  case equal = "=="
+  case notEqual = "!="
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+}
+
+public enum Operand: Sendable {
+  case value(ValuePath)
+  case literal(Value)
+  case wire(WireQuantity)
+
+  var path: ValuePath? {
+    guard case .value(let path) = self else { return nil }
+    return path
+  }
+}
+
+/// What the simulator itself sees on the wire: `wire.media(from: bob)` counts packets that carry media.
+public struct WireQuantity: Sendable, Equatable {
+  public enum Kind: String, Sendable, CaseIterable { case media, packets, bytes, cleartext }
+  public var kind: Kind
+  public var from: String?
+  public var to: String?
+}
+
+/// A value of a peer: `alice.call.state`, `bob.stats.inbound-rtp.audio.packetsLost`, `bob.q.mos`.
+///
+/// `name` is the trace kind whose newest `value` about the peer is meant.
+public struct ValuePath: Sendable, Equatable {
+  public var peer: String
+  public var name: String
+  public var type: ValueType
+  /// The unit of a number, such as `bytes`, or nil.
+  public var unit: String?
+  public var span: SourceSpan
+
+  static let none = ValuePath(peer: "", name: "", type: .flag, unit: nil, span: .builtIn)
+
+  /// Whether only real media can give it: the quality metrics under `q`.
+  public var needsRealMedia: Bool { name.hasPrefix("q.") }
+}
+
+extension ValuePath: CustomStringConvertible {
+  public var description: String { "\(peer).\(name)" }
+}

@@ -1,0 +1,71 @@
+import CallCore
+
+/// Numbers with units as scenario files write them.
+enum Quantity {
+  /// What a scalar that begins with a number means.
+  enum Reading: Equatable {
+    case value(Value)
+    /// A number without a unit.
+    case bare(Double)
+    case unknownUnit(String)
+    /// A number with a unit that does not fit 64 bits.
+    case tooLarge
+  }
+
+  static let durationUnits = ["ns", "us", "ms", "s", "min", "m", "h"]
+  static let rateUnits = ["bps", "kbps", "Mbps", "Gbps"]
+  static let byteUnits = ["B", "kB", "KiB", "MB", "MiB"]
+  static let percentUnits = ["%", "ppm"]
+  static var units: [String] { durationUnits + rateUnits + byteUnits + percentUnits }
+
+  /// Reads `-1.5Mbps`; nil when the text is not a number followed by letters or `%`.
+  static func read(_ text: String) -> Reading? {
+    let utf8 = Array(text.utf8)
+    var end = 0
+    if let first = utf8.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") { end = 1 }
+    let digits = end
+    while end < utf8.count, isDigit(utf8[end]) { end += 1 }
+    guard end > digits else { return nil }
+    if end + 1 < utf8.count, utf8[end] == UInt8(ascii: "."), isDigit(utf8[end + 1]) {
+      end += 1
+      while end < utf8.count, isDigit(utf8[end]) { end += 1 }
+    }
+    let unit = String(decoding: utf8[end...], as: UTF8.self)
+    guard unit.unicodeScalars.allSatisfy({ $0 == "%" || $0.properties.isAlphabetic || $0 == "/" }),
+      let number = Double(String(decoding: utf8[..<end], as: UTF8.self)), number.isFinite
+    else { return nil }
+    guard !unit.isEmpty else { return .bare(number) }
+    return value(number, unit: unit)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  private static func value(_ number: Double, unit: String) -> Reading {
+    let scale: Double
+    switch unit {
+    case "ns", "bps", "B": scale = 1
+    case "us", "kbps", "kB": scale = 1e3
+    case "ms", "Mbps", "MB": scale = 1e6
+    case "s", "Gbps": scale = 1e9
+    case "min", "m": scale = 60e9
+    case "h": scale = 3_600e9
+    case "KiB": scale = 1_024
+    case "MiB": scale = 1_048_576
+    case "%": return .value(.percentage(number / 100))
+    case "ppm": return .value(.percentage(number / 1_000_000))
+    default: return .unknownUnit(unit)
+    }
+    guard let whole = Int64(exactly: (number * scale).rounded()) else { return .tooLarge }
+    if durationUnits.contains(unit) { return .value(.duration(.nanoseconds(whole))) }
+    if rateUnits.contains(unit) { return .value(.rate(.bitsPerSecond(whole))) }
+    return .value(.byteSize(Int(whole)))
+  }
+
+  /// `12.5%`, or `120ppm` for very small fractions.
+  static func percentText(_ fraction: Double) -> String {
+    let isTiny = fraction != 0 && fraction.magnitude < 0.0005
+    let scaled = (fraction * (isTiny ? 1e6 : 100) * 1e6).rounded() / 1e6
+    let number = Int64(exactly: scaled).map { "\($0)" } ?? "\(scaled)"
+    return number + (isTiny ? "ppm" : "%")
+  }
+}

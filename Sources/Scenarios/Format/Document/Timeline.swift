@@ -1,0 +1,74 @@
+public import CallCore
+
+/// One line of the timeline: one trigger and one effect.
+public struct TimelineEntry: Sendable {
+  /// The file's own id, or `#n` by position.
+  public var id = ""
+  public var trigger = Trigger.at(.zero)
+  public var effect = Effect.clear(entry: Located(""))
+  public var why: String?
+  public var span = SourceSpan.builtIn
+  public init() {}
+
+  public enum Trigger: Sendable {
+    /// At a virtual time.
+    case at(Instant)
+    /// `delay` after each firing of an anchor (an entry fires once for anchors that fire once).
+    case after(Interval, of: Anchor)
+    /// When the predicate becomes true, plus `delay`, at most `times` times. Nil `times` is every time.
+    case when(Predicate, delay: Interval, times: Int?)
+    /// Every period from the start of the run (or `from`), until an anchor or at most `times` times.
+    case every(Interval, from: Anchor?, until: Anchor?, times: Int?)
+  }
+
+  public enum Effect: Sendable {
+    /// A user action of a peer.
+    case action(peer: String, name: String, arguments: Arguments)
+    /// A fault, cleared by itself after `duration` when given.
+    case fault(Fault, duration: Interval?)
+    /// Raw signalling from a puppet.
+    case send(message: String, from: String, to: String, fields: Arguments)
+    /// Ends the fault another entry began.
+    case clear(entry: Located<String>)
+  }
+}
+
+/// A point in a run that a trigger or a window refers to.
+public struct Anchor: Sendable {
+  public enum Kind: Sendable, Equatable {
+    /// A virtual time.
+    case time(Instant)
+    /// The end of the run.
+    case end
+    /// An entry of the timeline fires.
+    case entry(String)
+    /// A defined predicate is true for the first time.
+    case definition(String)
+    /// A state machine of a peer enters a state: `bob.connected` is ("bob", "call.state", "connected").
+    case entersState(peer: String, machine: String, state: String)
+    /// A flag of a peer becomes true for the first time: `victim.user.accepted`.
+    case becomesTrue(peer: String, value: String)
+    /// A declared event of a peer happens: `alice.ice.restart`.
+    case event(peer: String, name: String)
+  }
+
+  public var kind: Kind
+  public var span: SourceSpan
+  /// As written.
+  public var text: String
+}
+
+/// A fault of the catalogue with its typed arguments; ``FaultKind/declaration`` says which there are.
+public struct Fault: Sendable {
+  public var kind: FaultKind
+  public var arguments = Arguments()
+  /// What `link.set` changes.
+  public var impairments: Topology.Impairments?
+  /// The direction `link.set` and friends apply to; nil is both.
+  public var direction: Direction?
+  /// What `nat.set` changes the NAT to, merged over the NAT the network has.
+  public var nat: Topology.NAT?
+
+  /// Seen from the link's `from` end.
+  public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }
+}

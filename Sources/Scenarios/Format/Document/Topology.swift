@@ -1,0 +1,174 @@
+public import CallCore
+
+/// The networks, links and servers of a cell with everything explicit: named networks are expanded, the default
+/// internet, signalling and STUN hosts are added, and every profile is merged in.
+public struct Topology: Sendable {
+  public var networks: [Network] = []
+  public var links: [Link] = []
+  public var servers: [Server] = []
+
+  public init() {}
+
+  public func network(_ name: String) -> Network? { networks.first { $0.name == name } }
+  public func link(_ name: String) -> Link? { links.first { $0.name == name } }
+  public func server(_ name: String) -> Server? { servers.first { $0.name == name } }
+
+  public struct Network: Sendable {
+    public var name = ""
+    /// The W3C `networkType` of its interfaces: wifi, cellular, ethernet, unknown.
+    public var type = NetworkType.ethernet
+    /// One prefix, or one of each family.
+    public var prefixes: [Located<IPPrefix>] = []
+    /// The network this one's router leads to; nil for a root.
+    public var uplink: Located<String>?
+    /// The translation the router does; nil for a plain router or a root.
+    public var nat: NAT?
+    public var firewall: Firewall?
+    /// IP packet size in bytes that every host's interface on this network takes.
+    public var mtu: Int?
+    public var why: String?
+    public var span = SourceSpan.builtIn
+    public init() {}
+  }
+
+  public enum NetworkType: String, Sendable, CaseIterable { case wifi, cellular, ethernet, unknown }
+
+  /// A NAT by the terms of RFC 4787. Nothing here is optional once a cell is decoded, except what may be unlimited.
+  public struct NAT: Sendable, Equatable {
+    public var map = MappingBehavior.endpointIndependent
+    public var filter = FilteringBehavior.addressAndPort
+    public var udpIdle = Interval.seconds(300)
+    public var tcpIdle = Interval.seconds(7_440)
+    public var ports = PortAllocation.preserve
+    public var hairpin = false
+    /// Most mappings one inside host may hold; nil is unlimited.
+    public var quota: Int?
+    public init() {}
+  }
+
+  public enum MappingBehavior: String, Sendable, CaseIterable {
+    case endpointIndependent = "endpoint-independent"
+    case address
+    case addressAndPort = "address-and-port"
+  }
+  public enum FilteringBehavior: String, Sendable, CaseIterable {
+    case endpointIndependent = "endpoint-independent"
+    case address
+    case addressAndPort = "address-and-port"
+  }
+  public enum PortAllocation: String, Sendable, CaseIterable { case preserve, random }
+
+  /// What a network's router lets out.
+  public struct Firewall: Sendable, Equatable {
+    public var blockUDP = false
+    public var blockTCP = false
+    /// When not empty, only these destination ports pass.
+    public var allowPorts: [Int] = []
+    public var blockPorts: [Int] = []
+    public init() {}
+  }
+
+  /// A duplex line from a peer (or a network's router) to a network.
+  public struct Link: Sendable {
+    public var name = ""
+    /// A peer, a server or a network.
+    public var from = Located("")
+    /// A network.
+    public var to = Located("")
+    public var startsUp = true
+    /// From `from` towards `to`.
+    public var transmit = Impairments()
+    /// From `to` towards `from`.
+    public var receive = Impairments()
+    public var mtu: Int?
+    public var why: String?
+    public var span = SourceSpan.builtIn
+    public init() {}
+  }
+
+  /// What one direction of a link does to packets. Nil is "not said": ideal on a link, unchanged in `link.set`.
+  public struct Impairments: Sendable, Equatable {
+    public var delay: Interval?
+    public var jitter: Jitter?
+    public var loss: Loss?
+    public var rate: DataRate?
+    public var queue: Queue?
+    /// Fraction of packets that overtake the delay line.
+    public var reorder: Double?
+    public var duplicate: Double?
+    public var corrupt: Double?
+    public init() {}
+
+    /// These values where they are said, `other`'s where they are not.
+    public func over(_ other: Impairments) -> Impairments {
+      var merged = other
+      merged.delay = delay ?? other.delay
+      merged.jitter = jitter ?? other.jitter
+      merged.loss = loss ?? other.loss
+      merged.rate = rate ?? other.rate
+      merged.queue = queue ?? other.queue
+      merged.reorder = reorder ?? other.reorder
+      merged.duplicate = duplicate ?? other.duplicate
+      merged.corrupt = corrupt ?? other.corrupt
+      return merged
+    }
+  }
+
+  public struct Jitter: Sendable, Equatable {
+    public enum Distribution: String, Sendable, CaseIterable { case uniform, normal, exponential }
+    public enum Order: String, Sendable, CaseIterable { case keep, allow }
+    public var distribution = Distribution.normal
+    /// Half width for `uniform`, standard deviation for `normal`, mean for `exponential`.
+    public var amount = Interval.zero
+    public var order = Order.keep
+    public init() {}
+  }
+
+  /// Loss by channel state in virtual time. Rates are fractions.
+  public enum Loss: Sendable, Equatable {
+    case none
+    case random(rate: Double)
+    /// Continuous-time Gilbert: overall loss rate and mean length of a bad period. Loss is `bad` while bad, `good`
+    /// otherwise; `rate` is the long-run mean.
+    case gilbert(rate: Double, meanBurst: Interval, bad: Double, good: Double)
+  }
+
+  public struct Queue: Sendable, Equatable {
+    public enum Discipline: String, Sendable, CaseIterable {
+      case dropTail = "drop-tail", dropHead = "drop-head", codel
+    }
+    public var discipline = Discipline.dropTail
+    /// At most one of the three bounds is set; a queue without one is unbounded.
+    public var packets: Int?
+    public var bytes: Int?
+    public var time: Interval?
+    public init() {}
+  }
+
+  public struct Server: Sendable {
+    public enum Kind: String, Sendable, CaseIterable { case stun, turn, signalling }
+    public enum Transport: String, Sendable, CaseIterable { case udp, tcp }
+    public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest, none }
+
+    public var name = ""
+    public var kind = Kind.stun
+    /// The network the host stands on.
+    public var network = Located("")
+    public var transports: [Transport] = [.udp]
+    /// One-way processing delay before every answer or forwarded message.
+    public var delay = Interval.zero
+    /// TURN: how allocations, nonces, permissions and channels live, and what is refused (RFC 8656).
+    public var lifetime = Interval.seconds(600)
+    public var nonceLifetime = Interval.seconds(3_600)
+    public var permissionLifetime = Interval.seconds(300)
+    public var channelLifetime = Interval.seconds(600)
+    public var credentials = Credentials.static_
+    /// Lifetime of REST credentials.
+    public var credentialLifetime = Interval.seconds(86_400)
+    public var allocationsPerUser: Int?
+    public var totalAllocations: Int?
+    public var why: String?
+    public var span = SourceSpan.builtIn
+    public init() {}
+  }
+}

@@ -1,0 +1,160 @@
+/// Something that happens at a peer, without a lasting value: an anchor, and what `count` counts.
+public struct EventDeclaration: Sendable {
+  public let name: String
+  public let summary: String
+
+  public init(_ name: String, _ summary: String) {
+    self.name = name
+    self.summary = summary
+  }
+}
+
+/// What every peer with a call stack shows and can do, whatever its profile: the names of the W3C's webrtc-pc and
+/// webrtc-stats verbatim, and what the device itself has.
+///
+/// Each machine and value is a trace kind of that name whose first field is `value`, written about the peer; each event
+/// is a trace kind of that name.
+public enum CommonVocabulary {
+  public static let machines = [
+    // RTCIceConnectionState, RTCIceGatheringState, RTCPeerConnectionState, RTCSignalingState, RTCDtlsTransportState
+    machine("ice.state", ["new", "checking", "connected", "completed", "disconnected", "failed", "closed"]),
+    machine("ice-gathering.state", ["new", "gathering", "complete"]),
+    machine("connection.state", ["new", "connecting", "connected", "disconnected", "failed", "closed"]),
+    machine(
+      "signaling.state",
+      ["stable", "have-local-offer", "have-remote-offer", "have-local-pranswer", "have-remote-pranswer", "closed"]),
+    machine("dtls.state", ["new", "connecting", "connected", "closed", "failed"]),
+  ]
+
+  public static let actions = [
+    ActionDeclaration(
+      "switch-network", [ParameterDeclaration("to", .text, required: true, "the interface, as the peer names it")],
+      "the device makes another of its interfaces the preferred one")
+  ]
+
+  public static let events = [
+    EventDeclaration("ice.restart", "new ICE credentials were made for a restart"),
+    EventDeclaration("media.first-sent", "the first media packet of a call left the peer"),
+    EventDeclaration("media.first-played", "the first received audio of a call was played"),
+  ]
+
+  public static let values: [ValueDeclaration] =
+    deviceValues + selectedPair + stats + quality
+
+  private static func machine(_ name: String, _ states: [String]) -> StateMachine {
+    StateMachine(name, states: states.map { StateMachine.State($0, "") }, transitions: [])
+  }
+
+  private static let deviceValues = [
+    ValueDeclaration("user.accepted", .flag, "the user of this device accepted or placed the current call"),
+    ValueDeclaration("audible", .flag, "decoded sound other than silence is being played"),
+    ValueDeclaration("mic.open", .flag, "the microphone is open"),
+    ValueDeclaration("camera.open", .flag, "the camera is open"),
+    ValueDeclaration("speaker.open", .flag, "the speaker is playing"),
+    ValueDeclaration("capture.open", .flag, "the microphone or the camera is open"),
+    ValueDeclaration("network", .text, "the interface the device prefers now"),
+  ]
+
+  private static let selectedPair: [ValueDeclaration] =
+    ["local", "remote"].flatMap { side in
+      [
+        ValueDeclaration(
+          "selected.\(side).candidateType", .choice(["host", "srflx", "prflx", "relay"]),
+          "candidate type at the \(side) end of the selected pair"),
+        ValueDeclaration("selected.\(side).address", .text, "address at the \(side) end of the selected pair"),
+        ValueDeclaration("selected.\(side).port", .count, "port at the \(side) end of the selected pair"),
+        ValueDeclaration("selected.\(side).protocol", .choice(["udp", "tcp"]), "transport of the selected pair"),
+        ValueDeclaration(
+          "selected.\(side).networkType", .choice(["wifi", "cellular", "ethernet", "unknown"]),
+          "network of the \(side) end of the selected pair"),
+      ]
+    } + [
+      ValueDeclaration(
+        "selected.relayProtocol", .choice(["udp", "tcp", "tls"]), "how the peer reaches the relay it selected")
+    ]
+
+  private static let quality = [
+    ValueDeclaration("q.mos", .real, "listening quality of received audio, 1 to 5"),
+    ValueDeclaration("q.concealment", .percentage, "share of played samples that were made up"),
+    ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
+    ValueDeclaration("q.recovery", .duration, "time from the last fault to played audio"),
+  ]
+
+  private static let stats: [ValueDeclaration] =
+    streamStats("inbound-rtp", inbound) + streamStats("outbound-rtp", outbound)
+    + streamStats("remote-inbound-rtp", remoteInbound) + streamStats("remote-outbound-rtp", remoteOutbound)
+    + members(of: "candidate-pair", candidatePair) + members(of: "transport", transport)
+    + members(of: "media-source.audio", mediaSource) + members(of: "media-playout", playout)
+
+  /// RTP statistics exist for each kind of media: `stats.inbound-rtp.audio.packetsLost`.
+  private static func streamStats(_ type: String, _ list: [Member]) -> [ValueDeclaration] {
+    members(of: type + ".audio", list)
+  }
+
+  private static func members(of type: String, _ list: [Member]) -> [ValueDeclaration] {
+    list.map { ValueDeclaration("stats.\(type).\($0.name)", $0.type, unit: $0.unit, "W3C webrtc-stats, \(type)") }
+  }
+
+  private struct Member {
+    let name: String
+    let type: ValueType
+    var unit: String?
+  }
+
+  private static func counts(_ names: String..., unit: String? = nil) -> [Member] {
+    names.map { Member(name: $0, type: .count, unit: unit) }
+  }
+  private static func of(_ type: ValueType, _ names: String...) -> [Member] {
+    names.map { Member(name: $0, type: type) }
+  }
+
+  private static let inbound =
+    counts(
+      "packetsReceived", "packetsLost", "packetsDiscarded", "packetsReceivedWithCe", "packetsReceivedWithEct1",
+      "jitterBufferEmittedCount", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
+      "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
+      "fecPacketsDiscarded", "nackCount", "retransmittedPacketsReceived", "ssrc")
+    + counts("bytesReceived", "headerBytesReceived", "retransmittedBytesReceived", unit: "bytes")
+    + of(
+      .duration, "jitter", "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay",
+      "totalProcessingDelay", "totalSamplesDuration", "lastPacketReceivedTimestamp")
+    + of(.real, "audioLevel", "totalAudioEnergy")
+
+  private static let outbound =
+    counts("packetsSent", "packetsSentWithEct1", "nackCount", "retransmittedPacketsSent", "ssrc")
+    + counts("bytesSent", "headerBytesSent", "retransmittedBytesSent", unit: "bytes")
+    + of(.rate, "targetBitrate") + of(.duration, "totalPacketSendDelay") + of(.flag, "active")
+
+  private static let remoteInbound =
+    counts("packetsLost", "packetsReceived", "roundTripTimeMeasurements", "ssrc") + of(.percentage, "fractionLost")
+    + of(.duration, "jitter", "roundTripTime", "totalRoundTripTime")
+
+  private static let remoteOutbound =
+    counts("packetsSent", "reportsSent", "roundTripTimeMeasurements", "ssrc") + counts("bytesSent", unit: "bytes")
+    + of(.duration, "roundTripTime", "totalRoundTripTime", "remoteTimestamp")
+
+  private static let candidatePair =
+    counts(
+      "packetsSent", "packetsReceived", "requestsSent", "requestsReceived", "responsesSent", "responsesReceived",
+      "consentRequestsSent", "packetsDiscardedOnSend")
+    + counts("bytesSent", "bytesReceived", "bytesDiscardedOnSend", unit: "bytes")
+    + of(
+      .duration, "currentRoundTripTime", "totalRoundTripTime", "lastPacketSentTimestamp", "lastPacketReceivedTimestamp")
+    + of(.rate, "availableOutgoingBitrate") + of(.flag, "nominated")
+    + of(.choice(["frozen", "waiting", "in-progress", "failed", "succeeded"]), "state")
+
+  private static let transport =
+    counts("packetsSent", "packetsReceived", "selectedCandidatePairChanges")
+    + counts("bytesSent", "bytesReceived", unit: "bytes")
+    + of(.choice(["new", "connecting", "connected", "closed", "failed"]), "dtlsState")
+    + of(.choice(["new", "checking", "connected", "completed", "disconnected", "failed", "closed"]), "iceState")
+    + of(.choice(["client", "server", "unknown"]), "dtlsRole")
+    + of(.choice(["controlling", "controlled", "unknown"]), "iceRole")
+    + of(.text, "srtpCipher", "dtlsCipher", "tlsVersion", "iceLocalUsernameFragment")
+
+  private static let mediaSource = of(.real, "audioLevel", "totalAudioEnergy") + of(.duration, "totalSamplesDuration")
+
+  private static let playout =
+    counts("synthesizedSamplesEvents", "totalSamplesCount")
+    + of(.duration, "synthesizedSamplesDuration", "totalSamplesDuration", "totalPlayoutDelay")
+}
