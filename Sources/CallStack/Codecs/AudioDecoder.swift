@@ -1,0 +1,86 @@
+/// What a decoder made of one packet, or of the lack of one.
+public struct DecodedAudio: Hashable, Sendable, BitwiseCopyable {
+  public let samplesPerChannel: Int
+  /// The loudness, from a codec that yields no samples; nil when the samples themselves tell.
+  public let level: AudioLevel?
+}
+
+/// What a payload says of itself without decoding.
+public struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
+  public let samplesPerChannel: Int
+  /// Whether it can restore the packet before.
+  public let hasRedundancy: Bool
+  /// Whether it only marks silence, after which a gap is expected.
+  public let isDTX: Bool
+}
+
+/// An audio decoder of either fidelity. Samples are 48 kHz, interleaved, appended to the output.
+public enum AudioDecoder {
+  case opus(OpusDecoder)
+  case synthetic(SyntheticAudioDecoder)
+
+  public var channels: Int {
+    switch self {
+    case .opus(let decoder): decoder.channels
+    case .synthetic: 1
+    }
+  }
+
+  /// Whether decoding appends samples; otherwise it reports levels only.
+  public var producesSamples: Bool {
+    switch self {
+    case .opus: true
+    case .synthetic: false
+    }
+  }
+
+  /// Reads a payload, or returns nil when it is broken.
+  public func inspect(_ payload: RawSpan) -> AudioPayload? {
+    switch self {
+    case .opus:
+      guard let packet = OpusPacket(parsing: payload) else { return nil }
+      return AudioPayload(
+        samplesPerChannel: packet.samplesPerChannel, hasRedundancy: packet.hasRedundancy, isDTX: packet.isDTX)
+    case .synthetic:
+      guard let content = SyntheticCodec.Payload(parsing: payload) else { return nil }
+      return AudioPayload(
+        samplesPerChannel: content.samples, hasRedundancy: content.redundantLevel != nil, isDTX: content.isDTX)
+    }
+  }
+
+  public func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+    switch self {
+    case .opus(let decoder): Self.samples(decoder.decode(payload, into: &output))
+    case .synthetic(let decoder): decoder.decode(payload)
+    }
+  }
+
+  /// Restores the `samples` lost just before `payload` from its redundancy.
+  public func decodeRedundancy(
+    of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>
+  ) -> DecodedAudio? {
+    switch self {
+    case .opus(let decoder): Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
+    case .synthetic(let decoder): decoder.decodeRedundancy(of: payload, samples: samples)
+    }
+  }
+
+  /// Conceals `samples` for which no packet came.
+  public func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+    switch self {
+    case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .synthetic(let decoder): decoder.conceal(samples: samples)
+    }
+  }
+
+  public func reset() {
+    switch self {
+    case .opus(let decoder): decoder.reset()
+    case .synthetic(let decoder): decoder.reset()
+    }
+  }
+
+  private static func samples(_ count: Int?) -> DecodedAudio? {
+    count.map { DecodedAudio(samplesPerChannel: $0, level: nil) }
+  }
+}

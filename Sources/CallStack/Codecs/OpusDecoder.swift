@@ -1,0 +1,61 @@
+import COpus
+
+/// libopus, decoding to 48 kHz interleaved 16-bit samples, with redundancy and concealment.
+public final class OpusDecoder {
+  public let channels: Int
+  private let decoder: OpaquePointer
+
+  public init(channels: Int = 1) throws(CodecError) {
+    guard (1...2).contains(channels) else { throw .unsupportedSetting("channels") }
+    var code: Int32 = 0
+    guard let decoder = opus_decoder_create(opus_int32(audioSampleRate), Int32(channels), &code) else {
+      throw .library(code: code)
+    }
+    self.decoder = decoder
+    self.channels = channels
+  }
+
+  deinit { opus_decoder_destroy(decoder) }
+
+  /// Decodes a packet onto the end of `output`. Returns samples a channel, or nil when the payload is broken or does
+  /// not fit.
+  public func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> Int? {
+    guard let packet = OpusPacket(parsing: payload) else { return nil }
+    return decode(payload, samples: packet.samplesPerChannel, redundancy: false, into: &output)
+  }
+
+  /// Decodes the `samples` lost before `payload` from the redundancy it carries.
+  ///
+  /// Where it carries none, or covers less, libopus conceals the rest.
+  public func decodeRedundancy(of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
+    decode(payload, samples: samples, redundancy: true, into: &output)
+  }
+
+  /// Conceals `samples` (a multiple of 2.5 ms, at most 120 ms) for which no packet came.
+  ///
+  /// After a packet that marks silence this is comfort noise.
+  public func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
+    decode(RawSpan(), samples: samples, redundancy: false, into: &output)
+  }
+
+  public func reset() { _ = callsim_opus_decoder_reset(decoder) }
+
+  private func decode(
+    _ payload: RawSpan, samples: Int, redundancy: Bool, into output: inout OutputSpan<Int16>
+  ) -> Int? {
+    guard samples > 0, samples <= 5_760, samples % 120 == 0, output.freeCapacity >= samples * channels else {
+      return nil
+    }
+    var decoded: Int32 = -1
+    output.withUnsafeMutableBufferPointer { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      decoded = payload.withUnsafeBytes { bytes in
+        opus_decode(
+          decoder, bytes.isEmpty ? nil : bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+          Int32(bytes.count), base + count, Int32(samples), redundancy ? 1 : 0)
+      }
+      if decoded > 0 { count += Int(decoded) * channels }
+    }
+    return decoded > 0 ? Int(decoded) : nil
+  }
+}

@@ -1,0 +1,99 @@
+import COpus
+public import CallCore
+
+/// libopus, encoding 48 kHz interleaved 16-bit samples for a call.
+///
+/// Deterministic: the same settings and samples give the same bytes. The time spent inside is the owner's to measure.
+public final class OpusEncoder {
+  public struct Settings: Hashable, Sendable {
+    public var channels = 1
+    public var packetDuration = PacketDuration.ms20
+    public var bitrate = DataRate.kilobitsPerSecond(32)
+    /// 0 to 10.
+    public var complexity = 9
+    public var isVariableBitrate = true
+    public var usesInBandFEC = true
+    /// Percent, 0 to 100: how much loss the encoder should prepare for.
+    public var expectedPacketLoss = 0
+    public var usesDTX = false
+    public var maximumBandwidth = OpusPacket.Bandwidth.full
+
+    public init() {}
+  }
+
+  /// The longest packet libopus writes for one frame of any duration up to 60 ms.
+  public static let maximumPacketSize = 1_275 * 3 + 7
+
+  public private(set) var settings: Settings
+  private let encoder: OpaquePointer
+
+  public init(settings: Settings = Settings()) throws(CodecError) {
+    try Self.validate(settings)
+    var code: Int32 = 0
+    guard
+      let encoder = opus_encoder_create(
+        opus_int32(audioSampleRate), Int32(settings.channels), OPUS_APPLICATION_VOIP, &code)
+    else { throw .library(code: code) }
+    self.encoder = encoder
+    self.settings = settings
+    try apply(settings)
+  }
+
+  deinit { opus_encoder_destroy(encoder) }
+
+  /// Changes the settings for the packets that follow. The number of channels cannot change.
+  public func update(_ settings: Settings) throws(CodecError) {
+    guard settings.channels == self.settings.channels else { throw .unsupportedSetting("channels") }
+    try Self.validate(settings)
+    try apply(settings)
+    self.settings = settings
+  }
+
+  /// Encodes one packet's worth of interleaved samples onto the end of `output`.
+  ///
+  /// - Returns: what the packet is; its bytes are those appended.
+  public func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+    let frame = settings.packetDuration.samplesPerChannel
+    guard samples.count == frame * settings.channels else {
+      throw .wrongFrameSize(samples: samples.count / settings.channels, expected: frame)
+    }
+    let room = Int32(min(output.freeCapacity, Self.maximumPacketSize))
+    guard room > 0 else { throw .bufferTooSmall }
+    var written: Int32 = 0
+    output.withUnsafeMutableBufferPointer { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      written = samples.withUnsafeBufferPointer { input in
+        guard let first = input.baseAddress else { return OPUS_BAD_ARG }
+        return opus_encode(encoder, first, Int32(frame), base + count, room)
+      }
+      if written > 0 { count += Int(written) }
+    }
+    guard written > 0 else { throw written == OPUS_BUFFER_TOO_SMALL ? .bufferTooSmall : .library(code: written) }
+    return EncodedAudio(byteCount: Int(written), samplesPerChannel: frame, isDTX: written <= 2)
+  }
+
+  /// Forgets all signal history; settings stay.
+  public func reset() { _ = callsim_opus_encoder_reset(encoder) }
+
+  private static func validate(_ settings: Settings) throws(CodecError) {
+    guard (1...2).contains(settings.channels) else { throw .unsupportedSetting("channels") }
+    guard (0...10).contains(settings.complexity) else { throw .unsupportedSetting("complexity") }
+    guard (0...100).contains(settings.expectedPacketLoss) else { throw .unsupportedSetting("expectedPacketLoss") }
+    guard (500...512_000).contains(settings.bitrate.bitsPerSecond) else { throw .unsupportedSetting("bitrate") }
+  }
+
+  private func apply(_ settings: Settings) throws(CodecError) {
+    try set(OPUS_SET_BITRATE_REQUEST, Int32(settings.bitrate.bitsPerSecond))
+    try set(OPUS_SET_COMPLEXITY_REQUEST, Int32(settings.complexity))
+    try set(OPUS_SET_VBR_REQUEST, settings.isVariableBitrate ? 1 : 0)
+    try set(OPUS_SET_INBAND_FEC_REQUEST, settings.usesInBandFEC ? 1 : 0)
+    try set(OPUS_SET_PACKET_LOSS_PERC_REQUEST, Int32(settings.expectedPacketLoss))
+    try set(OPUS_SET_DTX_REQUEST, settings.usesDTX ? 1 : 0)
+    try set(OPUS_SET_MAX_BANDWIDTH_REQUEST, OPUS_BANDWIDTH_NARROWBAND + Int32(settings.maximumBandwidth.rawValue))
+  }
+
+  private func set(_ request: Int32, _ value: Int32) throws(CodecError) {
+    let code = callsim_opus_encoder_set(encoder, request, value)
+    guard code == OPUS_OK else { throw .library(code: code) }
+  }
+}

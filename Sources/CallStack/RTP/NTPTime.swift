@@ -1,0 +1,46 @@
+public import CallCore
+
+/// A 64-bit NTP timestamp (RFC 3550 section 4): seconds since 1900 and a binary fraction.
+public struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var rawValue: UInt64
+
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// What `clock` shows at `instant`.
+  public init(_ clock: WallClock, at instant: Instant) { rawValue = clock.ntpTimestamp(at: instant) }
+
+  /// The middle 32 bits, in units of 1/65536 s: the form of LSR.
+  public var middle: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
+
+  /// Zero means that the sender has no wall clock.
+  public var isSet: Bool { rawValue != 0 }
+
+  public static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A span in the 1/65536 s units of DLSR.
+struct ShortNTPInterval {
+  var rawValue: UInt32
+
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Rounds down; clamps negative spans to zero and long ones to about 18 hours.
+  init(_ interval: Interval) {
+    let nanoseconds = UInt64(max(0, interval.nanoseconds))
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    guard seconds < 65_536 else {
+      rawValue = .max
+      return
+    }
+    rawValue = UInt32(seconds << 16) | UInt32((rest << 16) / 1_000_000_000)
+  }
+
+  var interval: Interval { Interval(nanoseconds: Int64((UInt64(rawValue) * 1_000_000_000) >> 16)) }
+}
+
+/// The media clock's reading at an instant, modulo 2³², for a clock that starts at zero with the run.
+func mediaClock(_ rate: UInt32, at instant: Instant) -> UInt32 {
+  let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+  let ticks = seconds &* Int64(rate) &+ rest * Int64(rate) / 1_000_000_000
+  return UInt32(truncatingIfNeeded: ticks)
+}

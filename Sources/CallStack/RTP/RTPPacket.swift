@@ -1,0 +1,130 @@
+import CallCore
+
+/// Where everything lies in a received RTP packet: the header's fields, and ranges into the datagram.
+///
+/// Holds no bytes; read them from the span it was parsed from.
+public struct RTPPacket: Hashable, Sendable {
+  public let header: RTPHeader
+  public let contributingSourceCount: Int
+  /// The "defined by profile" word of the header extension, or nil when there is none.
+  public let extensionProfile: UInt16?
+  /// The header extension's data, without its four-byte preamble; empty when there is none.
+  public let extensionRange: Range<Int>
+  public let payloadRange: Range<Int>
+  public let paddingCount: Int
+
+  /// Parses a datagram, or returns nil when it is not a well-formed RTP version 2 packet.
+  public init?(parsing datagram: RawSpan) {
+    guard let first = datagram.byte(at: 0), first >> 6 == 2,
+      let second = datagram.byte(at: 1),
+      let sequenceNumber = datagram.bigEndian(UInt16.self, at: 2),
+      let timestamp = datagram.bigEndian(UInt32.self, at: 4),
+      let ssrc = datagram.bigEndian(UInt32.self, at: 8)
+    else { return nil }
+    contributingSourceCount = Int(first & 0x0F)
+    var offset = RTPHeader.fixedSize + 4 * contributingSourceCount
+    guard offset <= datagram.byteCount else { return nil }
+    if first & 0x10 != 0 {
+      guard let profile = datagram.bigEndian(UInt16.self, at: offset),
+        let words = datagram.bigEndian(UInt16.self, at: offset + 2)
+      else { return nil }
+      let end = offset + 4 + 4 * Int(words)
+      guard end <= datagram.byteCount else { return nil }
+      extensionProfile = profile
+      extensionRange = offset + 4..<end
+      offset = end
+    } else {
+      extensionProfile = nil
+      extensionRange = offset..<offset
+    }
+    var padding = 0
+    if first & 0x20 != 0 {
+      // A padding count of zero, or one that reaches into the header, marks a broken packet.
+      guard let count = datagram.byte(at: datagram.byteCount - 1), count > 0,
+        Int(count) <= datagram.byteCount - offset
+      else { return nil }
+      padding = Int(count)
+    }
+    paddingCount = padding
+    payloadRange = offset..<datagram.byteCount - padding
+    header = RTPHeader(
+      payloadType: second & 0x7F, marker: second & 0x80 != 0, sequenceNumber: sequenceNumber, timestamp: timestamp,
+      ssrc: ssrc)
+  }
+
+  /// Bytes before the payload plus padding after it: what W3C statistics call header bytes.
+  public var overhead: Int { payloadRange.lowerBound + paddingCount }
+
+  /// The `index`-th contributing source, or nil when there are fewer.
+  public func contributingSource(_ index: Int, in datagram: RawSpan) -> UInt32? {
+    guard index >= 0, index < contributingSourceCount else { return nil }
+    return datagram.bigEndian(UInt32.self, at: RTPHeader.fixedSize + 4 * index)
+  }
+
+  /// The bytes of the extension element with the local identifier `id`, or nil when the packet has none (RFC 8285).
+  ///
+  /// A malformed element ends the search: everything before it stays readable.
+  public func extensionElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+    guard let extensionProfile, id > 0 else { return nil }
+    if extensionProfile == RTPHeaderExtensions.oneByteProfile {
+      return oneByteElement(id: id, in: datagram)
+    }
+    if extensionProfile & 0xFFF0 == RTPHeaderExtensions.twoByteProfile {
+      return twoByteElement(id: id, in: datagram)
+    }
+    return nil
+  }
+
+  private func oneByteElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+    var offset = extensionRange.lowerBound
+    while offset < extensionRange.upperBound, let byte = datagram.byte(at: offset) {
+      offset += 1
+      if byte == 0 { continue }
+      // Identifier 15 is reserved and ends the list (RFC 8285 section 4.2).
+      let elementID = byte >> 4
+      guard elementID != 15 else { return nil }
+      let end = offset + Int(byte & 0x0F) + 1
+      guard end <= extensionRange.upperBound else { return nil }
+      if elementID == id { return offset..<end }
+      offset = end
+    }
+    return nil
+  }
+
+  private func twoByteElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+    var offset = extensionRange.lowerBound
+    while offset < extensionRange.upperBound, let elementID = datagram.byte(at: offset) {
+      offset += 1
+      if elementID == 0 { continue }
+      guard offset < extensionRange.upperBound, let length = datagram.byte(at: offset) else { return nil }
+      offset += 1
+      let end = offset + Int(length)
+      guard end <= extensionRange.upperBound else { return nil }
+      if elementID == id { return offset..<end }
+      offset = end
+    }
+    return nil
+  }
+}
+
+extension RTPPacket {
+  /// The client-to-mixer audio level (RFC 6464): −dBov in 0...127 and the voice activity flag.
+  public func audioLevel(id: UInt8, in datagram: RawSpan) -> (level: UInt8, voiceActivity: Bool)? {
+    guard let range = extensionElement(id: id, in: datagram), let byte = datagram.byte(at: range.lowerBound),
+      !range.isEmpty
+    else { return nil }
+    return (byte & 0x7F, byte & 0x80 != 0)
+  }
+
+  /// The media identification (RFC 9143 section 15), or nil when absent or empty.
+  public func mediaIdentification(id: UInt8, in datagram: RawSpan) -> [UInt8]? {
+    guard let range = extensionElement(id: id, in: datagram), !range.isEmpty else { return nil }
+    return datagram.bytes(in: range)
+  }
+
+  /// The transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.
+  public func transportSequenceNumber(id: UInt8, in datagram: RawSpan) -> UInt16? {
+    guard let range = extensionElement(id: id, in: datagram), range.count >= 2 else { return nil }
+    return datagram.bigEndian(UInt16.self, at: range.lowerBound)
+  }
+}

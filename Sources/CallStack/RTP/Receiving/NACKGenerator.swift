@@ -1,0 +1,105 @@
+public import CallCore
+
+/// Which packets to ask for again, and when.
+///
+/// The list is bounded, each number is asked for a few times only, and never sooner than a round trip after the last
+/// request; a gap too large to repair is given up at once instead of starting a storm.
+public struct NACKGenerator: Sendable {
+  public struct Settings: Hashable, Sendable {
+    public var maximumListSize = 250
+    public var maximumRequests = 10
+    /// Time allowed for reordered packets to arrive before the first request.
+    public var reorderingTolerance = Interval.zero
+    /// The age at which a number is forgotten: nothing it brings could still be played.
+    public var maximumAge = Interval.seconds(1)
+    /// The wait between requests before a round trip is known, and the least wait after.
+    public var defaultRoundTrip = Interval.milliseconds(100)
+    public var minimumWait = Interval.milliseconds(10)
+
+    public init() {}
+  }
+
+  private struct Missing {
+    var sequence: Int64
+    var since: Instant
+    var due: Instant
+    var requests: Int
+  }
+
+  public let settings: Settings
+  private var missing: [Missing] = []
+  private var unwrapper = SequenceUnwrapper()
+  private var highest: Int64?
+  /// The round trip that paces repeats.
+  public var roundTrip: Interval?
+  /// Numbers given up: too old, asked for too often, or in a gap too large.
+  public private(set) var abandonedCount = 0
+
+  public init(settings: Settings = Settings()) {
+    self.settings = settings
+    missing.reserveCapacity(settings.maximumListSize)
+  }
+
+  public var missingCount: Int { missing.count }
+
+  /// Takes the sequence number of a packet that arrived.
+  public mutating func receive(sequenceNumber: UInt16, at now: Instant) {
+    let sequence = unwrapper.peek(sequenceNumber)
+    guard let highest, sequence <= highest else {
+      let first = (highest ?? sequence - 1) + 1
+      _ = unwrapper.unwrap(sequenceNumber)
+      self.highest = sequence
+      addGap(first..<sequence, at: now)
+      return
+    }
+    if let index = missing.firstIndex(where: { $0.sequence == sequence }) { missing.remove(at: index) }
+  }
+
+  /// Forgets everything: the source restarted.
+  public mutating func reset() {
+    missing.removeAll(keepingCapacity: true)
+    unwrapper = SequenceUnwrapper()
+    highest = nil
+  }
+
+  /// When the next request is due, or nil when nothing is missing.
+  public var deadline: Instant? { missing.lazy.map(\.due).min() }
+
+  /// The numbers to request now, in order, appended to `numbers`.
+  public mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
+    let wait = max(roundTrip ?? settings.defaultRoundTrip, settings.minimumWait)
+    var kept = 0
+    for index in missing.indices {
+      var entry = missing[index]
+      guard entry.requests < settings.maximumRequests || now < entry.due, now - entry.since < settings.maximumAge else {
+        abandonedCount += 1
+        continue
+      }
+      if now >= entry.due {
+        numbers.append(UInt16(truncatingIfNeeded: entry.sequence))
+        entry.requests += 1
+        entry.due = now + wait
+      }
+      missing[kept] = entry
+      kept += 1
+    }
+    missing.removeLast(missing.count - kept)
+  }
+
+  private mutating func addGap(_ gap: Range<Int64>, at now: Instant) {
+    guard !gap.isEmpty else { return }
+    guard gap.count <= settings.maximumListSize else {
+      abandonedCount += missing.count + gap.count
+      missing.removeAll(keepingCapacity: true)
+      return
+    }
+    let overflow = missing.count + gap.count - settings.maximumListSize
+    if overflow > 0 {
+      missing.removeFirst(overflow)
+      abandonedCount += overflow
+    }
+    for sequence in gap {
+      missing.append(Missing(sequence: sequence, since: now, due: now + settings.reorderingTolerance, requests: 0))
+    }
+  }
+}

@@ -1,0 +1,115 @@
+public import CallCore
+
+/// The receiving end of one RTP stream: what an SSRC has sent us, what to report about it, and what to ask for again.
+public struct RTPReceiver: Sendable {
+  public struct Settings: Hashable, Sendable {
+    public var clockRate: UInt32
+    /// Packets in sequence before the source counts; 0 when signalling or MID vouches for it.
+    public var minimumSequential = 0
+    /// Nil when generic NACK was not negotiated.
+    public var nack: NACKGenerator.Settings?
+
+    public init(clockRate: UInt32) { self.clockRate = clockRate }
+  }
+
+  public let ssrc: UInt32
+  public let settings: Settings
+  public private(set) var reception: ReceptionStatistics
+  public private(set) var nack: NACKGenerator?
+  public private(set) var inbound = InboundRTPStatistics()
+  public private(set) var remoteOutbound = RemoteOutboundRTPStatistics()
+  private var lastReport: (report: SenderReport, arrival: Instant)?
+  /// Sender reports ignored because they were older than one already taken.
+  public private(set) var staleSenderReportCount = 0
+
+  public init(ssrc: UInt32, settings: Settings) {
+    self.ssrc = ssrc
+    self.settings = settings
+    reception = ReceptionStatistics(clockRate: settings.clockRate, minimumSequential: settings.minimumSequential)
+    nack = settings.nack.map { NACKGenerator(settings: $0) }
+  }
+
+  /// Takes one packet of this source, after it was authenticated.
+  public mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
+  {
+    let sequence = packet.header.sequenceNumber
+    let verdict = reception.receive(sequenceNumber: sequence)
+    switch verdict {
+    case .probation, .rejected: return verdict
+    case .restarted:
+      nack?.reset()
+      nack?.receive(sequenceNumber: sequence, at: now)
+    case .advanced, .old: nack?.receive(sequenceNumber: sequence, at: now)
+    }
+    reception.receive(timestamp: packet.header.timestamp, at: now)
+    inbound.packetsReceived += 1
+    inbound.bytesReceived += Int64(packet.payloadRange.count)
+    inbound.headerBytesReceived += Int64(packet.overhead)
+    inbound.lastPacketReceivedTimestamp = now
+    if ecn == .ect1 { inbound.packetsReceivedWithEct1 += 1 }
+    if ecn == .ce { inbound.packetsReceivedWithCe += 1 }
+    inbound.packetsLost = reception.cumulativeLost
+    inbound.jitter = Double(reception.jitter) / Double(settings.clockRate)
+    return verdict
+  }
+
+  /// Takes the sender's own report.
+  ///
+  /// One that is older than the last in both clocks came out of order and is ignored: it would spoil LSR and lip-sync.
+  /// A wall clock stepped back while the media clock went on is believed.
+  public mutating func receive(_ report: SenderReport, at now: Instant) {
+    guard report.ssrc == ssrc else { return }
+    if let last = lastReport?.report {
+      let isNewerMedia = Int32(bitPattern: report.rtpTimestamp &- last.rtpTimestamp) > 0
+      guard report.ntpTime > last.ntpTime || isNewerMedia else {
+        staleSenderReportCount += 1
+        return
+      }
+    }
+    lastReport = (report, now)
+    remoteOutbound.packetsSent = report.packetCount
+    remoteOutbound.bytesSent = report.octetCount
+    remoteOutbound.remoteTimestamp = report.ntpTime
+    remoteOutbound.reportsSent += 1
+  }
+
+  /// The block for the next SR or RR, or nil before the source is valid. Call it once a report: it ends the interval.
+  public mutating func takeReportBlock(at now: Instant) -> ReportBlock? {
+    guard reception.isValid else { return nil }
+    let lsr = lastReport?.report.ntpTime.middle ?? 0
+    let dlsr = lastReport.map { ShortNTPInterval(now - $0.arrival).rawValue } ?? 0
+    let lost = Int32(min(max(reception.cumulativeLost, -0x80_0000), 0x7F_FFFF))
+    return ReportBlock(
+      ssrc: ssrc, fractionLost: reception.takeFractionLost(), cumulativeLost: lost,
+      highestSequenceNumber: reception.highestSequenceNumber, jitter: reception.jitter, lastSenderReport: lsr,
+      delaySinceLastSenderReport: dlsr)
+  }
+
+  /// The NACK to send now, or nil when nothing is due.
+  public mutating func takeNACK(from senderSSRC: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
+    guard let deadline = nack?.deadline, now >= deadline else { return nil }
+    nack?.roundTrip = roundTrip
+    var numbers: [UInt16] = []
+    nack?.takeDue(at: now, into: &numbers)
+    guard !numbers.isEmpty else { return nil }
+    inbound.nackCount += 1
+    return GenericNACK(senderSSRC: senderSSRC, mediaSSRC: ssrc, sequenceNumbers: numbers)
+  }
+
+  /// When ``takeNACK(from:roundTrip:at:)`` next has something to say, or nil.
+  public var nackDeadline: Instant? { nack?.deadline }
+
+  /// Notes a picture loss indication sent for this source.
+  public mutating func sentPictureLossIndication() { inbound.pliCount += 1 }
+  /// Notes a full intra request sent for this source.
+  public mutating func sentFullIntraRequest() { inbound.firCount += 1 }
+
+  /// The sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall clock.
+  public func captureTime(of timestamp: UInt32) -> NTPTime? {
+    guard let report = lastReport?.report, report.ntpTime.isSet else { return nil }
+    let ticks = Int64(Int32(bitPattern: timestamp &- report.rtpTimestamp))
+    let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(settings.clockRate))
+    let offset = (seconds << 32) &+ (rest << 32) / Int64(settings.clockRate)
+    return NTPTime(rawValue: report.ntpTime.rawValue &+ UInt64(bitPattern: offset))
+  }
+}
