@@ -102,7 +102,9 @@ struct NATTable {
     }
     mappings[Int(mapping)].sessionCount += 1
     let shown = self.mapping(mapping)
-    sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: remote)] = index
+    if belongs(remote, to: shown) {
+      sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: remote)] = index
+    }
     indexOutside(session: index)
     return index
   }
@@ -111,7 +113,9 @@ struct NATTable {
   mutating func removeSession(_ index: Int32) -> NATMapping? {
     let session = sessions[Int(index)]
     let shown = mapping(session.mapping)
-    sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: session.remote)] = nil
+    if belongs(session.remote, to: shown) {
+      sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: session.remote)] = nil
+    }
     sessionByOutside[NATFlowKey(shown.transport, local: shown.external, remote: session.remote)] = nil
     if configuration.filtering == .addressDependent {
       Self.decrement(&permissions, permissionKey(shown, session.remote.address))
@@ -150,6 +154,12 @@ struct NATTable {
 
   private static func endpointKey(_ external: Endpoint, _ transport: TransportProtocol) -> NATFlowKey {
     NATFlowKey(transport, local: external, remote: .unspecifiedIPv4)
+  }
+
+  /// Whether packets to `remote` use this mapping. A remote endpoint that only a lax filter let in may not: packets to
+  /// it take the mapping that the mapping behavior gives them.
+  private func belongs(_ remote: Endpoint, to shown: NATMapping) -> Bool {
+    configuration.mapping.relevant(remote) == shown.remote ?? .unspecifiedIPv4
   }
 
   private func insideKey(_ shown: NATMapping) -> NATFlowKey {
