@@ -58,6 +58,13 @@ public struct PacketPool: ~Copyable {
     return body(buffer.bytes)
   }
 
+  /// The packet's bytes without a scope, for a receiver that may use the pool while it reads them.
+  ///
+  /// They neither move nor change while the caller holds a reference to the packet.
+  @inlinable package func unsafeBytes(of handle: PacketHandle) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: address(of: handle.slot), count: byteCount(of: handle))
+  }
+
   @usableFromInline func address(of slot: UInt32) -> UnsafeMutableRawPointer {
     let (chunk, index) = Int(slot).quotientAndRemainder(dividingBy: Self.slotsPerChunk)
     return chunks[chunk] + index * Self.slotSize

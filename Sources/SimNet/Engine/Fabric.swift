@@ -1,0 +1,231 @@
+internal import CallCore
+
+/// Everything below the hosts: the clock, the event queue, and packets crossing wires and routers.
+///
+/// It calls nobody. A packet that has arrived is returned to the ``Simulator``, which alone talks to hosts; so hosts may
+/// send while they are being called.
+struct Fabric: ~Copyable {
+  private(set) var now = Instant.zero
+  private var events = EventQueue()
+  private var eventCount: UInt64 = 0
+  private var packetCount: UInt64 = 0
+
+  var packets = PacketTrace(Trace())
+  var pool = PacketPool()
+  var flights = FlightTable()
+  var wires = Table<Wire>()
+  var networks = Table<Network>()
+  var interfaces: [NetworkInterface] = []
+  var tap: (any PacketTap)?
+
+  private let trace: Trace
+
+  init(trace: Trace) {
+    self.trace = trace
+    packets = PacketTrace(trace)
+  }
+
+  // MARK: Events
+
+  var nextEventTime: Instant? { events.first?.time }
+
+  /// - Returns: the number of the event, by which whoever waits for it knows it.
+  @discardableResult
+  mutating func schedule(_ kind: EventKind, _ index: UInt32, at time: Instant) -> UInt64 {
+    eventCount &+= 1
+    events.push(Event(time: max(time, now), number: eventCount, index: index, kind: kind))
+    return eventCount
+  }
+
+  /// Takes the next event, if it is due by `limit`, and moves the clock to it.
+  mutating func nextEvent(until limit: Instant) -> Event? {
+    guard let first = events.first, first.time <= limit else { return nil }
+    move(to: first.time)
+    return events.pop()
+  }
+
+  mutating func move(to time: Instant) {
+    now = max(now, time)
+    trace.now = now
+  }
+
+  // MARK: Packets
+
+  /// Puts a datagram on the interface's wire, or back to the host itself.
+  mutating func send(
+    _ payload: RawSpan, from source: Endpoint, to destination: Endpoint, ecn: ECN, on interface: InterfaceID?,
+    loopback host: HostID?, subject: TraceSubject
+  ) {
+    packetCount &+= 1
+    guard payload.byteCount <= PacketPool.slotSize, let handle = pool.allocate(copying: payload) else {
+      return refuse(payload.byteCount, from: source, to: destination, subject: subject)
+    }
+    var flight = Flight(
+      source: source, destination: destination, handle: handle, byteCount: UInt16(payload.byteCount), ecn: ecn,
+      number: packetCount, cause: .none)
+    flight.cause = packets.sent(flight, by: subject)
+    let slot = flights.insert(flight)
+    if let host {
+      flights[slot].wire = UInt32(host.index)
+      flights[slot].event = schedule(.loopback, slot, at: now)
+    } else if let interface {
+      observe(slot, on: interface, .tx)
+      carry(slot, over: interfaces[interface.index].link.direction(.tx))
+    } else {
+      drop(slot, .noRoute, by: subject)
+    }
+  }
+
+  /// A datagram larger than any link's MTU never gets a slot.
+  private mutating func refuse(
+    _ byteCount: Int, from source: Endpoint, to destination: Endpoint, subject: TraceSubject
+  ) {
+    let empty: [UInt8] = []
+    guard let handle = pool.allocate(copying: empty.span.bytes) else { return }
+    var flight = Flight(
+      source: source, destination: destination, handle: handle, byteCount: UInt16(clamping: byteCount), ecn: .notECT,
+      number: packetCount, cause: .none)
+    flight.cause = packets.sent(flight, by: subject)
+    drop(flights.insert(flight), .mtu, by: subject)
+  }
+
+  /// Takes a packet off the wire it crossed and as far as it gets without waiting.
+  ///
+  /// - Returns: the interface it arrived at, when that is where it was going.
+  mutating func arrive(_ event: Event) -> InterfaceID? {
+    let slot = event.index
+    guard flights[slot].event == event.number else { return nil }
+    let wire = Int(flights[slot].wire)
+    guard wires[wire].epoch == flights[slot].wireEpoch else {
+      drop(slot, .linkDown, by: wires[wire].subject)
+      return nil
+    }
+    switch wires[wire].end {
+    case .interface(let interface):
+      observe(slot, on: interface, .rx)
+      return interface
+    case .network(let network): route(slot, on: network)
+    case .router(let network): enter(slot, network)
+    }
+    return nil
+  }
+
+  /// Whether the event is the one the packet in its slot waits for.
+  func isAwaited(_ event: Event) -> Bool { flights[event.index].event == event.number }
+
+  /// Forwards a packet that is on the network: to a host, down to a child, or up to the parent.
+  mutating func route(_ slot: UInt32, on network: NetworkID) {
+    guard flights[slot].hopLimit > 0 else { return drop(slot, .noRoute, by: networks[network.index].subject) }
+    flights[slot].hopLimit -= 1
+    let destination = flights[slot].destination.address
+    switch networks[network.index].owners[destination] {
+    case .interface(let interface): return carry(slot, over: interfaces[interface.index].link.direction(.rx))
+    case .router(let child): return descend(slot, to: child)
+    case nil: break
+    }
+    if let child = networks[network.index].route(to: destination) { return descend(slot, to: child) }
+    guard let uplink = networks[network.index].uplink, !networks[network.index].contains(destination) else {
+      return drop(slot, .noRoute, by: networks[network.index].subject)
+    }
+    leave(slot, network, over: uplink)
+  }
+
+  private mutating func descend(_ slot: UInt32, to child: NetworkID) {
+    guard let uplink = networks[child.index].uplink else { return }
+    carry(slot, over: uplink.direction(.rx))
+  }
+
+  /// Passes the network's router outwards.
+  private mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
+    carry(slot, over: uplink.direction(.tx))
+  }
+
+  /// Passes the network's router inwards.
+  private mutating func enter(_ slot: UInt32, _ network: NetworkID) {
+    route(slot, on: network)
+  }
+
+  // MARK: Wires
+
+  /// Offers the packet to a wire: it is dropped, or scheduled to arrive at the other end.
+  private mutating func carry(_ slot: UInt32, over wire: Int) {
+    let size = flights[slot].wireByteCount
+    switch wires[wire].offer(size, at: now) {
+    case .drop(let reason): drop(slot, reason, by: wires[wire].subject)
+    case .carry(let carriage):
+      if let damage = carriage.damage { corrupt(slot, damage, wires[wire].settings.corruption) }
+      launch(slot, over: wire, wireByteCount: size, carriage)
+      guard let copy = carriage.copy else { return }
+      var twin = carriage
+      (twin.delay, twin.arrival) = copy
+      launch(duplicate(slot), over: wire, wireByteCount: 0, twin)
+    }
+  }
+
+  private mutating func launch(_ slot: UInt32, over wire: Int, wireByteCount: Int, _ carriage: Carriage) {
+    flights[slot].wire = UInt32(wire)
+    flights[slot].wireEpoch = wires[wire].epoch
+    flights[slot].event = schedule(.arrival, slot, at: carriage.arrival)
+    wires[wire].enqueue(slot, wireByteCount: wireByteCount, carriage)
+  }
+
+  private mutating func duplicate(_ slot: UInt32) -> UInt32 {
+    var twin = flights[slot]
+    twin.isCopy = true
+    pool.retain(twin.handle)
+    return flights.insert(twin)
+  }
+
+  /// Flips one bit in a private copy of the payload.
+  private mutating func corrupt(_ slot: UInt32, _ damage: UInt64, _ corruption: Corruption) {
+    var bytes = pool.withBytes(of: flights[slot].handle) { $0.copied }
+    flights[slot].failsChecksum = !corruption.isAfterChecksum
+    guard !bytes.isEmpty else { return }
+    let bit = Int(damage % UInt64(bytes.count * 8))
+    bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+    guard let damaged = pool.allocate(copying: bytes.span.bytes) else { return }
+    pool.release(flights[slot].handle)
+    flights[slot].handle = damaged
+  }
+
+  /// Changes a wire's settings and moves what is in its queue.
+  mutating func change(wire: Int, to settings: LinkSettings) {
+    guard wires[wire].change(to: settings, at: now) else { return }
+    for transmission in wires[wire].queue.transmissions {
+      flights[transmission.flight].event = schedule(.arrival, transmission.flight, at: transmission.arrival)
+    }
+  }
+
+  /// Takes a wire up or down. Down, it loses what is in it at once; what had left it is lost when it would arrive.
+  mutating func setWire(_ wire: Int, isUp: Bool) {
+    if !isUp {
+      wires[wire].settle(at: now)
+      for transmission in wires[wire].queue.transmissions {
+        drop(transmission.flight, .linkDown, by: wires[wire].subject)
+      }
+    }
+    wires[wire].setUp(isUp, at: now)
+  }
+
+  // MARK: Ends
+
+  mutating func drop(_ slot: UInt32, _ reason: DropReason, by subject: TraceSubject) {
+    packets.dropped(flights[slot], reason, by: subject)
+    release(slot)
+  }
+
+  /// Frees the packet and its bytes.
+  mutating func release(_ slot: UInt32) {
+    pool.release(flights[slot].handle)
+    flights.remove(slot)
+  }
+
+  private func observe(_ slot: UInt32, on interface: InterfaceID, _ direction: LinkDirection) {
+    guard let tap else { return }
+    let flight = flights[slot]
+    pool.withBytes(of: flight.handle) {
+      tap.observed(
+        $0, from: flight.source, to: flight.destination, ecn: flight.ecn, on: interface, direction, at: now)
+    }
+  }
+}

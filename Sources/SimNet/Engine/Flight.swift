@@ -1,0 +1,52 @@
+internal import CallCore
+
+/// A packet on its way: everything about it but its bytes, which stay in the pool.
+struct Flight: BitwiseCopyable {
+  var source: Endpoint
+  var destination: Endpoint
+  var handle: PacketHandle
+  /// The payload's length.
+  var byteCount: UInt16
+  var ecn: ECN
+  /// Routers it may still pass: a loop of routers must not become a loop of the program.
+  var hopLimit: UInt8 = 64
+  var isCopy = false
+  /// Damaged so that the receiver's UDP checksum fails.
+  var failsChecksum = false
+  /// Counts the packets hosts sent; a duplicate has the number of its original.
+  var number: UInt64
+  /// The trace event that put it on the wire.
+  var cause: EventNumber
+  /// The event it waits for; any other is stale.
+  var event: UInt64 = 0
+  /// The link direction it is crossing, and how often that one had gone down when it entered.
+  var wire: UInt32 = 0
+  var wireEpoch: UInt32 = 0
+
+  /// The IP packet's size: a UDP header of 8 bytes and an IP header without options.
+  var wireByteCount: Int { Int(byteCount) + (source.address.isIPv6 ? 48 : 28) }
+}
+
+/// The packets on their way, with slots used again.
+struct FlightTable: ~Copyable {
+  private var flights = Table<Flight>()
+  private var free: [UInt32] = []
+
+  var liveCount: Int { flights.count - free.count }
+
+  mutating func insert(_ flight: Flight) -> UInt32 {
+    guard let slot = free.popLast() else { return UInt32(flights.append(flight)) }
+    flights[Int(slot)] = flight
+    return slot
+  }
+
+  mutating func remove(_ slot: UInt32) {
+    flights[Int(slot)].event = 0
+    free.append(slot)
+  }
+
+  subscript(_ slot: UInt32) -> Flight {
+    @inline(__always) _read { yield flights[Int(slot)] }
+    @inline(__always) _modify { yield &flights[Int(slot)] }
+  }
+}

@@ -1,0 +1,23 @@
+internal import CallCore
+
+/// A host: its interfaces in order of preference, its sockets' ports, and what runs on it.
+struct Host: ~Copyable {
+  let name: String
+  let subject: TraceSubject
+  var delegate: (any HostDelegate)?
+  var interfaces: [InterfaceID] = []
+  /// The first socket on each port; others on the same port and another address are chained to it.
+  var ports: [UInt16: UInt32] = [:]
+  var openSockets = 0
+  var pendingTimers = 0
+  /// The change that an `interfacesChanged` event on its way tells of.
+  var notice: EventNumber?
+  var ephemeral: RandomStream
+
+  init(name: String, subject: TraceSubject, delegate: (any HostDelegate)?, ephemeral: consuming RandomStream) {
+    self.name = name
+    self.subject = subject
+    self.delegate = delegate
+    self.ephemeral = ephemeral
+  }
+}

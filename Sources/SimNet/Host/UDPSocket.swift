@@ -1,0 +1,35 @@
+internal import CallCore
+
+/// An open UDP socket of a host.
+public struct UDPSocket: Hashable, Sendable, BitwiseCopyable {
+  let index: UInt32
+  /// Counts the sockets of the run, so that a closed socket's handle never means a later one.
+  let serial: UInt32
+}
+
+/// A pending timer of a host.
+public struct TimerID: Hashable, Sendable, BitwiseCopyable {
+  let index: UInt32
+  let event: UInt64
+}
+
+/// A socket's entry in the simulator's table.
+struct SocketEntry {
+  var serial: UInt32
+  var host: HostID
+  /// Nil accepts datagrams to any of the host's addresses.
+  var address: IPAddress?
+  var port: UInt16
+  /// The next socket of the host on the same port.
+  var next: UInt32?
+  var isOpen = true
+}
+
+/// A timer's entry in the simulator's table.
+struct TimerEntry {
+  var host: HostID
+  var token: UInt64
+  /// The event it waits for; 0 when it is free.
+  var event: UInt64
+  var cause: EventNumber
+}

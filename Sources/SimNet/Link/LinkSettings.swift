@@ -1,0 +1,129 @@
+public import CallCore
+
+/// How one direction of a link treats packets. The default is a perfect wire of 1500-byte MTU.
+///
+/// A packet meets the parts in a fixed order: up or down, blackhole, MTU, loss, queue and rate, delay and jitter,
+/// reordering, duplication, corruption. Each draws from a random stream of its own, so changing one moves no other.
+public struct LinkSettings: Hashable, Sendable {
+  /// The serialisation rate; nil is infinitely fast and never queues.
+  public var rate: DataRate?
+  /// How much may wait for the rate; what exceeds it is dropped from the tail.
+  public var queue: QueueLimit
+  /// Propagation delay.
+  public var delay: Interval
+  public var jitter: Jitter
+  /// Whether jitter may overtake.
+  public var order: DeliveryOrder
+  public var loss: LossModel
+  public var reordering: Reordering
+  /// The probability that a packet arrives twice; a copy is never copied again and draws its own jitter.
+  public var duplication: Double
+  public var corruption: Corruption
+  /// The largest IP packet that fits, in bytes. Datagrams are never fragmented (DF is set).
+  public var mtu: Int
+  /// Packets vanish although the link is up.
+  public var isBlackhole: Bool
+
+  public init(
+    rate: DataRate? = nil, queue: QueueLimit = .time(.milliseconds(300)), delay: Interval = .zero,
+    jitter: Jitter = .none, order: DeliveryOrder = .keep, loss: LossModel = .none, reordering: Reordering = .none,
+    duplication: Double = 0, corruption: Corruption = .none, mtu: Int = 1_500, isBlackhole: Bool = false
+  ) {
+    self.rate = rate
+    self.queue = queue
+    self.delay = delay
+    self.jitter = jitter
+    self.order = order
+    self.loss = loss
+    self.reordering = reordering
+    self.duplication = duplication
+    self.corruption = corruption
+    self.mtu = mtu
+    self.isBlackhole = isBlackhole
+  }
+
+  /// What is wrong with these settings, or nil.
+  public var problem: String? {
+    if let rate, rate.bitsPerSecond <= 0 { return "rate must be positive" }
+    if delay < .zero { return "delay must not be negative" }
+    if jitter.spread < .zero { return "jitter must not be negative" }
+    if mtu < 68 { return "mtu must be at least 68 bytes" }
+    for probability in [duplication, reordering.probability, corruption.probability]
+    where !(0...1).contains(probability) {
+      return "a probability must lie within 0...1"
+    }
+    if reordering.gap < 1 { return "reordering gap must be at least 1" }
+    return queue.problem ?? loss.problem
+  }
+}
+
+/// How much a droptail queue holds, not counting the packet being transmitted.
+public enum QueueLimit: Hashable, Sendable {
+  case packets(Int)
+  /// Bytes on the wire, headers included.
+  case bytes(Int)
+  /// The longest a packet may wait, at the current rate.
+  case time(Interval)
+  case unlimited
+
+  var problem: String? {
+    switch self {
+    case .packets(let count), .bytes(let count): count < 0 ? "a queue limit must not be negative" : nil
+    case .time(let interval): interval < .zero ? "a queue limit must not be negative" : nil
+    case .unlimited: nil
+    }
+  }
+}
+
+/// Variation of the delay from packet to packet. The sum of delay and jitter is never negative.
+public enum Jitter: Hashable, Sendable {
+  case none
+  /// Delay within ± the spread, all equally likely.
+  case uniform(Interval)
+  /// Normally distributed delay with this standard deviation.
+  case normal(Interval)
+
+  var spread: Interval {
+    switch self {
+    case .none: .zero
+    case .uniform(let spread), .normal(let spread): spread
+    }
+  }
+}
+
+/// What happens when a packet's delay is shorter than its predecessor's.
+public enum DeliveryOrder: String, Hashable, Sendable {
+  /// It waits for the predecessor (RFC 8868 NR-BPDV).
+  case keep
+  /// It overtakes (RFC 8868 RBPDV).
+  case allow
+}
+
+/// Packets that skip the delay and so overtake those before them.
+public struct Reordering: Hashable, Sendable {
+  public var probability: Double
+  /// At least this many packets lie between two candidates, counting one of them: with probability 1, every `gap`-th
+  /// packet is reordered.
+  public var gap: Int
+
+  public init(probability: Double, gap: Int = 1) {
+    self.probability = probability
+    self.gap = gap
+  }
+
+  public static let none = Reordering(probability: 0)
+}
+
+/// Packets with one random payload bit flipped.
+public struct Corruption: Hashable, Sendable {
+  public var probability: Double
+  /// Whether the damage passes the UDP checksum and reaches the socket; otherwise the receiver's checksum drops it.
+  public var isAfterChecksum: Bool
+
+  public init(probability: Double, isAfterChecksum: Bool = false) {
+    self.probability = probability
+    self.isAfterChecksum = isAfterChecksum
+  }
+
+  public static let none = Corruption(probability: 0)
+}

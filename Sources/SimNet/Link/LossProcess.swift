@@ -1,0 +1,57 @@
+internal import CallCore
+
+/// A loss model at work: its state and its two sources of chance.
+///
+/// The channel's sojourns and the packets' fates are drawn from different streams, so that the number of packets sent
+/// does not change the channel.
+struct LossProcess: ~Copyable {
+  var model: LossModel {
+    didSet { if model != oldValue { restart() } }
+  }
+  private var fates: RandomStream
+  private var sojourns: RandomStream
+  private var packetCount = 0
+  private var isBad = false
+  /// When the channel changes state next; nil until it is first asked.
+  private var changes: Instant?
+
+  init(model: LossModel, fates: consuming RandomStream, sojourns: consuming RandomStream) {
+    self.model = model
+    self.fates = fates
+    self.sojourns = sojourns
+  }
+
+  /// Whether the packet offered now is lost. Time must not go backwards.
+  mutating func loses(at now: Instant) -> Bool {
+    switch model {
+    case .none: return false
+    case .random(let probability): return fates.chance(probability)
+    case .gilbertElliott(let channel):
+      advance(channel, to: now)
+      let probability = isBad ? channel.badLoss : channel.goodLoss
+      return probability >= 1 || (probability > 0 && fates.chance(probability))
+    case .every(let count):
+      packetCount += 1
+      return packetCount % count == 0
+    case .script(let script, let repeats):
+      packetCount += 1
+      guard !script.isEmpty, repeats || packetCount <= script.count else { return false }
+      return script[(packetCount - 1) % script.count]
+    }
+  }
+
+  private mutating func advance(_ channel: GilbertElliott, to now: Instant) {
+    var next = changes ?? now + sojourns.exponential(mean: channel.meanGood)
+    while next <= now {
+      isBad.toggle()
+      next += sojourns.exponential(mean: isBad ? channel.meanBad : channel.meanGood)
+    }
+    changes = next
+  }
+
+  private mutating func restart() {
+    packetCount = 0
+    isBad = false
+    changes = nil
+  }
+}

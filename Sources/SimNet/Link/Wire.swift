@@ -1,0 +1,195 @@
+public import CallCore
+
+/// Where a wire leads.
+enum WireEnd: BitwiseCopyable {
+  case interface(InterfaceID)
+  /// Onto the network, to be routed there.
+  case network(NetworkID)
+  /// To the router of the network, from its parent's side.
+  case router(NetworkID)
+}
+
+/// What a wire does with a packet offered to it.
+enum Passage {
+  case drop(DropReason)
+  case carry(Carriage)
+}
+
+/// The schedule of a packet that a wire accepted.
+struct Carriage: BitwiseCopyable {
+  var departure: Instant
+  var delay: Interval
+  var arrival: Instant
+  var mayOvertake = false
+  /// Extra delay and arrival of a second copy.
+  var copy: (delay: Interval, arrival: Instant)?
+  /// The payload bit to flip, as a random number to reduce to the payload's length.
+  var damage: UInt64?
+}
+
+/// One direction of a link at work: its settings, queue, and sources of chance.
+struct Wire: ~Copyable {
+  var settings: LinkSettings {
+    didSet { loss.model = settings.loss }
+  }
+  var end: WireEnd
+  let subject: TraceSubject
+  private(set) var isUp: Bool
+  /// How often the link went down: what entered before is lost.
+  private(set) var epoch: UInt32 = 0
+  private(set) var queue = TransmitQueue()
+  private(set) var statistics = LinkStatistics()
+  /// When the last accepted packet is wholly sent.
+  private var free = Instant.zero
+  private var latestArrival = Instant.zero
+  private var sinceReordering = 0
+
+  private var loss: LossProcess
+  private var jitter: RandomStream
+  private var reordering: RandomStream
+  private var duplication: RandomStream
+  private var corruption: RandomStream
+
+  init(
+    _ settings: LinkSettings, name: String, direction: LinkDirection, end: WireEnd, isUp: Bool,
+    random: RandomSource, trace: Trace
+  ) {
+    let path = "link/\(name)/\(direction.rawValue)"
+    self.settings = settings
+    self.end = end
+    self.isUp = isUp
+    subject = trace.subject(path)
+    loss = LossProcess(
+      model: settings.loss, fates: random.stream(path + "/loss"), sojourns: random.stream(path + "/channel"))
+    jitter = random.stream(path + "/jitter")
+    reordering = random.stream(path + "/reorder")
+    duplication = random.stream(path + "/duplicate")
+    corruption = random.stream(path + "/corrupt")
+  }
+
+  // MARK: Packets
+
+  /// Decides what becomes of a packet that enters now.
+  mutating func offer(_ wireByteCount: Int, at now: Instant) -> Passage {
+    statistics.offeredPackets &+= 1
+    statistics.offeredBytes &+= wireByteCount
+    let passage = admit(wireByteCount, at: now)
+    if case .drop = passage { statistics.droppedPackets &+= 1 }
+    return passage
+  }
+
+  private mutating func admit(_ wireByteCount: Int, at now: Instant) -> Passage {
+    guard isUp else { return .drop(.linkDown) }
+    guard !settings.isBlackhole else { return .drop(.blackhole) }
+    guard wireByteCount <= settings.mtu else { return .drop(.mtu) }
+    // As in netem, loss and duplication are independent, and a packet that meets both arrives once.
+    let isLost = loss.loses(at: now)
+    var isDuplicated = settings.duplication > 0 && duplication.chance(settings.duplication)
+    if isLost {
+      guard isDuplicated else { return .drop(.loss) }
+      isDuplicated = false
+    }
+    guard let departure = transmit(wireByteCount, at: now) else { return .drop(.queue) }
+
+    let overtakes = overtakesNow()
+    let delay = overtakes ? .zero : settings.delay(drawing: &jitter)
+    var carriage = Carriage(
+      departure: departure, delay: delay, arrival: departure + delay, mayOvertake: overtakes)
+    if !overtakes { carriage.arrival = clamp(carriage.arrival) }
+    if isDuplicated {
+      let delay = settings.delay(drawing: &jitter)
+      carriage.copy = (delay, clamp(departure + delay))
+    }
+    if settings.corruption.probability > 0, corruption.chance(settings.corruption.probability) {
+      carriage.damage = corruption.next()
+    }
+    return .carry(carriage)
+  }
+
+  /// Queues the packet: when its last bit is sent, or nil when the queue is full.
+  private mutating func transmit(_ wireByteCount: Int, at now: Instant) -> Instant? {
+    guard let rate = settings.rate else { return now }
+    settle(at: now)
+    let start = max(now, free)
+    guard queue.accepts(wireByteCount, limit: settings.queue, wait: start - now) else { return nil }
+    statistics.longestWait = max(statistics.longestWait, start - now)
+    free = start + rate.transmissionTime(byteCount: wireByteCount)
+    return free
+  }
+
+  private mutating func clamp(_ arrival: Instant) -> Instant {
+    guard settings.order == .keep else { return arrival }
+    latestArrival = max(latestArrival, arrival)
+    return latestArrival
+  }
+
+  private mutating func overtakesNow() -> Bool {
+    guard settings.reordering.probability > 0 else { return false }
+    sinceReordering += 1
+    guard sinceReordering >= settings.reordering.gap, reordering.chance(settings.reordering.probability) else {
+      return false
+    }
+    sinceReordering = 0
+    return true
+  }
+
+  /// Remembers what `offer` accepted, as long as a change of rate may move it.
+  mutating func enqueue(_ flight: UInt32, wireByteCount: Int, _ carriage: Carriage) {
+    guard settings.rate != nil else { return }
+    queue.append(
+      Transmission(
+        flight: flight, wireByteCount: UInt32(wireByteCount), departure: carriage.departure, delay: carriage.delay,
+        arrival: carriage.arrival, mayOvertake: carriage.mayOvertake))
+  }
+
+  // MARK: Changes
+
+  /// Changes the settings. What is queued keeps its drawn delays and follows the new rate.
+  ///
+  /// - Returns: whether arrivals moved; read them from ``queue``.
+  mutating func change(to new: LinkSettings, at now: Instant) -> Bool {
+    let old = settings.rate
+    settings = new
+    guard let old, old != new.rate else { return false }
+    settle(at: now)
+    guard !queue.isEmpty else { return false }
+    free = queue.reschedule(at: now, from: old, to: new.rate, order: new.order)
+    latestArrival = queue.transmissions.reduce(queue.settledArrival) { $1.mayOvertake ? $0 : max($0, $1.arrival) }
+    return true
+  }
+
+  /// Forgets what has left the queue by now.
+  mutating func settle(at now: Instant) { queue.settle(at: now, latest: latestArrival) }
+
+  /// Takes the wire up or down. Going down loses what is queued and in flight.
+  mutating func setUp(_ up: Bool, at now: Instant) {
+    guard up != isUp else { return }
+    isUp = up
+    if up { return }
+    epoch &+= 1
+    queue.removeAll()
+    free = now
+    latestArrival = now
+  }
+}
+
+extension LinkSettings {
+  /// Propagation delay plus jitter, never negative.
+  fileprivate func delay(drawing random: inout RandomStream) -> Interval {
+    switch jitter {
+    case .none: delay
+    case .uniform(let spread): max(.zero, delay + random.uniform(within: spread))
+    case .normal(let deviation): max(.zero, delay + random.normal(standardDeviation: deviation))
+    }
+  }
+}
+
+/// What one direction of a link has carried.
+public struct LinkStatistics: Hashable, Sendable {
+  public var offeredPackets = 0
+  /// IP bytes, headers included.
+  public var offeredBytes = 0
+  public var droppedPackets = 0
+  /// The longest time an accepted packet waited for its transmission to begin.
+  public var longestWait = Interval.zero
+}

@@ -1,0 +1,82 @@
+public import CallCore
+
+/// Changes while the world runs. All of them are allowed at any time, also from within a host.
+extension Simulator {
+  // MARK: Links
+
+  /// Takes a link up or down. Going down loses what it carries; the host it attaches sees its interface change.
+  public func setLink(_ name: String, isUp: Bool) throws(SimulatorError) { setLink(try link(name), isUp: isUp) }
+
+  public func setLink(_ link: LinkID, isUp: Bool) {
+    guard fabric.wires[link.direction(.tx)].isUp != isUp else { return }
+    let cause = trace.write(linkState, links[link.index].subject, trace.value(isUp ? "up" : "down"))
+    for direction in LinkDirection.allCases { fabric.setWire(link.direction(direction), isUp: isUp) }
+    guard case .attachment(let interface) = links[link.index].ends else { return }
+    fabric.interfaces[interface.index].isUp = isUp
+    announce(fabric.interfaces[interface.index].host, cause: cause)
+  }
+
+  /// Changes a link's settings in one direction, or in both. Queued packets follow the new rate; those sent stay.
+  public func setLink(
+    _ name: String, _ direction: LinkDirection? = nil, _ change: (inout LinkSettings) -> Void
+  ) throws(SimulatorError) {
+    let link = try link(name)
+    for side in LinkDirection.allCases where direction == nil || side == direction {
+      var settings = settings(of: link, side)
+      change(&settings)
+      try setLink(link, side, settings)
+    }
+  }
+
+  public func setLink(
+    _ link: LinkID, _ direction: LinkDirection, _ settings: LinkSettings
+  ) throws(SimulatorError) {
+    if let problem = settings.problem { throw .invalid("link \(links[link.index].name): \(problem)") }
+    trace.write(linkSettings, links[link.index].subject, trace.value(direction.rawValue))
+    fabric.change(wire: link.direction(direction), to: settings)
+  }
+
+  // MARK: Interfaces
+
+  /// Moves an attachment to another network, as when a phone joins another Wi-Fi: it loses what it carries and gets
+  /// new addresses.
+  public func move(
+    _ interface: InterfaceID, to network: NetworkID, addresses: [IPAddress] = []
+  ) throws(SimulatorError) {
+    let old = fabric.interfaces[interface.index]
+    for address in old.addresses { fabric.networks[old.network.index].owners.remove(address) }
+    let assigned: [IPAddress]
+    do throws(SimulatorError) {
+      assigned = try assign(addresses, in: network)
+    } catch {
+      for address in old.addresses { fabric.networks[old.network.index].owners.insert(address, .interface(interface)) }
+      throw error
+    }
+    for address in assigned { fabric.networks[network.index].owners.insert(address, .interface(interface)) }
+    fabric.interfaces[interface.index].network = network
+    fabric.interfaces[interface.index].addresses = assigned
+    for direction in LinkDirection.allCases where old.isUp {
+      fabric.setWire(old.link.direction(direction), isUp: false)
+      fabric.setWire(old.link.direction(direction), isUp: true)
+    }
+    fabric.wires[old.link.direction(.tx)].end = .network(network)
+    let cause = trace.write(
+      interfaceState, hosts[old.host.index].subject, trace.value("moved"), trace.value(old.name))
+    announce(old.host, cause: cause)
+  }
+
+  // MARK: Notices
+
+  /// Tells the host, in an event of its own, that its interfaces changed; several changes at once are told once.
+  func announce(_ host: HostID, cause: EventNumber?) {
+    guard hosts[host.index].notice == nil else { return }
+    hosts[host.index].notice = cause ?? trace.cause
+    fabric.schedule(.interfacesChanged, UInt32(host.index), at: now)
+  }
+
+  func notify(_ host: HostID) {
+    trace.cause = hosts[host.index].notice ?? .none
+    hosts[host.index].notice = nil
+    hosts[host.index].delegate?.interfacesChanged()
+  }
+}

@@ -1,0 +1,174 @@
+public import CallCore
+
+extension Simulator {
+  // MARK: Building
+
+  /// Adds a network that has no parent: an internet.
+  @discardableResult
+  public func addNetwork(_ name: String, prefixes: [IPPrefix]) throws(SimulatorError) -> NetworkID {
+    try checkNew(network: name, prefixes)
+    return insert(name, prefixes, parent: nil, uplink: nil)
+  }
+
+  /// Adds a network whose router leads to `parent` over an uplink called `link`.
+  ///
+  /// Addresses are routed, so `parent`'s side reaches the network's hosts.
+  @discardableResult
+  public func addNetwork(
+    _ name: String, prefixes: [IPPrefix], parent: String, link: String? = nil, tx: LinkSettings = LinkSettings(),
+    rx: LinkSettings = LinkSettings()
+  ) throws(SimulatorError) -> NetworkID {
+    try checkNew(network: name, prefixes)
+    let parent = try network(parent)
+    let linkName = link ?? name
+    try checkNew(link: linkName, tx, rx)
+    let child = NetworkID(index: fabric.networks.count)
+    let uplink = insert(link: linkName, .uplink(child), tx, rx, (.network(parent), .router(child)), isUp: true)
+    insert(name, prefixes, parent: parent, uplink: uplink)
+    for prefix in prefixes { advertise(prefix, of: child) }
+    return child
+  }
+
+  /// Adds a host without interfaces.
+  @discardableResult
+  public func addHost(_ name: String, delegate: (any HostDelegate)? = nil) throws(SimulatorError) -> HostID {
+    guard hostNames[name] == nil else { throw .duplicateName(name) }
+    let host = HostID(
+      index: hosts.append(
+        Host(
+          name: name, subject: trace.subject(name), delegate: delegate,
+          ephemeral: random.stream("host/\(name)/ports"))))
+    hostNames[name] = host
+    return host
+  }
+
+  public func setDelegate(_ delegate: (any HostDelegate)?, of host: HostID) {
+    hosts[host.index].delegate = delegate
+  }
+
+  /// Attaches a host to a network by a link of the given name. Earlier attachments are preferred for sending.
+  ///
+  /// - Parameter addresses: the addresses to have; when empty, the lowest free one of each of the network's prefixes.
+  @discardableResult
+  public func attach(
+    _ host: HostID, to network: NetworkID, link name: String, type: NetworkType = .unknown,
+    addresses: [IPAddress] = [], tx: LinkSettings = LinkSettings(), rx: LinkSettings = LinkSettings(),
+    isUp: Bool = true
+  ) throws(SimulatorError) -> InterfaceID {
+    try checkNew(link: name, tx, rx)
+    let addresses = try assign(addresses, in: network)
+    let interface = InterfaceID(index: fabric.interfaces.count)
+    let link = insert(
+      link: name, .attachment(interface), tx, rx, (.network(network), .interface(interface)), isUp: isUp)
+    fabric.interfaces.append(
+      NetworkInterface(
+        id: interface, name: name, type: type, host: host, network: network, link: link, addresses: addresses,
+        isUp: isUp))
+    for address in addresses { fabric.networks[network.index].owners.insert(address, .interface(interface)) }
+    hosts[host.index].interfaces.append(interface)
+    announce(host, cause: nil)
+    return interface
+  }
+
+  // MARK: Reading
+
+  public func host(_ name: String) throws(SimulatorError) -> HostID {
+    guard let host = hostNames[name] else { throw .unknownHost(name) }
+    return host
+  }
+
+  public func network(_ name: String) throws(SimulatorError) -> NetworkID {
+    guard let network = networkNames[name] else { throw .unknownNetwork(name) }
+    return network
+  }
+
+  public func link(_ name: String) throws(SimulatorError) -> LinkID {
+    guard let link = linkNames[name] else { throw .unknownLink(name) }
+    return link
+  }
+
+  public func name(of host: HostID) -> String { hosts[host.index].name }
+
+  public func name(of network: NetworkID) -> String { fabric.networks[network.index].name }
+
+  /// The host's interfaces in order of preference, down ones included.
+  public func interfaces(of host: HostID) -> [NetworkInterface] {
+    hosts[host.index].interfaces.map { fabric.interfaces[$0.index] }
+  }
+
+  public func interface(_ id: InterfaceID) -> NetworkInterface { fabric.interfaces[id.index] }
+
+  public func prefixes(of network: NetworkID) -> [IPPrefix] { fabric.networks[network.index].prefixes }
+
+  public func settings(of link: LinkID, _ direction: LinkDirection) -> LinkSettings {
+    fabric.wires[link.direction(direction)].settings
+  }
+
+  public func statistics(of link: LinkID, _ direction: LinkDirection) -> LinkStatistics {
+    fabric.wires[link.direction(direction)].statistics
+  }
+
+  // MARK: Parts
+
+  private func checkNew(network name: String, _ prefixes: [IPPrefix]) throws(SimulatorError) {
+    guard networkNames[name] == nil else { throw .duplicateName(name) }
+    guard !prefixes.isEmpty else { throw .invalid("a network needs a prefix") }
+  }
+
+  private func checkNew(link name: String, _ tx: LinkSettings, _ rx: LinkSettings) throws(SimulatorError) {
+    guard linkNames[name] == nil else { throw .duplicateName(name) }
+    if let problem = tx.problem ?? rx.problem { throw .invalid("link \(name): \(problem)") }
+  }
+
+  @discardableResult
+  private func insert(_ name: String, _ prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?) -> NetworkID {
+    let id = NetworkID(
+      index: fabric.networks.append(
+        Network(
+          name: name, prefixes: prefixes, parent: parent, uplink: uplink, subject: trace.subject("network/\(name)"))))
+    networkNames[name] = id
+    return id
+  }
+
+  private func insert(
+    link name: String, _ ends: Link.Ends, _ tx: LinkSettings, _ rx: LinkSettings, _ wires: (tx: WireEnd, rx: WireEnd),
+    isUp: Bool
+  ) -> LinkID {
+    let id = LinkID(index: links.count)
+    links.append(Link(name: name, ends: ends, subject: trace.subject("link/\(name)")))
+    linkNames[name] = id
+    fabric.wires.append(
+      Wire(tx, name: name, direction: .tx, end: wires.tx, isUp: isUp, random: random, trace: trace))
+    fabric.wires.append(
+      Wire(rx, name: name, direction: .rx, end: wires.rx, isUp: isUp, random: random, trace: trace))
+    return id
+  }
+
+  /// Makes `prefix` reachable through `child` from every network above.
+  private func advertise(_ prefix: IPPrefix, of child: NetworkID) {
+    var below = child
+    while let above = fabric.networks[below.index].parent {
+      fabric.networks[above.index].addRoute(prefix, child: below)
+      below = above
+    }
+  }
+
+  func assign(_ wanted: [IPAddress], in network: NetworkID) throws(SimulatorError) -> [IPAddress] {
+    let name = fabric.networks[network.index].name
+    for address in wanted {
+      guard fabric.networks[network.index].contains(address) else {
+        throw .addressOutsideNetwork(address, network: name)
+      }
+      guard !fabric.networks[network.index].owners.contains(address) else { throw .addressInUse(address) }
+    }
+    guard wanted.isEmpty else { return wanted }
+    var addresses: [IPAddress] = []
+    for prefix in 0..<fabric.networks[network.index].prefixes.count {
+      guard let address = fabric.networks[network.index].takeAddress(prefix: prefix) else {
+        throw .addressesExhausted(network: name)
+      }
+      addresses.append(address)
+    }
+    return addresses
+  }
+}

@@ -1,0 +1,102 @@
+public import CallCore
+
+/// A simulated internet: hosts on networks, links between them, and virtual time.
+///
+/// Build the topology, give hosts a ``HostDelegate``, then ``run(until:)``. Everything that happens is written to the
+/// trace; the same calls and the same seed give the same trace, byte for byte. One simulator is one thread.
+public final class Simulator {
+  public let trace: Trace
+  public let random: RandomSource
+
+  var fabric: Fabric
+  var hosts = Table<Host>()
+  var sockets: [SocketEntry] = []
+  var freeSockets: [UInt32] = []
+  var socketCount: UInt32 = 0
+  var timers: [TimerEntry] = []
+  var freeTimers: [UInt32] = []
+
+  var hostNames: [String: HostID] = [:]
+  var networkNames: [String: NetworkID] = [:]
+  var linkNames: [String: LinkID] = [:]
+  var links: [Link] = []
+
+  let linkState: TraceKind
+  let linkSettings: TraceKind
+  let interfaceState: TraceKind
+  private var isStopping = false
+
+  public init(trace: Trace, random: RandomSource) {
+    self.trace = trace
+    self.random = random
+    fabric = Fabric(trace: trace)
+    linkState = trace.declare("link.state", TraceField("value", .symbol))
+    linkSettings = trace.declare("link.settings", TraceField("direction", .symbol))
+    interfaceState = trace.declare("interface.state", TraceField("value", .symbol), TraceField("link", .symbol))
+  }
+
+  // MARK: Time
+
+  /// Virtual time.
+  public var now: Instant { fabric.now }
+
+  /// When something happens next, or nil when nothing is pending. It may be a timer that was cancelled.
+  public var nextEventTime: Instant? { fabric.nextEventTime }
+
+  /// Runs the next event.
+  ///
+  /// - Returns: false when nothing is pending.
+  @discardableResult
+  public func step() -> Bool {
+    guard let event = fabric.nextEvent(until: Instant(nanoseconds: .max)) else { return false }
+    dispatch(event)
+    return true
+  }
+
+  /// Runs every event up to and including `limit`, and leaves the clock there unless ``stop()`` was called.
+  public func run(until limit: Instant) {
+    isStopping = false
+    while !isStopping, let event = fabric.nextEvent(until: limit) { dispatch(event) }
+    if !isStopping { fabric.move(to: limit) }
+    trace.cause = .none
+  }
+
+  /// Makes ``run(until:)`` return after the current event.
+  public func stop() { isStopping = true }
+
+  private func dispatch(_ event: Event) {
+    switch event.kind {
+    case .arrival:
+      guard let interface = fabric.arrive(event) else { return }
+      deliver(event.index, to: fabric.interfaces[interface.index].host)
+    case .loopback:
+      guard fabric.isAwaited(event) else { return }
+      deliver(event.index, to: HostID(index: Int(fabric.flights[event.index].wire)))
+    case .timer: fire(event)
+    case .interfacesChanged:
+      notify(HostID(index: Int(event.index)))
+    }
+  }
+
+  // MARK: Observation
+
+  /// Whether packets are written to the trace; off, a bare network is measured.
+  public var tracesPackets: Bool {
+    get { fabric.packets.isEnabled }
+    set { fabric.packets.isEnabled = newValue }
+  }
+
+  /// What sees every packet at every host interface.
+  public var tap: (any PacketTap)? {
+    get { fabric.tap }
+    set { fabric.tap = newValue }
+  }
+
+  /// Packets on their way: zero when the network is quiet.
+  public var packetsInFlight: Int { fabric.flights.liveCount }
+
+  /// Open sockets of a host, for checks that a call left nothing behind.
+  public func openSocketCount(of host: HostID) -> Int { hosts[host.index].openSockets }
+
+  public func pendingTimerCount(of host: HostID) -> Int { hosts[host.index].pendingTimers }
+}

@@ -1,0 +1,15 @@
+internal import CallCore
+
+/// A link's name and the two ends it joins; its two directions are ``Wire``s.
+struct Link {
+  enum Ends {
+    /// A host's attachment to a network.
+    case attachment(InterfaceID)
+    /// A network's way to its parent.
+    case uplink(NetworkID)
+  }
+
+  let name: String
+  let ends: Ends
+  let subject: TraceSubject
+}

@@ -1,0 +1,51 @@
+internal import CallCore
+
+/// A network: hosts that reach each other directly, and a router to its parent if it has one.
+struct Network: ~Copyable {
+  let name: String
+  let prefixes: [IPPrefix]
+  let parent: NetworkID?
+  /// The link from the router to the parent network.
+  let uplink: LinkID?
+  let subject: TraceSubject
+  var owners = AddressMap()
+  /// Prefixes reached through a child network's router, longest first.
+  var routes: [(prefix: IPPrefix, child: NetworkID)] = []
+  /// The number of the next host address to give out, for each prefix.
+  private var nextHost: [UInt64]
+
+  init(
+    name: String, prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?, subject: TraceSubject
+  ) {
+    self.name = name
+    self.prefixes = prefixes
+    self.parent = parent
+    self.uplink = uplink
+    self.subject = subject
+    // Number 1 is the router's, as on most networks.
+    nextHost = Array(repeating: 2, count: prefixes.count)
+  }
+
+  func contains(_ address: IPAddress) -> Bool { prefixes.contains { $0.contains(address) } }
+
+  /// The lowest address of the `index`-th prefix that was never given out, or nil when it is used up.
+  mutating func takeAddress(prefix index: Int) -> IPAddress? {
+    let prefix = prefixes[index]
+    while let candidate = prefix.host(nextHost[index]) {
+      nextHost[index] += 1
+      let isBroadcast = !prefix.address.isIPv6 && prefix.length < 31 && prefix.host(nextHost[index]) == nil
+      if !isBroadcast, !owners.contains(candidate) { return candidate }
+    }
+    return nil
+  }
+
+  mutating func addRoute(_ prefix: IPPrefix, child: NetworkID) {
+    let position = routes.firstIndex { $0.prefix.length < prefix.length } ?? routes.count
+    routes.insert((prefix, child), at: position)
+  }
+
+  func route(to address: IPAddress) -> NetworkID? {
+    for route in routes where route.prefix.contains(address) { return route.child }
+    return nil
+  }
+}

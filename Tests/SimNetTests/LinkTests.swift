@@ -1,0 +1,183 @@
+import CallCore
+import Testing
+
+@testable import SimNet
+
+@Suite struct LinkTests {
+  @Test func `a datagram arrives after the delay with its bytes and its path`() throws {
+    let pair = try Pair(tx: LinkSettings(delay: .milliseconds(20)))
+    pair.send(9, size: 3)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.milliseconds == [20])
+    #expect(pair.b.arrivals.first?.bytes == [9, 0, 0])
+    #expect(pair.b.arrivals.first?.path == Path(local: pair.bEndpoint, remote: pair.aEndpoint))
+    #expect(pair.simulator.now == .zero + .seconds(1))
+    #expect(pair.simulator.packetsInFlight == 0)
+  }
+
+  @Test func `a rate serialises packets one after another with their headers`() throws {
+    // 972 bytes and 28 of headers are 8000 bits: 10 ms at 800 kbit/s.
+    let pair = try Pair(tx: LinkSettings(rate: .kilobitsPerSecond(800), delay: .milliseconds(5)))
+    for _ in 0..<3 { pair.send(size: 972) }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.milliseconds == [15, 25, 35])
+  }
+
+  @Test func `a change of rate keeps the bits already sent and moves the rest`() throws {
+    let pair = try Pair(tx: LinkSettings(rate: .kilobitsPerSecond(800)))
+    for _ in 0..<2 { pair.send(size: 972) }
+    pair.simulator.run(until: .zero + .milliseconds(4))
+    // 4800 bits are left of the first packet: 12 ms at half the rate; the second takes 20 ms.
+    try pair.simulator.setLink("a", .tx) { $0.rate = .kilobitsPerSecond(400) }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.milliseconds == [16, 36])
+  }
+
+  @Test func `removing the rate sends what is queued at once`() throws {
+    let pair = try Pair(tx: LinkSettings(rate: .kilobitsPerSecond(800), delay: .milliseconds(1)))
+    for _ in 0..<3 { pair.send(size: 972) }
+    pair.simulator.run(until: .zero + .milliseconds(4))
+    try pair.simulator.setLink("a", .tx) { $0.rate = nil }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.milliseconds == [5, 5, 5])
+  }
+
+  @Test(arguments: [
+    (QueueLimit.packets(2), 3), (.bytes(3_000), 4), (.bytes(2_999), 3), (.time(.milliseconds(20)), 3),
+    (.time(.milliseconds(19)), 2), (.packets(0), 1), (.unlimited, 10),
+  ])
+  func `a full queue drops from the tail`(limit: QueueLimit, delivered: Int) throws {
+    let pair = try Pair(tx: LinkSettings(rate: .kilobitsPerSecond(800), queue: limit))
+    let drops = Drops(pair.simulator.trace)
+    for tag in 0..<10 { pair.send(UInt8(tag), size: 972) }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == (0..<UInt8(delivered)).map { $0 })
+    #expect(drops.reasons == Array(repeating: "queue", count: 10 - delivered))
+  }
+
+  @Test func `jitter that keeps order never overtakes and jitter that allows it does`() throws {
+    var settings = LinkSettings(delay: .milliseconds(50), jitter: .normal(.milliseconds(20)))
+    let kept = try Pair(tx: settings)
+    kept.stream(200, spacing: .milliseconds(1))
+    #expect(kept.b.tags == (0..<200).map { UInt8($0) })
+    settings.order = .allow
+    let free = try Pair(tx: settings)
+    free.stream(200, spacing: .milliseconds(1))
+    #expect(free.b.tags.sorted() == (0..<200).map { UInt8($0) })
+    #expect(free.b.tags != free.b.tags.sorted())
+  }
+
+  @Test func `uniform jitter stays within its spread`() throws {
+    let pair = try Pair(
+      tx: LinkSettings(delay: .milliseconds(50), jitter: .uniform(.milliseconds(10)), order: .allow))
+    for _ in 0..<500 { pair.send() }
+    pair.simulator.run(until: .zero + .seconds(1))
+    let times = pair.b.milliseconds
+    #expect(times.count == 500)
+    #expect(times.allSatisfy { (40...60).contains($0) })
+    #expect(times.first! <= 41 && times.last! >= 59)
+  }
+
+  @Test func `reordered packets skip the delay`() throws {
+    let pair = try Pair(
+      tx: LinkSettings(delay: .milliseconds(50), reordering: Reordering(probability: 1, gap: 3)))
+    for tag in 1...6 as ClosedRange<UInt8> { pair.send(tag) }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [3, 6, 1, 2, 4, 5])
+  }
+
+  @Test func `a duplicate arrives once more and is never copied again`() throws {
+    let certain = LinkSettings(duplication: 1)
+    let pair = try Pair(tx: certain)
+    pair.send(7)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [7, 7])
+    #expect(pair.simulator.packetsInFlight == 0)
+  }
+
+  @Test func `a packet both lost and duplicated arrives once`() throws {
+    let pair = try Pair(tx: LinkSettings(loss: .random(1), duplication: 1))
+    pair.send(7)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [7])
+  }
+
+  @Test func `a damaged packet is dropped by the checksum`() throws {
+    let pair = try Pair(tx: LinkSettings(corruption: Corruption(probability: 1)))
+    let drops = Drops(pair.simulator.trace)
+    pair.send()
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.arrivals.isEmpty)
+    #expect(drops.reasons == ["corrupt"])
+  }
+
+  @Test func `damage behind the checksum flips one bit of this copy only`() throws {
+    let pair = try Pair(
+      tx: LinkSettings(duplication: 0, corruption: Corruption(probability: 1, isAfterChecksum: true)))
+    pair.send(size: 64)
+    pair.simulator.run(until: .zero + .seconds(1))
+    let ones = pair.b.arrivals[0].bytes.reduce(0) { $0 + $1.nonzeroBitCount }
+    #expect(ones == 1)
+  }
+
+  @Test func `a datagram larger than the MTU is dropped and one that fits is not`() throws {
+    let pair = try Pair(tx: LinkSettings(mtu: 1_280))
+    let drops = Drops(pair.simulator.trace)
+    pair.send(1, size: 1_252)
+    pair.send(2, size: 1_253)
+    pair.send(3, size: 9_000)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [1])
+    #expect(drops.reasons == ["mtu", "mtu"])
+  }
+
+  @Test func `IPv6 headers count 48 bytes`() throws {
+    let pair = try Pair(prefix: "2001:db8::/64", tx: LinkSettings(mtu: 1_280))
+    pair.send(1, size: 1_232)
+    pair.send(2, size: 1_233)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [1])
+    #expect(pair.b.arrivals.first?.path.remote.address == IPAddress("2001:db8::2"))
+  }
+
+  @Test func `a link that goes down loses what it carries and queues`() throws {
+    let pair = try Pair(tx: LinkSettings(rate: .kilobitsPerSecond(800), delay: .milliseconds(50)))
+    let drops = Drops(pair.simulator.trace)
+    for tag in 1...3 as ClosedRange<UInt8> { pair.send(tag, size: 972) }
+    pair.simulator.run(until: .zero + .milliseconds(15))
+    try pair.simulator.setLink("a", isUp: false)
+    pair.send(4)
+    try pair.simulator.setLink("a", isUp: true)
+    pair.send(5)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [5])
+    // Two queued, one sent while no interface was up, one on its way.
+    #expect(drops.reasons == ["link-down", "link-down", "no-route", "link-down"])
+    #expect(pair.simulator.packetsInFlight == 0)
+  }
+
+  @Test func `a blackhole is one-way and shows to nobody`() throws {
+    let pair = try Pair()
+    let drops = Drops(pair.simulator.trace)
+    pair.simulator.run(until: .zero + .seconds(1))
+    let notices = pair.a.changes.count
+    try pair.simulator.setLink("a", .tx) { $0.isBlackhole = true }
+    pair.send()
+    pair.simulator.send([1], from: pair.bSocket, to: pair.aEndpoint)
+    pair.simulator.run(until: .zero + .seconds(2))
+    #expect(pair.b.arrivals.isEmpty)
+    #expect(pair.a.tags == [1])
+    #expect(drops.reasons == ["blackhole"])
+    #expect(pair.a.changes.count == notices)
+    #expect(pair.simulator.interfaces(of: pair.aHost)[0].isUp)
+  }
+
+  @Test func `settings that make no sense are refused`() throws {
+    let pair = try Pair()
+    #expect(throws: SimulatorError.self) { try pair.simulator.setLink("a", .tx) { $0.loss = .random(1.5) } }
+    #expect(throws: SimulatorError.self) {
+      try pair.simulator.setLink("a", .tx) { $0.rate = .kilobitsPerSecond(0) }
+    }
+    #expect(throws: SimulatorError.unknownLink("x")) { try pair.simulator.setLink("x", isUp: false) }
+  }
+}
