@@ -1,0 +1,229 @@
+public import CallCore
+
+// Candidates and credentials from the driver and from signalling, and the pairs they form.
+extension ICEAgent {
+  // MARK: Local candidates
+
+  /// Adds a candidate, at any time: candidates of a network that appears during a call pair up like the first ones.
+  ///
+  /// - Parameter base: the socket checks are sent from: the candidate itself for host and relay, the host for srflx.
+  public mutating func addLocalCandidate(
+    _ candidate: ICECandidate, base: Endpoint, at now: Instant
+  ) throws(ICEError) {
+    guard enter(at: now) else { throw .closed }
+    guard candidate.transport == .udp, candidate.component == 1, candidate.endpoint != nil else {
+      throw .unusableLocalCandidate
+    }
+    let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base)
+    // RFC 8445 section 5.1.3: the same address and base again is redundant.
+    let known = current.localCandidates.contains { $0.base == base && $0.candidate.endpoint == candidate.endpoint }
+    if !known {
+      current.localCandidates.append(local)
+      for remote in current.remoteCandidates { form(local, remote) }
+    }
+    settle()
+  }
+
+  /// Adds a host or relayed candidate, which is its own base.
+  public mutating func addLocalCandidate(_ candidate: ICECandidate, at now: Instant) throws(ICEError) {
+    guard let base = candidate.endpoint else { throw .unusableLocalCandidate }
+    try addLocalCandidate(candidate, base: base, at: now)
+  }
+
+  /// Gathering is done for now.
+  public mutating func endOfLocalCandidates(at now: Instant) {
+    guard enter(at: now) else { return }
+    current.localCandidatesEndedAt = self.now
+    settle()
+  }
+
+  /// Removes every candidate of a socket that is gone, and the pairs that used it.
+  public mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
+    guard enter(at: now) else { return }
+    let selected = selectedPair?.id
+    for g in generations.indices {
+      generations[g].localCandidates.removeAll { $0.base == base }
+      removePairs(in: g) { $0.base == base }
+    }
+    if let selected, locate(selected) == nil { events.push(.selectedPairChanged(selectedPair)) }
+    settle()
+  }
+
+  // MARK: The peer
+
+  /// Sets the role before the peer is known: the offerer controls.
+  public mutating func setRole(_ role: ICERole, at now: Instant) {
+    guard enter(at: now), !settings.isLite else { return }
+    if role != self.role, !remoteIsLite { becomeRole(role) }
+    settle()
+  }
+
+  /// Tells that the peer is ICE-lite (`a=ice-lite`): it never checks, so this agent controls.
+  public mutating func setRemoteIsLite(at now: Instant) {
+    guard enter(at: now), !settings.isLite else { return }
+    remoteIsLite = true
+    if role == .controlled { becomeRole(.controlling) }
+    settle()
+  }
+
+  /// Sets the peer's credentials; candidates and checks that came before them take effect now.
+  public mutating func setRemoteCredentials(_ credentials: ICECredentials, at now: Instant) throws(ICEError) {
+    guard enter(at: now) else { throw .closed }
+    guard credentials.isValid else { throw .invalidCredentials }
+    if let known = current.remote {
+      guard known == credentials else { throw .remoteRestarted }
+      return
+    }
+    current.setRemote(credentials)
+    let buffered = current.bufferedCandidates
+    current.bufferedCandidates = []
+    for candidate in buffered { accept(candidate) }
+    let early = current.earlyChecks
+    current.earlyChecks = []
+    for check in early {
+      if check.remoteUfrag == credentials.ufrag { act(on: check) } else { counters.wrongGeneration &+= 1 }
+    }
+    settle()
+  }
+
+  /// Adds a signalled candidate; one that comes before its credentials waits for them.
+  ///
+  /// A candidate that names another generation's `ufrag`, is not UDP, or is an unresolved name is counted and ignored:
+  /// add it again when the name is resolved (``ICECandidate/resolved(to:)``).
+  public mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
+    guard enter(at: now) else { return }
+    if current.remote == nil {
+      if current.bufferedCandidates.count < remoteCandidateLimit {
+        current.bufferedCandidates.append(candidate)
+      } else {
+        counters.unusableCandidates &+= 1
+      }
+      return
+    }
+    accept(candidate)
+    settle()
+  }
+
+  /// The peer has no more candidates.
+  ///
+  /// - Parameter ufrag: the generation that ended, when signalling says so.
+  public mutating func endOfRemoteCandidates(ufrag: String? = nil, at now: Instant) {
+    guard enter(at: now) else { return }
+    if let ufrag, let remote = current.remote, remote.ufrag != ufrag { return }
+    current.remoteCandidatesEndedAt = self.now
+    settle()
+  }
+
+  private var remoteCandidateLimit: Int { 4 * settings.pairLimit }
+
+  private mutating func accept(_ candidate: ICECandidate) {
+    if let ufrag = candidate.ufrag, ufrag != current.remote?.ufrag {
+      counters.wrongGeneration &+= 1
+      return
+    }
+    guard candidate.transport == .udp, candidate.component == 1, let endpoint = candidate.endpoint, endpoint.port != 0
+    else {
+      counters.unusableCandidates &+= 1
+      return
+    }
+    if let index = current.remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }) {
+      let known = current.remoteCandidates[index]
+      // What signalling says replaces what a check made us guess; a repeated address is redundant.
+      guard known.type == .peerReflexive || known.priority < candidate.priority else { return }
+      current.remoteCandidates[index] = candidate
+      for index in current.checklist.pairs.indices where current.checklist.pairs[index].remoteEndpoint == endpoint {
+        current.checklist.update(index) { $0.remote = candidate }
+      }
+      reprioritize(0)
+      return
+    }
+    addRemote(candidate)
+  }
+
+  /// Keeps a new remote candidate and pairs it; false when there are too many.
+  @discardableResult
+  mutating func addRemote(_ candidate: ICECandidate) -> Bool {
+    guard current.remoteCandidates.count < remoteCandidateLimit else {
+      counters.unusableCandidates &+= 1
+      return false
+    }
+    current.remoteCandidates.append(candidate)
+    // A lite agent sends no checks, so only checks that arrive make pairs.
+    if !settings.isLite {
+      for local in current.localCandidates { form(local, candidate) }
+    }
+    return true
+  }
+
+  // MARK: Pairs
+
+  /// Forms a pair unless it is redundant, of two families, or revoked (RFC 8445 sections 6.1.2.2 to 6.1.2.5).
+  @discardableResult
+  mutating func form(_ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate) -> ICECandidatePair.ID? {
+    guard !settings.isLite, let endpoint = remote.endpoint, Self.areCompatible(local.base.address, endpoint.address) else {
+      return nil
+    }
+    if let index = current.checklist.index(base: local.base, remote: endpoint) {
+      // Checks of both would be the same datagrams: the better candidate stands for both.
+      let pair = current.checklist.pairs[index]
+      if pair.reachability == .unknown, pair.local.priority < local.candidate.priority {
+        current.checklist.update(index) { $0.local = local.candidate }
+        reprioritize(0)
+      }
+      return pair.id
+    }
+    return insertPair(local, remote, at: endpoint)
+  }
+
+  mutating func insertPair(
+    _ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate, at endpoint: Endpoint
+  ) -> ICECandidatePair.ID? {
+    guard !current.hasRevoked(Path(local: local.base, remote: endpoint)) else { return nil }
+    let id = ICECandidatePair.ID(nextPairNumber)
+    nextPairNumber &+= 1
+    var pair = ICECandidatePair(
+      id: id, local: local.candidate, remote: remote, base: local.base, remoteEndpoint: endpoint,
+      priority: priority(of: local.candidate, remote), state: .waiting, consentInterval: drawConsentInterval(),
+      createdAt: now)
+    pair.state = current.checklist.initialState(of: pair)
+    current.checklist.insert(pair)
+    current.hasHadPairs = true
+    return current.checklist.enforce(limit: settings.pairLimit, keeping: id) ? id : nil
+  }
+
+  mutating func removePairs(in g: Int, where isGone: (ICECandidatePair) -> Bool) {
+    for pair in generations[g].checklist.pairs where isGone(pair) { events.push(.pairRemoved(pair.id)) }
+    generations[g].checklist.remove(where: isGone)
+    if generations[g].selectedPair == nil { generations[g].selected = nil }
+    if generations[g].checklist[generations[g].nominating] == nil { generations[g].nominating = nil }
+  }
+
+  func priority(of local: ICECandidate, _ remote: ICECandidate) -> UInt64 {
+    role == .controlling
+      ? ICEPriority.pair(controlling: local.priority, controlled: remote.priority)
+      : ICEPriority.pair(controlling: remote.priority, controlled: local.priority)
+  }
+
+  mutating func reprioritize(_ g: Int) {
+    let isControlling = role == .controlling
+    generations[g].checklist.reprioritize { pair in
+      isControlling
+        ? ICEPriority.pair(controlling: pair.local.priority, controlled: pair.remote.priority)
+        : ICEPriority.pair(controlling: pair.remote.priority, controlled: pair.local.priority)
+    }
+  }
+
+  mutating func becomeRole(_ role: ICERole) {
+    self.role = role
+    for g in generations.indices {
+      generations[g].nominating = nil
+      reprioritize(g)
+    }
+    events.push(.roleChanged(role))
+  }
+
+  /// One family, and link-local IPv6 only with its like: no other address is on the same link for certain.
+  private static func areCompatible(_ a: IPAddress, _ b: IPAddress) -> Bool {
+    a.isIPv6 == b.isIPv6 && (!a.isIPv6 || a.isLinkLocal == b.isLinkLocal)
+  }
+}

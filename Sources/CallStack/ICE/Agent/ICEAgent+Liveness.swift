@@ -1,0 +1,120 @@
+internal import CallCore
+
+// What time takes away: reachability, consent, pairs, late responses. Each deadline is one function, read by both
+// the step that acts on it and the wake that announces it.
+extension ICEAgent {
+  mutating func expire() {
+    for g in generations.indices {
+      for index in generations[g].checklist.pairs.indices { expireReachability(g, index) }
+      expireConsent(g)
+      removeDead(g)
+    }
+    let oldest = now - settings.responseTimeout
+    let kept = transactions.firstIndex { $0.sentAt > oldest } ?? transactions.count
+    if kept > 0 { transactions.removeFirst(kept) }
+  }
+
+  private mutating func expireReachability(_ g: Int, _ index: Int) {
+    while true {
+      let pair = generations[g].checklist.pairs[index]
+      guard let deadline = reachabilityDeadline(pair), deadline <= now else { return }
+      if pair.isWritable {
+        generations[g].checklist.update(index) {
+          $0.reachability = .unreliable
+          $0.writableSince = nil
+        }
+      } else {
+        generations[g].checklist.update(index) {
+          $0.reachability = .timedOut
+          $0.state = .failed
+        }
+        generations[g].checklist.cancelTriggered(pair.id)
+        events.push(.checkFailed(pair.id, .timedOut))
+      }
+    }
+  }
+
+  func reachabilityDeadline(_ pair: ICECandidatePair) -> Instant? {
+    if settings.isLite {
+      // Without checks of its own a lite agent goes by the peer's.
+      let heard = pair.lastReceivedAt ?? pair.createdAt
+      return pair.isWritable
+        ? heard + settings.inactiveTimeout : pair.isActive ? heard + settings.deadTimeout : nil
+    }
+    switch pair.reachability {
+    case .writable:
+      guard let first = pair.unanswered.firstSentAt, let enough = pair.unanswered.limitReachedAt else { return nil }
+      return max(first + settings.unwritableTimeout, enough + (pair.roundTrip.smoothed ?? .zero))
+    case .unknown, .unreliable: return pair.unanswered.firstSentAt.map { $0 + settings.inactiveTimeout }
+    case .timedOut: return nil
+    }
+  }
+
+  // MARK: Consent (RFC 7675)
+
+  private mutating func expireConsent(_ g: Int) {
+    guard let pair = generations[g].selectedPair, let deadline = consentDeadline(pair), deadline <= now else { return }
+    generations[g].revoked.append(pair.path)
+    events.push(.consentExpired(pair.id))
+    events.push(.checkFailed(pair.id, .consentExpired))
+    removePairs(in: g) { $0.id == pair.id }
+    events.push(.selectedPairChanged(selectedPair))
+  }
+
+  func consentDeadline(_ pair: ICECandidatePair) -> Instant? {
+    settings.isLite ? nil : pair.lastResponseAt.map { $0 + settings.consentTimeout }
+  }
+
+  // MARK: Dead pairs
+
+  private mutating func removeDead(_ g: Int) {
+    let dead = generations[g].checklist.pairs.filter { deathDeadline($0, in: g).map { $0 <= now } ?? false }.map(\.id)
+    guard !dead.isEmpty else { return }
+    let selected = selectedPair?.id
+    removePairs(in: g) { dead.contains($0.id) }
+    if let selected, dead.contains(selected) { events.push(.selectedPairChanged(selectedPair)) }
+  }
+
+  /// A pair that never received anything is kept as long as a response to it would still count.
+  func deathDeadline(_ pair: ICECandidatePair, in g: Int) -> Instant? {
+    let youngest = pair.createdAt + settings.minimumPairLifetime
+    if let received = pair.lastReceivedAt { return max(youngest, received + settings.deadTimeout) }
+    guard !pair.isActive, let last = pair.lastCheckSentAt else { return nil }
+    return max(youngest, last + settings.responseTimeout)
+  }
+
+  /// When an agent that has both lists complete and could not form a single pair gives up: a check from an unknown
+  /// address might still come (RFC 8863).
+  var noPairsDeadline: Instant? {
+    guard !current.hasHadPairs, let local = current.localCandidatesEndedAt, let remote = current.remoteCandidatesEndedAt
+    else { return nil }
+    return max(local, remote) + settings.inactiveTimeout
+  }
+
+  // MARK: Wake
+
+  func nextWake() -> Wake {
+    var wake = Wake.never
+    func consider(_ deadline: Instant?, _ reason: ICEWakeReason) {
+      if let deadline { wake = .earliest(wake, .at(deadline, reason: reason.rawValue)) }
+    }
+    let weakFrom = weakFrom
+    for g in generations.indices {
+      for pair in generations[g].checklist.pairs {
+        if !settings.isLite {
+          consider(checkDue(pair, in: g, weakFrom).map { max($0, nextCheckAt) }, .check)
+        }
+        consider(reachabilityDeadline(pair), .liveness)
+        consider(deathDeadline(pair, in: g), .liveness)
+      }
+      consider(generations[g].selectedPair.flatMap(consentDeadline), .consent)
+    }
+    if !current.checklist.triggered.isEmpty, current.remote != nil { consider(nextCheckAt, .check) }
+    if role == .controlling, current.nominating == nil, let best = bestValidPair {
+      consider(nominationDue(of: best), .nomination)
+    }
+    consider(keepaliveDue, .keepalive)
+    if connectionState == .new { consider(noPairsDeadline, .liveness) }
+    return wake
+  }
+}

@@ -1,0 +1,181 @@
+internal import CallCore
+internal import STUN
+
+// The server half: checks from the peer (RFC 8445 section 7.3).
+extension ICEAgent {
+  mutating func handleRequest(_ request: STUNMessage, on path: Path) {
+    guard request.hasIntegrity, let names = request[.username].flatMap(UsernameParts.init) else {
+      counters.malformed &+= 1
+      return reject(request, .badRequest, on: path)
+    }
+    guard let g = generations.firstIndex(where: { $0.local.ufrag == names.receiver }) else {
+      counters.unknownUfrag &+= 1
+      return reject(request, .unauthenticated, on: path)
+    }
+    let key = generations[g].localKey
+    guard request.integrity(key: key) == .valid else {
+      counters.wrongIntegrity &+= 1
+      return reject(request, .unauthenticated, on: path)
+    }
+    guard request.unknownAttributes.isEmpty else {
+      counters.malformed &+= 1
+      return reject(request, .unknownAttribute, on: path, key: key)
+    }
+    guard let priority = request[.priority] else {
+      counters.malformed &+= 1
+      return reject(request, .badRequest, on: path, key: key)
+    }
+    guard generations[g].isLocal(path.local) else {
+      counters.unknownLocal &+= 1
+      return
+    }
+    if let remote = generations[g].remote, remote.ufrag != names.sender {
+      counters.wrongGeneration &+= 1
+      return reject(request, .unauthenticated, on: path, key: key)
+    }
+    if g == 0, hasLostRoleConflict(request, key: key, on: path) { return }
+    answer(request, on: path, key: key)
+    let check = ICEGeneration.EarlyCheck(
+      path: path, remoteUfrag: names.sender, priority: priority, useCandidate: request.contains(.useCandidate))
+    if g > 0 {
+      noteOldCheck(check, in: g)
+    } else if current.remote == nil {
+      remember(check)
+    } else {
+      act(on: check)
+    }
+  }
+
+  /// Repairs a role conflict (RFC 8445 section 7.3.1.1): either this agent changes its role, or the peer is told to.
+  ///
+  /// - Returns: whether the request was answered with 487.
+  private mutating func hasLostRoleConflict(_ request: STUNMessage, key: STUNKey, on path: Path) -> Bool {
+    let theirs = role == .controlling ? request[.iceControlling] : request[.iceControlled]
+    guard let theirs else { return false }
+    counters.roleConflicts &+= 1
+    let isControllingForGood = role == .controlling && remoteIsLite
+    let stays = settings.isLite || isControllingForGood || (tieBreaker >= theirs) == (role == .controlling)
+    guard stays else {
+      becomeRole(role.opposite)
+      return false
+    }
+    reject(request, .roleConflict, on: path, key: key)
+    return true
+  }
+
+  /// A check of the generation being replaced keeps the pair that still carries media alive, and does nothing else.
+  private mutating func noteOldCheck(_ check: ICEGeneration.EarlyCheck, in g: Int) {
+    guard let index = generations[g].checklist.index(base: check.path.local, remote: check.path.remote) else { return }
+    generations[g].checklist.update(index) {
+      $0.lastReceivedAt = now
+      $0.counters.requestsReceived &+= 1
+      $0.counters.responsesSent &+= 1
+    }
+  }
+
+  private mutating func remember(_ check: ICEGeneration.EarlyCheck) {
+    let known = current.earlyChecks.firstIndex {
+      $0.path.local == check.path.local && $0.path.remote == check.path.remote && $0.remoteUfrag == check.remoteUfrag
+    }
+    if let known {
+      if check.useCandidate { current.earlyChecks[known] = check }
+    } else if current.earlyChecks.count < settings.pairLimit {
+      current.earlyChecks.append(check)
+    }
+  }
+
+  /// Learns from an authenticated check: the peer's address, a pair to check in turn, a nomination.
+  mutating func act(on check: ICEGeneration.EarlyCheck) {
+    guard !current.hasRevoked(check.path), let index = pairIndex(for: check) else { return }
+    current.checklist.update(index) { pair in
+      pair.lastReceivedAt = now
+      pair.counters.requestsReceived &+= 1
+      pair.counters.responsesSent &+= 1
+      if check.useCandidate { pair.nominationReceivedAt = now }
+    }
+    if settings.isLite { return acceptAsLite(index) }
+    triggerCheck(index)
+    if check.useCandidate, role == .controlled { considerNomination(of: index) }
+  }
+
+  /// The pair a check came over, made if need be.
+  private mutating func pairIndex(for check: ICEGeneration.EarlyCheck) -> Int? {
+    let path = check.path
+    if let index = current.checklist.index(base: path.local, remote: path.remote) { return index }
+    guard let local = current.localCandidates.first(where: { $0.base == path.local }) else { return nil }
+    if !current.remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
+      let candidate = ICECandidate(
+        .peerReflexive, at: path.remote, priority: check.priority, foundation: nextReflexiveFoundation())
+      guard addRemote(candidate) else { return nil }
+      events.push(.peerReflexiveDiscovered(candidate, isLocal: false))
+    }
+    guard let remote = current.remoteCandidates.first(where: { $0.endpoint == path.remote }) else { return nil }
+    if current.checklist.index(base: path.local, remote: path.remote) == nil {
+      _ = insertPair(local, remote, at: path.remote)
+    }
+    return current.checklist.index(base: path.local, remote: path.remote)
+  }
+
+  /// RFC 8445 section 7.3.1.4.
+  private mutating func triggerCheck(_ index: Int) {
+    let pair = current.checklist.pairs[index]
+    guard !pair.isWritable || pair.state != .succeeded else { return }
+    if pair.reachability == .timedOut || pair.state == .failed {
+      current.checklist.update(index) { revived in
+        revived.state = .waiting
+        if revived.reachability == .timedOut { revived.reachability = .unknown }
+        revived.unanswered.clear()
+      }
+    }
+    // A check that is under way answers the question already.
+    if let last = pair.lastCheckSentAt, now < last + settings.weakPingInterval { return }
+    current.checklist.trigger(pair.id)
+  }
+
+  /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
+  private mutating func acceptAsLite(_ index: Int) {
+    current.checklist.update(index) { pair in
+      pair.state = .succeeded
+      if pair.reachability != .writable { pair.writableSince = now }
+      pair.reachability = .writable
+    }
+    considerNomination(of: index)
+  }
+
+  mutating func nextReflexiveFoundation() -> String {
+    defer { nextReflexiveNumber += 1 }
+    return "prflx\(nextReflexiveNumber)"
+  }
+
+  // MARK: Responses
+
+  private mutating func answer(_ request: STUNMessage, on path: Path, key: STUNKey) {
+    var response = STUNMessageBuilder(.successResponse, to: request)
+    response.append(.xorMappedAddress, path.remote)
+    response.appendIntegrity(key: key)
+    response.appendFingerprint()
+    outgoing.push((response.bytes, Path(local: path.local, remote: path.remote)))
+  }
+
+  /// - Parameter key: nil when the requester is not known, so that there is nothing to protect the answer with.
+  private mutating func reject(_ request: STUNMessage, _ error: STUNError, on path: Path, key: STUNKey? = nil) {
+    var response = STUNMessageBuilder(.errorResponse, to: request)
+    response.append(.errorCode, error)
+    if error == .unknownAttribute { response.append(.unknownAttributes, STUNAttributeTypes(request.unknownAttributes)) }
+    if let key { response.appendIntegrity(key: key) }
+    response.appendFingerprint()
+    outgoing.push((response.bytes, Path(local: path.local, remote: path.remote)))
+  }
+}
+
+/// `receiver:sender`, the user name of a check (RFC 8445 section 7.2.2).
+private struct UsernameParts {
+  let receiver: String
+  let sender: String
+
+  init?(_ username: String) {
+    guard let colon = username.firstIndex(of: ":") else { return nil }
+    receiver = String(username[..<colon])
+    sender = String(username[username.index(after: colon)...])
+  }
+}

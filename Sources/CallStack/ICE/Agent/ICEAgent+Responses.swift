@@ -1,0 +1,127 @@
+internal import CallCore
+internal import STUN
+
+/// A check under way. Every check is a transaction of its own, so each response measures one round trip.
+struct CheckTransaction {
+  let id: STUNTransactionID
+  let pair: ICECandidatePair.ID
+  let sentAt: Instant
+  let role: ICERole
+  let useCandidate: Bool
+}
+
+// The client half: what becomes of our checks (RFC 8445 section 7.2.5).
+extension ICEAgent {
+  mutating func handleResponse(_ response: STUNMessage, on path: Path) {
+    guard let position = transactions.firstIndex(where: { $0.id == response.transactionID }),
+      let (g, index) = locate(transactions[position].pair), let key = generations[g].remoteKey
+    else {
+      counters.unexpectedResponses &+= 1
+      return
+    }
+    let check = transactions[position]
+    switch response.integrity(key: key) {
+    case .valid: break
+    case .invalid:
+      counters.wrongIntegrity &+= 1
+      return
+    case .absent: return noteUnprotected(response, of: check)
+    }
+    guard response.unknownAttributes.isEmpty else {
+      counters.malformed &+= 1
+      return
+    }
+    transactions.remove(at: position)
+    let pair = generations[g].checklist.pairs[index]
+    guard path.local == pair.base, path.remote == pair.remoteEndpoint else { return fail(g, index, .nonSymmetric) }
+    if response.messageClass == .errorResponse {
+      handleError(response[.errorCode]?.code ?? 500, of: check, g, index)
+    } else if let mapped = response[.xorMappedAddress] {
+      handleSuccess(of: check, mapped: mapped, g, index)
+    } else {
+      counters.malformed &+= 1
+    }
+  }
+
+  /// Anyone on the path can forge a response without integrity; a real 400 or 401 has none either. It is told, and
+  /// the check stays under way (RFC 8489 section 9.1.4).
+  private mutating func noteUnprotected(_ response: STUNMessage, of check: CheckTransaction) {
+    if response.messageClass == .errorResponse, let code = response[.errorCode]?.code, code == 400 || code == 401 {
+      events.push(.checkFailed(check.pair, .error(code: code)))
+    } else {
+      counters.wrongIntegrity &+= 1
+    }
+  }
+
+  private mutating func handleError(_ code: UInt16, of check: CheckTransaction, _ g: Int, _ index: Int) {
+    guard code == 487 else {
+      // A server error may pass; anything else will be said again.
+      if code < 500 { return fail(g, index, .error(code: code)) }
+      events.push(.checkFailed(check.pair, .error(code: code)))
+      return
+    }
+    guard check.role == role, !remoteIsLite else {
+      counters.staleRoleConflicts &+= 1
+      return
+    }
+    counters.roleConflicts &+= 1
+    becomeRole(role.opposite)
+    tieBreaker = random.next()
+    if g == 0 { current.checklist.trigger(check.pair) }
+  }
+
+  /// Marks a check as lost. The pair is not given up before its time: the peer's own check may still come through.
+  private mutating func fail(_ g: Int, _ index: Int, _ failure: ICECheckFailure) {
+    let pair = generations[g].checklist.pairs[index]
+    if pair.reachability == .unknown {
+      generations[g].checklist.update(index) { $0.state = .failed }
+      generations[g].checklist.cancelTriggered(pair.id)
+    }
+    events.push(.checkFailed(pair.id, failure))
+  }
+
+  private mutating func handleSuccess(of check: CheckTransaction, mapped: Endpoint, _ g: Int, _ index: Int) {
+    let roundTrip = now - check.sentAt
+    generations[g].checklist.update(index) { pair in
+      pair.counters.responsesReceived &+= 1
+      pair.lastResponseAt = now
+      pair.lastReceivedAt = now
+      pair.unanswered.clear()
+      pair.roundTrip.add(roundTrip)
+      if !pair.isWritable { pair.writableSince = now }
+      pair.reachability = .writable
+      pair.state = .succeeded
+    }
+    events.push(.checkSucceeded(check.pair, roundTripTime: roundTrip))
+    generations[g].checklist.unfreeze(like: generations[g].checklist.pairs[index])
+    guard g == 0 else { return }
+    if current.firstValidAt == nil { current.firstValidAt = now }
+    learnLocal(mapped, index)
+    // Learning may have moved the pair to another rank.
+    guard let index = current.checklist.index(of: check.pair) else { return }
+    if role == .controlling {
+      if check.useCandidate, check.role == .controlling { completeNomination(of: index) }
+    } else if current.checklist.pairs[index].nominationReceivedAt != nil {
+      considerNomination(of: index)
+    }
+  }
+
+  /// The valid pair's local candidate is the one whose address the peer saw (RFC 8445 sections 7.2.5.3.1 and 7.2.5.3.2).
+  private mutating func learnLocal(_ mapped: Endpoint, _ index: Int) {
+    let pair = current.checklist.pairs[index]
+    guard pair.local.endpoint != mapped else { return }
+    let known = current.localCandidates.first { $0.base == pair.base && $0.candidate.endpoint == mapped }
+    let candidate: ICECandidate
+    if let known {
+      candidate = known.candidate
+    } else {
+      candidate = ICECandidate(
+        .peerReflexive, at: mapped, priority: ICEPriority.peerReflexive(like: pair.local.priority),
+        foundation: nextReflexiveFoundation(), related: pair.base)
+      current.localCandidates.append(ICEGeneration.LocalCandidate(candidate: candidate, base: pair.base))
+      events.push(.peerReflexiveDiscovered(candidate, isLocal: true))
+    }
+    current.checklist.update(index) { $0.local = candidate }
+    reprioritize(0)
+  }
+}

@@ -1,0 +1,112 @@
+internal import CallCore
+
+// Which pair carries media: nomination from both sides (RFC 8445 section 8), and fail-over later.
+extension ICEAgent {
+  mutating func chooseSelection() {
+    if role == .controlling, !settings.isLite { nominateBest() } else { followNominations() }
+  }
+
+  // MARK: Controlling
+
+  private mutating func nominateBest() {
+    if let pair = current.checklist[current.nominating], !pair.isWritable { current.nominating = nil }
+    guard current.nominating == nil, let best = bestValidPair, let due = nominationDue(of: best), due <= now else {
+      return
+    }
+    current.nominating = best.id
+    current.checklist.trigger(best.id)
+  }
+
+  /// When the best valid pair is to be nominated, or nil when it is not, as things stand.
+  func nominationDue(of best: ICECandidatePair) -> Instant? {
+    guard let selected = current.selectedPair else {
+      // The first time, better pairs get a moment; after a loss there is no time for that.
+      guard !hasLostSelection else { return now }
+      let canImprove = current.checklist.pairs.contains {
+        $0.reachability == .unknown && $0.state != .failed && $0.priority > best.priority
+      }
+      return canImprove ? (current.firstValidAt ?? now) + settings.nominationSettleTime : now
+    }
+    guard best.id != selected.id else { return nil }
+    guard selected.isWritable else { return now }
+    guard best.priority > selected.priority, !Self.areEqualRelays(best, selected) else { return nil }
+    return (best.writableSince ?? now) + settings.switchDelay
+  }
+
+  private var hasLostSelection: Bool { hasSelected && generations.count == 1 }
+
+  /// The best pair that works: by priority, and among equal relays by round trip.
+  var bestValidPair: ICECandidatePair? {
+    var best: ICECandidatePair?
+    for pair in current.checklist.pairs where pair.isWritable && pair.state == .succeeded {
+      guard let known = best else {
+        best = pair
+        continue
+      }
+      guard Self.areEqualRelays(known, pair) else { continue }
+      if let a = pair.roundTrip.smoothed, let b = known.roundTrip.smoothed, a < b { best = pair }
+    }
+    return best
+  }
+
+  private static func areEqualRelays(_ a: ICECandidatePair, _ b: ICECandidatePair) -> Bool {
+    a.local.type == .relay && b.local.type == .relay && a.local.priority >> 24 == b.local.priority >> 24
+      && a.remote.type == b.remote.type
+  }
+
+  /// The peer answered a check with USE-CANDIDATE: both sides use the pair now.
+  mutating func completeNomination(of index: Int) {
+    let pair = current.checklist.pairs[index]
+    current.checklist.update(index) { $0.nominated = true }
+    if current.nominating == pair.id {
+      current.nominating = nil
+      select(pair.id)
+    } else if let selected = current.selectedPair, selected.isWritable, selected.priority >= pair.priority {
+      return
+    } else if current.nominating == nil {
+      select(pair.id)
+    }
+  }
+
+  // MARK: Controlled
+
+  /// Weighs a nomination of a pair that may not have been checked from this side yet.
+  ///
+  /// An aggressive peer nominates several pairs at once, and the best counts. A peer that changes its mind later,
+  /// perhaps to a worse pair, stops nominating the old one, so the newer nomination counts.
+  mutating func considerNomination(of index: Int) {
+    let pair = current.checklist.pairs[index]
+    guard let nominatedAt = pair.nominationReceivedAt, pair.isWritable, pair.state == .succeeded else { return }
+    current.checklist.update(index) { $0.nominated = true }
+    if let selected = current.selectedPair, selected.isWritable, selected.id != pair.id,
+      pair.priority <= selected.priority, let previous = selected.nominationReceivedAt,
+      nominatedAt - previous <= settings.switchDelay
+    {
+      return
+    }
+    select(pair.id)
+  }
+
+  /// Falls over to another nominated pair when the selected one stops working.
+  private mutating func followNominations() {
+    if let selected = current.selectedPair, selected.isWritable { return }
+    var best: ICECandidatePair?
+    for pair in current.checklist.pairs where pair.isWritable && pair.nominationReceivedAt != nil {
+      if let known = best, (known.nominationReceivedAt ?? .zero) >= (pair.nominationReceivedAt ?? .zero) { continue }
+      best = pair
+    }
+    if let best { select(best.id) }
+  }
+
+  // MARK: Both
+
+  private mutating func select(_ id: ICECandidatePair.ID) {
+    guard current.selected != id, let index = current.checklist.index(of: id) else { return }
+    current.selected = id
+    current.checklist.update(index) { $0.nominated = true }
+    hasSelected = true
+    // The restart is complete: nothing of the old generation is needed any more.
+    if generations.count > 1 { generations.removeLast() }
+    events.push(.selectedPairChanged(current.selectedPair))
+  }
+}

@@ -1,0 +1,57 @@
+public import CallCore
+
+extension ICEAgent {
+  /// `failed` once there were pairs and none is active; `disconnected` once one worked and none does; back from both
+  /// when one works again. `connected` needs a pair that both sides agreed on.
+  mutating func updateState() {
+    let carrying = generations.dropFirst().compactMap(\.selectedPair)
+    let live = current.checklist.pairs + carrying
+    if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
+    guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
+    let works = live.contains(where: \.isWritable)
+    if hasConnected {
+      setState(works ? (isComplete ? .completed : .connected) : .disconnected)
+    } else {
+      setState(.checking)
+    }
+  }
+
+  private mutating func updateStateWithoutPairs() {
+    let hasHadPairs = generations.contains(where: \.hasHadPairs)
+    if hasHadPairs || noPairsDeadline.map({ $0 <= now }) ?? false { setState(.failed) }
+  }
+
+  /// Both sides have said all, and a pair is agreed on.
+  private var isComplete: Bool {
+    current.selected != nil && current.localCandidatesEndedAt != nil && current.remoteCandidatesEndedAt != nil
+  }
+
+  mutating func setState(_ state: ICEConnectionState) {
+    guard state != connectionState else { return }
+    events.push(.connectionStateChanged(from: connectionState, to: state))
+    connectionState = state
+  }
+
+  // MARK: Restart (RFC 8445 section 9)
+
+  /// Begins a new generation with new credentials; add its local candidates and set the peer's new credentials next.
+  ///
+  /// Media stays on the selected pair until a new one is selected, and the role stays as it is.
+  public mutating func restart(at now: Instant) throws(ICEError) {
+    guard enter(at: now) else { throw .closed }
+    let fresh = ICEGeneration(number: current.number + 1, local: ICECredentials(from: &random))
+    // A second restart before the first is done replaces the unfinished one: media is on the oldest.
+    let isUnfinished = generations.count > 1 && current.selected == nil
+    generations = [fresh, isUnfinished ? generations[1] : current]
+    if connectionState != .connected, connectionState != .completed { hasConnected = false }
+    settle()
+  }
+
+  /// Takes back a restart that the peer has not answered: the offer was rolled back.
+  public mutating func cancelRestart(at now: Instant) throws(ICEError) {
+    guard enter(at: now) else { throw .closed }
+    guard generations.count > 1, current.remote == nil else { throw .notRestarting }
+    generations.removeFirst()
+    settle()
+  }
+}

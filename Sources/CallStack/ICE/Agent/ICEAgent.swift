@@ -1,0 +1,182 @@
+public import CallCore
+internal import STUN
+
+/// A full ICE agent for one component of one stream (RFC 8445), with trickle (RFC 8838), consent freshness (RFC 7675),
+/// and libwebrtc's way of keeping pairs alive and failing over between them.
+///
+/// Gathering is outside: the driver adds local candidates, each with the socket it sends from. A relayed candidate's
+/// base is its relayed address; the driver routes what is sent from there through TURN, and the agent never knows.
+/// Give ``receive(_:on:at:)`` STUN datagrams only.
+public struct ICEAgent: ~Copyable, SansIO {
+  public typealias Event = ICEEvent
+
+  public let settings: ICESettings
+  public internal(set) var role: ICERole
+  public internal(set) var connectionState = ICEConnectionState.new
+  public internal(set) var counters = ICECounters()
+  public internal(set) var wake = Wake.never
+
+  /// The generation that checks run for, then, while a restart is under way, the one it replaces.
+  var generations: [ICEGeneration]
+  var remoteIsLite = false
+  var tieBreaker: UInt64
+  var random: RandomStream
+  var now: Instant
+  /// When pacing allows the next check.
+  var nextCheckAt: Instant
+  /// Whether a selected pair has ever worked, or has since a restart from a broken state.
+  var hasConnected = false
+  var hasSelected = false
+  var nextPairNumber: UInt32 = 1
+  var nextReflexiveNumber = 1
+  var transactions: [CheckTransaction] = []
+  var outgoing = Outbox<(bytes: [UInt8], path: Path)>()
+  var events = Outbox<ICEEvent>()
+
+  /// - Parameter role: controlling for the side that makes the first offer (RFC 8445 section 6.1.1); a lite agent is
+  ///   always controlled.
+  public init(role: ICERole, settings: ICESettings = ICESettings(), random: consuming RandomStream, at now: Instant) {
+    self.settings = settings
+    self.role = settings.isLite ? .controlled : role
+    var random = random
+    tieBreaker = random.next()
+    generations = [ICEGeneration(number: 0, local: ICECredentials(from: &random))]
+    self.random = random
+    self.now = now
+    nextCheckAt = now
+  }
+
+  // MARK: Reading
+
+  /// What to signal to the peer; new after ``restart(at:)``.
+  public var localCredentials: ICECredentials { current.local }
+  public var remoteCredentials: ICECredentials? { current.remote }
+  /// How many restarts there were.
+  public var generation: Int { current.number }
+  /// Local candidates of the current generation, discovered ones included.
+  public var localCandidates: [ICECandidate] { current.localCandidates.map(\.candidate) }
+  public var remoteCandidates: [ICECandidate] { current.remoteCandidates }
+  /// The pairs of the current generation, best first.
+  public var pairs: [ICECandidatePair] { current.checklist.pairs }
+
+  /// The pair that carries media: during a restart the old one, until a new one is selected.
+  public var selectedPair: ICECandidatePair? { generations.lazy.compactMap(\.selectedPair).first }
+
+  /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
+  public var sendingPath: Path? {
+    guard connectionState != .closed, let pair = selectedPair, pair.isActive else { return nil }
+    return pair.path
+  }
+
+  /// Whether media may be sent now.
+  public var canSend: Bool { sendingPath != nil }
+
+  var current: ICEGeneration {
+    _read { yield generations[0] }
+    _modify { yield &generations[0] }
+  }
+
+  // MARK: SansIO
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    guard enter(at: now) else { return }
+    defer { settle() }
+    guard let message = try? STUNMessage(parsing: datagram), message.method == .binding else {
+      counters.malformed &+= 1
+      return
+    }
+    switch message.messageClass {
+    case .request: handleRequest(message, on: path)
+    case .indication: markReceived(on: path)
+    case .successResponse, .errorResponse: handleResponse(message, on: path)
+    }
+  }
+
+  public mutating func advance(to now: Instant) {
+    if enter(at: now) { settle() }
+  }
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    guard let (bytes, path) = outgoing.pop() else { return nil }
+    buffer.append(contentsOf: bytes.span.bytes)
+    return path
+  }
+
+  public mutating func nextEvent() -> ICEEvent? { events.pop() }
+
+  // MARK: Media on the selected pair
+
+  /// Tells that something other than STUN arrived on `path`: it proves that the pair receives, never consent.
+  public mutating func markReceived(on path: Path, at now: Instant) {
+    guard enter(at: now) else { return }
+    markReceived(on: path)
+  }
+
+  /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
+  public mutating func markSent(at now: Instant) {
+    guard enter(at: now), let (g, index) = locateSelected() else { return }
+    generations[g].checklist.update(index) { $0.lastSentAt = self.now }
+  }
+
+  private mutating func markReceived(on path: Path) {
+    for g in generations.indices {
+      guard let index = generations[g].checklist.index(base: path.local, remote: path.remote) else { continue }
+      generations[g].checklist.update(index) { $0.lastReceivedAt = now }
+    }
+  }
+
+  /// Ends everything: no datagram and no timer follows.
+  public mutating func close(at now: Instant) {
+    guard enter(at: now) else { return }
+    generations = [ICEGeneration(number: current.number, local: current.local)]
+    transactions = []
+    outgoing = Outbox()
+    setState(.closed)
+    wake = .never
+  }
+
+  // MARK: Steps
+
+  /// Moves time forward; false when the agent is closed.
+  mutating func enter(at now: Instant) -> Bool {
+    self.now = max(self.now, now)
+    return connectionState != .closed
+  }
+
+  /// What follows every change, in this order: what is overdue, what to agree on, what to send, what to tell.
+  mutating func settle() {
+    expire()
+    chooseSelection()
+    sendDueCheck()
+    sendKeepalive()
+    updateState()
+    wake = nextWake()
+  }
+
+  func locate(_ id: ICECandidatePair.ID) -> (g: Int, index: Int)? {
+    for g in generations.indices {
+      if let index = generations[g].checklist.index(of: id) { return (g, index) }
+    }
+    return nil
+  }
+
+  func locateSelected() -> (g: Int, index: Int)? { selectedPair.flatMap { locate($0.id) } }
+}
+
+/// What waits for the driver's next drain, in order.
+struct Outbox<Element> {
+  private var elements: [Element] = []
+  private var next = 0
+
+  mutating func push(_ element: Element) { elements.append(element) }
+
+  mutating func pop() -> Element? {
+    guard next < elements.count else {
+      elements.removeAll(keepingCapacity: true)
+      next = 0
+      return nil
+    }
+    defer { next += 1 }
+    return elements[next]
+  }
+}

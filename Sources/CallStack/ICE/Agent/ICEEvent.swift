@@ -1,0 +1,78 @@
+public import CallCore
+
+/// RTCIceTransportState; the raw values are W3C's.
+public enum ICEConnectionState: String, Hashable, Sendable, CaseIterable {
+  case new, checking, connected, completed, disconnected, failed, closed
+}
+
+/// RTCIceRole.
+public enum ICERole: String, Hashable, Sendable {
+  case controlling, controlled
+
+  var opposite: ICERole { self == .controlling ? .controlled : .controlling }
+}
+
+/// Why a check counts for nothing.
+public enum ICECheckFailure: Hashable, Sendable {
+  /// No response for ``ICESettings/inactiveTimeout``.
+  case timedOut
+  /// An error response with this code.
+  case error(code: UInt16)
+  /// The response took another way than the request (RFC 8445 section 7.2.5.2.1).
+  case nonSymmetric
+  /// Consent ended.
+  case consentExpired
+}
+
+/// What an agent tells its driver, in order.
+public enum ICEEvent: Sendable {
+  case connectionStateChanged(from: ICEConnectionState, to: ICEConnectionState)
+  /// Media goes over this pair from now on; nil when the selected pair is gone and no other was agreed on yet.
+  case selectedPairChanged(ICECandidatePair?)
+  case roleChanged(ICERole)
+  /// A mapped address that no signalled candidate had: ours when `isLocal`, otherwise the peer's.
+  case peerReflexiveDiscovered(ICECandidate, isLocal: Bool)
+  case consentExpired(ICECandidatePair.ID)
+  case checkSent(ICECandidatePair.ID, nominating: Bool)
+  case checkSucceeded(ICECandidatePair.ID, roundTripTime: Interval)
+  case checkFailed(ICECandidatePair.ID, ICECheckFailure)
+  case pairRemoved(ICECandidatePair.ID)
+}
+
+/// A caller's mistake.
+public enum ICEError: Error, Hashable, Sendable {
+  case closed
+  /// Characters or lengths that RFC 8839 section 5.4 does not allow.
+  case invalidCredentials
+  /// The peer's credentials differ from the ones in use: it restarted, so call ``ICEAgent/restart(at:)`` first.
+  case remoteRestarted
+  /// A candidate that is not numeric UDP cannot be local.
+  case unusableLocalCandidate
+  /// There is no restart to take back.
+  case notRestarting
+}
+
+/// Why an agent wants to be woken: the reason in its `Wake`.
+public enum ICEWakeReason: UInt8, Sendable {
+  case check = 1, liveness, consent, nomination, keepalive
+}
+
+/// Datagrams and candidates that changed nothing, by cause.
+public struct ICECounters: Hashable, Sendable {
+  /// Not STUN, not Binding, or a request without what RFC 8445 demands.
+  public var malformed: UInt64 = 0
+  public var wrongIntegrity: UInt64 = 0
+  /// Checks for a user name that this agent never had, or has no more.
+  public var unknownUfrag: UInt64 = 0
+  /// Checks and candidates of another generation of the peer.
+  public var wrongGeneration: UInt64 = 0
+  /// Checks to a socket that is no candidate (any more).
+  public var unknownLocal: UInt64 = 0
+  /// Responses to nothing, or to what was forgotten.
+  public var unexpectedResponses: UInt64 = 0
+  public var roleConflicts: UInt64 = 0
+  /// 487 responses that a role change had overtaken.
+  public var staleRoleConflicts: UInt64 = 0
+  /// Remote candidates that cannot be paired: not UDP, another component, an unresolved name, or too many.
+  public var unusableCandidates: UInt64 = 0
+}

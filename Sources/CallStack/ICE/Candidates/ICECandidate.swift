@@ -1,0 +1,130 @@
+public import CallCore
+
+/// How a candidate was found (RFC 8445 section 5.1.1, RFC 8839 section 5.1). The raw value is the `typ` token.
+public enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
+  case host
+  case serverReflexive = "srflx"
+  case peerReflexive = "prflx"
+  case relay
+}
+
+/// A transport address at which an agent may be reached, with what the other side needs to rank it.
+///
+/// Text is that of the SDP `candidate` attribute: see ``init(_:)`` and ``description``.
+public struct ICECandidate: Hashable, Sendable {
+  public enum Transport: Hashable, Sendable {
+    case udp, tcp
+    /// A token of another specification; such candidates are kept and never paired.
+    case other(String)
+  }
+
+  /// The connection address: usually numeric, or a name that must be resolved first (mDNS).
+  public enum Address: Hashable, Sendable {
+    case ip(IPAddress)
+    case name(String)
+  }
+
+  /// A name and value that follow the known part of the text and mean nothing here.
+  public struct Extension: Hashable, Sendable {
+    public var name: String
+    public var value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// Equal for candidates of the same type, base address and server: their fates are likely the same.
+  public var foundation: String
+  /// 1 is RTP, or everything under rtcp-mux.
+  public var component = 1
+  public var transport = Transport.udp
+  public var priority: UInt32
+  public var address: Address
+  public var port: UInt16
+  public var type: ICECandidateType
+  /// What the address was derived from, for diagnosis only (`raddr`).
+  public var relatedAddress: Address?
+  public var relatedPort: UInt16?
+  public var tcpType: String?
+  public var generation: Int?
+  /// The user name fragment the candidate belongs to (RFC 8840 section 4.4.1).
+  public var ufrag: String?
+  public var networkID: Int?
+  public var networkCost: Int?
+  public var extensions: [Extension] = []
+
+  public init(
+    _ type: ICECandidateType, at endpoint: Endpoint, priority: UInt32, foundation: String, related: Endpoint? = nil
+  ) {
+    self.foundation = foundation
+    self.priority = priority
+    self.address = .ip(endpoint.address)
+    self.port = endpoint.port
+    self.type = type
+    self.relatedAddress = related.map { .ip($0.address) }
+    self.relatedPort = related?.port
+  }
+
+  init(
+    foundation: String, component: Int, transport: Transport, priority: UInt32, address: Address, port: UInt16,
+    type: ICECandidateType
+  ) {
+    self.foundation = foundation
+    self.component = component
+    self.transport = transport
+    self.priority = priority
+    self.address = address
+    self.port = port
+    self.type = type
+  }
+
+  /// The transport address, or nil while it is a name.
+  public var endpoint: Endpoint? {
+    guard case .ip(let address) = address else { return nil }
+    return Endpoint(address, port: port)
+  }
+
+  /// The candidate with its name replaced by what the name resolved to.
+  public func resolved(to address: IPAddress) -> ICECandidate {
+    var copy = self
+    copy.address = .ip(address)
+    return copy
+  }
+}
+
+// MARK: Making local candidates
+
+extension ICECandidate {
+  /// A host candidate of a UDP socket bound to `endpoint`.
+  public static func host(_ endpoint: Endpoint, localPreference: UInt16 = .max) -> ICECandidate {
+    ICECandidate(
+      .host, at: endpoint, priority: ICEPriority.candidate(.host, localPreference: localPreference),
+      foundation: ICEFoundation.make(.host, base: endpoint.address))
+  }
+
+  /// A server-reflexive candidate: `endpoint` is what `server` saw, `base` the socket that asked.
+  public static func serverReflexive(
+    _ endpoint: Endpoint, base: Endpoint, server: IPAddress, localPreference: UInt16 = .max
+  ) -> ICECandidate {
+    ICECandidate(
+      .serverReflexive, at: endpoint,
+      priority: ICEPriority.candidate(.serverReflexive, localPreference: localPreference),
+      foundation: ICEFoundation.make(.serverReflexive, base: base.address, server: server), related: base)
+  }
+
+  /// A relayed candidate: `endpoint` was allocated on `server`, which saw the client as `mapped`.
+  ///
+  /// - Parameter transport: how the client talks to the server; it ranks equal relays.
+  public static func relay(
+    _ endpoint: Endpoint, mapped: Endpoint, server: IPAddress, over transport: ICERelayTransport = .udp,
+    localPreference: UInt16 = .max
+  ) -> ICECandidate {
+    ICECandidate(
+      .relay, at: endpoint,
+      priority: ICEPriority.candidate(typePreference: transport.typePreference, localPreference: localPreference),
+      foundation: ICEFoundation.make(.relay, base: endpoint.address, server: server, discriminator: transport.rawValue),
+      related: mapped)
+  }
+}

@@ -1,0 +1,89 @@
+internal import CallCore
+
+/// The pairs of one generation, best first, and the queue of checks that cannot wait (RFC 8445 sections 6.1.2 and 6.1.4.1).
+struct Checklist {
+  private(set) var pairs: [ICECandidatePair] = []
+  private(set) var triggered: [ICECandidatePair.ID] = []
+
+  // MARK: Finding
+
+  func index(of id: ICECandidatePair.ID) -> Int? { pairs.firstIndex { $0.id == id } }
+
+  func index(base: Endpoint, remote: Endpoint) -> Int? {
+    pairs.firstIndex { $0.base == base && $0.remoteEndpoint == remote }
+  }
+
+  subscript(_ id: ICECandidatePair.ID?) -> ICECandidatePair? {
+    guard let id else { return nil }
+    return pairs.first { $0.id == id }
+  }
+
+  // MARK: Changing
+
+  /// Changes one pair in place. Its priority must be changed by ``reprioritize(_:)`` only.
+  mutating func update(_ index: Int, _ change: (inout ICECandidatePair) -> Void) { change(&pairs[index]) }
+
+  /// Inserts a pair at its rank: a pair learnt late from a check ranks like any other (RFC 8445 section 7.3.1.4).
+  mutating func insert(_ pair: ICECandidatePair) {
+    let index = pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count
+    pairs.insert(pair, at: index)
+  }
+
+  /// Recomputes every priority and restores the order; equal priorities keep theirs by age.
+  mutating func reprioritize(_ priority: (ICECandidatePair) -> UInt64) {
+    for index in pairs.indices { pairs[index].priority = priority(pairs[index]) }
+    pairs.sort { ($1.priority, $0.id) < ($0.priority, $1.id) }
+  }
+
+  /// Removes pairs and their triggered checks.
+  mutating func remove(where isGone: (ICECandidatePair) -> Bool) {
+    guard pairs.contains(where: isGone) else { return }
+    let gone = pairs.filter(isGone).map(\.id)
+    pairs.removeAll { gone.contains($0.id) }
+    triggered.removeAll { gone.contains($0) }
+  }
+
+  /// Drops the worst unchecked pairs beyond the limit.
+  ///
+  /// - Returns: whether `id` survived.
+  mutating func enforce(limit: Int, keeping id: ICECandidatePair.ID) -> Bool {
+    while pairs.count > limit {
+      let worst = pairs.lastIndex { $0.state == .frozen || $0.state == .waiting || $0.state == .failed }
+      guard let index = worst else { break }
+      let gone = pairs.remove(at: index).id
+      triggered.removeAll { $0 == gone }
+    }
+    if pairs.count > limit { remove { $0.id == id } }
+    return pairs.contains { $0.id == id }
+  }
+
+  // MARK: Triggered checks
+
+  mutating func trigger(_ id: ICECandidatePair.ID) {
+    if !triggered.contains(id) { triggered.append(id) }
+  }
+
+  mutating func popTriggered() -> ICECandidatePair.ID? { triggered.isEmpty ? nil : triggered.removeFirst() }
+
+  mutating func cancelTriggered(_ id: ICECandidatePair.ID) { triggered.removeAll { $0 == id } }
+
+  // MARK: Freezing
+
+  /// The state of a new pair: frozen while one of the same foundation is still to be decided (RFC 8445 section 6.1.2.6).
+  func initialState(of pair: ICECandidatePair) -> ICECandidatePair.State {
+    let undecided = pairs.contains {
+      ($0.state == .waiting || $0.state == .inProgress) && $0.hasSameFoundation(as: pair)
+    }
+    return undecided ? .frozen : .waiting
+  }
+
+  /// A success says that the other pairs of its foundation will likely work too (RFC 8445 section 7.2.5.3.3).
+  mutating func unfreeze(like pair: ICECandidatePair) {
+    for index in pairs.indices where pairs[index].state == .frozen && pairs[index].hasSameFoundation(as: pair) {
+      pairs[index].state = .waiting
+    }
+  }
+
+  /// How many pairs share the pacing: N of the RTO formula (RFC 8445 section 14.3).
+  var undecidedCount: Int { pairs.count { $0.state == .waiting || $0.state == .inProgress } }
+}

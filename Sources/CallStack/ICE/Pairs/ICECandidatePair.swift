@@ -1,0 +1,131 @@
+public import CallCore
+
+/// A local and a remote candidate that may work together, with everything known about whether they do.
+///
+/// A pair is identified by the local socket (`base`) and the remote transport address: what NATs make of the local
+/// address changes which local candidate is reported, never which pair it is.
+public struct ICECandidatePair: Sendable {
+  public struct ID: Hashable, Comparable, Sendable, BitwiseCopyable {
+    public let rawValue: UInt32
+
+    init(_ rawValue: UInt32) { self.rawValue = rawValue }
+    public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// RTCStatsIceCandidatePairState; the raw values are W3C's.
+  public enum State: String, Sendable {
+    case frozen, waiting
+    case inProgress = "in-progress"
+    case succeeded, failed
+  }
+
+  /// Whether what is sent arrives, as far as responses tell.
+  public enum Reachability: String, Sendable {
+    /// No response yet.
+    case unknown
+    case writable
+    /// It worked, and then several checks went unanswered.
+    case unreliable
+    /// Given up: no more checks until the peer shows up again.
+    case timedOut
+  }
+
+  public let id: ID
+  public internal(set) var local: ICECandidate
+  public internal(set) var remote: ICECandidate
+  /// The local socket, or the relayed address of a TURN allocation.
+  public let base: Endpoint
+  public let remoteEndpoint: Endpoint
+  public internal(set) var priority: UInt64
+  public internal(set) var state: State
+  public internal(set) var reachability = Reachability.unknown
+  /// Whether the pair was agreed on by USE-CANDIDATE.
+  public internal(set) var nominated = false
+  public let createdAt: Instant
+
+  var checksSent = 0
+  var lastCheckSentAt: Instant?
+  var lastResponseAt: Instant?
+  var lastReceivedAt: Instant?
+  var lastSentAt: Instant?
+  /// When the pair last became writable.
+  var writableSince: Instant?
+  /// When the peer last asked for this pair with USE-CANDIDATE.
+  var nominationReceivedAt: Instant?
+  /// The interval until the next consent check, drawn anew for each.
+  var consentInterval: Interval
+  var unanswered = UnansweredChecks()
+  var roundTrip = RoundTripEstimate()
+  public internal(set) var counters = Counters()
+
+  /// What the W3C's RTCIceCandidatePairStats counts on the ICE side; bytes are counted by the session.
+  public struct Counters: Hashable, Sendable {
+    public var requestsSent: UInt64 = 0
+    public var requestsReceived: UInt64 = 0
+    public var responsesSent: UInt64 = 0
+    public var responsesReceived: UInt64 = 0
+    public var consentRequestsSent: UInt64 = 0
+  }
+
+  init(
+    id: ID, local: ICECandidate, remote: ICECandidate, base: Endpoint, remoteEndpoint: Endpoint, priority: UInt64,
+    state: State, consentInterval: Interval, createdAt: Instant
+  ) {
+    self.id = id
+    self.local = local
+    self.remote = remote
+    self.base = base
+    self.remoteEndpoint = remoteEndpoint
+    self.priority = priority
+    self.state = state
+    self.consentInterval = consentInterval
+    self.createdAt = createdAt
+  }
+
+  /// The way datagrams of this pair take.
+  public var path: Path { Path(local: base, remote: remoteEndpoint) }
+  /// The newest measured round trip.
+  public var currentRoundTripTime: Interval? { roundTrip.current }
+  public var totalRoundTripTime: Interval { roundTrip.total }
+
+  var isWritable: Bool { reachability == .writable }
+  var isActive: Bool { reachability != .timedOut }
+  /// Whether both ends share their pair's foundation, and so most likely its fate.
+  func hasSameFoundation(as other: ICECandidatePair) -> Bool {
+    local.foundation == other.local.foundation && remote.foundation == other.remote.foundation
+  }
+}
+
+/// The checks sent since the last response: how many, and when the ones that decide were sent.
+struct UnansweredChecks {
+  private(set) var count = 0
+  private(set) var firstSentAt: Instant?
+  /// When the check was sent that made the count reach the limit.
+  private(set) var limitReachedAt: Instant?
+
+  mutating func add(at now: Instant, limit: Int) {
+    count += 1
+    if firstSentAt == nil { firstSentAt = now }
+    if count == limit { limitReachedAt = now }
+  }
+
+  mutating func clear() { self = UnansweredChecks() }
+}
+
+/// Round trips of checks: the newest, the sum, and a smoothed estimate.
+struct RoundTripEstimate {
+  private(set) var current: Interval?
+  private(set) var total = Interval.zero
+  private(set) var samples = 0
+  private(set) var smoothed: Interval?
+
+  mutating func add(_ sample: Interval) {
+    current = sample
+    total += sample
+    samples += 1
+    smoothed = smoothed.map { ($0 * 3 + sample) / 4 } ?? sample
+  }
+
+  /// Whether enough was measured to slow down.
+  var isSettled: Bool { samples > 4 }
+}
