@@ -160,7 +160,8 @@ extension ICEAgent {
   /// Forms a pair unless it is redundant, of two families, or revoked (RFC 8445 sections 6.1.2.2 to 6.1.2.5).
   @discardableResult
   mutating func form(_ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate) -> ICECandidatePair.ID? {
-    guard !settings.isLite, let endpoint = remote.endpoint, Self.areCompatible(local.base.address, endpoint.address) else {
+    guard !settings.isLite, let endpoint = remote.endpoint, Self.areCompatible(local.base.address, endpoint.address)
+    else {
       return nil
     }
     if let index = current.checklist.index(base: local.base, remote: endpoint) {

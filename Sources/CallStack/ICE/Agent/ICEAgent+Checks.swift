@@ -5,7 +5,8 @@ internal import STUN
 extension ICEAgent {
   /// Sends the one check that pacing allows now, if any is due.
   mutating func sendDueCheck() {
-    guard !settings.isLite, nextCheckAt <= now, let (g, id) = nextCheck(), let index = generations[g].checklist.index(of: id)
+    guard !settings.isLite, nextCheckAt <= now, let (g, id) = nextCheck(),
+      let index = generations[g].checklist.index(of: id)
     else { return }
     sendCheck(g, index)
     nextCheckAt = now + (hasSelected ? settings.weakPingInterval : settings.checkPacing)
@@ -14,11 +15,8 @@ extension ICEAgent {
   private mutating func nextCheck() -> (g: Int, id: ICECandidatePair.ID)? {
     if current.remote != nil, let id = current.checklist.popTriggered() { return (0, id) }
     let weakFrom = weakFrom
-    let urgent = generations.indices.first { g in
-      urgentPairs(g).contains { isDue($0, in: g, weakFrom) }
-    }
-    if let urgent, let pair = urgentPairs(urgent).first(where: { isDue($0, in: urgent, weakFrom) }) {
-      return (urgent, pair.id)
+    for g in generations.indices {
+      for pair in urgentPairs(g) where isDue(pair, in: g, weakFrom) { return (g, pair.id) }
     }
     let pairs = current.checklist.pairs
     // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
@@ -103,7 +101,7 @@ extension ICEAgent {
     transactions.append(
       CheckTransaction(id: id, pair: pair.id, sentAt: now, role: role, useCandidate: useCandidate))
     let consentInterval = drawConsentInterval()
-    generations[g].checklist.update(index) { pair in
+    generations[g].checklist.update(index) { [now, settings] pair in
       pair.checksSent += 1
       pair.lastCheckSentAt = now
       pair.lastSentAt = now
@@ -137,7 +135,7 @@ extension ICEAgent {
     var indication = STUNMessageBuilder(.indication, .binding, STUNTransactionID(from: &random))
     indication.appendFingerprint()
     outgoing.push((indication.bytes, generations[g].checklist.pairs[index].path))
-    generations[g].checklist.update(index) { $0.lastSentAt = now }
+    generations[g].checklist.update(index) { [now] in $0.lastSentAt = now }
   }
 
   var keepaliveDue: Instant? {

@@ -68,7 +68,10 @@ extension ICEAgent {
   // MARK: Dead pairs
 
   private mutating func removeDead(_ g: Int) {
-    let dead = generations[g].checklist.pairs.filter { deathDeadline($0, in: g).map { $0 <= now } ?? false }.map(\.id)
+    var dead: [ICECandidatePair.ID] = []
+    for pair in generations[g].checklist.pairs {
+      if let deadline = deathDeadline(pair, in: g), deadline <= now { dead.append(pair.id) }
+    }
     guard !dead.isEmpty else { return }
     let selected = selectedPair?.id
     removePairs(in: g) { dead.contains($0.id) }
@@ -107,7 +110,7 @@ extension ICEAgent {
         consider(reachabilityDeadline(pair), .liveness)
         consider(deathDeadline(pair, in: g), .liveness)
       }
-      consider(generations[g].selectedPair.flatMap(consentDeadline), .consent)
+      if let pair = generations[g].selectedPair { consider(consentDeadline(pair), .consent) }
     }
     if !current.checklist.triggered.isEmpty, current.remote != nil { consider(nextCheckAt, .check) }
     if role == .controlling, current.nominating == nil, let best = bestValidPair {

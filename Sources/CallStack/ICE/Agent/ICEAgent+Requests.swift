@@ -66,7 +66,7 @@ extension ICEAgent {
   /// A check of the generation being replaced keeps the pair that still carries media alive, and does nothing else.
   private mutating func noteOldCheck(_ check: ICEGeneration.EarlyCheck, in g: Int) {
     guard let index = generations[g].checklist.index(base: check.path.local, remote: check.path.remote) else { return }
-    generations[g].checklist.update(index) {
+    generations[g].checklist.update(index) { [now] in
       $0.lastReceivedAt = now
       $0.counters.requestsReceived &+= 1
       $0.counters.responsesSent &+= 1
@@ -87,7 +87,7 @@ extension ICEAgent {
   /// Learns from an authenticated check: the peer's address, a pair to check in turn, a nomination.
   mutating func act(on check: ICEGeneration.EarlyCheck) {
     guard !current.hasRevoked(check.path), let index = pairIndex(for: check) else { return }
-    current.checklist.update(index) { pair in
+    current.checklist.update(index) { [now] pair in
       pair.lastReceivedAt = now
       pair.counters.requestsReceived &+= 1
       pair.counters.responsesSent &+= 1
@@ -134,7 +134,7 @@ extension ICEAgent {
 
   /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
   private mutating func acceptAsLite(_ index: Int) {
-    current.checklist.update(index) { pair in
+    current.checklist.update(index) { [now] pair in
       pair.state = .succeeded
       if pair.reachability != .writable { pair.writableSince = now }
       pair.reachability = .writable

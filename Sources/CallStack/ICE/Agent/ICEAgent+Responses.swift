@@ -82,7 +82,7 @@ extension ICEAgent {
 
   private mutating func handleSuccess(of check: CheckTransaction, mapped: Endpoint, _ g: Int, _ index: Int) {
     let roundTrip = now - check.sentAt
-    generations[g].checklist.update(index) { pair in
+    generations[g].checklist.update(index) { [now] pair in
       pair.counters.responsesReceived &+= 1
       pair.lastResponseAt = now
       pair.lastReceivedAt = now

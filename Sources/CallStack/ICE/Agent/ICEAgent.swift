@@ -115,13 +115,13 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
   public mutating func markSent(at now: Instant) {
     guard enter(at: now), let (g, index) = locateSelected() else { return }
-    generations[g].checklist.update(index) { $0.lastSentAt = self.now }
+    generations[g].checklist.update(index) { [now = self.now] in $0.lastSentAt = now }
   }
 
   private mutating func markReceived(on path: Path) {
     for g in generations.indices {
       guard let index = generations[g].checklist.index(base: path.local, remote: path.remote) else { continue }
-      generations[g].checklist.update(index) { $0.lastReceivedAt = now }
+      generations[g].checklist.update(index) { [now] in $0.lastReceivedAt = now }
     }
   }
 
