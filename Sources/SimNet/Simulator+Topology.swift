@@ -10,21 +10,31 @@ extension Simulator {
     return insert(name, prefixes, parent: nil, uplink: nil)
   }
 
-  /// Adds a network whose router leads to `parent` over an uplink called `link`.
+  /// Adds a network whose router leads to `parent` over an uplink called `link`, or like the network.
   ///
-  /// Addresses are routed, so `parent`'s side reaches the network's hosts.
+  /// - Parameters:
+  ///   - nat: how the router translates IPv4, or nil to route it. IPv6 is always routed.
+  ///   - externalAddresses: the NAT's addresses on the parent network; when empty, the lowest free one.
+  ///   - firewall: what the router lets through, or nil for everything.
   @discardableResult
   public func addNetwork(
     _ name: String, prefixes: [IPPrefix], parent: String, link: String? = nil, tx: LinkSettings = LinkSettings(),
-    rx: LinkSettings = LinkSettings()
+    rx: LinkSettings = LinkSettings(), nat: NATConfiguration? = nil, externalAddresses: [IPAddress] = [],
+    firewall: FirewallRules? = nil
   ) throws(SimulatorError) -> NetworkID {
     try checkNew(network: name, prefixes)
     let parent = try network(parent)
     let linkName = link ?? name
     try checkNew(link: linkName, tx, rx)
+    let external = nat == nil ? [] : try assignExternal(externalAddresses, in: parent)
+    if let problem = nat?.problem { throw .invalid("network \(name): \(problem)") }
+
     let child = NetworkID(index: fabric.networks.count)
     let uplink = insert(link: linkName, .uplink(child), tx, rx, (.network(parent), .router(child)), isUp: true)
-    insert(name, prefixes, parent: parent, uplink: uplink)
+    let translator = nat.map { NAT($0, externalAddresses: external, random: random.stream("nat/\(name)/ports")) }
+    insert(
+      name, prefixes, parent: parent, uplink: uplink, nat: translator, firewall: firewall.map { Firewall($0) })
+    for address in external { fabric.networks[parent.index].owners.insert(address, .router(child)) }
     for prefix in prefixes { advertise(prefix, of: child) }
     return child
   }
@@ -121,11 +131,15 @@ extension Simulator {
   }
 
   @discardableResult
-  private func insert(_ name: String, _ prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?) -> NetworkID {
+  private func insert(
+    _ name: String, _ prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?, nat: consuming NAT? = nil,
+    firewall: Firewall? = nil
+  ) -> NetworkID {
     let id = NetworkID(
       index: fabric.networks.append(
         Network(
-          name: name, prefixes: prefixes, parent: parent, uplink: uplink, subject: trace.subject("network/\(name)"))))
+          name: name, prefixes: prefixes, parent: parent, uplink: uplink, subject: trace.subject("network/\(name)"),
+          nat: nat, firewall: firewall)))
     networkNames[name] = id
     return id
   }
@@ -144,13 +158,29 @@ extension Simulator {
     return id
   }
 
-  /// Makes `prefix` reachable through `child` from every network above.
+  /// Makes `prefix` reachable through `child` from every network above that no NAT hides it from.
   private func advertise(_ prefix: IPPrefix, of child: NetworkID) {
     var below = child
-    while let above = fabric.networks[below.index].parent {
+    while let above = fabric.networks[below.index].parent, prefix.address.isIPv6 || !isTranslated(below) {
       fabric.networks[above.index].addRoute(prefix, child: below)
       below = above
     }
+  }
+
+  private func isTranslated(_ network: NetworkID) -> Bool { fabric.networks[network.index].nat != nil }
+
+  /// Addresses for a NAT on its parent network.
+  func assignExternal(_ wanted: [IPAddress], in parent: NetworkID) throws(SimulatorError) -> [IPAddress] {
+    guard wanted.allSatisfy({ !$0.isIPv6 }) else { throw .invalid("a NAT's addresses are IPv4") }
+    guard wanted.isEmpty else { return try assign(wanted, in: parent) }
+    let name = fabric.networks[parent.index].name
+    guard let prefix = fabric.networks[parent.index].prefixes.firstIndex(where: { !$0.address.isIPv6 }) else {
+      throw .noPrefix(network: name)
+    }
+    guard let address = fabric.networks[parent.index].takeAddress(prefix: prefix) else {
+      throw .addressesExhausted(network: name)
+    }
+    return [address]
   }
 
   func assign(_ wanted: [IPAddress], in network: NetworkID) throws(SimulatorError) -> [IPAddress] {
@@ -170,5 +200,14 @@ extension Simulator {
       addresses.append(address)
     }
     return addresses
+  }
+}
+
+extension NATConfiguration {
+  /// What is wrong with this configuration, or nil.
+  var problem: String? {
+    let isPerFlow = mapping == .addressAndPortDependent && filtering == .addressAndPortDependent
+    return overloadsPorts && !isPerFlow
+      ? "port overloading needs address- and port-dependent mapping and filtering" : nil
   }
 }

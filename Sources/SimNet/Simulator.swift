@@ -73,6 +73,7 @@ public final class Simulator {
       guard fabric.isAwaited(event) else { return }
       deliver(event.index, to: HostID(index: Int(fabric.flights[event.index].wire)))
     case .timer: fire(event)
+    case .natExpiry: fabric.expireMappings(of: NetworkID(index: Int(event.index)))
     case .interfacesChanged:
       notify(HostID(index: Int(event.index)))
     }

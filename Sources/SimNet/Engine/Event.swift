@@ -8,6 +8,8 @@ enum EventKind: UInt8, BitwiseCopyable {
   case loopback
   /// A host's timer.
   case timer
+  /// A NAT looks for mappings fallen idle.
+  case natExpiry
   /// A host is told that its interfaces changed.
   case interfacesChanged
 }

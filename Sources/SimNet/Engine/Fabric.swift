@@ -10,7 +10,7 @@ struct Fabric: ~Copyable {
   private var eventCount: UInt64 = 0
   private var packetCount: UInt64 = 0
 
-  var packets = PacketTrace(Trace())
+  var packets: PacketTrace
   var pool = PacketPool()
   var flights = FlightTable()
   var wires = Table<Wire>()
@@ -18,11 +18,13 @@ struct Fabric: ~Copyable {
   var interfaces: [NetworkInterface] = []
   var tap: (any PacketTap)?
 
-  private let trace: Trace
+  let trace: Trace
+  let natTrace: NATTrace
 
   init(trace: Trace) {
     self.trace = trace
     packets = PacketTrace(trace)
+    natTrace = NATTrace(trace)
   }
 
   // MARK: Events
@@ -135,20 +137,10 @@ struct Fabric: ~Copyable {
     carry(slot, over: uplink.direction(.rx))
   }
 
-  /// Passes the network's router outwards.
-  private mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
-    carry(slot, over: uplink.direction(.tx))
-  }
-
-  /// Passes the network's router inwards.
-  private mutating func enter(_ slot: UInt32, _ network: NetworkID) {
-    route(slot, on: network)
-  }
-
   // MARK: Wires
 
   /// Offers the packet to a wire: it is dropped, or scheduled to arrive at the other end.
-  private mutating func carry(_ slot: UInt32, over wire: Int) {
+  mutating func carry(_ slot: UInt32, over wire: Int) {
     let size = flights[slot].wireByteCount
     switch wires[wire].offer(size, at: now) {
     case .drop(let reason): drop(slot, reason, by: wires[wire].subject)

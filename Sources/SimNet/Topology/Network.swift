@@ -8,6 +8,11 @@ struct Network: ~Copyable {
   /// The link from the router to the parent network.
   let uplink: LinkID?
   let subject: TraceSubject
+  /// What its router does to packets that leave or enter; IPv6 passes a NAT unchanged.
+  var nat: NAT?
+  var firewall: Firewall?
+  /// When an event will look for mappings fallen idle, so that the trace shows them in time.
+  var expiryCheck: Instant?
   var owners = AddressMap()
   /// Prefixes reached through a child network's router, longest first.
   var routes: [(prefix: IPPrefix, child: NetworkID)] = []
@@ -15,8 +20,11 @@ struct Network: ~Copyable {
   private var nextHost: [UInt64]
 
   init(
-    name: String, prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?, subject: TraceSubject
+    name: String, prefixes: [IPPrefix], parent: NetworkID?, uplink: LinkID?, subject: TraceSubject,
+    nat: consuming NAT?, firewall: Firewall?
   ) {
+    self.nat = nat
+    self.firewall = firewall
     self.name = name
     self.prefixes = prefixes
     self.parent = parent

@@ -1,0 +1,86 @@
+internal import CallCore
+
+/// A network's router: firewall on the inside, NAT on the outside, as in netfilter's order of hooks.
+extension Fabric {
+  /// Takes a packet from the network outwards.
+  mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
+    guard passesFirewall(slot, network, .outbound) else { return }
+    guard networks[network.index].nat != nil else { return carry(slot, over: uplink.direction(.tx)) }
+    let (source, destination) = (flights[slot].source, flights[slot].destination)
+    let verdict = networks[network.index].nat!.translateOutbound(
+      source: source, destination: destination, protocol: .udp, at: now)
+    guard apply(verdict, to: slot, network) else { return }
+    // A hairpinned packet has been given an inside destination.
+    guard flights[slot].destination != destination else { return carry(slot, over: uplink.direction(.tx)) }
+    route(slot, on: network)
+  }
+
+  /// Takes a packet from the network's parent inwards.
+  mutating func enter(_ slot: UInt32, _ network: NetworkID) {
+    if networks[network.index].nat != nil {
+      let (source, destination) = (flights[slot].source, flights[slot].destination)
+      let verdict = networks[network.index].nat!.translateInbound(
+        source: source, destination: destination, protocol: .udp, at: now)
+      guard apply(verdict, to: slot, network) else { return }
+    }
+    guard passesFirewall(slot, network, .inbound) else { return }
+    route(slot, on: network)
+  }
+
+  private mutating func passesFirewall(
+    _ slot: UInt32, _ network: NetworkID, _ direction: BorderDirection
+  ) -> Bool {
+    guard networks[network.index].firewall != nil else { return true }
+    let (source, destination) = (flights[slot].source, flights[slot].destination)
+    let verdict = networks[network.index].firewall!.decide(
+      direction, source: source, destination: destination, protocol: .udp, at: now)
+    guard case .drop = verdict else { return true }
+    drop(slot, .firewall, by: networks[network.index].subject)
+    return false
+  }
+
+  /// Rewrites the packet, or drops it and returns false.
+  private mutating func apply(_ verdict: NATVerdict, to slot: UInt32, _ network: NetworkID) -> Bool {
+    traceNAT(network, cause: flights[slot].cause)
+    switch verdict {
+    case .forward(let source, let destination):
+      flights[slot].source = source
+      flights[slot].destination = destination
+      return true
+    case .drop(let reason):
+      drop(slot, DropReason(reason), by: networks[network.index].subject)
+      return false
+    }
+  }
+
+  // MARK: Mappings
+
+  /// Looks for mappings fallen idle.
+  mutating func expireMappings(of network: NetworkID) {
+    networks[network.index].expiryCheck = nil
+    networks[network.index].nat?.advance(to: now)
+    traceNAT(network, cause: .none)
+  }
+
+  /// Writes what changed in the NAT, and sees that its next expiry is noticed.
+  mutating func traceNAT(_ network: NetworkID, cause: EventNumber) {
+    let subject = networks[network.index].subject
+    while let event = networks[network.index].nat?.nextEvent() { natTrace.write(event, by: subject, cause: cause) }
+    guard networks[network.index].expiryCheck == nil, let expiry = networks[network.index].nat?.nextExpiry else {
+      return
+    }
+    networks[network.index].expiryCheck = expiry
+    schedule(.natExpiry, UInt32(network.index), at: expiry)
+  }
+}
+
+extension DropReason {
+  init(_ reason: NATDropReason) {
+    switch reason {
+    case .noMapping: self = .natNoMapping
+    case .filtered: self = .natFilter
+    case .portsExhausted: self = .natPortsExhausted
+    case .hairpin: self = .natHairpin
+    }
+  }
+}
