@@ -12,6 +12,12 @@ public struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   public let hasRedundancy: Bool
   /// Whether it only marks silence, after which a gap is expected.
   public let isDTX: Bool
+
+  public init(samplesPerChannel: Int, hasRedundancy: Bool, isDTX: Bool) {
+    self.samplesPerChannel = samplesPerChannel
+    self.hasRedundancy = hasRedundancy
+    self.isDTX = isDTX
+  }
 }
 
 /// An audio decoder of either fidelity. Samples are 48 kHz, interleaved, appended to the output.

@@ -1,4 +1,4 @@
-public import CallCore
+import CallCore
 
 /// The fields of the fixed RTP header that identify a packet (RFC 3550 section 5.1).
 public struct RTPHeader: Hashable, Sendable, BitwiseCopyable {

@@ -1,4 +1,4 @@
-public import CallCore
+import CallCore
 
 /// The header extension elements of one outgoing packet, kept inline so that a packet needs no allocation (RFC 8285).
 ///

@@ -1,5 +1,3 @@
-public import CallCore
-
 /// One RTCP packet out of a compound.
 public enum RTCPPacket: Hashable, Sendable {
   case senderReport(SenderReport)

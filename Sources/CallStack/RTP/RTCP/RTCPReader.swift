@@ -1,4 +1,4 @@
-public import CallCore
+import CallCore
 
 /// Reads the packets of an RTCP datagram one after the other.
 ///

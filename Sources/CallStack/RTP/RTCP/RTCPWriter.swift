@@ -1,4 +1,4 @@
-public import CallCore
+import CallCore
 
 extension RTCPPacket {
   /// Appends the packet to a compound under construction.

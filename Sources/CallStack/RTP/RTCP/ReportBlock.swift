@@ -1,4 +1,4 @@
-public import CallCore
+import CallCore
 
 /// One reception report block of an SR or RR (RFC 3550 section 6.4.1).
 public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {

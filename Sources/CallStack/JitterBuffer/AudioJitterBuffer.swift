@@ -1,0 +1,395 @@
+public import CallCore
+public import Codecs
+public import RTP
+
+/// One pull's worth of playout.
+public struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
+  /// Where the newest part of it came from.
+  public enum Source: UInt8, Hashable, Sendable, BitwiseCopyable {
+    /// Nothing has come yet.
+    case silence
+    case decoded
+    /// Restored from the redundancy in the next packet.
+    case recovered
+    /// Invented, for a packet lost or late.
+    case concealed
+    /// Filled in a pause the sender made.
+    case comfort
+  }
+
+  /// Samples a channel.
+  public let sampleCount: Int
+  public let source: Source
+  /// The root mean square, 1 being full scale.
+  public let level: Double
+}
+
+/// Smooths an audio stream's arrival into steady playout, and hides what is missing.
+///
+/// Packets go in as they arrive; the device pulls every 10 ms of *its* clock. The delay follows the network's jitter:
+/// it is read off every packet played, as how long the fastest packet would have waited, and steered to the target by
+/// leaving out or repeating single pitch periods, which also absorbs the drift between the two clocks.
+///
+/// With a decoder that yields no samples everything is the same but the samples.
+public struct AudioJitterBuffer: ~Copyable {
+  public struct Settings: Hashable, Sendable {
+    /// A floor under the target: one packet duration lets in-band redundancy arrive in time.
+    public var minimumDelay = Interval.zero
+    /// A ceiling over the target.
+    public var maximumDelay = Interval.seconds(2)
+    /// The target before jitter is known.
+    public var initialDelay = Interval.milliseconds(40)
+    /// The share of packets that should arrive in time.
+    public var quantile = 0.97
+    /// What one packet leaves of the weight of the delays before it: 0.996 remembers about 250 packets.
+    public var forgetting = 0.996
+    /// Packets held at most.
+    public var capacity = 256
+
+    public init() {}
+  }
+
+  private enum Phase {
+    /// Packets gather until the first has waited for the target.
+    case filling
+    case playing
+  }
+
+  private static let sequenceJump: Int64 = 1_000
+  private static let timestampJump: Int64 = 30 * 48_000
+  private static let stretchInterval = Interval.milliseconds(50)
+  /// Concealment fades from here …
+  private static let fadeStart: Int64 = 2_880
+  /// … to silence here.
+  private static let fadeEnd: Int64 = 7_680
+  /// A backlog beyond the target that is thrown away rather than played fast.
+  private static let maximumBacklog = Interval.seconds(2)
+
+  public let settings: Settings
+  public private(set) var statistics = AudioJitterBufferStatistics()
+  private let decoder: AudioDecoder
+  private var packets: PacketBuffer
+  private var delays: DelayManager
+  private var queue: SampleQueue
+  private var phase = Phase.filling
+  private var sequences = SequenceUnwrapper()
+  private var timestamps = TimestampUnwrapper()
+  private var highest: (sequence: Int64, timestamp: Int64)?
+  private var firstArrival: Instant?
+  private var ssrc: UInt32?
+  /// The timestamp after the last sample decoded; nil before the first.
+  private var nextTimestamp: Int64?
+  /// Samples invented since then.
+  private var filled: Int64 = 0
+  private var isPaused = false
+  private var isConcealing = false
+  /// Whether the first packet's redundancy was played.
+  private var usedRedundancy = false
+  private var lastStretch = Instant(nanoseconds: .min / 2)
+  private var failedStretches = 0
+  private var source = PlayoutFrame.Source.silence
+  private var level = AudioLevel.silence
+
+  public init(decoder: AudioDecoder, settings: Settings = Settings()) {
+    self.decoder = decoder
+    self.settings = settings
+    packets = PacketBuffer(capacity: settings.capacity)
+    delays = DelayManager(
+      settings: DelayManager.Settings(
+        minimumDelay: settings.minimumDelay, maximumDelay: settings.maximumDelay, initialDelay: settings.initialDelay,
+        quantile: settings.quantile, forgetting: settings.forgetting))
+    queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
+  }
+
+  /// The delay steered for.
+  public var targetDelay: Interval { delays.target }
+
+  /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
+  public private(set) var currentDelay = Interval.zero
+
+  /// Packets waiting.
+  public var packetCount: Int { packets.count }
+
+  /// Starts afresh, as for a new source. Counters stay.
+  public mutating func reset() {
+    startOver()
+    sequences = SequenceUnwrapper()
+    timestamps = TimestampUnwrapper()
+    highest = nil
+    ssrc = nil
+    nextTimestamp = nil
+    queue.removeAll()
+    decoder.reset()
+    source = .silence
+    isPaused = false
+  }
+
+  // MARK: Packets in
+
+  /// Takes a packet of the stream at its arrival. A change of SSRC starts afresh.
+  public mutating func insert(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
+    if ssrc != header.ssrc {
+      if ssrc != nil { reset() }
+      ssrc = header.ssrc
+    }
+    guard let info = decoder.inspect(payload) else {
+      statistics.malformedPackets += 1
+      return
+    }
+    resynchronizeIfJumped(header)
+    let sequence = sequences.unwrap(header.sequenceNumber)
+    let timestamp = timestamps.unwrap(header.timestamp)
+    let isInOrder = highest.map { sequence > $0.sequence } ?? true
+    if isInOrder { highest = (sequence, timestamp) }
+    let relativeDelay = delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
+    var insertion = packets.insert(
+      payload, sequence: sequence, timestamp: timestamp, info: info, relativeDelay: relativeDelay, at: now)
+    if insertion == .overflow {
+      startOver()
+      insertion = packets.insert(
+        payload, sequence: sequence, timestamp: timestamp, info: info, relativeDelay: relativeDelay, at: now)
+    }
+    switch insertion {
+    case .inserted:
+      if firstArrival == nil { firstArrival = now }
+      if info.hasRedundancy { statistics.fecPacketsReceived += 1 }
+    case .duplicate: statistics.duplicatePackets += 1
+    case .late, .overflow: statistics.packetsDiscarded += 1
+    }
+  }
+
+  /// A jump no loss explains: what is buffered belongs to another time.
+  private mutating func resynchronizeIfJumped(_ header: RTPHeader) {
+    guard let highest else { return }
+    let sequenceStep = sequences.peek(header.sequenceNumber) - highest.sequence
+    let timestampStep = timestamps.peek(header.timestamp) - highest.timestamp
+    guard abs(sequenceStep) > Self.sequenceJump || abs(timestampStep) > Self.timestampJump else { return }
+    startOver()
+    self.highest = nil
+  }
+
+  /// Throws away what waits and gathers packets again.
+  private mutating func startOver() {
+    if nextTimestamp != nil || packets.count > 0 { statistics.resynchronizations += 1 }
+    statistics.packetsDiscarded += Int64(packets.count)
+    packets.reset()
+    delays.forgetBaseline()
+    phase = .filling
+    firstArrival = nil
+  }
+
+  // MARK: Samples out
+
+  /// Plays `samples` a channel at the device's time `now`.
+  ///
+  /// - Parameter output: takes the interleaved samples, as far as it has room; untouched by a decoder without samples.
+  public mutating func pull(
+    samples: Int = 480, into output: inout OutputSpan<Int16>, at now: Instant
+  ) -> PlayoutFrame {
+    if phase == .filling { startIfFilled(at: now) }
+    while queue.count < samples {
+      if phase == .filling, nextTimestamp == nil {
+        queue.appendSilence(samples - queue.count)
+      } else {
+        playNext(at: now)
+      }
+    }
+    var rms = queue.pop(samples, into: &output)
+    if !decoder.producesSamples { rms = source == .silence ? 0 : level.linear }
+    if nextTimestamp != nil {
+      let duration = Double(samples) / 48_000
+      statistics.totalSamplesReceived += Int64(samples)
+      statistics.totalSamplesDuration += duration
+      statistics.totalAudioEnergy += rms * rms * duration
+      statistics.audioLevel = rms
+    }
+    return PlayoutFrame(sampleCount: samples, source: source, level: rms)
+  }
+
+  private mutating func startIfFilled(at now: Instant) {
+    guard let firstArrival, let first = packets.first, now - firstArrival >= delays.target else { return }
+    phase = .playing
+    if nextTimestamp == nil { source = .decoded }
+    nextTimestamp = packets[first].timestamp
+    filled = 0
+  }
+
+  private mutating func playNext(at now: Instant) {
+    dropBacklog(at: now)
+    let decision = PlayoutDecision.make(for: situation(at: now))
+    switch decision {
+    case .normal: decodeFirst(at: now)
+    case .accelerate(let urgent):
+      decodeFirst(at: now)
+      stretch(at: now, urgent: urgent, faster: true)
+    case .decelerate:
+      decodeFirst(at: now)
+      stretch(at: now, urgent: false, faster: false)
+    case .recover(let samples): recover(samples)
+    case .conceal(let samples): conceal(samples)
+    case .comfort(let samples): comfort(samples)
+    }
+  }
+
+  private func situation(at now: Instant) -> PlayoutSituation {
+    var situation = PlayoutSituation(
+      first: nil, target: delays.target, filled: filled, isPaused: isPaused,
+      mayStretch: now - lastStretch >= Self.stretchInterval)
+    guard phase == .playing, let index = packets.first, let nextTimestamp else { return situation }
+    situation.first = PlayoutSituation.Packet(
+      gap: packets[index].timestamp - nextTimestamp,
+      isConsecutive: packets.expected.map { $0 == packets[index].sequence } ?? true,
+      samples: packets[index].info.samplesPerChannel, hasRedundancy: packets[index].info.hasRedundancy,
+      delay: delay(of: index, at: now))
+    return situation
+  }
+
+  /// How long the fastest packet would wait if this one were decoded now.
+  private func delay(of index: Int, at now: Instant) -> Interval {
+    waiting(of: index, at: now) + packets[index].relativeDelay
+  }
+
+  private func waiting(of index: Int, at now: Instant) -> Interval {
+    now - packets[index].arrival + .microseconds(Int64(queue.count) * 1_000 / 48)
+  }
+
+  private mutating func dropBacklog(at now: Instant) {
+    guard phase == .playing, let index = packets.first else { return }
+    var excess = delay(of: index, at: now) - delays.target
+    guard excess > Self.maximumBacklog else { return }
+    while excess > .zero, packets.count > 1, let index = packets.first {
+      excess -= .microseconds(Int64(packets[index].info.samplesPerChannel) * 1_000 / 48)
+      packets.removeFirst(played: false)
+      statistics.packetsDiscarded += 1
+    }
+    if let index = packets.first { nextTimestamp = packets[index].timestamp }
+    filled = 0
+  }
+
+  private mutating func decodeFirst(at now: Instant) {
+    guard let index = packets.first else { return }
+    let (info, timestamp) = (packets[index].info, packets[index].timestamp)
+    let before = queue.count
+    currentDelay = delay(of: index, at: now)
+    let waited = waiting(of: index, at: now).seconds
+    let payload = packets[index].payload
+    let decoded = decoder.decode(payload.span.bytes, into: &queue, level: &level)
+    packets.removeFirst(played: true)
+    guard let decoded else {
+      // The payload looked sound and was not: as good as lost.
+      statistics.malformedPackets += 1
+      nextTimestamp = timestamp
+      filled = 0
+      conceal(min(info.samplesPerChannel, PlayoutDecision.chunk))
+      return
+    }
+    if isConcealing { queue.ramp(at: before, frames: min(240, decoded), from: fadeGain(filled), to: 1) }
+    let count = Double(decoded)
+    statistics.jitterBufferDelay += max(0, waited) * count
+    statistics.jitterBufferTargetDelay += delays.target.seconds * count
+    statistics.jitterBufferMinimumDelay += delays.networkTarget.seconds * count
+    statistics.jitterBufferEmittedCount += Int64(decoded)
+    if info.hasRedundancy {
+      if usedRedundancy { usedRedundancy = false } else { statistics.fecPacketsDiscarded += 1 }
+    }
+    finishFill(at: timestamp + Int64(decoded))
+    isPaused = info.isDTX
+    source = .decoded
+  }
+
+  private mutating func recover(_ samples: Int) {
+    guard let index = packets.first else { return }
+    let (whole, timestamp) = (packets[index].info.samplesPerChannel, packets[index].timestamp)
+    let before = queue.count
+    let payload = packets[index].payload
+    guard let restored = decoder.recover(payload.span.bytes, samples: whole, into: &queue, level: &level),
+      restored >= samples
+    else { return conceal(samples) }
+    // Part of the lost packet may have been concealed before its successor came: keep the end of it.
+    queue.remove(restored - samples, at: before)
+    if isConcealing { queue.ramp(at: before, frames: min(240, samples), from: fadeGain(filled), to: 1) }
+    statistics.recoveredSamples += Int64(samples)
+    usedRedundancy = true
+    finishFill(at: timestamp)
+    source = .recovered
+  }
+
+  private mutating func finishFill(at timestamp: Int64) {
+    nextTimestamp = timestamp
+    filled = 0
+    isConcealing = false
+  }
+
+  private mutating func conceal(_ samples: Int) {
+    let before = queue.count
+    let (first, last) = (fadeGain(filled), fadeGain(filled + Int64(samples)))
+    var isSilent = first <= 0
+    if isSilent || decoder.conceal(samples, into: &queue, level: &level) == nil {
+      queue.appendSilence(samples)
+      level = .silence
+      isSilent = true
+    }
+    queue.ramp(at: before, frames: samples, from: first, to: last)
+    if !isConcealing { statistics.concealmentEvents += 1 }
+    statistics.concealedSamples += Int64(samples)
+    if isSilent { statistics.silentConcealedSamples += Int64(samples) }
+    filled += Int64(samples)
+    isConcealing = true
+    source = .concealed
+  }
+
+  private mutating func comfort(_ samples: Int) {
+    if decoder.conceal(samples, into: &queue, level: &level) == nil { queue.appendSilence(samples) }
+    statistics.comfortSamples += Int64(samples)
+    filled += Int64(samples)
+    source = .comfort
+  }
+
+  private func fadeGain(_ concealed: Int64) -> Double {
+    guard concealed > Self.fadeStart else { return 1 }
+    return max(0, Double(Self.fadeEnd - concealed) / Double(Self.fadeEnd - Self.fadeStart))
+  }
+
+  /// Changes the length of what is queued by one period, the less choosy the longer none was found.
+  private mutating func stretch(at now: Instant, urgent: Bool, faster: Bool) {
+    let threshold = (urgent ? 0.5 : 0.9) - 0.05 * Double(failedStretches)
+    guard let lag = faster ? queue.accelerate(threshold: threshold) : queue.decelerate(threshold: threshold) else {
+      failedStretches += 1
+      return
+    }
+    failedStretches = 0
+    lastStretch = now
+    if faster {
+      statistics.removedSamplesForAcceleration += Int64(lag)
+    } else {
+      statistics.insertedSamplesForDeceleration += Int64(lag)
+    }
+  }
+}
+
+extension AudioDecoder {
+  fileprivate func decode(_ payload: RawSpan, into queue: inout SampleQueue, level: inout AudioLevel) -> Int? {
+    queue.take(&level) { decode(payload, into: &$0) }
+  }
+
+  fileprivate func recover(
+    _ payload: RawSpan, samples: Int, into queue: inout SampleQueue, level: inout AudioLevel
+  ) -> Int? {
+    queue.take(&level) { decodeRedundancy(of: payload, samples: samples, into: &$0) }
+  }
+
+  fileprivate func conceal(_ samples: Int, into queue: inout SampleQueue, level: inout AudioLevel) -> Int? {
+    queue.take(&level) { conceal(samples: samples, into: &$0) }
+  }
+}
+
+extension SampleQueue {
+  fileprivate mutating func take(_ level: inout AudioLevel, _ body: (inout OutputSpan<Int16>) -> DecodedAudio?) -> Int?
+  {
+    append { output in
+      guard let audio = body(&output) else { return nil }
+      if let heard = audio.level { level = heard }
+      return audio.samplesPerChannel
+    }
+  }
+}

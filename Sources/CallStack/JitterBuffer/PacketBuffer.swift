@@ -1,0 +1,86 @@
+import CallCore
+import Codecs
+
+/// Packets waiting to be played: a ring of reusable slots, addressed by sequence number.
+struct PacketBuffer: Sendable {
+  struct Slot: Sendable {
+    fileprivate enum State: Sendable { case empty, waiting, played }
+
+    fileprivate(set) var sequence: Int64 = -1
+    fileprivate var state = State.empty
+    fileprivate(set) var timestamp: Int64 = 0
+    fileprivate(set) var arrival = Instant.zero
+    fileprivate(set) var relativeDelay = Interval.zero
+    fileprivate(set) var info = AudioPayload(samplesPerChannel: 0, hasRedundancy: false, isDTX: false)
+    fileprivate(set) var payload: [UInt8] = []
+  }
+
+  enum Insertion: Hashable, Sendable { case inserted, duplicate, late, overflow }
+
+  private var slots: [Slot]
+  private let mask: Int64
+  /// The number after the last one taken; nil before the first.
+  private(set) var expected: Int64?
+  private var head: Int64 = 0
+  private(set) var highest: Int64 = 0
+  private(set) var count = 0
+
+  /// - Parameter capacity: rounded up to a power of two.
+  init(capacity: Int) {
+    var size = 16
+    while size < min(capacity, 4_096) { size *= 2 }
+    slots = Array(repeating: Slot(), count: size)
+    mask = Int64(size - 1)
+  }
+
+  /// The packet with the lowest number.
+  var first: Int? { count > 0 ? Int(head & mask) : nil }
+
+  subscript(index: Int) -> Slot { _read { yield slots[index] } }
+
+  mutating func insert(
+    _ payload: RawSpan, sequence: Int64, timestamp: Int64, info: AudioPayload, relativeDelay: Interval,
+    at now: Instant
+  ) -> Insertion {
+    let index = Int(sequence & mask)
+    if slots[index].sequence == sequence, slots[index].state != .empty { return .duplicate }
+    if let expected, sequence < expected { return .late }
+    let lowest = expected ?? (count > 0 ? min(head, sequence) : sequence)
+    let top = count > 0 ? max(highest, sequence) : sequence
+    guard top - lowest <= mask else { return .overflow }
+    slots[index].sequence = sequence
+    slots[index].state = .waiting
+    slots[index].timestamp = timestamp
+    slots[index].arrival = now
+    slots[index].relativeDelay = relativeDelay
+    slots[index].info = info
+    slots[index].payload.removeAll(keepingCapacity: true)
+    payload.withUnsafeBytes { slots[index].payload.append(contentsOf: $0) }
+    head = count > 0 ? min(head, sequence) : sequence
+    highest = top
+    count += 1
+    return .inserted
+  }
+
+  /// Takes the first packet out; everything before it is now late.
+  mutating func removeFirst(played: Bool) {
+    guard count > 0 else { return }
+    slots[Int(head & mask)].state = played ? .played : .empty
+    expected = head + 1
+    count -= 1
+    guard count > 0 else { return }
+    repeat { head += 1 } while !isWaiting(head)
+  }
+
+  /// Forgets everything; the next packet may have any number.
+  mutating func reset() {
+    for index in slots.indices { slots[index].state = .empty }
+    expected = nil
+    count = 0
+  }
+
+  private func isWaiting(_ sequence: Int64) -> Bool {
+    let slot = Int(sequence & mask)
+    return slots[slot].state == .waiting && slots[slot].sequence == sequence
+  }
+}
