@@ -19,8 +19,7 @@ public struct NAT: ~Copyable {
   private var soonestExpiry: Instant?
   private var now = Instant.zero
   private var created: UInt64 = 0
-  private var events: [NATEvent] = []
-  private var eventsTaken = 0
+  private var events = Fifo<NATEvent>()
 
   /// - Precondition: there is at least one external address, all are IPv4, and port overloading goes with address- and
   ///   port-dependent mapping and filtering.
@@ -219,15 +218,5 @@ public struct NAT: ~Copyable {
   public var sessionCount: Int { table.sessionCount }
 
   /// The next change of the mappings, in order, or nil.
-  public mutating func nextEvent() -> NATEvent? {
-    guard eventsTaken < events.count else { return nil }
-    defer {
-      eventsTaken += 1
-      if eventsTaken == events.count {
-        events.removeAll(keepingCapacity: true)
-        eventsTaken = 0
-      }
-    }
-    return events[eventsTaken]
-  }
+  public mutating func nextEvent() -> NATEvent? { events.popFirst() }
 }

@@ -1,4 +1,4 @@
-internal import CallCore
+import CallCore
 
 /// Gives out external endpoints: pooling, quotas, port preservation and selection.
 struct NATAllocator: ~Copyable {
@@ -25,9 +25,8 @@ struct NATAllocator: ~Copyable {
   private var nextAddress = 0
   private var nextPort: UInt16
   private var random: RandomStream
-  /// Freed ports on their reuse delay, oldest first from `restingStart`.
-  private var resting: [Resting] = []
-  private var restingStart = 0
+  /// Freed ports on their reuse delay, oldest first.
+  private var resting = Fifo<Resting>()
 
   init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
     self.configuration = configuration
@@ -144,13 +143,9 @@ struct NATAllocator: ~Copyable {
 
   /// Frees the ports whose reuse delay is over.
   mutating func advance(to now: Instant) {
-    while restingStart < resting.count, resting[restingStart].until <= now {
-      free(resting[restingStart].endpoint, resting[restingStart].transport)
-      restingStart += 1
-    }
-    if restingStart > 0, restingStart * 2 >= resting.count {
-      resting.removeFirst(restingStart)
-      restingStart = 0
+    while let oldest = resting.first, oldest.until <= now {
+      free(oldest.endpoint, oldest.transport)
+      _ = resting.popFirst()
     }
   }
 
@@ -165,7 +160,6 @@ struct NATAllocator: ~Copyable {
     ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
     hosts.removeAll()
     resting.removeAll()
-    restingStart = 0
     nextAddress = 0
   }
 }

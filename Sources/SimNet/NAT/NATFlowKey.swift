@@ -1,4 +1,4 @@
-internal import CallCore
+import CallCore
 
 /// An IPv4 flow in two words: a key that hashes quickly.
 struct NATFlowKey: Hashable, BitwiseCopyable {

@@ -1,4 +1,4 @@
-internal import CallCore
+import CallCore
 
 /// The ports of one external address in use by one transport.
 struct NATPorts {

@@ -1,4 +1,4 @@
-internal import CallCore
+import CallCore
 
 /// The NATs met in the field, each with where its numbers come from.
 ///

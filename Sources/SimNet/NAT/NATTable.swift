@@ -1,4 +1,4 @@
-internal import CallCore
+import CallCore
 
 /// The mappings and sessions of a NAT with their indexes: who is found from inside, and who from outside.
 struct NATTable {

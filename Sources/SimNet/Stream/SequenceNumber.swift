@@ -1,0 +1,22 @@
+/// A TCP sequence number: 32 bits that wrap, ordered within half the space (RFC 9293 section 3.4).
+public struct SequenceNumber: Hashable, Sendable, BitwiseCopyable {
+  public var rawValue: UInt32
+
+  @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  static func + (a: SequenceNumber, count: Int) -> SequenceNumber {
+    SequenceNumber(a.rawValue &+ UInt32(truncatingIfNeeded: count))
+  }
+
+  /// How far `a` is after `b`; negative when it is before.
+  static func - (a: SequenceNumber, b: SequenceNumber) -> Int {
+    Int(Int32(bitPattern: a.rawValue &- b.rawValue))
+  }
+
+  static func < (a: SequenceNumber, b: SequenceNumber) -> Bool { a - b < 0 }
+  static func > (a: SequenceNumber, b: SequenceNumber) -> Bool { a - b > 0 }
+  static func <= (a: SequenceNumber, b: SequenceNumber) -> Bool { a - b <= 0 }
+  static func >= (a: SequenceNumber, b: SequenceNumber) -> Bool { a - b >= 0 }
+
+  static func later(_ a: SequenceNumber, _ b: SequenceNumber) -> SequenceNumber { a < b ? b : a }
+}

@@ -1,0 +1,263 @@
+public import CallCore
+
+/// Names one stream of a host; never reused while the host runs.
+public struct StreamID: Hashable, Sendable, BitwiseCopyable {
+  let slot: UInt32
+  let generation: UInt32
+}
+
+/// The streams of one host: listening ports, demultiplexing by addresses and ports, refusal of everything else.
+public struct StreamTable: SansIO, ~Copyable {
+  public enum Event: Hashable, Sendable {
+    /// A listening port has a new stream, connected. `path.remote` is the peer.
+    case accepted(StreamID, Path)
+    case stream(StreamID, StreamEvent)
+  }
+
+  private struct Entry {
+    var connection: StreamConnection
+    var isAccepting: Bool
+  }
+
+  private struct Flow: Hashable {
+    var local: Endpoint
+    var remote: Endpoint
+
+    init(_ path: Path) {
+      local = path.local
+      remote = path.remote
+    }
+  }
+
+  private struct Refusal {
+    var header: TCPHeader
+    var path: Path
+  }
+
+  /// The ports given to outgoing connections (RFC 6335 section 6).
+  public static let ephemeralPorts: ClosedRange<UInt16> = 49_152...65_535
+
+  public var configuration: StreamConfiguration
+  public private(set) var malformedCount = 0
+  private var entries: [Entry?] = []
+  private var generations: [UInt32] = []
+  private var free: [UInt32] = []
+  private var slots: [Flow: UInt32] = [:]
+  private var listeners: Set<UInt16> = []
+  private var refusals = Fifo<Refusal>()
+  private var events = Fifo<Event>()
+  /// Slots touched since the last drain, oldest first.
+  private var touched = Fifo<UInt32>()
+  private var random: RandomStream
+
+  public init(configuration: StreamConfiguration = StreamConfiguration(), random: consuming RandomStream) {
+    self.configuration = configuration
+    self.random = random
+  }
+
+  /// How many streams have state, lingering ones included.
+  public var count: Int { slots.count }
+
+  // MARK: The application's side
+
+  /// Accepts connections to `port` on any address of the host.
+  public mutating func listen(on port: UInt16) throws(StreamError) {
+    guard listeners.insert(port).inserted else { throw .portInUse }
+  }
+
+  /// Refuses further connections; those that exist stay.
+  public mutating func stopListening(on port: UInt16) { listeners.remove(port) }
+
+  /// Opens a stream.
+  ///
+  /// - Parameter local: the address to connect from; port 0 asks for an ephemeral one.
+  public mutating func connect(
+    from local: Endpoint, to remote: Endpoint, at now: Instant
+  ) throws(StreamError) -> StreamID {
+    var path = Path(local: local, remote: remote)
+    if local.port == 0 {
+      path.local.port = try ephemeralPort(for: path)
+    } else if slots[Flow(path)] != nil {
+      throw .portInUse
+    }
+    let sequence = UInt32(truncatingIfNeeded: random.next())
+    let connection = StreamConnection(
+      connecting: path, initialSequence: sequence, configuration: configuration, at: now)
+    return insert(Entry(connection: connection, isAccepting: false))
+  }
+
+  private mutating func ephemeralPort(for path: Path) throws(StreamError) -> UInt16 {
+    let range = Self.ephemeralPorts
+    let count = UInt64(range.count)
+    let start = random.uniform(below: count)
+    for offset in 0..<count {
+      var candidate = path
+      candidate.local.port = range.lowerBound + UInt16((start + offset) % count)
+      if slots[Flow(candidate)] == nil { return candidate.local.port }
+    }
+    throw .portsExhausted
+  }
+
+  public func path(of id: StreamID) -> Path? { isLive(id) ? entries[Int(id.slot)]?.connection.path : nil }
+
+  public func state(of id: StreamID) -> StreamConnection.State? {
+    isLive(id) ? entries[Int(id.slot)]?.connection.state : nil
+  }
+
+  /// Bytes written to the stream and not yet acknowledged; 0 for a stream that is gone.
+  public func queuedByteCount(of id: StreamID) -> Int {
+    isLive(id) ? entries[Int(id.slot)]?.connection.queuedByteCount ?? 0 : 0
+  }
+
+  public mutating func send(_ bytes: [UInt8], on id: StreamID, at now: Instant) throws(StreamError) {
+    guard isLive(id) else { throw .closed }
+    touched.append(id.slot)
+    try entries[Int(id.slot)]?.connection.send(bytes, at: now)
+  }
+
+  /// Closes our direction once everything queued is sent. A stream that is gone is left alone.
+  public mutating func close(_ id: StreamID, at now: Instant) {
+    guard isLive(id) else { return }
+    touched.append(id.slot)
+    entries[Int(id.slot)]?.connection.close(at: now)
+  }
+
+  public mutating func abort(_ id: StreamID, at now: Instant) {
+    guard isLive(id) else { return }
+    touched.append(id.slot)
+    entries[Int(id.slot)]?.connection.abort(at: now)
+  }
+
+  public mutating func setReading(_ reading: Bool, on id: StreamID, at now: Instant) {
+    guard isLive(id) else { return }
+    touched.append(id.slot)
+    entries[Int(id.slot)]?.connection.setReading(reading, at: now)
+  }
+
+  /// The host lost power: every stream and listener is gone without a word to anybody.
+  public mutating func reset() {
+    for slot in entries.indices where entries[slot] != nil { remove(UInt32(slot)) }
+    listeners.removeAll()
+    refusals.removeAll()
+    events.removeAll()
+    touched.removeAll()
+  }
+
+  // MARK: Driving
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    guard let header = TCPHeader(parsing: datagram), let size = TCPHeader.size(of: datagram) else {
+      malformedCount &+= 1
+      return
+    }
+    let isSyn = header.flags.intersection([.syn, .ack, .rst]) == .syn
+    if let slot = slots[Flow(path)] {
+      // A new connection may reuse ports that only linger (RFC 9293 section 3.10.7.4, TIME-WAIT).
+      let isReopening = isSyn && entries[Int(slot)]?.connection.state == .timeWait
+      if !isReopening {
+        entries[Int(slot)]?.connection.receive(datagram, on: path, at: now)
+        touched.append(slot)
+        return
+      }
+      drain(slot)
+      if entries[Int(slot)] != nil { remove(slot) }
+    }
+    if isSyn, listeners.contains(path.local.port),
+      let connection = StreamConnection(
+        accepting: datagram, path: Path(local: path.local, remote: path.remote),
+        initialSequence: UInt32(truncatingIfNeeded: random.next()), configuration: configuration, at: now)
+    {
+      _ = insert(Entry(connection: connection, isAccepting: true))
+    } else if !header.flags.contains(.rst) {
+      refuse(header, payload: datagram.byteCount - size, path)
+    }
+  }
+
+  /// RFC 9293 section 3.10.7.1: the RST that a segment for no connection earns.
+  private mutating func refuse(_ header: TCPHeader, payload: Int, _ path: Path) {
+    let back = Path(local: path.local, remote: path.remote)
+    let hasAck = header.flags.contains(.ack)
+    let occupied =
+      payload + (header.flags.contains(.syn) ? 1 : 0) + (header.flags.contains(.fin) ? 1 : 0)
+    let reply = TCPHeader(
+      path: back, sequence: hasAck ? header.acknowledgment : SequenceNumber(0),
+      acknowledgment: hasAck ? SequenceNumber(0) : header.sequence + occupied,
+      flags: hasAck ? .rst : [.rst, .ack], window: 0)
+    refusals.append(Refusal(header: reply, path: back))
+  }
+
+  public mutating func advance(to now: Instant) {
+    for slot in entries.indices {
+      guard let deadline = entries[slot]?.connection.wake.deadline, deadline <= now else { continue }
+      entries[slot]?.connection.advance(to: now)
+      touched.append(UInt32(slot))
+    }
+  }
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    if let refusal = refusals.popFirst() {
+      refusal.header.encode(into: &buffer)
+      return refusal.path
+    }
+    while let slot = touched.first {
+      if let path = entries[Int(slot)]?.connection.transmit(into: &buffer) { return path }
+      _ = touched.popFirst()
+      drain(slot)
+    }
+    return nil
+  }
+
+  public mutating func nextEvent() -> Event? { events.popFirst() }
+
+  public var wake: Wake {
+    var wake = Wake.never
+    for slot in entries.indices {
+      if let next = entries[slot]?.connection.wake { wake = .earliest(wake, next) }
+    }
+    return wake
+  }
+
+  /// Passes a connection's events on, and forgets it when it has finished.
+  private mutating func drain(_ slot: UInt32) {
+    let id = StreamID(slot: slot, generation: generations[Int(slot)])
+    while let event = entries[Int(slot)]?.connection.nextEvent() {
+      if entries[Int(slot)]?.isAccepting == true {
+        // What fails before it is connected was never offered to the application.
+        guard event == .connected, let path = entries[Int(slot)]?.connection.path else { continue }
+        entries[Int(slot)]?.isAccepting = false
+        events.append(.accepted(id, path))
+      } else {
+        events.append(.stream(id, event))
+      }
+    }
+    if entries[Int(slot)]?.connection.isFinished == true { remove(slot) }
+  }
+
+  // MARK: Slots
+
+  private func isLive(_ id: StreamID) -> Bool {
+    Int(id.slot) < entries.count && generations[Int(id.slot)] == id.generation && entries[Int(id.slot)] != nil
+  }
+
+  private mutating func insert(_ entry: Entry) -> StreamID {
+    let slot: UInt32
+    if let reused = free.popLast() {
+      slot = reused
+      entries[Int(reused)] = entry
+    } else {
+      slot = UInt32(entries.count)
+      entries.append(entry)
+      generations.append(0)
+    }
+    slots[Flow(entry.connection.path)] = slot
+    touched.append(slot)
+    return StreamID(slot: slot, generation: generations[Int(slot)])
+  }
+
+  private mutating func remove(_ slot: UInt32) {
+    if let path = entries[Int(slot)]?.connection.path { slots[Flow(path)] = nil }
+    entries[Int(slot)] = nil
+    generations[Int(slot)] &+= 1
+    free.append(slot)
+  }
+}

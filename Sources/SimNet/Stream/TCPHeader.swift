@@ -1,0 +1,88 @@
+import CallCore
+
+/// A TCP header (RFC 9293 section 3.1) with the one option the streams use, maximum segment size.
+///
+/// Segments travel with a zero checksum: virtual links do not flip bits, and a capture fills it in. Ports are
+/// informative; the packet's path is what a NAT rewrites and what receivers go by.
+public struct TCPHeader: Hashable, Sendable {
+  public var sourcePort: UInt16
+  public var destinationPort: UInt16
+  public var sequence: SequenceNumber
+  public var acknowledgment: SequenceNumber
+  public var flags: TCPFlags
+  public var window: UInt16
+  public var maximumSegmentSize: UInt16?
+
+  /// The size of a header without options.
+  public static let minimumSize = 20
+
+  init(
+    path: Path, sequence: SequenceNumber, acknowledgment: SequenceNumber, flags: TCPFlags, window: UInt16,
+    maximumSegmentSize: UInt16? = nil
+  ) {
+    sourcePort = path.local.port
+    destinationPort = path.remote.port
+    self.sequence = sequence
+    self.acknowledgment = acknowledgment
+    self.flags = flags
+    self.window = window
+    self.maximumSegmentSize = maximumSegmentSize
+  }
+
+  /// Reads the header of a segment, or returns nil when it is malformed.
+  public init?(parsing segment: RawSpan) {
+    guard let size = Self.size(of: segment),
+      let sourcePort = segment.bigEndian(UInt16.self, at: 0),
+      let destinationPort = segment.bigEndian(UInt16.self, at: 2),
+      let sequence = segment.bigEndian(UInt32.self, at: 4),
+      let acknowledgment = segment.bigEndian(UInt32.self, at: 8),
+      let flags = Self.flags(of: segment),
+      let window = segment.bigEndian(UInt16.self, at: 14)
+    else { return nil }
+    self.sourcePort = sourcePort
+    self.destinationPort = destinationPort
+    self.sequence = SequenceNumber(sequence)
+    self.acknowledgment = SequenceNumber(acknowledgment)
+    self.flags = flags
+    self.window = window
+    maximumSegmentSize = Self.maximumSegmentSize(in: segment, headerSize: size)
+  }
+
+  /// The header's size in bytes with options, or nil when the segment is too short for it.
+  public static func size(of segment: RawSpan) -> Int? {
+    guard let word = segment.byte(at: 12) else { return nil }
+    let size = Int(word >> 4) * 4
+    return size >= minimumSize && size <= segment.byteCount ? size : nil
+  }
+
+  /// The control bits of a segment, for middleboxes that look no further.
+  public static func flags(of segment: RawSpan) -> TCPFlags? { segment.byte(at: 13).map(TCPFlags.init(rawValue:)) }
+
+  private static func maximumSegmentSize(in segment: RawSpan, headerSize: Int) -> UInt16? {
+    var offset = minimumSize
+    while offset < headerSize, let kind = segment.byte(at: offset), kind != 0 {
+      if kind == 1 {
+        offset += 1
+        continue
+      }
+      guard let length = segment.byte(at: offset + 1), length >= 2 else { return nil }
+      if kind == 2, length == 4, offset + 4 <= headerSize { return segment.bigEndian(at: offset + 2) }
+      offset += Int(length)
+    }
+    return nil
+  }
+
+  func encode(into buffer: inout OutputSpan<UInt8>) {
+    buffer.append(bigEndian: sourcePort)
+    buffer.append(bigEndian: destinationPort)
+    buffer.append(bigEndian: sequence.rawValue)
+    buffer.append(bigEndian: acknowledgment.rawValue)
+    buffer.append(maximumSegmentSize == nil ? 0x50 : 0x60)
+    buffer.append(flags.rawValue)
+    buffer.append(bigEndian: window)
+    buffer.append(bigEndian: UInt32(0))
+    guard let maximumSegmentSize else { return }
+    buffer.append(bigEndian: UInt16(0x0204))
+    buffer.append(bigEndian: maximumSegmentSize)
+  }
+}
