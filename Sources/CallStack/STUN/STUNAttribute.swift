@@ -133,3 +133,15 @@ enum STUNAttributeRegistry {
   /// Types below 0x8000 must be understood for the message to be processed (RFC 8489 section 14).
   static func mustBeUnderstood(_ type: UInt16) -> Bool { type < 0x8000 }
 }
+
+extension STUNAttribute {
+  /// Decodes a value in place, for paths that cannot afford a whole ``STUNMessage``.
+  package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
+    Value.decode(bytes, STUNAttributeContext(type: type, transactionID: id))
+  }
+
+  /// Appends a value's wire form, without header and padding.
+  package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
+    value.encode(into: &bytes, STUNAttributeContext(type: type, transactionID: id))
+  }
+}

@@ -1,7 +1,7 @@
 internal import CallCore
 
 /// ERROR-CODE: a number from 300 to 699 and a reason for people (RFC 8489 section 14.8).
-public struct STUNError: STUNAttributeValue, Hashable {
+public struct STUNError: STUNAttributeValue, Error, Hashable {
   public let code: UInt16
   public let reason: String
 

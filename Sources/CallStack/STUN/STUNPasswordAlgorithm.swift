@@ -1,4 +1,4 @@
-public import CallCore
+internal import CallCore
 internal import Digests
 
 /// How a long-term key is derived from a password (RFC 8489 section 18.5).

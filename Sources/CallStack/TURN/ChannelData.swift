@@ -1,0 +1,29 @@
+internal import CallCore
+
+/// A ChannelData message: four bytes in front of the payload (RFC 8656 section 12.4).
+///
+/// Over a stream it is padded to four bytes, over UDP it need not be; the length field never counts padding.
+public enum ChannelData {
+  public static let headerSize = 4
+  /// RFC 8656 section 12: what the first two bits tell apart from STUN.
+  public static let numbers: ClosedRange<UInt16> = 0x4000...0x4FFF
+
+  /// The channel and where the payload lies, or nil when the datagram is not ChannelData.
+  static func parse(_ datagram: RawSpan) -> (channel: UInt16, payload: Range<Int>)? {
+    guard let channel = datagram.bigEndian(UInt16.self, at: 0), numbers.contains(channel),
+      let length = datagram.bigEndian(UInt16.self, at: 2), Int(length) <= datagram.byteCount - headerSize
+    else { return nil }
+    return (channel, headerSize..<headerSize + Int(length))
+  }
+
+  static func write(_ payload: RawSpan, channel: UInt16, into bytes: inout [UInt8]) {
+    bytes.append(bigEndian: channel)
+    bytes.append(bigEndian: UInt16(truncatingIfNeeded: payload.byteCount))
+    payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+}
+
+/// Whether a datagram is ChannelData, as far as a demultiplexer needs to know (RFC 7983 section 7).
+public func isChannelData(_ datagram: RawSpan) -> Bool {
+  datagram.byteCount >= ChannelData.headerSize && datagram.byte(at: 0).map { (0x40...0x4F).contains($0) } == true
+}

@@ -1,0 +1,250 @@
+public import CallCore
+internal import STUN
+
+/// One allocation on a TURN server, over UDP (RFC 8656): a way of obtaining a socket with the server's address.
+///
+/// Data that arrives comes out as ``Event/data(from:_:)``, or without a copy through ``payload(of:on:at:)``.
+public struct TURNClient: SansIO, ~Copyable {
+  /// Fixed by RFC 8656 sections 9 and 12.
+  static let permissionLifetime = Interval.minutes(5)
+  static let channelLifetime = Interval.minutes(10)
+  static let channelCoolDown = Interval.minutes(5)
+
+  /// The largest payload that fits a datagram whatever way it goes.
+  public static let maximumPayload = maximumDatagramSize - PeerIndication.overhead
+
+  public let configuration: Configuration
+  public internal(set) var state = State.idle
+  public internal(set) var counters = Counters()
+  public internal(set) var allocation: Allocation?
+
+  /// Where datagrams are sent from.
+  public internal(set) var localAddress: Endpoint
+  var server: Endpoint
+  var session: Session?
+  var redirects = 0
+  var isReleaseWanted = false
+
+  var transactions: [Transaction] = []
+  var permissions: [Permission] = []
+  var channels: [Channel] = []
+  var indications: [(peer: Endpoint, count: Int)] = []
+  var queue: [(peer: Endpoint, payload: [UInt8])] = []
+  var expiresAt: Instant?
+  var refreshAt: Instant?
+
+  var random: RandomStream
+  var outbox = DatagramOutbox()
+  var events = FIFO<Event>()
+  var clock = Instant.zero
+
+  /// - Parameter local: the local address datagrams are sent from.
+  public init(configuration: Configuration, local: Endpoint, random: consuming RandomStream) {
+    self.configuration = configuration
+    localAddress = local
+    self.random = random
+    server = configuration.server
+  }
+
+  // MARK: Commands
+
+  /// Asks for the allocation. Possible at first, and again after a failure, ``Event/newLocalAddressNeeded`` or
+  /// ``Event/released``; everything an earlier allocation had is forgotten.
+  ///
+  /// - Parameter newLocal: another local address from now on.
+  public mutating func allocate(from newLocal: Endpoint? = nil, at now: Instant) throws(Misuse) {
+    guard state != .allocating, state != .allocated, state != .releasing else { throw .alreadyAllocated }
+    localAddress = newLocal ?? localAddress
+    server = configuration.server
+    session = nil
+    redirects = 0
+    isReleaseWanted = false
+    forget()
+    state = .allocating
+    begin(.allocate, at: tick(now))
+  }
+
+  /// Lets a peer's address through, and keeps it through until ``removePermission(for:)``. Doing it again is harmless.
+  public mutating func createPermission(for address: IPAddress, at now: Instant) throws(Misuse) {
+    try checkPeer(address)
+    guard !permissions.contains(where: { $0.address == address }) else { return }
+    permissions.append(Permission(address: address))
+    begin(.createPermission(address), at: tick(now))
+  }
+
+  /// Stops renewing the permission and the channels of an address; the server forgets them in its own time.
+  public mutating func removePermission(for address: IPAddress) {
+    permissions.removeAll { $0.address == address }
+    for index in channels.indices where channels[index].peer.address == address { channels[index].refreshAt = nil }
+    transactions.removeAll { transaction in
+      switch transaction.purpose {
+      case .createPermission(address): true
+      case .channelBind(let peer, _): peer.address == address
+      default: false
+      }
+    }
+    dropQueue { $0.address == address }
+  }
+
+  /// Binds a channel to a peer at once, instead of waiting for traffic. Doing it again is harmless.
+  public mutating func bindChannel(to peer: Endpoint, at now: Instant) throws(Misuse) {
+    try checkPeer(peer.address)
+    bind(peer, at: tick(now))
+  }
+
+  /// Sends a payload to a peer; it waits, in a bounded queue, for a permission that is asked for when there is none.
+  public mutating func send(_ payload: RawSpan, to peer: Endpoint, at now: Instant) throws(Misuse) {
+    try checkPeer(peer.address)
+    guard payload.byteCount <= Self.maximumPayload else { throw .payloadTooLarge }
+    let now = tick(now)
+    if permissions.contains(where: { $0.address == peer.address && $0.isGranted(at: now) }) {
+      forward(payload, to: peer, at: now)
+      return
+    }
+    enqueue(payload.copied, to: peer)
+    try createPermission(for: peer.address, at: now)
+  }
+
+  /// Gives the allocation back (a Refresh with lifetime zero). ``Event/released`` follows, at the latest when the
+  /// server does not answer.
+  public mutating func release(at now: Instant) {
+    switch state {
+    case .allocating: isReleaseWanted = true
+    case .allocated:
+      forget(keepingAllocation: true)
+      state = .releasing
+      begin(.refresh(seconds: 0), at: tick(now))
+    case .idle, .failed:
+      state = .released
+      events.append(.released)
+    case .releasing, .released: break
+    }
+  }
+
+  // MARK: SansIO
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    let now = tick(now)
+    guard path.remote == server, path.local == localAddress else {
+      counters.unexpected += 1
+      return
+    }
+    if isChannelData(datagram) || PeerIndication.method(of: datagram) == .data {
+      guard let (peer, range) = payload(of: datagram, on: path, at: now),
+        let bytes = datagram.bytes(in: range)
+      else { return }
+      events.append(.data(from: peer, bytes))
+      return
+    }
+    do throws(STUNMalformation) {
+      handle(try STUNMessage(parsing: datagram), at: now)
+    } catch {
+      counters.malformed += 1
+    }
+  }
+
+  /// Where in `datagram` a peer's payload lies, or nil when it carries none: then it is for ``receive(_:on:at:)``.
+  ///
+  /// This is the way for media: nothing is copied and nothing allocated.
+  public mutating func payload(
+    of datagram: RawSpan, on path: Path, at now: Instant
+  ) -> (peer: Endpoint, range: Range<Int>)? {
+    _ = tick(now)
+    guard path.remote == server, path.local == localAddress, state == .allocated else { return nil }
+    if let (number, range) = ChannelData.parse(datagram) {
+      // Whether the answer to our ChannelBind has arrived does not matter: the server binds before it answers.
+      guard let channel = channels.first(where: { $0.number == number }) else {
+        counters.unexpected += 1
+        return nil
+      }
+      counters.channelDataReceived += 1
+      return (channel.peer, range)
+    }
+    guard PeerIndication.method(of: datagram) == .data else { return nil }
+    guard let (peer, range) = PeerIndication.parse(datagram) else {
+      counters.malformed += 1
+      return nil
+    }
+    guard permissions.contains(where: { $0.address == peer.address }) else {
+      counters.unexpected += 1
+      return nil
+    }
+    counters.indicationsReceived += 1
+    return (peer, range)
+  }
+
+  public mutating func advance(to now: Instant) {
+    let now = tick(now)
+    retransmit(at: now)
+    guard state == .allocated else { return }
+    if let expiresAt, now >= expiresAt { return fail(.expired) }
+    if let refreshAt, now >= refreshAt {
+      self.refreshAt = nil
+      begin(.refresh(seconds: nil), at: now)
+    }
+    for index in permissions.indices {
+      guard let refreshAt = permissions[index].refreshAt, now >= refreshAt else { continue }
+      permissions[index].refreshAt = nil
+      begin(.createPermission(permissions[index].address), at: now)
+    }
+    for index in channels.indices {
+      guard let refreshAt = channels[index].refreshAt, now >= refreshAt else { continue }
+      channels[index].refreshAt = nil
+      begin(.channelBind(channels[index].peer, number: channels[index].number), at: now)
+    }
+  }
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? { outbox.transmit(into: &buffer) }
+
+  public mutating func nextEvent() -> Event? { events.popFirst() }
+
+  /// Reasons: 1 a request's retransmission, 2 the allocation, 3 a permission, 4 a channel.
+  public var wake: Wake {
+    var earliest = Wake.never
+    for transaction in transactions { earliest = .earliest(earliest, .at(transaction.timer.deadline, reason: 1)) }
+    guard state == .allocated else { return earliest }
+    for instant in [refreshAt, expiresAt] {
+      if let instant { earliest = .earliest(earliest, .at(instant, reason: 2)) }
+    }
+    for permission in permissions {
+      if let instant = permission.refreshAt { earliest = .earliest(earliest, .at(instant, reason: 3)) }
+    }
+    for channel in channels {
+      if let instant = channel.refreshAt { earliest = .earliest(earliest, .at(instant, reason: 4)) }
+    }
+    return earliest
+  }
+
+  // MARK: Helpers
+
+  var path: Path { Path(local: localAddress, remote: server) }
+
+  /// The current instant; time never goes backwards.
+  mutating func tick(_ now: Instant) -> Instant {
+    clock = max(clock, now)
+    return clock
+  }
+
+  private func checkPeer(_ address: IPAddress) throws(Misuse) {
+    guard state == .allocated, let allocation else { throw .notAllocated }
+    guard address.isIPv6 == allocation.relayed.address.isIPv6 else { throw .familyMismatch }
+  }
+
+  /// Drops everything that hangs on an allocation, and the allocation itself unless it is kept.
+  mutating func forget(keepingAllocation: Bool = false) {
+    transactions.removeAll()
+    permissions.removeAll()
+    channels.removeAll()
+    indications.removeAll()
+    dropQueue { _ in true }
+    refreshAt = nil
+    expiresAt = nil
+    if !keepingAllocation { allocation = nil }
+  }
+
+  mutating func fail(_ failure: Failure) {
+    forget()
+    state = isReleaseWanted ? .released : .failed
+    events.append(isReleaseWanted ? .released : .failed(failure))
+  }
+}

@@ -1,0 +1,53 @@
+public import CallCore
+public import STUN
+
+extension TURNClient {
+  public struct Configuration: Sendable {
+    public var server: Endpoint
+    public var credentials: TURNCredentials
+    /// The family of the relayed address (REQUESTED-ADDRESS-FAMILY is sent for IPv6 only: IPv4 is the default).
+    public var family: STUNAddressFamily
+    /// The lifetime to ask for; nil leaves it to the server.
+    public var lifetime: Interval?
+    /// How long before its expiry an allocation is refreshed; never more than half the lifetime.
+    public var refreshMargin: Interval
+    /// How often a permission, which lives five minutes, is renewed.
+    public var permissionRefresh: Interval
+    /// How often a channel binding, which lives ten minutes, is renewed.
+    public var channelRefresh: Interval
+    /// How many payloads go to a peer in Send indications before a channel is bound; nil never binds one.
+    public var indicationsBeforeChannel: Int?
+    /// How many payloads wait for their permission, over all peers; the oldest is dropped for a new one.
+    public var queueLimit: Int
+    /// How many stale nonces in a row one request survives.
+    public var staleNonceLimit: Int
+    /// How many alternate servers are followed.
+    public var redirectLimit: Int
+    public var retransmission: STUNTransactionTimer.Policy
+    public var software: String?
+    public var usesFingerprint: Bool
+
+    public init(
+      server: Endpoint, credentials: TURNCredentials, family: STUNAddressFamily = .ipv4, lifetime: Interval? = nil,
+      refreshMargin: Interval = .minutes(1), permissionRefresh: Interval = .minutes(4),
+      channelRefresh: Interval = .minutes(9), indicationsBeforeChannel: Int? = 1, queueLimit: Int = 64,
+      staleNonceLimit: Int = 5, redirectLimit: Int = 3, retransmission: STUNTransactionTimer.Policy = .init(),
+      software: String? = nil, usesFingerprint: Bool = true
+    ) {
+      self.server = server
+      self.credentials = credentials
+      self.family = family
+      self.lifetime = lifetime
+      self.refreshMargin = refreshMargin
+      self.permissionRefresh = permissionRefresh
+      self.channelRefresh = channelRefresh
+      self.indicationsBeforeChannel = indicationsBeforeChannel
+      self.queueLimit = queueLimit
+      self.staleNonceLimit = staleNonceLimit
+      self.redirectLimit = redirectLimit
+      self.retransmission = retransmission
+      self.software = software
+      self.usesFingerprint = usesFingerprint
+    }
+  }
+}

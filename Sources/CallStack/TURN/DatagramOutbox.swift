@@ -1,0 +1,30 @@
+internal import CallCore
+
+/// Datagrams waiting for `transmit`: one byte buffer that empties after every drain and is then used again.
+struct DatagramOutbox {
+  private var bytes: [UInt8] = []
+  private var entries = FIFO<(range: Range<Int>, path: Path)>()
+
+  /// Appends the datagram that `write` writes.
+  mutating func append(on path: Path, _ write: (inout [UInt8]) -> Void) {
+    let start = bytes.count
+    write(&bytes)
+    entries.append((start..<bytes.count, path))
+  }
+
+  mutating func append(_ datagram: [UInt8], on path: Path) {
+    append(on: path) { $0.append(contentsOf: datagram) }
+  }
+
+  mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    guard let entry = entries.popFirst() else { return nil }
+    buffer.append(contentsOf: bytes.span.bytes.extracting(entry.range))
+    if entries.isEmpty { bytes.removeAll(keepingCapacity: true) }
+    return entry.path
+  }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    entries.removeAll()
+  }
+}

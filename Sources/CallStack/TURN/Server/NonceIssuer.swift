@@ -1,0 +1,38 @@
+internal import CallCore
+internal import Digests
+
+/// Nonces that need no memory: each carries its time of issue and a code over that, the client and a secret.
+struct NonceIssuer {
+  private let secret: [UInt8]
+  private let lifetime: Interval
+  private var generation: UInt64 = 0
+
+  init(secret: [UInt8], lifetime: Interval) {
+    self.secret = secret
+    self.lifetime = lifetime
+  }
+
+  /// Makes every nonce issued so far stale.
+  mutating func invalidateAll() { generation &+= 1 }
+
+  func issue(to client: Endpoint, at now: Instant) -> String {
+    var time: [UInt8] = []
+    time.append(bigEndian: now.nanoseconds)
+    return Hexadecimal.encode(time) + code(time, client)
+  }
+
+  func isFresh(_ nonce: String, from client: Endpoint, at now: Instant) -> Bool {
+    guard nonce.utf8.count == 32, let time = Hexadecimal.decode(String(nonce.prefix(16))), time.count == 8,
+      let issued = time.span.bytes.bigEndian(Int64.self, at: 0)
+    else { return false }
+    return nonce.suffix(16) == code(time, client) && now - Instant(nanoseconds: issued) < lifetime
+  }
+
+  private func code(_ time: [UInt8], _ client: Endpoint) -> String {
+    var input = time
+    input.append(bigEndian: generation)
+    input.append(contentsOf: client.address.bytes)
+    input.append(bigEndian: client.port)
+    return Hexadecimal.encode(Array(HMAC.code(.sha1, key: secret, of: input).prefix(8)))
+  }
+}

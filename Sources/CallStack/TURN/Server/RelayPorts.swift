@@ -1,0 +1,58 @@
+internal import CallCore
+
+/// Which relayed addresses are taken. Ports are drawn at random, so that they cannot be guessed (RFC 8656 section 7.2).
+struct RelayPorts {
+  private let range: ClosedRange<UInt16>
+  private var taken: Set<Endpoint> = []
+  private var reservations: [(token: [UInt8], endpoint: Endpoint, expiresAt: Instant)] = []
+
+  init(_ range: ClosedRange<UInt16>) { self.range = range }
+
+  enum Parity { case any, even, evenWithNextFree }
+
+  /// A free port, or nil when there is none.
+  mutating func take(_ address: IPAddress, _ parity: Parity, random: inout RandomStream) -> Endpoint? {
+    let count = UInt64(range.count)
+    let start = random.uniform(below: count)
+    for step in 0..<count {
+      let port = range.lowerBound + UInt16((start + step) % count)
+      let endpoint = Endpoint(address, port: port)
+      if taken.contains(endpoint) { continue }
+      if parity != .any, port % 2 == 1 { continue }
+      if parity == .evenWithNextFree {
+        guard range.contains(port | 1), !taken.contains(Endpoint(address, port: port | 1)) else { continue }
+      }
+      taken.insert(endpoint)
+      return endpoint
+    }
+    return nil
+  }
+
+  /// Keeps the port after an even one for whoever shows the token.
+  mutating func reserveNext(after even: Endpoint, until expiry: Instant, random: inout RandomStream) -> [UInt8] {
+    let endpoint = Endpoint(even.address, port: even.port | 1)
+    let token = random.bytes(8)
+    taken.insert(endpoint)
+    reservations.append((token, endpoint, expiry))
+    return token
+  }
+
+  /// The endpoint kept for `token`, or nil when the token is unknown or its time is over.
+  mutating func redeem(_ token: [UInt8], at now: Instant) -> Endpoint? {
+    expire(at: now)
+    guard let index = reservations.firstIndex(where: { $0.token == token }) else { return nil }
+    return reservations.remove(at: index).endpoint
+  }
+
+  mutating func release(_ endpoint: Endpoint) { taken.remove(endpoint) }
+
+  mutating func expire(at now: Instant) {
+    for reservation in reservations where now >= reservation.expiresAt { taken.remove(reservation.endpoint) }
+    reservations.removeAll { now >= $0.expiresAt }
+  }
+
+  mutating func removeAll() {
+    taken.removeAll()
+    reservations.removeAll()
+  }
+}

@@ -1,0 +1,45 @@
+public import CallCore
+
+/// What a server knows of its users: a table, a secret for time-limited names, or both; the table goes first.
+public struct TURNCredentialStore: Sendable {
+  private var passwords: [String: String]
+  private let sharedSecret: String?
+  private let separator: Character
+  private let wallClock: WallClock
+
+  /// - Parameters:
+  ///   - sharedSecret: accepts names `expiry:user` with the password derived from this secret.
+  ///   - separator: what stands between expiry and user.
+  ///   - wallClock: what the server believes the time is.
+  public init(
+    users: [TURNCredentials] = [], sharedSecret: String? = nil, separator: Character = ":",
+    wallClock: WallClock = WallClock()
+  ) {
+    passwords = Dictionary(users.map { ($0.username, $0.password) }) { first, _ in first }
+    self.sharedSecret = sharedSecret
+    self.separator = separator
+    self.wallClock = wallClock
+  }
+
+  /// Adds a user, or changes a password.
+  public mutating func set(_ credentials: TURNCredentials) { passwords[credentials.username] = credentials.password }
+
+  public mutating func remove(username: String) { passwords[username] = nil }
+
+  /// The password of `username`, or nil when the name is unknown or its time is over.
+  func password(for username: String, at now: Instant) -> String? {
+    if let password = passwords[username] { return password }
+    guard let sharedSecret, let expiry = Int64(username.prefix { $0 != separator }),
+      expiry >= wallClock.unixSeconds(at: now)
+    else { return nil }
+    return TURNCredentials.password(secret: sharedSecret, username: username)
+  }
+
+  /// The name that quotas count: without the expiry, which changes with every set of credentials.
+  func account(of username: String) -> String {
+    guard passwords[username] == nil, sharedSecret != nil, let end = username.firstIndex(of: separator) else {
+      return username
+    }
+    return String(username[username.index(after: end)...])
+  }
+}

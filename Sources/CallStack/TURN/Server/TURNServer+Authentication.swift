@@ -1,0 +1,39 @@
+internal import CallCore
+internal import STUN
+
+/// The long-term credential mechanism (RFC 8489 section 9.2.4).
+extension TURNServer {
+  enum Verdict {
+    case accepted(Requester)
+    /// 401 or 438, with realm and nonce.
+    case challenged(STUNError)
+    case malformed
+  }
+
+  func authenticate(_ message: STUNMessage, on path: Path, at now: Instant) -> Verdict {
+    guard message.hasIntegrity else { return .challenged(.unauthenticated) }
+    guard let username = message[.username], let realm = message[.realm], let nonce = message[.nonce] else {
+      return .malformed
+    }
+    guard nonces.isFresh(nonce, from: path.remote, at: now) else { return .challenged(.staleNonce) }
+    guard !deniesCredentials, realm == configuration.realm,
+      let requester = requester(username, nonce: nonce, on: path, at: now),
+      message.integrity(key: requester.key) == .valid
+    else { return .challenged(.unauthenticated) }
+    return .accepted(requester)
+  }
+
+  /// Whoever `username` must be. An allocation's owner is not looked up again until the nonce changes: so a
+  /// time-limited name stays good on a live allocation past its expiry, up to the next stale nonce.
+  private func requester(_ username: String, nonce: String, on path: Path, at now: Instant) -> Requester? {
+    if let index = byClient[FiveTuple(path)], let known = slots[index]?.requester, known.username == username,
+      known.nonce == nonce
+    {
+      return known
+    }
+    guard let password = configuration.credentials.password(for: username, at: now) else { return nil }
+    return Requester(
+      username: username, account: configuration.credentials.account(of: username),
+      key: .longTerm(username: username, realm: configuration.realm, password: password), nonce: nonce)
+  }
+}

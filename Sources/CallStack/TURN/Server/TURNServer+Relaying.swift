@@ -1,0 +1,64 @@
+internal import CallCore
+internal import STUN
+
+/// Data between clients and peers (RFC 8656 sections 11 and 12).
+extension TURNServer {
+  mutating func relayToPeer(_ payload: RawSpan, channel: UInt16, on path: Path, at now: Instant) {
+    guard let allocation = byClient[FiveTuple(path)].flatMap({ slots[$0] }) else {
+      counters.droppedWithoutAllocation += 1
+      return
+    }
+    // A channel outlives its permission only when its peer was never permitted again; then data stops too.
+    guard let peer = allocation.peer(of: channel, at: now), allocation.permits(peer.address, at: now) else {
+      counters.droppedWithoutPermission += 1
+      return
+    }
+    counters.relayedToPeers += 1
+    relay(payload, from: allocation.relay, to: peer)
+  }
+
+  mutating func relayToPeer(indication: RawSpan, on path: Path, at now: Instant) {
+    guard let (peer, range) = PeerIndication.parse(indication) else {
+      counters.malformed += 1
+      return
+    }
+    guard let allocation = byClient[FiveTuple(path)].flatMap({ slots[$0] }) else {
+      counters.droppedWithoutAllocation += 1
+      return
+    }
+    guard allocation.permits(peer.address, at: now) else {
+      counters.droppedWithoutPermission += 1
+      return
+    }
+    counters.relayedToPeers += 1
+    relay(indication.extracting(range), from: allocation.relay, to: peer)
+  }
+
+  private mutating func relay(_ payload: RawSpan, from relay: Endpoint, to peer: Endpoint) {
+    outbox.append(on: Path(local: relay, remote: peer)) { bytes in
+      payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  /// A datagram that arrived at a relayed address.
+  mutating func relayToClient(_ payload: RawSpan, from peer: Endpoint, _ index: Int, at now: Instant) {
+    guard let allocation = slots[index] else { return }
+    guard allocation.permits(peer.address, at: now) else {
+      counters.droppedWithoutPermission += 1
+      return
+    }
+    let channel = allocation.channel(to: peer, at: now)
+    let overhead = channel == nil ? PeerIndication.overhead : ChannelData.headerSize
+    guard payload.byteCount + overhead <= maximumDatagramSize else {
+      counters.droppedTooLarge += 1
+      return
+    }
+    counters.relayedToClients += 1
+    if let channel {
+      outbox.append(on: allocation.tuple.path) { ChannelData.write(payload, channel: channel, into: &$0) }
+    } else {
+      let id = STUNTransactionID(from: &random)
+      outbox.append(on: allocation.tuple.path) { PeerIndication.write(.data, payload, peer: peer, id, into: &$0) }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+public import CallCore
+public import STUN
+
+/// A TURN server over UDP (RFC 8656), which also answers Binding requests.
+///
+/// Clients' datagrams and those arriving at relayed addresses both come in through ``receive(_:on:at:)``: the path's
+/// local address tells them apart.
+public struct TURNServer: SansIO, ~Copyable {
+  public internal(set) var configuration: Configuration
+  public internal(set) var counters = Counters()
+
+  /// While true every request is refused with 401, whatever its credentials.
+  public var deniesCredentials = false
+
+  /// Slots keep their place for as long as their allocation lives, so that sweeping them has a fixed order.
+  var slots: [ServerAllocation?] = []
+  var byClient: [FiveTuple: Int] = [:]
+  var byRelay: [Endpoint: Int] = [:]
+  var allocationsOfAccount: [String: Int] = [:]
+  var nextExpiry: Instant?
+
+  var ports: RelayPorts
+  var nonces: NonceIssuer
+  var binding: STUNBindingServer
+  var faults: [(method: STUNMethod, error: STUNError, alternate: Endpoint?)] = []
+
+  var random: RandomStream
+  var outbox = DatagramOutbox()
+  var events = FIFO<Event>()
+  var clock = Instant.zero
+
+  public init(configuration: Configuration, random: consuming RandomStream) {
+    self.configuration = configuration
+    ports = RelayPorts(configuration.relayPorts)
+    nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
+    binding = STUNBindingServer(software: configuration.software)
+    self.random = random
+  }
+
+  /// How many allocations there are.
+  public var allocationCount: Int { byClient.count }
+
+  // MARK: Faults
+
+  /// Refuses the next `count` authenticated requests of a method with `error`; 300 names `alternate`.
+  public mutating func rejectNext(
+    _ method: STUNMethod, with error: STUNError, count: Int = 1, alternate: Endpoint? = nil
+  ) {
+    for _ in 0..<max(0, count) { faults.append((method, error, alternate)) }
+  }
+
+  /// Makes every nonce handed out so far stale.
+  public mutating func expireNonces() { nonces.invalidateAll() }
+
+  /// Forgets everything, as a crash does: allocations, reservations, nonces. Clients are not told.
+  public mutating func restart(at now: Instant) {
+    _ = tick(now)
+    for index in slots.indices where slots[index] != nil { end(index, .restarted) }
+    slots.removeAll()
+    ports.removeAll()
+    outbox.removeAll()
+    nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
+  }
+
+  /// The driver could not open this relay's socket; its allocation is forgotten.
+  public mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
+    _ = tick(now)
+    if let index = byRelay[relay] { end(index, .unavailable) }
+  }
+
+  /// Changes who may come in; allocations stay as they are.
+  public mutating func setCredentials(_ credentials: TURNCredentialStore) { configuration.credentials = credentials }
+
+  // MARK: SansIO
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    let now = tick(now)
+    expire(at: now)
+    if let index = byRelay[path.local] {
+      relayToClient(datagram, from: path.remote, index, at: now)
+    } else if let (channel, range) = ChannelData.parse(datagram) {
+      relayToPeer(datagram.extracting(range), channel: channel, on: path, at: now)
+    } else if PeerIndication.method(of: datagram) == .send {
+      relayToPeer(indication: datagram, on: path, at: now)
+    } else {
+      receiveMessage(datagram, on: path, at: now)
+    }
+  }
+
+  private mutating func receiveMessage(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    let message: STUNMessage
+    do throws(STUNMalformation) {
+      message = try STUNMessage(parsing: datagram)
+    } catch {
+      counters.malformed += 1
+      return
+    }
+    if message.method == .binding {
+      binding.receive(datagram, on: path, at: now)
+    } else if message.messageClass == .request {
+      counters.requests += 1
+      handle(message, on: path, at: now)
+    }
+  }
+
+  public mutating func advance(to now: Instant) { expire(at: tick(now)) }
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    outbox.transmit(into: &buffer) ?? binding.transmit(into: &buffer)
+  }
+
+  public mutating func nextEvent() -> Event? { events.popFirst() }
+
+  /// Reason 1: an allocation expires.
+  public var wake: Wake { nextExpiry.map { .at($0, reason: 1) } ?? .never }
+
+  // MARK: Allocations
+
+  /// The current instant; time never goes backwards.
+  mutating func tick(_ now: Instant) -> Instant {
+    clock = max(clock, now)
+    return clock
+  }
+
+  private mutating func expire(at now: Instant) {
+    guard let nextExpiry, now >= nextExpiry else { return }
+    for index in slots.indices {
+      if let allocation = slots[index], now >= allocation.expiresAt { end(index, .expired) }
+    }
+    ports.expire(at: now)
+    updateExpiry()
+  }
+
+  mutating func insert(_ allocation: ServerAllocation) {
+    let index = slots.firstIndex { $0 == nil } ?? slots.count
+    if index == slots.count { slots.append(nil) }
+    slots[index] = allocation
+    byClient[allocation.tuple] = index
+    byRelay[allocation.relay] = index
+    allocationsOfAccount[allocation.requester.account, default: 0] += 1
+    updateExpiry()
+    events.append(
+      .openRelay(allocation.relay, client: allocation.tuple.client, username: allocation.requester.username))
+  }
+
+  mutating func end(_ index: Int, _ reason: EndReason) {
+    guard let allocation = slots[index] else { return }
+    slots[index] = nil
+    byClient[allocation.tuple] = nil
+    byRelay[allocation.relay] = nil
+    let account = allocation.requester.account
+    allocationsOfAccount[account] = allocationsOfAccount[account].flatMap { $0 > 1 ? $0 - 1 : nil }
+    ports.release(allocation.relay)
+    updateExpiry()
+    events.append(.closeRelay(allocation.relay, client: allocation.tuple.client, reason: reason))
+  }
+
+  mutating func updateExpiry() {
+    nextExpiry = nil
+    for case let allocation? in slots { nextExpiry = min(nextExpiry ?? allocation.expiresAt, allocation.expiresAt) }
+  }
+}

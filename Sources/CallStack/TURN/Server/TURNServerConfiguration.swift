@@ -1,0 +1,80 @@
+public import CallCore
+internal import STUN
+
+extension TURNServer {
+  /// An address whose ports are handed out as relayed addresses.
+  public struct Relay: Hashable, Sendable {
+    /// Where the sockets are.
+    public var address: IPAddress
+    /// What clients are told: another address when the server is behind a NAT. A wrong one makes relays unreachable.
+    public var advertised: IPAddress
+
+    public init(_ address: IPAddress, advertised: IPAddress? = nil) {
+      self.address = address
+      self.advertised = advertised ?? address
+    }
+  }
+
+  public struct Configuration: Sendable {
+    public var realm: String
+    public var credentials: TURNCredentialStore
+    /// At most one of each family is used: the first.
+    public var relays: [Relay]
+    public var relayPorts: ClosedRange<UInt16>
+    public var defaultLifetime: Interval
+    public var maximumLifetime: Interval
+    public var permissionLifetime: Interval
+    public var channelLifetime: Interval
+    /// How long after its binding lapsed neither a channel nor its peer may be bound to something else.
+    public var channelCoolDown: Interval
+    public var nonceLifetime: Interval
+    /// How long a port kept by EVEN-PORT waits for its RESERVATION-TOKEN.
+    public var reservationLifetime: Interval
+    /// How many allocations a user may have; nil for any number.
+    public var userQuota: Int?
+    public var totalQuota: Int?
+    /// Peers nobody may reach (403), unless ``allowedPeers`` says otherwise.
+    public var deniedPeers: [IPPrefix]
+    public var allowedPeers: [IPPrefix]
+    public var software: String?
+
+    public init(
+      realm: String, credentials: TURNCredentialStore, relays: [Relay],
+      relayPorts: ClosedRange<UInt16> = 49_152...65_535, defaultLifetime: Interval = .seconds(600),
+      maximumLifetime: Interval = .seconds(3_600), permissionLifetime: Interval = .seconds(300),
+      channelLifetime: Interval = .seconds(600), channelCoolDown: Interval = .seconds(300),
+      nonceLifetime: Interval = .seconds(600), reservationLifetime: Interval = .seconds(30), userQuota: Int? = nil,
+      totalQuota: Int? = nil, deniedPeers: [IPPrefix] = Configuration.unroutablePeers, allowedPeers: [IPPrefix] = [],
+      software: String? = nil
+    ) {
+      self.realm = realm
+      self.credentials = credentials
+      self.relays = relays
+      self.relayPorts = relayPorts
+      self.defaultLifetime = defaultLifetime
+      self.maximumLifetime = maximumLifetime
+      self.permissionLifetime = permissionLifetime
+      self.channelLifetime = channelLifetime
+      self.channelCoolDown = channelCoolDown
+      self.nonceLifetime = nonceLifetime
+      self.reservationLifetime = reservationLifetime
+      self.userQuota = userQuota
+      self.totalQuota = totalQuota
+      self.deniedPeers = deniedPeers
+      self.allowedPeers = allowedPeers
+      self.software = software
+    }
+
+    /// Loopback, "this network" and multicast: addresses that would turn a relay against its own host.
+    public static let unroutablePeers = ["127.0.0.0/8", "0.0.0.0/8", "224.0.0.0/4", "::1/128", "::/128", "ff00::/8"]
+      .compactMap { IPPrefix($0) }
+
+    func permits(_ peer: IPAddress) -> Bool {
+      allowedPeers.contains { $0.contains(peer) } || !deniedPeers.contains { $0.contains(peer) }
+    }
+
+    func relay(_ family: STUNAddressFamily) -> Relay? {
+      relays.first { STUNAddressFamily($0.address) == family }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+public import CallCore
+
+extension TURNServer {
+  /// What the driver must do with sockets.
+  public enum Event: Hashable, Sendable {
+    /// Open a datagram socket here and hand what arrives to ``TURNServer/receive(_:on:at:)``. When that is not
+    /// possible, say so with ``TURNServer/relayUnavailable(_:at:)``.
+    case openRelay(Endpoint, client: Endpoint, username: String)
+    case closeRelay(Endpoint, client: Endpoint, reason: EndReason)
+  }
+
+  public enum EndReason: Hashable, Sendable {
+    /// The client gave the allocation back.
+    case released
+    case expired
+    case restarted
+    /// The driver could not open the socket.
+    case unavailable
+  }
+
+  public struct Counters: Hashable, Sendable {
+    public var requests: UInt64 = 0
+    public var successes: UInt64 = 0
+    /// 401 and 438: the ordinary way to hand out a nonce.
+    public var challenges: UInt64 = 0
+    public var errors: UInt64 = 0
+    /// Retransmitted Allocate requests answered as before.
+    public var replays: UInt64 = 0
+    public var malformed: UInt64 = 0
+    public var relayedToPeers: UInt64 = 0
+    public var relayedToClients: UInt64 = 0
+    /// Data without a permission or channel, from either side.
+    public var droppedWithoutPermission: UInt64 = 0
+    public var droppedWithoutAllocation: UInt64 = 0
+    /// A peer's payload that does not fit a datagram once wrapped.
+    public var droppedTooLarge: UInt64 = 0
+  }
+}

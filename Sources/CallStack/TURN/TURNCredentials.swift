@@ -1,0 +1,27 @@
+internal import Digests
+
+/// A user's name and password for the long-term mechanism (RFC 8489 section 9.2).
+public struct TURNCredentials: Hashable, Sendable {
+  public var username: String
+  public var password: String
+
+  public init(username: String, password: String) {
+    self.username = username
+    self.password = password
+  }
+
+  /// Time-limited credentials (draft-uberti-behave-turn-rest): the name is `expiry:user`, or the expiry alone, and
+  /// the password is a code over it that any server with the shared secret can recompute.
+  ///
+  /// - Parameter expiry: Unix time in seconds.
+  public static func timeLimited(
+    secret: String, user: String? = nil, expiry: Int64, separator: Character = ":"
+  ) -> TURNCredentials {
+    let username = user.map { "\(expiry)\(separator)\($0)" } ?? "\(expiry)"
+    return TURNCredentials(username: username, password: password(secret: secret, username: username))
+  }
+
+  static func password(secret: String, username: String) -> String {
+    Base64.encode(HMAC.code(.sha1, key: [UInt8](secret.utf8), of: [UInt8](username.utf8)))
+  }
+}
