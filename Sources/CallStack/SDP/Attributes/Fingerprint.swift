@@ -1,0 +1,36 @@
+/// `a=fingerprint` (RFC 8122 §5): the hash of a DTLS certificate.
+public struct Fingerprint: Hashable, Sendable {
+  /// The hash function in lower case, such as `sha-256`.
+  public var algorithm: String
+  public var digest: [UInt8]
+
+  public init(algorithm: String, digest: [UInt8]) {
+    self.algorithm = algorithm.lowercased()
+    self.digest = digest
+  }
+
+  init?(_ text: String) {
+    let fields = text.fields()
+    guard fields.count == 2 else { return nil }
+    var digest: [UInt8] = []
+    for pair in fields[1].fields(":") {
+      guard pair.utf8.count == 2, let byte = UInt8(pair, radix: 16) else { return nil }
+      digest.append(byte)
+    }
+    guard !digest.isEmpty else { return nil }
+    self.init(algorithm: String(fields[0]), digest: digest)
+  }
+
+  /// As it stands in the attribute: `sha-256 AB:CD:…`.
+  public var text: String {
+    let pairs = digest.map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return "\(algorithm) \(pairs.joined(separator: ":"))"
+  }
+}
+
+/// `a=setup` (RFC 4145 §4, RFC 8842 §5): the active side sends the DTLS ClientHello.
+public enum SetupRole: String, Hashable, Sendable, CaseIterable {
+  case actpass, active, passive, holdconn
+}

@@ -1,0 +1,37 @@
+/// `a=extmap` (RFC 8285 §5): the identifier that stands for an RTP header extension.
+public struct HeaderExtension: Hashable, Sendable {
+  public var id: UInt16
+  /// Which way it may be used, when that differs from the media's direction.
+  public var direction: MediaDirection?
+  public var uri: String
+  public var parameters: String?
+
+  public init(id: UInt16, direction: MediaDirection? = nil, uri: String, parameters: String? = nil) {
+    self.id = id
+    self.direction = direction
+    self.uri = uri
+    self.parameters = parameters
+  }
+
+  init?(_ text: String) {
+    let fields = text.fields(maximum: 3)
+    guard fields.count >= 2 else { return nil }
+    let (number, direction) = fields[0].halves("/")
+    guard let id = number.number(UInt16.self), id > 0 else { return nil }
+    var read: MediaDirection?
+    if let direction {
+      guard let known = MediaDirection(rawValue: String(direction)) else { return nil }
+      read = known
+    }
+    self.init(
+      id: id, direction: read, uri: String(fields[1]), parameters: fields.count > 2 ? String(fields[2]) : nil)
+  }
+
+  var text: String {
+    let way = direction.map { "/\($0.rawValue)" } ?? ""
+    return "\(id)\(way) \(uri)" + (parameters.map { " \($0)" } ?? "")
+  }
+
+  /// One-byte headers carry 1...14, two-byte headers up to 255; 4096...4351 only ask for an identifier (RFC 8285 §7).
+  var isUsable: Bool { (1...14).contains(id) || (16...255).contains(id) }
+}

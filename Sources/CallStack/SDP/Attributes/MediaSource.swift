@@ -1,0 +1,80 @@
+/// What a description says about one RTP source (`a=ssrc`, RFC 5576 §4.1).
+public struct MediaSource: Hashable, Sendable {
+  public let ssrc: UInt32
+  public internal(set) var cname: String?
+  public internal(set) var streamID: MediaStreamID?
+  /// The source that carries this one's retransmissions (`ssrc-group:FID`, RFC 4588).
+  public internal(set) var retransmission: UInt32?
+}
+
+/// `a=ssrc-group` (RFC 5576 §4.2).
+public struct SourceGroup: Hashable, Sendable {
+  /// `FID`, `FEC-FR`, `SIM`, …
+  public let semantics: String
+  public let ssrcs: [UInt32]
+
+  init?(_ text: String) {
+    let fields = text.fields()
+    guard fields.count >= 2 else { return nil }
+    let numbers = fields[1...].compactMap { $0.number(UInt32.self) }
+    guard numbers.count == fields.count - 1 else { return nil }
+    semantics = String(fields[0])
+    ssrcs = numbers
+  }
+}
+
+/// `a=msid` (RFC 8830 §2): the stream and the track that a source belongs to.
+public struct MediaStreamID: Hashable, Sendable {
+  /// `-` for a track in no stream.
+  public var stream: String
+  public var track: String?
+
+  public init(stream: String, track: String?) {
+    self.stream = stream
+    self.track = track
+  }
+
+  init?(_ text: String) {
+    let fields = text.fields()
+    guard fields.count == 1 || fields.count == 2 else { return nil }
+    self.init(stream: String(fields[0]), track: fields.count == 2 ? String(fields[1]) : nil)
+  }
+
+  var text: String { track.map { "\(stream) \($0)" } ?? stream }
+}
+
+/// One `a=ssrc` line.
+struct SourceLine {
+  let ssrc: UInt32
+  let attribute: Attribute
+
+  init?(_ text: String) {
+    let fields = text.fields(maximum: 2)
+    guard fields.count == 2, let ssrc = fields[0].number(UInt32.self) else { return nil }
+    self.ssrc = ssrc
+    attribute = Attribute(line: String(fields[1]))
+  }
+}
+
+extension AttributeList {
+  public var sourceGroups: [SourceGroup] { values("ssrc-group").compactMap { SourceGroup($0) } }
+
+  /// Every source in order of first mention.
+  public var sources: [MediaSource] {
+    var result: [MediaSource] = []
+    for line in values("ssrc").compactMap({ SourceLine($0) }) {
+      let position = result.firstIndex { $0.ssrc == line.ssrc } ?? result.count
+      if position == result.count { result.append(MediaSource(ssrc: line.ssrc)) }
+      switch line.attribute.name {
+      case "cname": result[position].cname = line.attribute.value
+      case "msid": result[position].streamID = line.attribute.value.flatMap { MediaStreamID($0) }
+      default: break
+      }
+    }
+    for group in sourceGroups where group.semantics == "FID" && group.ssrcs.count == 2 {
+      guard let position = result.firstIndex(where: { $0.ssrc == group.ssrcs[0] }) else { continue }
+      result[position].retransmission = group.ssrcs[1]
+    }
+    return result
+  }
+}

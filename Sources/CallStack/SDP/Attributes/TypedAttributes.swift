@@ -1,0 +1,87 @@
+/// The attributes that stand at session or media level alike.
+extension AttributeList {
+  public var direction: MediaDirection? {
+    for attribute in all {
+      if let direction = MediaDirection(rawValue: attribute.name) { return direction }
+    }
+    return nil
+  }
+
+  public var iceUsernameFragment: String? { value("ice-ufrag") }
+  public var icePassword: String? { value("ice-pwd") }
+  public var iceOptions: [String] { values("ice-options").flatMap { $0.fields().map(String.init) } }
+  public var fingerprints: [Fingerprint] { values("fingerprint").compactMap { Fingerprint($0) } }
+  public var setup: SetupRole? { value("setup").flatMap { SetupRole(rawValue: $0) } }
+  public var headerExtensions: [HeaderExtension] { values("extmap").compactMap { HeaderExtension($0) } }
+  public var streamIDs: [MediaStreamID] { values("msid").compactMap { MediaStreamID($0) } }
+
+  /// The values of `a=candidate`, which ICE reads (RFC 8839 §5.1).
+  public var candidates: [String] { values("candidate") }
+
+  /// Packet time in milliseconds (RFC 8866 §6.4).
+  public var packetTime: UInt32? { value("ptime")?.number() }
+  public var maximumPacketTime: UInt32? { value("maxptime")?.number() }
+  public var sctpPort: UInt16? { value("sctp-port")?.number() }
+
+  public var rtpMaps: [RTPMap] { values("rtpmap").compactMap { RTPMap($0) } }
+}
+
+/// `a=group` (RFC 5888 §5).
+public struct MediaGroup: Hashable, Sendable {
+  public var semantics: String
+  public var mids: [String]
+
+  init?(_ text: String) {
+    let fields = text.fields()
+    guard let first = fields.first else { return nil }
+    semantics = String(first)
+    mids = fields.dropFirst().map(String.init)
+  }
+}
+
+extension SessionDescription {
+  public var groups: [MediaGroup] { attributes.values("group").compactMap { MediaGroup($0) } }
+
+  /// The mids of the first BUNDLE group, empty without one (RFC 9143).
+  public var bundle: [String] { groups.first { $0.semantics == "BUNDLE" }?.mids ?? [] }
+
+  public func section(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
+
+  /// The direction of a section: its own, or the session's, or both ways (RFC 8866 §6.7).
+  public func direction(of section: MediaDescription) -> MediaDirection {
+    section.attributes.direction ?? attributes.direction ?? .sendrecv
+  }
+}
+
+extension Attribute {
+  /// Whether an attribute we understand follows its grammar; true for every other.
+  var isWellFormed: Bool {
+    guard name.isToken else { return false }
+    guard let value else { return !Self.needsValue.contains(name) }
+    return switch name {
+    case "mid": value.isToken
+    case "ice-ufrag": value.isToken && (4...256).contains(value.utf8.count)
+    case "ice-pwd": value.isToken && (22...256).contains(value.utf8.count)
+    case "fingerprint": Fingerprint(value) != nil
+    case "setup": SetupRole(rawValue: value) != nil
+    case "rtpmap": RTPMap(value) != nil
+    case "fmtp": FormatLine(value) != nil
+    case "rtcp-fb": FeedbackLine(value) != nil
+    case "extmap": HeaderExtension(value) != nil
+    case "ssrc": SourceLine(value) != nil
+    case "ssrc-group": SourceGroup(value) != nil
+    case "msid": MediaStreamID(value) != nil
+    case "group": MediaGroup(value) != nil
+    case "candidate", "rid", "simulcast": !value.isEmpty
+    case "ptime", "maxptime": value.number(UInt32.self) != nil
+    case "sctp-port": value.number(UInt16.self) != nil
+    case "max-message-size": value.number(UInt64.self) != nil
+    default: true
+    }
+  }
+
+  private static let needsValue: Set<String> = [
+    "mid", "ice-ufrag", "ice-pwd", "fingerprint", "setup", "rtpmap", "fmtp", "rtcp-fb", "extmap", "ssrc", "ssrc-group",
+    "msid", "group", "candidate", "rid", "simulcast", "ptime", "maxptime", "sctp-port", "max-message-size",
+  ]
+}

@@ -1,0 +1,56 @@
+/// A codec the owner can encode and decode, with what it asks of a sender toward it.
+public struct CodecCapability: Hashable, Sendable {
+  public var name: String
+  public var clockRate: UInt32
+  public var channels: UInt8
+  /// The parameters of our `a=fmtp` line: what we want to receive (RFC 7587 §6.1), or which variant this is (RFC 6184 §8.1).
+  public var parameters: FormatParameters
+  public var feedback: [Feedback]
+  /// Whether lost packets can be sent again on a stream of their own (RFC 4588).
+  public var retransmission: Bool
+  /// The number to use in an offer while it is free; any dynamic number otherwise.
+  public var preferredPayloadType: UInt8?
+
+  public init(
+    _ name: String, clockRate: UInt32, channels: UInt8 = 1, parameters: FormatParameters = FormatParameters(),
+    feedback: [Feedback] = [], retransmission: Bool = false, preferredPayloadType: UInt8? = nil
+  ) {
+    self.name = name
+    self.clockRate = clockRate
+    self.channels = channels
+    self.parameters = parameters
+    self.feedback = feedback
+    self.retransmission = retransmission
+    self.preferredPayloadType = preferredPayloadType
+  }
+
+  public static let opus = CodecCapability(
+    "opus", clockRate: 48_000, channels: 2, parameters: ["minptime": "10", "useinbandfec": "1"],
+    feedback: [.transportCC], preferredPayloadType: 111)
+
+  public static let vp8 = CodecCapability(
+    "VP8", clockRate: 90_000, feedback: [.remb, .transportCC, .fullIntraRequest, .nack, .pictureLoss],
+    retransmission: true, preferredPayloadType: 96)
+}
+
+/// Everything the owner can do for one kind of media.
+public struct MediaCapabilities: Hashable, Sendable {
+  /// Most wanted first.
+  public var codecs: [CodecCapability]
+  /// URIs of the RTP header extensions that can be sent and read.
+  public var headerExtensions: [String]
+  /// What we ask to be sent, in milliseconds (`a=ptime`).
+  public var packetTime: UInt32?
+  /// The most we accept in one packet, in milliseconds (`a=maxptime`).
+  public var maximumPacketTime: UInt32?
+
+  public init(
+    codecs: [CodecCapability], headerExtensions: [String] = [], packetTime: UInt32? = nil,
+    maximumPacketTime: UInt32? = nil
+  ) {
+    self.codecs = codecs
+    self.headerExtensions = headerExtensions
+    self.packetTime = packetTime
+    self.maximumPacketTime = maximumPacketTime
+  }
+}

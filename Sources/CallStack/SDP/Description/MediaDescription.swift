@@ -1,0 +1,73 @@
+/// One `m=` section (RFC 8866 §5.14).
+public struct MediaDescription: Hashable, Sendable {
+  /// `audio`, `video`, `application` or whatever else stood there.
+  public var type: String
+  public var port: UInt16
+  /// The number after the slash of `port/count`.
+  public var portCount: UInt16?
+  public var transportProtocol: String
+  public var formats: [String]
+  /// Lines of the section that are not attributes, in order.
+  public var lines: [Line]
+  public var attributes: AttributeList
+
+  public init(
+    type: String, port: UInt16, transportProtocol: String, formats: [String], lines: [Line] = [],
+    attributes: AttributeList = []
+  ) {
+    self.type = type
+    self.port = port
+    self.transportProtocol = transportProtocol
+    self.formats = formats
+    self.lines = lines
+    self.attributes = attributes
+  }
+
+  init?(_ text: String) {
+    let fields = text.fields()
+    guard fields.count >= 4, fields[0].isToken, fields[2].isToken else { return nil }
+    let (port, count) = fields[1].halves("/")
+    guard let port = port.number(UInt16.self) else { return nil }
+    self.init(
+      type: String(fields[0]), port: port, transportProtocol: String(fields[2]), formats: fields[3...].map(String.init))
+    if let count {
+      guard let number = count.number(UInt16.self), number > 0 else { return nil }
+      portCount = number
+    }
+    guard !isRTP || Self.arePayloadTypes(formats) else { return nil }
+  }
+
+  /// Numbers below 128, each once: this also bounds what a section can cost.
+  private static func arePayloadTypes(_ formats: [String]) -> Bool {
+    var seen: Set<UInt8> = []
+    return formats.count <= 128
+      && formats.allSatisfy { $0.number(UInt8.self).map { $0 < 128 && seen.insert($0).inserted } ?? false }
+  }
+
+  var text: String {
+    let count = portCount.map { "/\($0)" } ?? ""
+    return "\(type) \(port)\(count) \(transportProtocol) \(formats.joined(separator: " "))"
+  }
+
+  public var kind: MediaKind? { MediaKind(rawValue: type) }
+
+  /// A profile of RTP that RFC 9429 §5.1.2 accepts, whatever its case.
+  public var isRTP: Bool {
+    switch transportProtocol.uppercased() {
+    case "RTP/AVP", "RTP/AVPF", "RTP/SAVP", "RTP/SAVPF", "UDP/TLS/RTP/SAVP", "UDP/TLS/RTP/SAVPF",
+      "TCP/DTLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF":
+      true
+    default: false
+    }
+  }
+
+  public var mid: String? { attributes.value("mid") }
+
+  /// Port zero means rejected, unless the section waits to be bundled (RFC 9143 §6).
+  public var isRejected: Bool { port == 0 && !attributes.contains("bundle-only") }
+}
+
+/// The kinds of media a transceiver carries.
+public enum MediaKind: String, Hashable, Sendable, CaseIterable {
+  case audio, video
+}

@@ -1,0 +1,56 @@
+/// A session description (RFC 8866) as WebRTC uses it (RFC 9429 §5).
+///
+/// Reading and writing is lossless up to line endings and the place of `a=` lines among other lines of a section.
+public struct SessionDescription: Hashable, Sendable {
+  public var origin: Origin
+  /// The `s=` line.
+  public var name: String
+  /// Session lines that are neither `v=`, `o=`, `s=`, `a=` nor `m=`, in order.
+  public var lines: [Line]
+  public var attributes: AttributeList
+  public var media: [MediaDescription]
+
+  public init(
+    origin: Origin, name: String = "-", lines: [Line] = [Line("t", "0 0")], attributes: AttributeList = [],
+    media: [MediaDescription] = []
+  ) {
+    self.origin = origin
+    self.name = name
+    self.lines = lines
+    self.attributes = attributes
+    self.media = media
+  }
+
+  /// The description on the wire, every line ended by CR LF.
+  public var text: String {
+    var result = "v=0\r\no=\(origin.text)\r\ns=\(name)\r\n"
+    append(lines, attributes, to: &result)
+    for section in media {
+      result += "m=\(section.text)\r\n"
+      append(section.lines, section.attributes, to: &result)
+    }
+    return result
+  }
+
+  private func append(_ lines: [Line], _ attributes: AttributeList, to result: inout String) {
+    for line in lines { result += "\(line.type)=\(line.value)\r\n" }
+    for attribute in attributes.all { result += "a=\(attribute.text)\r\n" }
+  }
+}
+
+/// A line other than `v=`, `o=`, `s=`, `m=` and `a=`: `c=`, `b=`, `t=`, `i=` and the like.
+public struct Line: Hashable, Sendable {
+  public var type: Unicode.Scalar
+  public var value: String
+
+  public init(_ type: Unicode.Scalar, _ value: String) {
+    self.type = type
+    self.value = value
+  }
+}
+
+extension [Line] {
+  /// The `c=` line.
+  public var connection: Connection? { first { $0.type == "c" }.flatMap { Connection($0.value) } }
+  public var bandwidths: [Bandwidth] { compactMap { $0.type == "b" ? Bandwidth($0.value) : nil } }
+}

@@ -1,0 +1,116 @@
+extension JSEPSession {
+  /// Answers the pending offer section by section (RFC 9429 §5.3).
+  ///
+  /// - Throws: `noCommonCodec` when nothing that was offered can be used.
+  public mutating func createAnswer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
+    guard signalingState == .haveRemoteOffer || signalingState == .haveLocalPranswer,
+      let offer = pendingRemoteDescription
+    else { throw .wrongState(signalingState) }
+    let (accepted, lacksCodec) = acceptedSections(of: offer)
+    guard !accepted.isEmpty || !lacksCodec else { throw .noCommonCodec }
+    let bundle = offer.bundle.filter { mid in accepted.contains { offer.media[$0.key].mid == mid } }
+    let tagged = bundle.first.flatMap { tag in offer.media.firstIndex { $0.mid == tag } } ?? accepted.keys.min()
+
+    var setup = SetupRole.active
+    if let tagged {
+      let remote = try offer.transport(at: tagged)
+      try checkCredentials(parameters, against: remote)
+      setup = ownSetup(answering: remote)
+    }
+    let writer = SectionWriter(transport: parameters, setup: setup, isOffer: false)
+    var identifiers = ExtensionIdentifiers(inUseBy: offer)
+    var sections: [MediaDescription] = []
+    for (index, offered) in offer.media.enumerated() {
+      if let (transceiver, codecs) = accepted[index] {
+        let content = content(
+          answering: offered, in: offer, with: codecs, for: transceiver, identifiers: &identifiers)
+        sections.append(writer.section(content, place: index == tagged ? .tagged : .bundled))
+      } else {
+        sections.append(SectionWriter.rejection(of: offered))
+      }
+    }
+    let answer = stamped(sections, bundle: bundle, parameters: parameters)
+    createdAnswer = answer
+    return answer
+  }
+
+  /// The sections that can be accepted, and whether any failed for want of a codec.
+  private func acceptedSections(
+    of offer: SessionDescription
+  ) -> ([Int: (transceiver: Transceiver, codecs: [CodecDescription])], lacksCodec: Bool) {
+    var accepted: [Int: (transceiver: Transceiver, codecs: [CodecDescription])] = [:]
+    var lacksCodec = false
+    for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
+      // RFC 9429 §5.3.1: without multiplexing of RTCP the section is rejected.
+      guard section.attributes.contains("rtcp-mux"),
+        let transceiver = transceivers.first(where: { $0.mLineIndex == index && !$0.isStopping && !$0.isStopped })
+      else { continue }
+      let wanted = capabilities(transceiver).codecs
+      let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
+      if codecs.isEmpty { lacksCodec = true } else { accepted[index] = (transceiver, codecs) }
+    }
+    let bundled = accepted.filter { offer.media[$0.key].mid.map(offer.bundle.contains) ?? false }
+    if !bundled.isEmpty { return (bundled, lacksCodec) }
+    // From a peer that does not bundle, max-bundle takes the first section only (RFC 9429 §4.1.1).
+    guard let first = accepted.keys.min() else { return ([:], lacksCodec) }
+    return (accepted.filter { $0.key == first }, lacksCodec)
+  }
+
+  private func content(
+    answering offered: MediaDescription, in offer: SessionDescription, with codecs: [CodecDescription],
+    for transceiver: Transceiver, identifiers: inout ExtensionIdentifiers
+  ) -> SectionWriter.Content {
+    let capabilities = capabilities(transceiver)
+    var extensions: [HeaderExtension] = []
+    for entry in offered.attributes.headerExtensions where capabilities.headerExtensions.contains(entry.uri) {
+      guard let id = entry.isUsable ? entry.id : identifiers.headerExtensions(for: [entry.uri]).first?.id else {
+        continue
+      }
+      extensions.append(HeaderExtension(id: id, direction: entry.direction?.reversed, uri: entry.uri))
+    }
+    return SectionWriter.Content(
+      kind: transceiver.kind, transportProtocol: offered.transportProtocol, mid: offered.mid,
+      direction: transceiver.direction.intersection(offer.direction(of: offered).reversed),
+      codecs: codecs, headerExtensions: extensions,
+      sender: transceiver.direction.sends ? transceiver.sender : nil, capabilities: capabilities,
+      reducedSizeRTCP: offered.attributes.contains("rtcp-rsize"))
+  }
+
+  /// RFC 8839 §4.4.1.1.1: a restart is answered with new credentials, anything else with the old ones.
+  private func checkCredentials(_ parameters: TransportParameters, against remote: TransportDescription)
+    throws(JSEPError)
+  {
+    guard localTransport != nil else { return }
+    let isChange = isChangeOfCredentials(parameters)
+    if isRestart(remote), !isChange { throw .credentialsUnchanged }
+    if !isRestart(remote), isChange { throw .credentialsChanged }
+  }
+}
+
+extension MediaDescription {
+  /// The formats of an answer: the offerer's numbers for what both can do (RFC 9429 §5.3.1).
+  fileprivate func codecs(answeredBy capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
+    let offered = codecs
+    var matches: [(offered: CodecDescription, capability: CodecCapability)] = []
+    for codec in offered {
+      guard let capability = capabilities.first(where: { CodecIdentity($0) == codec.identity }),
+        !matches.contains(where: { $0.capability == capability })
+      else { continue }
+      matches.append((codec, capability))
+    }
+    if inTheirOrder {
+      matches = capabilities.compactMap { capability in matches.first { $0.capability == capability } }
+    }
+    return matches.flatMap { match in
+      var codec = CodecDescription(match.capability, payloadType: match.offered.payloadType)
+      codec.feedback = match.capability.feedback.filter { match.offered.feedback.contains($0) }
+      codec.parameters = .forAnswer(codec.name, offered: match.offered.parameters, local: codec.parameters)
+      guard match.capability.retransmission, let own = offered.retransmission(of: codec.payloadType) else {
+        return [codec]
+      }
+      return [
+        codec, CodecDescription(retransmitting: codec.payloadType, as: own, clockRate: codec.clockRate),
+      ]
+    }
+  }
+}

@@ -1,0 +1,73 @@
+extension JSEPSession {
+  /// Puts a candidate that was gathered meanwhile into our description, for peers that take whole descriptions only.
+  public mutating func addLocalCandidate(_ candidate: String) throws(JSEPError) {
+    try appendLocal(Attribute("candidate", candidateValue(candidate)))
+  }
+
+  /// Says in our description that no candidate follows (RFC 8840 §8.2).
+  public mutating func endLocalCandidates() throws(JSEPError) { try appendLocal(Attribute("end-of-candidates")) }
+
+  private mutating func appendLocal(_ attribute: Attribute) throws(JSEPError) {
+    guard signalingState != .closed, let description = localDescription else { throw .wrongState(signalingState) }
+    guard let index = description.transportIndex, !description.media[index].attributes.all.contains(attribute) else {
+      return
+    }
+    if pendingLocalDescription != nil {
+      pendingLocalDescription?.media[index].attributes.all.append(attribute)
+    } else {
+      current?.local.media[index].attributes.all.append(attribute)
+    }
+  }
+
+  /// Takes a trickled candidate of the far side into its description (W3C: addIceCandidate).
+  ///
+  /// - Parameters:
+  ///   - candidate: the candidate's text; empty for the end of candidates.
+  ///   - usernameFragment: the generation it belongs to; when nil, what the text says, or the newest.
+  /// - Returns: whether it belongs to the transport in use, and not to a section whose own transport is never used.
+  /// - Throws: `noRemoteDescription` when it came too early (the application keeps it), `unknownUsernameFragment` when it
+  ///   came too late.
+  @discardableResult
+  public mutating func addRemoteCandidate(
+    _ candidate: String, mid: String? = nil, mLineIndex: Int? = nil, usernameFragment: String? = nil
+  ) throws(JSEPError) -> Bool {
+    try requireOpen()
+    guard let newest = remoteDescription else { throw .noRemoteDescription }
+    let index = mid.map { mid in newest.media.firstIndex { $0.mid == mid } } ?? mLineIndex
+    guard let index, newest.media.indices.contains(index) else { throw .unknownSection }
+    let value = candidateValue(candidate)
+    let attribute = value.isEmpty ? Attribute("end-of-candidates") : Attribute("candidate", value)
+    let fragment = usernameFragment ?? value.extensionValue("ufrag")
+    if let pending = pendingRemoteDescription, pending.hasUsernameFragment(fragment, at: index) {
+      pendingRemoteDescription?.media[index].attributes.all.append(attribute)
+      return pending.transportIndex == index
+    }
+    guard let remote = current?.remote, remote.hasUsernameFragment(fragment, at: index) else {
+      throw .unknownUsernameFragment
+    }
+    current?.remote.media[index].attributes.all.append(attribute)
+    return transport?.mLineIndex == index
+  }
+}
+
+extension SessionDescription {
+  /// The section whose transport the bundle uses.
+  fileprivate var transportIndex: Int? {
+    bundle.first.flatMap { tag in media.firstIndex { $0.mid == tag } } ?? media.firstIndex { !$0.isRejected }
+  }
+
+  /// A candidate that names no generation fits any.
+  fileprivate func hasUsernameFragment(_ fragment: String?, at index: Int) -> Bool {
+    guard media.indices.contains(index) else { return false }
+    return fragment == nil || (try? transport(at: index))?.usernameFragment == fragment
+  }
+}
+
+extension String {
+  /// The value after a name in the extension part of a candidate (RFC 8839 §5.1).
+  fileprivate func extensionValue(_ name: String) -> String? {
+    let fields = fields()
+    guard let position = fields.firstIndex(where: { $0 == name }), position + 1 < fields.count else { return nil }
+    return String(fields[position + 1])
+  }
+}

@@ -1,0 +1,104 @@
+extension JSEPSession {
+  /// Puts an answered pair of descriptions into force.
+  mutating func apply(_ pair: DescriptionPair, isFinal: Bool, effects: inout DescriptionEffects) throws(JSEPError) {
+    let negotiated = try negotiatedTransport(pair)
+    let credentials = try negotiated.map { transport throws(JSEPError) in
+      try pair.local.transport(at: transport.mLineIndex)
+    }
+    for position in transceivers.indices {
+      guard let index = transceivers[position].mLineIndex, index < pair.answer.media.count else { continue }
+      guard pair.answer.media[index].port != 0 else {
+        if isFinal { transceivers[position].association.isStopped = true }
+        continue
+      }
+      let direction = pair.direction(at: index)
+      transceivers[position].association.currentDirection = direction
+      if direction.sends { transceivers[position].hasSent = true }
+    }
+    media = pair.local.media.indices.compactMap { index in
+      guard let owner = transceivers.first(where: { $0.mLineIndex == index && !$0.isStopped }), let mid = owner.mid
+      else {
+        return nil
+      }
+      return pair.media(at: index, mid: mid, transceiver: owner.id)
+    }
+    transport = negotiated
+    effects.isNegotiated = true
+    if isFinal {
+      if credentials?.isSameGeneration(as: localTransport) != true { isRestartRequested = false }
+      localTransport = credentials
+      settle(pair, effects: &effects)
+    } else {
+      pendingLocalDescription = pair.local
+      pendingRemoteDescription = pair.remote
+    }
+  }
+
+  /// From here on a rollback leads back to this.
+  private mutating func settle(_ pair: DescriptionPair, effects: inout DescriptionEffects) {
+    if pair.isLocalOffer, let createdOffer { nextMid = createdOffer.nextMid }
+    current = pair
+    forgetPending()
+    for position in transceivers.indices where transceivers[position].isStopped {
+      effects.stopped.append(transceivers[position].id)
+      if transceivers[position].association.hasRemoteTrack { effects.tracksRemoved.append(transceivers[position].id) }
+    }
+    transceivers.removeAll { $0.isStopped }
+    for position in transceivers.indices { transceivers[position].stable = transceivers[position].association }
+  }
+
+  /// The transport of the answer's first bundled section (RFC 9143 §7.3.1); nil when every section is rejected.
+  func negotiatedTransport(_ pair: DescriptionPair) throws(JSEPError) -> NegotiatedTransport? {
+    let tag = pair.answer.bundle.first.flatMap { mid in pair.answer.media.firstIndex { $0.mid == mid } }
+    guard let index = tag ?? pair.answer.media.firstIndex(where: { $0.port != 0 }) else { return nil }
+    let remote = try pair.remote.transport(at: index)
+    let setup = try pair.isLocalOffer ? ownSetup(answeredBy: remote) : ownSetup(answering: remote)
+    return NegotiatedTransport(mid: pair.answer.media[index].mid, mLineIndex: index, remote: remote, setup: setup)
+  }
+
+  func isRestart(_ remote: TransportDescription) -> Bool {
+    transport.map { !remote.isSameGeneration(as: $0.remote) } ?? false
+  }
+
+  // MARK: DTLS roles (RFC 8842 §5)
+
+  /// The role of the running association, which lasts as long as the far side's certificate does.
+  private func runningSetup(with remote: TransportDescription) -> SetupRole? {
+    guard let transport, transport.remote.fingerprints.contains(where: remote.fingerprints.contains) else { return nil }
+    return transport.setup
+  }
+
+  /// `actpass` is answered by `active`, so that the ClientHello need not wait for the answer; a running association
+  /// keeps its roles.
+  func ownSetup(answering remote: TransportDescription) -> SetupRole {
+    runningSetup(with: remote) ?? (remote.setup == .active ? .passive : .active)
+  }
+
+  private func ownSetup(answeredBy remote: TransportDescription) throws(JSEPError) -> SetupRole {
+    // RFC 4145 §4.1: active when it does not say.
+    let theirs = remote.setup ?? .active
+    guard theirs == .active || theirs == .passive else { throw .invalidSetup(theirs) }
+    let ours: SetupRole = theirs == .active ? .passive : .active
+    if let running = runningSetup(with: remote), running != ours { throw .setupChanged }
+    return ours
+  }
+
+  /// Every live section has a transport, and the one in use does not turn its DTLS role round.
+  func checkOfferedTransport(_ offer: SessionDescription, effects: inout DescriptionEffects) throws(JSEPError) {
+    let live = offer.media.indices.filter { !offer.media[$0].isRejected && offer.media[$0].isRTP }
+    for index in live {
+      let remote = try offer.transport(at: index)
+      if remote.setup == .holdconn { throw .invalidSetup(.holdconn) }
+      if let setup = remote.setup, setup != .actpass, setup == runningSetup(with: remote) { throw .setupChanged }
+    }
+    let tagged = offer.bundle.first.flatMap { tag in live.first { offer.media[$0].mid == tag } } ?? live.first
+    if let tagged { effects.isRemoteICERestart = isRestart(try offer.transport(at: tagged)) }
+  }
+}
+
+extension TransportDescription {
+  /// Other credentials are an ICE restart (RFC 8839 §4.4.3).
+  func isSameGeneration(as other: TransportDescription?) -> Bool {
+    usernameFragment == other?.usernameFragment && password == other?.password
+  }
+}

@@ -1,0 +1,72 @@
+extension JSEPSession {
+  public func transceiver(_ id: Transceiver.ID) -> Transceiver? { transceivers.first { $0.id == id } }
+
+  @discardableResult
+  public mutating func addTransceiver(
+    _ kind: MediaKind, direction: MediaDirection = .sendrecv, sender: Transceiver.Sender? = nil
+  ) throws(JSEPError) -> Transceiver.ID {
+    try requireOpen()
+    return add(kind, direction: direction, sender: sender, maker: .addTransceiver)
+  }
+
+  /// Sends a track, on a transceiver that waits for one or on a new one (W3C: addTrack).
+  @discardableResult
+  public mutating func addTrack(_ kind: MediaKind, sender: Transceiver.Sender) throws(JSEPError) -> Transceiver.ID {
+    try requireOpen()
+    let idle = transceivers.firstIndex {
+      $0.kind == kind && $0.sender == nil && !$0.isStopping && !$0.isStopped && !$0.hasSent
+    }
+    guard let idle else { return add(kind, direction: .sendrecv, sender: sender, maker: .addTrack) }
+    transceivers[idle].sender = sender
+    transceivers[idle].direction = MediaDirection(sends: true, receives: transceivers[idle].direction.receives)
+    transceivers[idle].maker = .addTrack
+    return transceivers[idle].id
+  }
+
+  /// Stops sending on a transceiver, which goes on to receive (W3C: removeTrack).
+  public mutating func removeTrack(_ id: Transceiver.ID) throws(JSEPError) {
+    let index = try liveIndex(id)
+    transceivers[index].sender = nil
+    transceivers[index].direction = MediaDirection(sends: false, receives: transceivers[index].direction.receives)
+  }
+
+  public mutating func setDirection(_ direction: MediaDirection, of id: Transceiver.ID) throws(JSEPError) {
+    transceivers[try liveIndex(id)].direction = direction
+  }
+
+  /// Replaces what the next description announces about our media; nil for nothing.
+  public mutating func setSender(_ sender: Transceiver.Sender?, of id: Transceiver.ID) throws(JSEPError) {
+    transceivers[try liveIndex(id)].sender = sender
+  }
+
+  /// Negotiates these codecs, most wanted first; nil for all that the configuration has.
+  public mutating func setCodecPreferences(_ codecs: [CodecCapability]?, of id: Transceiver.ID) throws(JSEPError) {
+    transceivers[try liveIndex(id)].codecPreferences = codecs
+  }
+
+  /// Ends a transceiver: at once when it was never negotiated, else with the next negotiation (W3C: stop).
+  public mutating func stop(_ id: Transceiver.ID) throws(JSEPError) {
+    let index = try liveIndex(id)
+    if transceivers[index].association.mLineIndex == nil {
+      transceivers.remove(at: index)
+    } else {
+      transceivers[index].isStopping = true
+    }
+  }
+
+  mutating func add(
+    _ kind: MediaKind, direction: MediaDirection, sender: Transceiver.Sender?, maker: Transceiver.Maker
+  ) -> Transceiver.ID {
+    let id = Transceiver.ID(number: nextTransceiver)
+    nextTransceiver += 1
+    transceivers.append(Transceiver(id: id, kind: kind, direction: direction, sender: sender, maker: maker))
+    return id
+  }
+
+  private func liveIndex(_ id: Transceiver.ID) throws(JSEPError) -> Int {
+    try requireOpen()
+    guard let index = transceivers.firstIndex(where: { $0.id == id }) else { throw .unknownTransceiver }
+    guard !transceivers[index].isStopping, !transceivers[index].isStopped else { throw .transceiverStopped }
+    return index
+  }
+}

@@ -1,0 +1,72 @@
+extension SessionDescription {
+  /// What holds for every remote description.
+  func checkAsRemote() throws(JSEPError) {
+    var mids: Set<String> = []
+    for mid in media.compactMap(\.mid) {
+      guard mids.insert(mid).inserted else { throw .duplicateMid(mid) }
+    }
+    var bundled: Set<String> = []
+    for group in groups where group.semantics == "BUNDLE" {
+      for mid in group.mids where !mids.contains(mid) || !bundled.insert(mid).inserted {
+        throw .invalidBundleGroup(mid: mid)
+      }
+    }
+    try checkBundledNumbers()
+  }
+
+  /// Bundled sections share their numbers (RFC 9143 §10.1).
+  private func checkBundledNumbers() throws(JSEPError) {
+    var codecs: [UInt8: CodecIdentity] = [:]
+    var extensions: [UInt16: String] = [:]
+    for section in media where !section.isRejected && (section.mid.map(bundle.contains) ?? false) {
+      for codec in section.codecs {
+        let known = codecs.updateValue(codec.identity, forKey: codec.payloadType)
+        guard known == nil || known == codec.identity else { throw .payloadTypeConflict(codec.payloadType) }
+      }
+      for entry in section.attributes.headerExtensions {
+        let known = extensions.updateValue(entry.uri, forKey: entry.id)
+        guard known == nil || known == entry.uri else { throw .extensionConflict(id: entry.id) }
+      }
+    }
+  }
+
+  /// A later offer keeps the sections of before in their order (RFC 3264 §8); only a dead one may become another.
+  func checkContinues(_ current: DescriptionPair?, _ transceivers: [Transceiver]) throws(JSEPError) {
+    guard let current else { return }
+    guard media.count >= current.remote.media.count else { throw .mLineMismatch(mLineIndex: media.count) }
+    for (index, before) in current.remote.media.enumerated() {
+      let wasDead = current.answer.media[index].port == 0
+      let isSame = media[index].mid == before.mid && media[index].type == before.type
+      guard wasDead || isSame else { throw .mLineMismatch(mLineIndex: index) }
+    }
+    for transceiver in transceivers {
+      guard let mid = transceiver.stable.mid, let index = transceiver.stable.mLineIndex else { continue }
+      let now = media.firstIndex { $0.mid == mid } ?? index
+      guard now == index else { throw .mLineMismatch(mLineIndex: now) }
+    }
+  }
+
+  /// An answer has the offer's sections in the offer's order (RFC 3264 §6).
+  func checkAnswers(_ offer: SessionDescription) throws(JSEPError) {
+    guard media.count == offer.media.count else {
+      throw .mLineMismatch(mLineIndex: min(media.count, offer.media.count))
+    }
+    let live = media.indices.filter { media[$0].port != 0 }
+    for (index, (answered, offered)) in zip(media, offer.media).enumerated() {
+      guard answered.type == offered.type, answered.mid == nil || answered.mid == offered.mid,
+        answered.port == 0 || !offered.isRejected
+      else { throw .mLineMismatch(mLineIndex: index) }
+      guard answered.port != 0 else { continue }
+      guard !answered.isRTP || answered.attributes.contains("rtcp-mux") else {
+        throw .missingRTCPMux(mLineIndex: index)
+      }
+      // Only the section that carries the transport can live outside a bundle.
+      let isBundled = answered.mid.map(bundle.contains) ?? false
+      guard isBundled || (bundle.isEmpty && live.count == 1 && index == live[0]) else {
+        throw .notBundled(mLineIndex: index)
+      }
+    }
+    for mid in bundle where !offer.bundle.contains(mid) { throw .invalidBundleGroup(mid: mid) }
+    for mid in bundle where section(mid: mid)?.port == 0 { throw .invalidBundleGroup(mid: mid) }
+  }
+}

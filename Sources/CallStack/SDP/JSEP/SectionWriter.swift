@@ -1,0 +1,108 @@
+import CallCore
+
+/// Writes the `m=` sections of our descriptions (RFC 9429 §5.2.1, §5.3.1).
+struct SectionWriter {
+  enum Place {
+    /// Carries the transport of the whole bundle.
+    case tagged
+    /// Shares it.
+    case bundled
+    /// Offered for the first time, and only within the bundle (RFC 9143 §6).
+    case bundleOnly
+  }
+
+  let transport: TransportParameters
+  let setup: SetupRole
+  let isOffer: Bool
+
+  struct Content {
+    var kind: MediaKind
+    var transportProtocol = "UDP/TLS/RTP/SAVPF"
+    /// nil toward a peer that names no section.
+    var mid: String?
+    var direction: MediaDirection
+    var codecs: [CodecDescription]
+    var headerExtensions: [HeaderExtension]
+    var sender: Transceiver.Sender?
+    var capabilities: MediaCapabilities
+    var reducedSizeRTCP = true
+  }
+
+  func section(_ content: Content, place: Place) -> MediaDescription {
+    let endpoint = place == .bundleOnly ? nil : transport.defaultEndpoint
+    var section = MediaDescription(
+      type: content.kind.rawValue, port: place == .bundleOnly ? 0 : endpoint?.port ?? 9,
+      transportProtocol: content.transportProtocol, formats: content.codecs.map { "\($0.payloadType)" },
+      lines: [Line("c", Self.connection(endpoint).text)])
+    appendTransport(to: &section.attributes, place: place)
+    appendMedia(content, to: &section.attributes, place: place)
+    for codec in content.codecs { append(codec, to: &section.attributes) }
+    if let time = content.capabilities.packetTime { section.attributes.append("ptime", "\(time)") }
+    if let time = content.capabilities.maximumPacketTime { section.attributes.append("maxptime", "\(time)") }
+    if let sender = content.sender { append(sender, of: content, to: &section.attributes) }
+    return section
+  }
+
+  /// A section that says no, in the place and with the formats of the one it answers (RFC 3264 §6).
+  static func rejection(of section: MediaDescription) -> MediaDescription {
+    var attributes: AttributeList = []
+    if let mid = section.mid { attributes.append("mid", mid) }
+    if section.isRTP { attributes.append("inactive") }
+    return MediaDescription(
+      type: section.type, port: 0, transportProtocol: section.transportProtocol, formats: section.formats,
+      lines: [Line("c", connection(nil).text)], attributes: attributes)
+  }
+
+  static func connection(_ endpoint: Endpoint?) -> Connection {
+    guard let endpoint else { return Connection(address: "0.0.0.0") }
+    return Connection(addressType: endpoint.address.isIPv6 ? "IP6" : "IP4", address: "\(endpoint.address)")
+  }
+
+  /// RFC 9143 §7 wants credentials in the tagged section alone, but common peers refuse any section without them, and
+  /// all of them repeat them; candidates stand in the tagged section only.
+  private func appendTransport(to attributes: inout AttributeList, place: Place) {
+    if place == .tagged {
+      for candidate in transport.candidates { attributes.append("candidate", candidateValue(candidate)) }
+      if transport.endOfCandidates { attributes.append("end-of-candidates") }
+    }
+    attributes.append("ice-ufrag", transport.usernameFragment)
+    attributes.append("ice-pwd", transport.password)
+    for fingerprint in transport.fingerprints { attributes.append("fingerprint", fingerprint.text) }
+    attributes.append("setup", setup.rawValue)
+  }
+
+  private func appendMedia(_ content: Content, to attributes: inout AttributeList, place: Place) {
+    if let mid = content.mid { attributes.append("mid", mid) }
+    for entry in content.headerExtensions { attributes.append("extmap", entry.text) }
+    attributes.append(content.direction.rawValue)
+    for id in content.sender?.mediaStreamIDs ?? [] { attributes.append("msid", id.text) }
+    if place == .bundleOnly { attributes.append("bundle-only") }
+    attributes.append("rtcp-mux")
+    if isOffer { attributes.append("rtcp-mux-only") }
+    if content.reducedSizeRTCP { attributes.append("rtcp-rsize") }
+  }
+
+  private func append(_ codec: CodecDescription, to attributes: inout AttributeList) {
+    let map = RTPMap(
+      payloadType: codec.payloadType, encoding: codec.name, clockRate: codec.clockRate, channels: codec.channels)
+    attributes.append("rtpmap", map.text)
+    for feedback in codec.feedback { attributes.append("rtcp-fb", "\(codec.payloadType) \(feedback.text)") }
+    if !codec.parameters.isEmpty { attributes.append("fmtp", "\(codec.payloadType) \(codec.parameters.text)") }
+  }
+
+  /// Sources are named for peers that do not read the MID extension (RFC 9429 §5.2.1 leaves it open).
+  private func append(_ sender: Transceiver.Sender, of content: Content, to attributes: inout AttributeList) {
+    let retransmits = content.codecs.contains { $0.name.equalsIgnoringCase("rtx") }
+    let second = retransmits ? sender.retransmissionSSRC : nil
+    if let second { attributes.append("ssrc-group", "FID \(sender.ssrc) \(second)") }
+    attributes.append("ssrc", "\(sender.ssrc) cname:\(sender.cname)")
+    if let second { attributes.append("ssrc", "\(second) cname:\(sender.cname)") }
+  }
+}
+
+extension Transceiver.Sender {
+  /// What `a=msid` says of it (RFC 8830 §3).
+  var mediaStreamIDs: [MediaStreamID] {
+    (streamIDs.isEmpty ? ["-"] : streamIDs).map { MediaStreamID(stream: $0, track: trackID) }
+  }
+}

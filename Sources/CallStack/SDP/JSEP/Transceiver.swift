@@ -1,0 +1,72 @@
+/// RTCRtpTransceiver as far as negotiation sees it (RFC 9429 §3.4.1).
+public struct Transceiver: Hashable, Sendable {
+  public struct ID: Hashable, Sendable {
+    let number: Int
+  }
+
+  /// What a section announces about our outgoing media. The owner allocates all of it.
+  public struct Sender: Hashable, Sendable {
+    public var trackID: String
+    /// Empty for a track in no stream.
+    public var streamIDs: [String]
+    public var cname: String
+    public var ssrc: UInt32
+    public var retransmissionSSRC: UInt32?
+
+    public init(
+      trackID: String, streamIDs: [String] = [], cname: String, ssrc: UInt32, retransmissionSSRC: UInt32? = nil
+    ) {
+      self.trackID = trackID
+      self.streamIDs = streamIDs
+      self.cname = cname
+      self.ssrc = ssrc
+      self.retransmissionSSRC = retransmissionSSRC
+    }
+  }
+
+  /// What negotiation has made of it: the part that a rollback restores.
+  struct Association: Hashable {
+    var mid: String?
+    var mLineIndex: Int?
+    var currentDirection: MediaDirection?
+    /// Whether the far side announced that it sends, and the application was told of the track.
+    var hasRemoteTrack = false
+    var isStopped = false
+  }
+
+  enum Maker {
+    case addTrack, addTransceiver
+    /// A remote offer made it, so rolling that offer back removes it.
+    case remoteOffer
+  }
+
+  public let id: ID
+  public let kind: MediaKind
+  /// What the application wants.
+  public internal(set) var direction: MediaDirection
+  public internal(set) var sender: Sender?
+  /// Codecs to negotiate in this order; nil for all capabilities.
+  public internal(set) var codecPreferences: [CodecCapability]?
+  /// Asked to stop; it is stopped once that is negotiated.
+  public internal(set) var isStopping = false
+
+  var association = Association()
+  /// The association of the last stable state.
+  var stable = Association()
+  var maker: Maker
+  var hasSent = false
+
+  public var mid: String? { association.mid }
+  public var mLineIndex: Int? { association.mLineIndex }
+  /// What was negotiated last.
+  public var currentDirection: MediaDirection? { association.currentDirection }
+  public var isStopped: Bool { association.isStopped }
+
+  init(id: ID, kind: MediaKind, direction: MediaDirection, sender: Sender?, maker: Maker) {
+    self.id = id
+    self.kind = kind
+    self.direction = direction
+    self.sender = sender
+    self.maker = maker
+  }
+}

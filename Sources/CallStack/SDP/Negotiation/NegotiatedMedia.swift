@@ -1,0 +1,121 @@
+/// One codec as it is to be used in one direction.
+public struct NegotiatedCodec: Hashable, Sendable {
+  public let name: String
+  public let clockRate: UInt32
+  public let channels: UInt8
+  public let payloadType: UInt8
+  /// The number of the retransmission stream (RFC 4588), when both sides speak it.
+  public let retransmissionPayloadType: UInt8?
+  /// For sending, what to encode with; for receiving, what we asked for.
+  public let parameters: FormatParameters
+  /// The feedback both sides named.
+  public let feedback: [Feedback]
+}
+
+/// What a completed negotiation says about one `m=` section.
+public struct NegotiatedMedia: Hashable, Sendable {
+  public let mid: String
+  public let mLineIndex: Int
+  public let transceiver: Transceiver.ID
+  public let kind: MediaKind
+  public let direction: MediaDirection
+  /// Most wanted first, by the answer's order. Never empty.
+  public let sendCodecs: [NegotiatedCodec]
+  public let receiveCodecs: [NegotiatedCodec]
+  /// The extensions both sides named; directions are ours.
+  public let headerExtensions: [HeaderExtension]
+  /// The sources the far side announced; empty from a peer that names none.
+  public let remoteSources: [MediaSource]
+  public let remoteStreamIDs: [MediaStreamID]
+  public let reducedSizeRTCP: Bool
+  /// What to put into one packet, in milliseconds, as the far side asks.
+  public let packetTime: UInt32?
+  public let maximumPacketTime: UInt32?
+  /// The far side's `b=` lines, its section's first.
+  public let remoteBandwidths: [Bandwidth]
+}
+
+/// The two descriptions in force, and who of the two offered.
+struct DescriptionPair {
+  var local: SessionDescription
+  var remote: SessionDescription
+  let isLocalOffer: Bool
+
+  var offer: SessionDescription { isLocalOffer ? local : remote }
+  var answer: SessionDescription { isLocalOffer ? remote : local }
+
+  /// What the section at `index` came to; nil when it is rejected or no media of ours.
+  func media(at index: Int, mid: String, transceiver: Transceiver.ID) -> NegotiatedMedia? {
+    let (ours, theirs) = (local.media[index], remote.media[index])
+    guard answer.media[index].port != 0, let kind = ours.kind else { return nil }
+    let pairs = codecPairs(at: index)
+    guard !pairs.isEmpty else { return nil }
+    return NegotiatedMedia(
+      mid: mid, mLineIndex: index, transceiver: transceiver, kind: kind, direction: direction(at: index),
+      sendCodecs: pairs.map { sendCodec($0, at: index) },
+      receiveCodecs: pairs.map { receiveCodec($0, at: index) },
+      headerExtensions: headerExtensions(at: index),
+      remoteSources: theirs.attributes.sources, remoteStreamIDs: theirs.attributes.streamIDs,
+      reducedSizeRTCP: ours.attributes.contains("rtcp-rsize") && theirs.attributes.contains("rtcp-rsize"),
+      packetTime: theirs.attributes.packetTime,
+      maximumPacketTime: theirs.attributes.maximumPacketTime,
+      remoteBandwidths: theirs.lines.bandwidths + remote.lines.bandwidths)
+  }
+
+  func direction(at index: Int) -> MediaDirection {
+    let ours = local.direction(of: local.media[index])
+    return ours.intersection(remote.direction(of: remote.media[index]).reversed)
+  }
+
+  /// The codecs both sections name, in the answer's order, without the helper formats.
+  func codecPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
+    let ours = local.media[index].codecs
+    let theirs = remote.media[index].codecs
+    let order = (isLocalOffer ? theirs : ours).filter { !$0.name.equalsIgnoringCase("rtx") }
+    return order.compactMap { wanted in
+      guard let mine = ours.first(where: { $0.identity == wanted.identity }),
+        let yours = theirs.first(where: { $0.identity == wanted.identity })
+      else { return nil }
+      return (mine, yours)
+    }
+  }
+
+  private func sendCodec(_ pair: (local: CodecDescription, remote: CodecDescription), at index: Int) -> NegotiatedCodec
+  {
+    let parameters = FormatParameters.forSending(
+      pair.remote.name, remote: pair.remote.parameters, local: pair.local.parameters)
+    return codec(pair, pair.remote, parameters: parameters, at: index, in: remote)
+  }
+
+  private func receiveCodec(
+    _ pair: (local: CodecDescription, remote: CodecDescription), at index: Int
+  ) -> NegotiatedCodec {
+    codec(pair, pair.local, parameters: pair.local.parameters, at: index, in: local)
+  }
+
+  /// The number that counts is the receiver's (RFC 3264 §5.1): theirs for sending, ours for receiving.
+  private func codec(
+    _ pair: (local: CodecDescription, remote: CodecDescription), _ numbered: CodecDescription,
+    parameters: FormatParameters, at index: Int, in receiver: SessionDescription
+  ) -> NegotiatedCodec {
+    let both =
+      local.media[index].codecs.retransmission(of: pair.local.payloadType) != nil
+      && remote.media[index].codecs.retransmission(of: pair.remote.payloadType) != nil
+    return NegotiatedCodec(
+      name: pair.local.name, clockRate: pair.local.clockRate, channels: pair.local.channels,
+      payloadType: numbered.payloadType,
+      retransmissionPayloadType: both
+        ? receiver.media[index].codecs.retransmission(of: numbered.payloadType) : nil,
+      parameters: parameters,
+      feedback: pair.local.feedback.filter { pair.remote.feedback.contains($0) })
+  }
+
+  private func headerExtensions(at index: Int) -> [HeaderExtension] {
+    let offered = offer.media[index].attributes.headerExtensions
+    return answer.media[index].attributes.headerExtensions.compactMap { entry in
+      guard entry.isUsable, offered.contains(where: { $0.uri == entry.uri }) else { return nil }
+      let direction = isLocalOffer ? entry.direction?.reversed : entry.direction
+      return HeaderExtension(id: entry.id, direction: direction, uri: entry.uri, parameters: entry.parameters)
+    }
+  }
+}

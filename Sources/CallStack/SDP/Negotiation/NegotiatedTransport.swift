@@ -1,0 +1,52 @@
+/// One side's end of the one transport, as its description tells it.
+public struct TransportDescription: Hashable, Sendable {
+  public let usernameFragment: String
+  public let password: String
+  public let options: [String]
+  public let isLite: Bool
+  public let fingerprints: [Fingerprint]
+  /// What that side says of its DTLS role.
+  public let setup: SetupRole?
+  /// Values of `a=candidate`, for ICE to read.
+  public let candidates: [String]
+  public let endOfCandidates: Bool
+
+  /// Whether that side takes candidates one by one (RFC 8838 §4).
+  public var supportsTrickle: Bool { options.contains("trickle") }
+}
+
+/// The transport all media shares (max-bundle, RFC 9429 §4.1.1).
+public struct NegotiatedTransport: Hashable, Sendable {
+  /// The section whose transport it is (RFC 9143 §7.3.1); nil from a peer without mids.
+  public let mid: String?
+  public let mLineIndex: Int
+  public let remote: TransportDescription
+  /// Our DTLS role: `active` is the client.
+  public let setup: SetupRole
+}
+
+extension SessionDescription {
+  /// The transport of the section at `index`, filled up from the session section (RFC 8839 §5.4), or why there is none.
+  func transport(at index: Int) throws(JSEPError) -> TransportDescription {
+    // A bundle-only section may leave the transport to the one it waits for, and then has no candidates of its own.
+    let first = bundle.first.flatMap { tag in media.firstIndex { $0.mid == tag } } ?? index
+    let tagged = media[index].attributes.contains("bundle-only") ? first : index
+    let isBundled = media[index].mid.map { bundle.contains($0) } ?? false
+    let sections =
+      [media[tagged].attributes, media[index].attributes] + (isBundled ? [media[first].attributes] : []) + [attributes]
+    guard let fragments = sections.first(where: { $0.iceUsernameFragment != nil && $0.icePassword != nil }),
+      let fragment = fragments.iceUsernameFragment, let password = fragments.icePassword
+    else { throw .missingICECredentials(mLineIndex: index) }
+    guard let secured = sections.first(where: { !$0.fingerprints.isEmpty }) else {
+      throw .missingFingerprint(mLineIndex: index)
+    }
+    return TransportDescription(
+      usernameFragment: fragment, password: password,
+      options: sections.first { !$0.iceOptions.isEmpty }?.iceOptions ?? [],
+      isLite: attributes.contains("ice-lite"), fingerprints: secured.fingerprints,
+      setup: sections.first { $0.setup != nil }?.setup,
+      candidates: media[tagged].attributes.candidates,
+      endOfCandidates: media[tagged].attributes.contains("end-of-candidates")
+        || attributes.contains("end-of-candidates"))
+  }
+}

@@ -1,0 +1,45 @@
+/// What a receiver of Opus asks of its sender (RFC 7587 §6.1); absent parameters have their defaults.
+public struct OpusParameters: Hashable, Sendable {
+  /// The shortest packet, in milliseconds.
+  public var minimumPacketTime: UInt32
+  public var usesInbandFEC: Bool
+  public var usesDTX: Bool
+  public var isStereo: Bool
+  public var isConstantBitrate: Bool
+  /// In bit/s.
+  public var maximumAverageBitrate: UInt32?
+  /// In Hz.
+  public var maximumPlaybackRate: UInt32
+
+  public init(_ parameters: FormatParameters) {
+    minimumPacketTime = parameters.number("minptime") ?? 3
+    usesInbandFEC = parameters["useinbandfec"] == "1"
+    usesDTX = parameters["usedtx"] == "1"
+    isStereo = parameters["stereo"] == "1"
+    isConstantBitrate = parameters["cbr"] == "1"
+    maximumAverageBitrate = parameters.number("maxaveragebitrate")
+    maximumPlaybackRate = parameters.number("maxplaybackrate") ?? 48_000
+  }
+}
+
+extension FormatParameters {
+  /// The parameters to encode with: what the far side asks for, as far as we can do it.
+  ///
+  /// Opus parameters are each side's wishes as a receiver (RFC 7587 §6.1), so the far side's stand unless we lack the
+  /// feature; limits of both hold. Every other codec's parameters describe what the far side can decode.
+  static func forSending(_ codec: String, remote: FormatParameters, local: FormatParameters) -> FormatParameters {
+    guard codec.equalsIgnoringCase("opus") else { return remote }
+    var result = remote
+    for feature in ["useinbandfec", "usedtx", "stereo"] where result[feature] == "1" && local[feature] == "0" {
+      result[feature] = "0"
+    }
+    result.limit("maxaveragebitrate", by: local, with: { min($0, $1) })
+    result.limit("minptime", by: local, with: { max($0, $1) })
+    return result
+  }
+
+  private mutating func limit(_ name: String, by other: FormatParameters, with choose: (UInt32, UInt32) -> UInt32) {
+    guard let theirs = other.number(name) else { return }
+    self[name] = String(number(name).map { choose($0, theirs) } ?? theirs)
+  }
+}

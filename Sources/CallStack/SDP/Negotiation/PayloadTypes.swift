@@ -1,0 +1,74 @@
+/// Gives out payload type numbers for an offer.
+///
+/// All bundled sections share one number space (RFC 9143 §10.1.1), and a number once said keeps its meaning for the whole
+/// session (RFC 3264 §8.3.2), so what both descriptions in force use is taken before anything new is given out.
+struct PayloadTypes {
+  private var isTaken: [Bool] = Array(repeating: false, count: 128)
+  /// Looked up only, never iterated. Our own number comes first when the far side uses another for the same codec.
+  private var numbers: [CodecIdentity: UInt8] = [:]
+
+  init(inUseBy descriptions: SessionDescription?...) {
+    for section in descriptions.compactMap({ $0 }).flatMap(\.media) where !section.isRejected {
+      for codec in section.codecs {
+        isTaken[Int(codec.payloadType)] = true
+        if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
+      }
+    }
+  }
+
+  /// The number that already means this codec, or a free one, or nil when there is none left.
+  mutating func number(for identity: CodecIdentity, preferring preferred: UInt8?) -> UInt8? {
+    if let known = numbers[identity] { return known }
+    let assigned = RTPMap.assigned.first { CodecDescription($0).identity == identity }?.payloadType
+    let candidates = [assigned, preferred].compactMap { $0 } + Array(96...127) + Array(35...63)
+    guard let free = candidates.first(where: { $0 < 128 && !isTaken[Int($0)] }) else { return nil }
+    isTaken[Int(free)] = true
+    numbers[identity] = free
+    return free
+  }
+
+  /// The formats of an offered section, each with its retransmission stream behind it.
+  mutating func codecs(for capabilities: [CodecCapability]) -> [CodecDescription] {
+    var result: [CodecDescription] = []
+    for capability in capabilities {
+      guard let number = number(for: CodecIdentity(capability), preferring: capability.preferredPayloadType) else {
+        continue
+      }
+      result.append(CodecDescription(capability, payloadType: number))
+      guard capability.retransmission else { continue }
+      let rtx = CodecDescription(retransmitting: number, as: 0, clockRate: capability.clockRate)
+      if let own = self.number(for: rtx.identity, preferring: number < 127 ? number + 1 : nil) {
+        result.append(CodecDescription(retransmitting: number, as: own, clockRate: capability.clockRate))
+      }
+    }
+    return result
+  }
+}
+
+/// Gives out header extension identifiers for an offer, by the same rule as ``PayloadTypes`` (RFC 8285 §5, RFC 9143 §10.1.2).
+struct ExtensionIdentifiers {
+  private var taken: [HeaderExtension] = []
+
+  init(inUseBy descriptions: SessionDescription?...) {
+    for section in descriptions.compactMap({ $0 }).flatMap(\.media) where !section.isRejected {
+      for entry in section.attributes.headerExtensions where !taken.contains(where: { $0.id == entry.id }) {
+        taken.append(entry)
+      }
+    }
+  }
+
+  mutating func headerExtensions(for uris: [String]) -> [HeaderExtension] {
+    uris.compactMap { uri in
+      let known = taken.first { $0.uri == uri && $0.isUsable }
+      return known.map { HeaderExtension(id: $0.id, uri: uri) } ?? headerExtension(for: uri)
+    }
+  }
+
+  /// The extension under a free identifier that fits a one-byte header.
+  mutating func headerExtension(for uri: String) -> HeaderExtension? {
+    guard let free = (1...14).first(where: { id in !taken.contains { $0.id == id } }) else { return nil }
+    let entry = HeaderExtension(id: UInt16(free), uri: uri)
+    taken.append(entry)
+    return entry
+  }
+}
