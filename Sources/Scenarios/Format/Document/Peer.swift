@@ -6,6 +6,8 @@ extension Scenario {
     public enum Stack: String, Sendable, CaseIterable { case real, puppet }
 
     public var name = ""
+    /// The user id the app registers with; the peer's name when nil.
+    public var userID: String?
     /// The vocabulary's name: `knotos`. Nil for a puppet.
     public var profile: Located<String>?
     public var stack = Stack.real

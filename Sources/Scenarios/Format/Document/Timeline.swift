@@ -15,9 +15,9 @@ public struct TimelineEntry: Sendable {
     case at(Instant)
     /// `delay` after each firing of an anchor (an entry fires once for anchors that fire once).
     case after(Interval, of: Anchor)
-    /// When the predicate becomes true, plus `delay`, at most `times` times. Nil `times` is every time.
-    case when(Predicate, delay: Interval, times: Int?)
-    /// Every period from the start of the run (or `from`), until an anchor or at most `times` times.
+    /// When the predicate becomes true, plus `delay`, the first `times` times.
+    case when(Predicate, delay: Interval, times: Int)
+    /// Every period after the start of the run (or after `from`), until an anchor or at most `times` times.
     case every(Interval, from: Anchor?, until: Anchor?, times: Int?)
   }
 

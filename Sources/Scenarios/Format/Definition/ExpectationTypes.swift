@@ -1,0 +1,402 @@
+import CallCore
+import VirtualPeer
+
+/// What every expectation may have besides its own keys.
+struct ExpectationHeader: Sendable {
+  var id: Located<String>?
+  var guardNode: YAMLNode?
+  var severity = Expectation.Severity.fail
+  var why: String?
+
+  static let type = MappingType(
+    "expectation", "something that must be true of a run", ExpectationHeader(),
+    [
+      .key("id", Kind<Located<String>>.name, \.id, "the name it has in reports"),
+      .key(
+        "if", Kind<YAMLNode>(.text) { node, _ in node }, \.guardNode,
+        "a condition on matrix variables; elsewhere it is left out"),
+      .key("severity", .choice, \.severity, default: "fail", "whether it fails the run or only warns"),
+      .key("why", .text, \.why, "the reason, echoed in failures"),
+    ])
+}
+
+/// One kind of expectation: the key that names it, its shape and its decoder.
+struct ExpectationVariant: Sendable {
+  let key: String
+  let shape: MappingShape
+  let keyNames: [String]
+  let decode: @Sendable (YAMLNode, inout Reading) -> Expectation.Kind?
+
+  private init<Payload>(
+    _ key: String, _ type: MappingType<Payload>,
+    _ make: @escaping @Sendable (Payload, YAMLNode, inout Reading) -> Expectation.Kind?
+  ) {
+    self.key = key
+    keyNames = type.keyNames
+    let header = ExpectationHeader.type.shape
+    let own = type.shape
+    shape = MappingShape(
+      name: own.name, summary: own.summary,
+      keys: own.keys.filter { $0.name != "why" } + header.keys)
+    decode = { node, reading in
+      guard let payload = type.decode(node, &reading, others: ExpectationHeader.type.keyNames) else { return nil }
+      return make(payload, node, &reading)
+    }
+  }
+
+  static let all = [
+    sequence, set, eventually, always, never, leadsTo, ends, count, recovers, metric, sometimes,
+  ]
+
+  private static func needsText(_ path: ValuePath) -> String? {
+    ValueFamily(path.type) == .text ? nil : "'\(path)' has no named values to list"
+  }
+  private static func needsNumber(_ path: ValuePath) -> String? {
+    [.text, .flag].contains(ValueFamily(path.type)) ? "'\(path)' is not a number" : nil
+  }
+
+  private static let sequence = ExpectationVariant(
+    "sequence",
+    MappingType(
+      "sequence", "the values a watched value takes, in this order", Expectation.Sequence(),
+      [
+        .key("sequence", .valuePath(needsText), \.value, required: true, "the watched value"),
+        .key("is", Expectation.Sequence.Step.kind.list(atLeast: 1), \.steps, required: true, "its values in order"),
+        .key("strict", .flag, \.isStrict, default: "false", "nothing may come between them"),
+        .key("of", .anchor, \.of, default: "start", "what 'by' counts from"),
+        .key("between", .window, \.between, "the window in which it is watched"),
+      ])
+  ) { payload, _, reading in
+    let legal = payload.steps.map(\.value)
+    return check(legal, of: payload.value, &reading) ? .sequence(payload) : nil
+  }
+
+  private static let set = ExpectationVariant(
+    "set",
+    MappingType(
+      "set", "values that a watched value takes, in any order", Expectation.SetOf(),
+      [
+        .key("set", .valuePath(needsText), \.value, required: true, "the watched value"),
+        .key("contains", Kind<String>.text.located.list(atLeast: 1), \.contains, required: true, "the values"),
+        .key("strict", .flag, \.isStrict, default: "false", "no other value may be seen"),
+        .key("between", .window, \.between, "the window in which it is watched"),
+      ])
+  ) { payload, _, reading in check(payload.contains, of: payload.value, &reading) ? .set(payload) : nil }
+
+  private static let eventually = ExpectationVariant(
+    "eventually",
+    MappingType(
+      "eventually", "becomes true in time", Expectation.Eventually(),
+      [
+        .key("eventually", .predicate, \.predicate, required: true, "what becomes true"),
+        .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
+        .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
+        .key("hold", .duration(.positive), \.hold, "how long it must then stay true"),
+      ])
+  ) { payload, _, _ in .eventually(payload) }
+
+  private struct Invariably: Sendable {
+    var predicate = Predicate.constant(true)
+    var between: Window?
+    var until: Anchor?
+    var from: Anchor?
+  }
+
+  private static func invariably(_ name: String, _ summary: String) -> MappingType<Invariably> {
+    MappingType(
+      name, summary, Invariably(),
+      [
+        .key(name, .predicate, \.predicate, required: true, "the condition"),
+        .key("between", .window, \.between, default: "the whole run", "the window"),
+        .key("until", .anchor, \.until, "from the start to here"),
+      ])
+  }
+
+  private static func window(_ payload: Invariably, _ node: YAMLNode, _ reading: inout Reading) -> Expectation
+    .Invariably?
+  {
+    if payload.between != nil, payload.until != nil, let until = node.entry("until") {
+      reading.report(.conflictingKeys, "'between' and 'until' exclude each other", at: until.keySpan)
+      return nil
+    }
+    var result = Expectation.Invariably()
+    result.predicate = payload.predicate
+    result.window = payload.between ?? Window(to: payload.until)
+    return result
+  }
+
+  private static let always = ExpectationVariant("always", invariably("always", "is true throughout a window")) {
+    payload, node, reading in window(payload, node, &reading).map { .always($0) }
+  }
+  private static let never = ExpectationVariant("never", invariably("never", "is not true anywhere in a window")) {
+    payload, node, reading in window(payload, node, &reading).map { .never($0) }
+  }
+
+  private struct Leads: Sendable { var leads = Expectation.LeadsTo() }
+
+  private static let leadsTo = ExpectationVariant(
+    "leads_to",
+    MappingType(
+      "leads_to", "whenever one thing becomes true, another follows in time", Leads(),
+      [
+        .key(
+          "leads_to",
+          MappingType(
+            "implication", "if, then and within", Expectation.LeadsTo(),
+            [
+              .key("if", .predicate, \.condition, required: true, "what becomes true"),
+              .key("then", .predicate, \.consequence, required: true, "what must follow"),
+              .key("within", .duration(.positive), \.within, required: true, "how soon"),
+            ]
+          ).kind, \.leads, required: true, "if, then and within")
+      ])
+  ) { payload, _, _ in .leadsTo(payload.leads) }
+
+  private static let ends = ExpectationVariant(
+    "ends",
+    MappingType(
+      "ends", "a peer's call ends with this code", Expectation.Ends(),
+      [
+        .key("ends", Kind<Located<String>>.peer, \.peer, required: true, "the peer"),
+        .key("code", Kind<String>.text.located, \.code, required: true, "an end code of its profile"),
+        .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
+        .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
+      ])
+  ) { payload, _, reading in
+    let legal = reading.scope.peer(payload.peer.value)?.vocabulary.endCodes ?? []
+    guard legal.contains(payload.code.value) else {
+      reading.reportUnknown(
+        .unknownEndCode, "end code", payload.code.value, among: legal, at: payload.code.span, explain: "codes")
+      return nil
+    }
+    return .ends(payload)
+  }
+
+  private static let count = ExpectationVariant(
+    "count",
+    MappingType(
+      "count", "how often something happens", CountDraft(),
+      [
+        .key("count", CountDraft.subjectKind, \.subject, required: true, "an event, or a predicate that becomes true"),
+        .key("between", .window, \.between, default: "the whole run", "the window"),
+      ] + BoundsDraft.type.keys(of: \CountDraft.bounds))
+  ) { payload, node, reading in
+    guard let bounds = payload.bounds.bounds(of: .count, unit: nil, at: node, &reading) else { return nil }
+    var count = Expectation.Count()
+    count.subject = payload.subject
+    count.between = payload.between
+    count.bounds = bounds
+    return .count(count)
+  }
+
+  private static let recovers = ExpectationVariant(
+    "recovers",
+    MappingType(
+      "recovers", "after a fault a condition is reached in time", Expectation.Recovers(),
+      [
+        .key("recovers", Kind<String>.text.located, \.fault, required: true, "the id of an entry with a fault"),
+        .key("to", Expectation.Recovers.Target.kind, \.to, required: true, "media-both-ways, or a predicate"),
+        .key("within", .duration(.positive), \.within, required: true, "how soon"),
+        .key("hold", .duration(.positive), \.hold, "how long it must then hold"),
+      ])
+  ) { payload, _, reading in
+    let name = payload.fault
+    guard reading.scope.entries.contains(where: { $0.id == name.value && $0.fault != nil }) else {
+      let legal = reading.scope.entries.filter { $0.fault != nil && !$0.id.hasPrefix("#") }.map(\.id)
+      reading.reportUnknown(.unknownEntry, "entry with a fault", name.value, among: legal, at: name.span)
+      return nil
+    }
+    reading.scope.used.insert("entry \(name.value)")
+    return .recovers(payload)
+  }
+
+  private static let metric = ExpectationVariant(
+    "metric",
+    MappingType(
+      "metric", "a statistic of a number, compared", MetricDraft(),
+      [
+        .key("metric", .valuePath(needsNumber), \.metric.value, required: true, "the watched number"),
+        .key("stat", Expectation.Statistic.kind, \.metric.statistic, default: "last", "the statistic"),
+        .key("window", .window, \.metric.window, default: "the whole run", "the window"),
+        .key("across", .choice, \.metric.across, default: "run", "over one run, or over the runs of all seeds"),
+      ] + BoundsDraft.type.keys(of: \MetricDraft.bounds))
+  ) { payload, node, reading in
+    let path = payload.metric.value
+    let (type, unit) = payload.metric.statistic.result(of: path)
+    guard let bounds = payload.bounds.bounds(of: type, unit: unit, at: node, &reading) else { return nil }
+    var metric = payload.metric
+    metric.bounds = bounds
+    return .metric(metric)
+  }
+
+  private struct Sometimes: Sendable { var predicate = Predicate.constant(true) }
+
+  private static let sometimes = ExpectationVariant(
+    "sometimes",
+    MappingType(
+      "sometimes", "over all seeds, at least one run reaches this", Sometimes(),
+      [.key("sometimes", .predicate, \.predicate, required: true, "what is reached")])
+  ) { payload, _, _ in .sometimes(payload.predicate) }
+
+  /// Whether every value can be seen at all.
+  private static func check(_ values: [Located<String>], of path: ValuePath, _ reading: inout Reading) -> Bool {
+    guard case .choice(let legal) = path.type else { return true }
+    var isFine = true
+    for value in values where !legal.contains(value.value) {
+      let isState = reading.isMachine(path)
+      let hint = Suggestion.hint(for: value.value, among: legal, noun: "there are")
+      let message = isState ? "unknown state '\(value.value)' of \(path)" : "'\(value.value)' is not a value of \(path)"
+      reading.report(isState ? .unknownState : .notAChoice, message, at: value.span, hint: hint)
+      isFine = false
+    }
+    return isFine
+  }
+}
+
+// MARK: - Parts of expectations
+
+struct CountDraft: Sendable {
+  var subject: Expectation.Count.Subject?
+  var between = Window()
+  var bounds = BoundsDraft()
+
+  /// One word is an event; anything else is a predicate.
+  static let subjectKind = Kind<Expectation.Count.Subject>(.text) { node, reading in
+    let text = node.scalar?.text ?? ""
+    guard text.contains(".") || reading.scope.entries.contains(where: { $0.id == text }), !text.contains(" ") else {
+      return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
+    }
+    return Kind<Anchor>.anchor.decode(node, &reading).map { .anchor($0) }
+  }
+}
+
+struct MetricDraft: Sendable {
+  var metric = Expectation.Metric()
+  var bounds = BoundsDraft()
+}
+
+/// `lt`, `lte`, `gt`, `gte` and `eq` as they are written; their type follows from what is compared.
+struct BoundsDraft: Sendable {
+  var less: YAMLNode?
+  var lessOrEqual: YAMLNode?
+  var greater: YAMLNode?
+  var greaterOrEqual: YAMLNode?
+  var equal: YAMLNode?
+
+  private static let raw = Kind<YAMLNode>(.anyScalar) { node, _ in node }
+
+  static let type = MappingType(
+    "bounds", "", BoundsDraft(),
+    [
+      .key("lt", raw, \.less, "less than"),
+      .key("lte", raw, \.lessOrEqual, "at most"),
+      .key("gt", raw, \.greater, "more than"),
+      .key("gte", raw, \.greaterOrEqual, "at least"),
+      .key("eq", raw, \.equal, "exactly"),
+    ])
+
+  func bounds(of type: ValueType, unit: String?, at node: YAMLNode, _ reading: inout Reading) -> [Expectation.Bound]? {
+    let written: [(Comparison, YAMLNode?)] = [
+      (.less, less), (.lessOrEqual, lessOrEqual), (.greater, greater), (.greaterOrEqual, greaterOrEqual),
+      (.equal, equal),
+    ]
+    var bounds: [Expectation.Bound] = []
+    for case (let comparison, let node?) in written {
+      guard let scalar = Kind<YAMLScalar>.scalar.decode(node, &reading) else { return nil }
+      let value = Value(scalar)
+      switch type.check(value, unit: unit) {
+      case .fits: bounds.append(Expectation.Bound(comparison: comparison, value: value, span: node.span))
+      case .needsUnit(let unit):
+        reading.report(
+          .missingUnit, "\(scalar.text) has no unit", at: node.span, hint: "for example \(scalar.text)\(unit)")
+        return nil
+      case .differs(let wanted):
+        reading.report(.wrongType, "expected \(wanted), found \(node.description)", at: node.span)
+        return nil
+      }
+    }
+    guard !bounds.isEmpty else {
+      reading.report(.noBound, "nothing is compared; add lt, lte, gt, gte or eq", at: node.span)
+      return nil
+    }
+    return Self.contradicts(bounds, &reading) ? nil : bounds
+  }
+
+  private static func contradicts(_ bounds: [Expectation.Bound], _ reading: inout Reading) -> Bool {
+    var low = -Double.infinity
+    var high = Double.infinity
+    var isOpen = false
+    for bound in bounds {
+      guard let number = bound.value.number else { continue }
+      switch bound.comparison {
+      case .less, .lessOrEqual: high = min(high, number)
+      case .greater, .greaterOrEqual: low = max(low, number)
+      default: (low, high) = (max(low, number), min(high, number))
+      }
+      if bound.comparison == .less || bound.comparison == .greater { isOpen = true }
+    }
+    guard low > high || (low == high && isOpen), let last = bounds.last else { return false }
+    reading.report(.impossibleBound, "no value meets all these bounds", at: last.span)
+    return true
+  }
+}
+
+extension Expectation.Sequence.Step {
+  private static let type = MappingType(
+    "step", "a value and the time by which it is reached", Expectation.Sequence.Step(),
+    [
+      .key("state", Kind<String>.text.located, \.value, required: true, "the value"),
+      .key("by", .duration(.positive), \.by, "at the latest so long after 'of'"),
+    ])
+
+  static let kind = Kind<Expectation.Sequence.Step>.either(
+    scalar: Kind<String>.text.map { text, span, _ in
+      var step = Expectation.Sequence.Step()
+      step.value = Located(text, at: span)
+      return step
+    }, mapping: type.kind)
+}
+
+extension Expectation.Recovers.Target {
+  static let kind = Kind<Expectation.Recovers.Target>(.text) { node, reading in
+    if node.scalar?.text == "media-both-ways" { return .mediaBothWays }
+    return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
+  }
+}
+
+extension Expectation.Statistic {
+  private static let names: [(String, Expectation.Statistic)] = [
+    ("last", .last), ("first", .first), ("min", .minimum), ("max", .maximum), ("mean", .mean), ("sum", .sum),
+    ("count", .count), ("rate", .rate), ("delta", .delta),
+  ]
+
+  static let kind = Kind<Expectation.Statistic>(.pattern("^(\(names.map(\.0).joined(separator: "|"))|p[1-9][0-9]?)$")) {
+    node, reading in
+    let text = node.scalar?.text ?? ""
+    if let known = names.first(where: { $0.0 == text }) { return known.1 }
+    if text.hasPrefix("p"), let percent = Int(text.dropFirst()), (1...99).contains(percent) {
+      return .percentile(percent)
+    }
+    let hint = Suggestion.hint(for: text, among: names.map(\.0) + ["p5", "p10", "p50", "p90", "p95", "p99"])
+    reading.report(.notAChoice, "'\(YAMLNode.abbreviated(text))' is no statistic", at: node.span, hint: hint)
+    return nil
+  }
+
+  /// The type a bound on the statistic has. A rate of bytes is a bit rate.
+  func result(of path: ValuePath) -> (ValueType, String?) {
+    switch self {
+    case .count: (.count, nil)
+    case .rate where path.unit == "bytes" || path.type == .byteSize: (.rate, nil)
+    case .rate: (.real, nil)
+    default: (path.type, path.unit)
+    }
+  }
+}
+
+extension Kind where Value == Window {
+  /// `[from, to]`
+  static var window: Kind<Window> {
+    let pair = Kind<Anchor>.anchor.list(atLeast: 2, atMost: 2)
+    return pair.map { anchors, _, _ in Window(from: anchors[0], to: anchors[1]) }
+  }
+}

@@ -1,0 +1,332 @@
+import CallCore
+import VirtualPeer
+
+/// How one kind of value is written and decoded. The shape is what the schema prints; decoding checks the same.
+struct Kind<Value: Sendable>: Sendable {
+  let shape: Shape
+  let decode: @Sendable (YAMLNode, inout Reading) -> Value?
+
+  init(_ shape: Shape, _ decode: @escaping @Sendable (YAMLNode, inout Reading) -> Value?) {
+    self.shape = shape
+    self.decode = decode
+  }
+
+  /// The same text decoded into something else; `transform` reports what it refuses.
+  func map<Other>(_ transform: @escaping @Sendable (Value, SourceSpan, inout Reading) -> Other?) -> Kind<Other> {
+    Kind<Other>(shape) { node, reading in
+      guard let value = decode(node, &reading) else { return nil }
+      return transform(value, node.span, &reading)
+    }
+  }
+
+  /// With the place it was written at.
+  var located: Kind<Located<Value>> { map { value, span, _ in Located(value, at: span) } }
+
+  /// A list of at least `atLeast` members.
+  func list(atLeast: Int = 0, atMost: Int = 10_000) -> Kind<[Value]> {
+    Kind<[Value]>(.list(shape, atLeast...atMost)) { node, reading in
+      guard let items = node.items else {
+        reading.report(.wrongNode, "expected a list, found \(node.description)", at: node.span)
+        return nil
+      }
+      if items.count < atLeast || items.count > atMost {
+        let wanted =
+          atLeast == atMost ? "\(atLeast)" : items.count < atLeast ? "at least \(atLeast)" : "at most \(atMost)"
+        let message = "expected \(wanted) member\(atLeast == 1 ? "" : "s"), found \(items.count)"
+        reading.report(.badListLength, message, at: node.span)
+        return nil
+      }
+      let decoded = items.map { decode($0, &reading) }
+      return decoded.contains { $0 == nil } ? nil : decoded.compactMap(\.self)
+    }
+  }
+
+  /// One value, or a list of them.
+  func oneOrMany(atMost: Int = 10_000) -> Kind<[Value]> {
+    let many = list(atLeast: 1, atMost: atMost)
+    return Kind<[Value]>(.either([shape, many.shape])) { node, reading in
+      if node.items != nil { return many.decode(node, &reading) }
+      return decode(node, &reading).map { [$0] }
+    }
+  }
+
+  /// A scalar form, or a mapping for those who want to say more.
+  static func either(scalar: Kind<Value>, mapping: Kind<Value>) -> Kind<Value> {
+    Kind(.either([scalar.shape, mapping.shape])) { node, reading in
+      node.entries == nil ? scalar.decode(node, &reading) : mapping.decode(node, &reading)
+    }
+  }
+
+  /// A mapping from names to values, in file order.
+  var named: Kind<[Named<Value>]> {
+    Kind<[Named<Value>]>(.named(shape)) { node, reading in
+      guard let entries = node.entries else {
+        reading.report(.wrongNode, "expected a mapping from names, found \(node.description)", at: node.span)
+        return nil
+      }
+      return entries.compactMap { entry in
+        guard reading.checkName(entry.key, at: entry.keySpan), let value = decode(entry.value, &reading) else {
+          return nil
+        }
+        return Named(name: entry.key, span: entry.keySpan, value: value)
+      }
+    }
+  }
+
+  /// The node as it is, for places that are decoded once all names are known.
+  var deferred: Kind<YAMLNode> { Kind<YAMLNode>(shape) { node, _ in node } }
+}
+
+struct Named<Value: Sendable>: Sendable {
+  var name: String
+  var span: SourceSpan
+  var value: Value
+}
+
+// MARK: - Scalars
+
+extension Kind where Value == YAMLScalar {
+  static var scalar: Kind<YAMLScalar> {
+    Kind(.anyScalar) { node, reading in
+      guard let scalar = node.scalar else {
+        reading.report(.wrongNode, "expected a single value, found \(node.description)", at: node.span)
+        return nil
+      }
+      return scalar
+    }
+  }
+}
+
+extension Kind where Value == String {
+  static var text: Kind<String> { text(shape: .text) }
+
+  static func text(shape: Shape) -> Kind<String> {
+    Kind(shape) { node, reading in
+      guard let scalar = node.scalar, scalar.coreType == .text else {
+        let hint = node.scalar.flatMap { $0.coreType == .null ? nil : "write \"\($0.text)\"" }
+        reading.report(.wrongType, "expected text, found \(node.description)", at: node.span, hint: hint)
+        return nil
+      }
+      return scalar.text
+    }
+  }
+}
+
+extension Kind where Value == Bool {
+  static var flag: Kind<Bool> {
+    Kind(.flag) { node, reading in
+      guard let flag = node.scalar?.flag else {
+        let word = node.scalar?.text.lowercased() ?? ""
+        let hint = ["yes", "on"].contains(word) ? "write true" : ["no", "off"].contains(word) ? "write false" : nil
+        reading.report(.wrongType, "expected true or false, found \(node.description)", at: node.span, hint: hint)
+        return nil
+      }
+      return flag
+    }
+  }
+}
+
+extension Kind where Value == Int {
+  static func count(_ range: ClosedRange<Int> = 0...1_000_000_000) -> Kind<Int> {
+    Kind(.integer(range)) { node, reading in
+      guard let scalar = node.scalar, scalar.coreType == .integer else {
+        reading.report(.wrongType, "expected a whole number, found \(node.description)", at: node.span)
+        return nil
+      }
+      guard let value = scalar.integer, range.contains(value) else {
+        let wanted = "\(range.lowerBound) to \(range.upperBound)"
+        reading.report(.outOfRange, "\(scalar.text) is not within \(wanted)", at: node.span)
+        return nil
+      }
+      return value
+    }
+  }
+
+  static var byteSize: Kind<Int> {
+    quantity(Quantity.byteUnits, "a size", example: "1200B") { value in
+      guard case .byteSize(let size) = value else { return nil }
+      return size
+    }.checked { $0 >= 0 ? nil : "a size is not negative" }
+  }
+}
+
+extension Kind where Value == Double {
+  static var real: Kind<Double> {
+    Kind(.real) { node, reading in
+      guard let scalar = node.scalar, [.integer, .real].contains(scalar.coreType),
+        let value = scalar.integer.map(Double.init) ?? Double(scalar.text), value.isFinite
+      else {
+        reading.report(.wrongType, "expected a number, found \(node.description)", at: node.span)
+        return nil
+      }
+      return value
+    }
+  }
+
+  /// A share from 0 to `atMost`, as a fraction.
+  static func percentage(atMost: Double = 1, allowsNegative: Bool = false) -> Kind<Double> {
+    quantity(Quantity.percentUnits, "a share", example: "5%") { value in
+      guard case .percentage(let fraction) = value else { return nil }
+      return fraction
+    }.checked { fraction in
+      if fraction > atMost || (allowsNegative && fraction < -atMost) {
+        return "\(Quantity.percentText(fraction)) is more than \(Quantity.percentText(atMost))"
+      }
+      return fraction < 0 && !allowsNegative ? "a share is not negative" : nil
+    }
+  }
+}
+
+extension Kind where Value == Interval {
+  enum Sign { case positive, notNegative, any }
+
+  static func duration(_ sign: Sign = .notNegative) -> Kind<Interval> {
+    quantity(Quantity.durationUnits, "a time", example: "250ms") { value in
+      guard case .duration(let interval) = value else { return nil }
+      return interval
+    }.checked { interval in
+      switch sign {
+      case .positive: interval > .zero ? nil : "\(interval) is not longer than nothing"
+      case .notNegative: interval >= .zero ? nil : "\(interval) is negative"
+      case .any: nil
+      }
+    }
+  }
+}
+
+extension Kind where Value == DataRate {
+  static var rate: Kind<DataRate> {
+    quantity(Quantity.rateUnits, "a rate", example: "1.5Mbps") { value in
+      guard case .rate(let rate) = value else { return nil }
+      return rate
+    }.checked { $0.bitsPerSecond > 0 ? nil : "a rate is more than nothing; use link.down for no capacity" }
+  }
+}
+
+extension Kind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  /// One of a closed list.
+  static var choice: Kind<Value> { choice(Value.allCases.map(\.rawValue)) }
+
+  static func choice(_ legal: [String]) -> Kind<Value> {
+    Kind<String>.choice(of: legal).map { text, _, _ in Value(rawValue: text) }
+  }
+}
+
+extension Kind where Value == String {
+  static func choice(of legal: [String], noun: String = "") -> Kind<String> {
+    Kind(.choice(legal)) { node, reading in
+      guard let scalar = node.scalar else {
+        reading.report(.wrongNode, "expected one word, found \(node.description)", at: node.span)
+        return nil
+      }
+      guard legal.contains(scalar.text) else {
+        let what = YAMLNode.abbreviated(scalar.text)
+        let hint = Suggestion.hint(for: scalar.text, among: legal)
+        reading.report(.notAChoice, "'\(what)' is not one of the choices here", at: node.span, hint: hint)
+        return nil
+      }
+      return scalar.text
+    }
+  }
+}
+
+extension Kind {
+  /// A number with a unit of one family.
+  static func quantity(
+    _ units: [String], _ noun: String, example: String,
+    _ take: @escaping @Sendable (Scenarios.Value) -> Value?
+  ) -> Kind<Value> {
+    Kind(.quantity(units)) { node, reading in
+      guard let scalar = node.scalar else {
+        reading.report(.wrongNode, "expected \(noun) such as \(example), found \(node.description)", at: node.span)
+        return nil
+      }
+      switch Quantity.read(scalar.text) {
+      case .value(let quantity):
+        if let value = take(quantity) { return value }
+        reading.report(.wrongType, "expected \(noun) such as \(example), found '\(scalar.text)'", at: node.span)
+      case .bare:
+        let hint =
+          units.contains("ms") ? "write \(scalar.text)ms or \(scalar.text)s" : "write \(scalar.text)\(units[0])"
+        reading.report(.missingUnit, "\(scalar.text) has no unit", at: node.span, hint: hint)
+      case .unknownUnit(let unit):
+        let hint = Suggestion.hint(for: unit, among: units, noun: "units")
+        reading.report(.unknownUnit, "there is no unit '\(unit)'", at: node.span, hint: hint)
+      case .tooLarge:
+        reading.report(.outOfRange, "\(YAMLNode.abbreviated(scalar.text)) is too large", at: node.span)
+      case nil:
+        reading.report(.wrongType, "expected \(noun) such as \(example), found \(node.description)", at: node.span)
+      }
+      return nil
+    }
+  }
+
+  /// Refuses values for which `problem` has something to say.
+  func checked(_ problem: @escaping @Sendable (Value) -> String?) -> Kind<Value> {
+    map { value, span, reading in
+      guard let message = problem(value) else { return value }
+      reading.report(.outOfRange, message, at: span)
+      return nil
+    }
+  }
+}
+
+extension Kind where Value == IPPrefix {
+  static var prefix: Kind<IPPrefix> {
+    Kind<String>.text(shape: .pattern("^[0-9a-fA-F:.]+/[0-9]{1,3}$")).map { text, span, reading in
+      guard let prefix = IPPrefix(text) else {
+        reading.report(.badPrefix, "'\(YAMLNode.abbreviated(text))' is not an address prefix", at: span)
+        return nil
+      }
+      guard
+        text.prefix(while: { $0 != "/" }) == "\(prefix.address)"
+          || IPAddress(String(text.prefix { $0 != "/" })) == prefix.address
+      else {
+        let hint = "write \(prefix)"
+        reading.report(.badPrefix, "'\(text)' has bits set outside its prefix", at: span, hint: hint)
+        return nil
+      }
+      return prefix
+    }
+  }
+}
+
+extension Kind where Value == Scenarios.Value {
+  /// A value of a declared type, as vocabularies and the fault catalogue declare them.
+  static func declared(_ type: ValueType) -> Kind<Scenarios.Value> {
+    switch type {
+    case .count: Kind<Int>.count().map { value, _, _ in .count(value) }
+    case .real: Kind<Double>.real.map { value, _, _ in .real(value) }
+    case .flag: Kind<Bool>.flag.map { value, _, _ in .flag(value) }
+    case .text: Kind<String>.text.map { value, _, _ in .text(value) }
+    case .duration: Kind<Interval>.duration(.any).map { value, _, _ in .duration(value) }
+    case .rate: Kind<DataRate>.rate.map { value, _, _ in .rate(value) }
+    case .percentage: Kind<Double>.percentage().map { value, _, _ in .percentage(value) }
+    case .byteSize: Kind<Int>.byteSize.map { value, _, _ in .byteSize(value) }
+    case .peer: Kind<Located<String>>.peer.map { value, _, _ in .text(value.value) }
+    case .choice(let legal): Kind<String>.choice(of: legal).map { value, _, _ in .text(value) }
+    }
+  }
+
+  /// Any scalar, typed by what it looks like.
+  static var any: Kind<Scenarios.Value> {
+    Kind<YAMLScalar>.scalar.map { scalar, _, _ in Scenarios.Value(scalar) }
+  }
+}
+
+extension Scenarios.Value {
+  /// What a scalar without a declared type means.
+  init(_ scalar: YAMLScalar) {
+    if let flag = scalar.flag {
+      self = .flag(flag)
+    } else if let integer = scalar.integer {
+      self = .count(integer)
+    } else if scalar.coreType == .real, let real = Double(scalar.text) {
+      self = .real(real)
+    } else if case .value(let quantity) = Quantity.read(scalar.text) {
+      self = quantity
+    } else {
+      self = .text(scalar.text)
+    }
+  }
+}

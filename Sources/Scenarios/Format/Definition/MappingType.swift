@@ -1,0 +1,151 @@
+/// The one declaration of a mapping: every key with its name, type, default and meaning. The decoder and the schema both
+/// come from it, so neither can know a key the other does not.
+struct MappingType<Root: Sendable>: Sendable {
+  struct Key: Sendable {
+    let name: String
+    /// An older spelling that is still read.
+    let alias: String?
+    let shape: Shape
+    let isRequired: Bool
+    let summary: String
+    let defaultText: String?
+    /// Decodes the value into the root; false when it could not.
+    let decode: @Sendable (YAMLNode, inout Reading, inout Root) -> Bool
+  }
+
+  let name: String
+  let summary: String
+  let keys: [Key]
+  let initial: @Sendable () -> Root
+
+  init(
+    _ name: String, _ summary: String, _ initial: @escaping @autoclosure @Sendable () -> Root, _ keys: [Key]
+  ) {
+    self.name = name
+    self.summary = summary
+    self.initial = initial
+    self.keys = keys.contains { $0.name == "why" } ? keys : keys + [Self.why]
+  }
+
+  /// Every mapping may say why it is there.
+  private static var why: Key {
+    Key(
+      name: "why", alias: nil, shape: .text, isRequired: false, summary: "the reason, echoed in failures",
+      defaultText: nil
+    ) { node, reading, _ in Kind<String>.text.decode(node, &reading) != nil }
+  }
+
+  var keyNames: [String] { keys.map(\.name) }
+
+  var shape: MappingShape {
+    MappingShape(
+      name: name, summary: summary,
+      keys: keys.map {
+        MappingShape.Key(
+          name: $0.name, shape: $0.shape, isRequired: $0.isRequired, summary: $0.summary, defaultText: $0.defaultText)
+      }
+        + keys.compactMap { key in
+          key.alias.map {
+            MappingShape.Key(
+              name: $0, shape: key.shape, isRequired: false, summary: "same as \(key.name)", defaultText: nil)
+          }
+        })
+  }
+
+  var kind: Kind<Root> { Kind(.mapping(shape)) { node, reading in decode(node, &reading) } }
+
+  /// Decodes a mapping; keys in `others` belong to somebody else and are left alone.
+  ///
+  /// Every problem is reported; nil means that what is left could not stand for what was meant.
+  func decode(_ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = []) -> Root? {
+    guard let entries = node.entries else {
+      reading.report(.wrongNode, "expected a mapping (\(summary)), found \(node.description)", at: node.span)
+      return nil
+    }
+    var root = base ?? initial()
+    var isComplete = true
+    for entry in entries where !others.contains(entry.key) && !isDeclared(entry.key) {
+      reportUnknown(entry, in: entries, others: others, &reading)
+    }
+    for key in keys {
+      guard let entry = entries.first(where: { $0.key == key.name || $0.key == key.alias }) else {
+        if key.isRequired {
+          reading.report(.missingKey, "\(name) needs the key '\(key.name)': \(key.summary)", at: node.span)
+          isComplete = false
+        }
+        continue
+      }
+      if let alias = key.alias, entry.key == key.name, let second = entries.first(where: { $0.key == alias }) {
+        reading.report(.duplicateKey, "'\(alias)' means the same as '\(key.name)'", at: second.keySpan)
+      }
+      if !key.decode(entry.value, &reading, &root) { isComplete = false }
+    }
+    return isComplete ? root : nil
+  }
+
+  private func isDeclared(_ name: String) -> Bool { keys.contains { $0.name == name || $0.alias == name } }
+
+  private func reportUnknown(
+    _ entry: YAMLNode.Entry, in entries: [YAMLNode.Entry], others: [String], _ reading: inout Reading
+  ) {
+    let legal = (keyNames + others).filter { name in !entries.contains { $0.key == name } }
+    let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
+    let hint = Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
+    reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name)
+  }
+}
+
+extension MappingType {
+  /// These keys as keys of a larger mapping that holds what they describe.
+  func keys<Outer>(of path: any WritableKeyPath<Outer, Root> & Sendable) -> [MappingType<Outer>.Key] {
+    keys.filter { $0.name != "why" }.map { key in
+      MappingType<Outer>.Key(
+        name: key.name, alias: key.alias, shape: key.shape, isRequired: key.isRequired, summary: key.summary,
+        defaultText: key.defaultText
+      ) { node, reading, outer in key.decode(node, &reading, &outer[keyPath: path]) }
+    }
+  }
+}
+
+extension MappingType.Key {
+  typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
+
+  /// A key that has a default in `initial`, or is required.
+  static func key<Value>(
+    _ name: String, _ kind: Kind<Value>, _ path: Path<Value>, alias: String? = nil, required: Bool = false,
+    default defaultText: String? = nil, _ summary: String
+  ) -> Self {
+    Self(
+      name: name, alias: alias, shape: kind.shape, isRequired: required, summary: summary, defaultText: defaultText
+    ) { node, reading, root in
+      guard let value = kind.decode(node, &reading) else { return false }
+      root[keyPath: path] = value
+      return true
+    }
+  }
+
+  /// A key that may be left out.
+  static func key<Value>(
+    _ name: String, _ kind: Kind<Value>, _ path: Path<Value?>, alias: String? = nil, required: Bool = false,
+    default defaultText: String? = nil, _ summary: String
+  ) -> Self {
+    Self(
+      name: name, alias: alias, shape: kind.shape, isRequired: required, summary: summary, defaultText: defaultText
+    ) { node, reading, root in
+      guard let value = kind.decode(node, &reading) else { return false }
+      root[keyPath: path] = value
+      return true
+    }
+  }
+
+  /// A mapping that is merged over what the path already holds.
+  static func nested<Value>(_ name: String, _ type: MappingType<Value>, _ path: Path<Value>, _ summary: String) -> Self
+  {
+    Self(name: name, alias: nil, shape: .mapping(type.shape), isRequired: false, summary: summary, defaultText: nil) {
+      node, reading, root in
+      guard let value = type.decode(node, &reading, over: root[keyPath: path]) else { return false }
+      root[keyPath: path] = value
+      return true
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import CallCore
+
+/// A peer as it is written, with its `use:` profile already merged in.
+struct PeerDraft: Sendable {
+  var peer = Scenario.Peer()
+  var networks: [Located<String>] = []
+  var lan: Located<String>?
+  var use: Located<String>?
+  var settings: YAMLNode?
+
+  private static let peerType = MappingType(
+    "peer settings", "", Scenario.Peer(),
+    [
+      .key("id", .text, \.userID, default: "the peer's name", "the user id its app registers with"),
+      .key("profile", Kind<String>.text.located, \.profile, "the application, such as knotos"),
+      .key("stack", .choice, \.stack, default: "real", "a real call stack, or a puppet that only sends raw signalling"),
+      .nested("devices", Scenario.Devices.type, \.devices, "microphone and camera"),
+      .nested("audio", Scenario.Audio.type, \.audio, "how audio is encoded"),
+      .nested("ice", Scenario.ICESettings.type, \.ice, "ICE servers and policy"),
+      .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
+      .nested("clock", Scenario.Clock.type, \.clock, "its wall clock"),
+    ])
+
+  static let type = MappingType(
+    "peer", "a device with an app", PeerDraft(),
+    [
+      .key(
+        "use", Kind<Located<String>>.name, \.use, "a peer profile from a file of 'use'; keys here go before its keys"),
+      .key(
+        "network", Kind<Located<String>>.name.list1, \.networks,
+        "the network it is on: one of the topology, or a named network"),
+      .key(
+        "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16), \.networks,
+        "several networks, the preferred one first"),
+      .key(
+        "lan", Kind<Located<String>>.name, \.lan, "peers with the same lan share one instance of their named network"),
+      .key(
+        "settings", Kind<YAMLNode>(.named(.anyScalar)) { node, _ in node }, \.settings,
+        "settings that its profile declares"),
+      .key("why", .text, \.peer.why, "the reason, echoed in failures"),
+    ] + peerType.keys(of: \PeerDraft.peer))
+}
+
+extension Kind {
+  /// One value as a list of one.
+  var list1: Kind<[Value]> { map { value, _, _ in [value] } }
+}
+
+extension Scenario.Devices {
+  static let type = MappingType(
+    "devices", "microphone and camera of a peer", Scenario.Devices(),
+    [
+      .key("mic", .choice, \.microphone, default: "speech", "what the microphone hears"),
+      .key("camera", .choice, \.camera, default: "none", "what the camera sees"),
+      .key("permission", .choice, \.permission, default: "granted", "whether the app may open them"),
+    ])
+}
+
+extension Scenario.Audio {
+  static let type = MappingType(
+    "audio", "how a peer encodes audio; what is left out is the profile's", Scenario.Audio(),
+    [
+      .key("codec", .choice, \.codec, "Opus, or constant-size packets without a codec"),
+      .key("ptime", Kind<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
+      .key("bitrate", Kind<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
+      .key("fec", .flag, \.fec, "Opus in-band forward error correction"),
+      .key("dtx", .flag, \.dtx, "Opus discontinuous transmission"),
+      .key("complexity", .count(0...10), \.complexity, "Opus complexity"),
+      .key("cbr", .flag, \.cbr, "constant bit rate"),
+      .key("packet_loss_hint", .percentage(), \.packetLossHint, "the loss the encoder is told to expect"),
+    ])
+
+  private static let ptimeProblem: @Sendable (Interval) -> String? = { ptime in
+    let legal: [Int64] = [10, 20, 40, 60, 80, 100, 120]
+    return legal.contains { Interval.milliseconds($0) == ptime }
+      ? nil : "a packet holds 10, 20, 40, 60, 80, 100 or 120 ms, not \(ptime)"
+  }
+  private static let bitrateProblem: @Sendable (DataRate) -> String? = { rate in
+    (6_000...510_000).contains(rate.bitsPerSecond) ? nil : "\(rate) is not within 6kbps to 510kbps (RFC 7587)"
+  }
+}
+
+extension Scenario.ICESettings {
+  static let type = MappingType(
+    "ice", "ICE servers and policy of a peer", Scenario.ICESettings(),
+    [
+      .key(
+        "servers", Kind<Located<String>>.name.list(), \.servers, default: "all there are",
+        "STUN and TURN servers by name"),
+      .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
+      .key("nomination", .choice, \.nomination, default: "regular", "how the controlling side nominates"),
+    ])
+}
+
+extension Scenario.DTLSSettings {
+  static let type = MappingType(
+    "dtls", "DTLS of a peer", Scenario.DTLSSettings(),
+    [.key("role", .choice, \.role, default: "auto", "the role it takes when it answers")])
+}
+
+extension Scenario.Clock {
+  static let type = MappingType(
+    "clock", "the wall clock of a peer", Scenario.Clock(),
+    [
+      .key("skew", .duration(.any), \.skew, default: "0s", "how far it is ahead; negative is behind"),
+      .key(
+        "drift", .percentage(atMost: 0.1, allowsNegative: true), \.drift, default: "0ppm",
+        "how much faster it runs; negative is slower"),
+    ])
+}

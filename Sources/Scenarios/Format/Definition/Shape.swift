@@ -1,0 +1,37 @@
+import VirtualPeer
+
+/// What a place in a scenario file may hold, as data: the JSON Schema and `callsim explain` are made from it.
+indirect enum Shape: Sendable {
+  case flag
+  case integer(ClosedRange<Int>)
+  case real
+  /// A number with one of these units.
+  case quantity([String])
+  case text
+  /// Text that matches a regular expression of the ECMA dialect.
+  case pattern(String)
+  case choice([String])
+  case constant(Int)
+  case list(Shape, ClosedRange<Int>)
+  /// A mapping whose keys are names.
+  case named(Shape)
+  /// A mapping with declared keys.
+  case mapping(MappingShape)
+  case either([Shape])
+  case anyScalar
+}
+
+/// A mapping with declared keys, shown once in the schema under its name.
+struct MappingShape: Sendable {
+  struct Key: Sendable {
+    let name: String
+    let shape: Shape
+    let isRequired: Bool
+    let summary: String
+    let defaultText: String?
+  }
+
+  let name: String
+  let summary: String
+  let keys: [Key]
+}

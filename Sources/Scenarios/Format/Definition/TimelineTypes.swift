@@ -1,0 +1,128 @@
+import CallCore
+import VirtualPeer
+
+/// A timeline entry as it is written: every trigger and effect key there is.
+struct EntryDraft: Sendable {
+  var id: Located<String>?
+  var at: Located<Interval>?
+  var after: Located<Interval>?
+  var of: Anchor?
+  var when: Predicate?
+  var every: Located<Interval>?
+  var until: Anchor?
+  var times: Located<Int>?
+  var action: Located<String>?
+  var fault: Located<String>?
+  var duration: Located<Interval>?
+  var message: Located<String>?
+  var clear: Located<String>?
+  var why: String?
+
+  static let type = MappingType(
+    "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear)", EntryDraft(),
+    [
+      .key("id", Kind<Located<String>>.name, \.id, "the name other entries, windows and expectations use"),
+      .key("at", Kind<Interval>.duration().located, \.at, "trigger: at this virtual time"),
+      .key(
+        "after", Kind<Interval>.duration().located, \.after, "trigger: so long after 'of', or after 'when' became true"),
+      .key("of", .anchor, \.of, "the anchor 'after' and 'every' count from"),
+      .key("when", .predicate, \.when, "trigger: when this becomes true"),
+      .key("every", Kind<Interval>.duration(.positive).located, \.every, "trigger: again and again"),
+      .key("until", .anchor, \.until, "'every' stops here"),
+      .key(
+        "times", Kind<Int>.count(1...1_000_000).located, \.times, "most firings of 'when' (1 without it) or 'every'"),
+      .key(
+        "do", Kind<String>.text(shape: .pattern("^[^ .]+\\.[^ ]+$")).located, \.action,
+        "effect: a user action, as peer.action"),
+      .key(
+        "fault", Kind<String>.text(shape: .choice(FaultKind.allCases.map(\.rawValue))).located, \.fault,
+        "effect: a fault"),
+      .key("for", Kind<Interval>.duration(.positive).located, \.duration, "the fault clears itself after this"),
+      .key(
+        "send", Kind<String>.text.located, \.message, "effect: a puppet sends a raw signalling message of this type"),
+      .key("clear", Kind<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
+      .key("why", .text, \.why, "the reason, echoed in failures"),
+    ])
+
+  /// Every key an effect may have besides, for the schema: parameters of faults and of the registered actions.
+  static func effectKeys(_ registry: ProfileRegistry) -> [MappingShape.Key] {
+    var keys: [(name: String, shapes: [Shape], summaries: [String])] = []
+    func add(_ name: String, _ shape: Shape, _ summary: String) {
+      guard let index = keys.firstIndex(where: { $0.name == name }) else {
+        return keys.append((name, [shape], [summary]))
+      }
+      keys[index].shapes.append(shape)
+      if !keys[index].summaries.contains(summary) { keys[index].summaries.append(summary) }
+    }
+    for kind in FaultKind.allCases {
+      for parameter in kind.declaration.parameters { add(parameter.name, parameter.kind.shape, parameter.summary) }
+    }
+    let actions = registry.vocabularies.flatMap(\.actions) + CommonVocabulary.actions
+    for parameter in actions.flatMap(\.parameters) {
+      add(parameter.name, Kind<Value>.declared(parameter.type).shape, parameter.summary)
+    }
+    for key in Topology.Impairments.type.shape.keys + NATDraft.behaviorType.shape.keys where key.name != "why" {
+      add(key.name, key.shape, key.summary)
+    }
+    for key in SendEffect.keys { add(key.name, key.shape, key.summary) }
+    return keys.map { key in
+      MappingShape.Key(
+        name: key.name, shape: key.shapes.count == 1 ? key.shapes[0] : .either(key.shapes), isRequired: false,
+        summary: key.summaries.joined(separator: "; or ").prefixed("argument: "), defaultText: nil)
+    }
+  }
+}
+
+extension String {
+  fileprivate func prefixed(_ prefix: String) -> String { prefix + self }
+}
+
+/// The arguments of `send`.
+enum SendEffect {
+  static let keys: [MappingShape.Key] = [
+    MappingShape.Key(name: "from", shape: .text, isRequired: true, summary: "the puppet", defaultText: nil),
+    MappingShape.Key(name: "to", shape: .text, isRequired: true, summary: "the peer it is sent to", defaultText: nil),
+    MappingShape.Key(
+      name: "fields", shape: .named(.anyScalar), isRequired: false, summary: "fields of the message", defaultText: nil),
+  ]
+}
+
+extension FaultParameter.Kind {
+  var shape: Shape { kind.shape }
+
+  /// How an argument of this kind is decoded; names are checked against the cell.
+  var kind: Kind<Value> {
+    switch self {
+    case .value(let type): .declared(type)
+    case .list(let type): Kind<Value>.declared(type).oneOrMany().map { values, _, _ in .list(values) }
+    case .link: Kind<Located<String>>.link.map { name, _, _ in .text(name.value) }
+    case .network: Kind<Located<String>>.network.map { name, _, _ in .text(name.value) }
+    case .server: Kind<Located<String>>.server.map { name, _, _ in .text(name.value) }
+    case .message: Kind<Value>.message
+    }
+  }
+}
+
+extension Kind where Value == Scenarios.Value {
+  /// A signalling message type of some peer of the scenario.
+  static var message: Kind<Scenarios.Value> {
+    Kind<String>.text.map { text, span, reading in
+      let legal = reading.messageNames
+      guard legal.contains(text) else {
+        reading.reportUnknown(.unknownMessage, "message type", text, among: legal, at: span)
+        return nil
+      }
+      return .text(text)
+    }
+  }
+}
+
+extension Reading {
+  var messageNames: [String] {
+    var names: [String] = []
+    for message in scope.peers.flatMap({ $0.vocabulary.profile?.messages ?? [] }) where !names.contains(message.name) {
+      names.append(message.name)
+    }
+    return names
+  }
+}

@@ -1,0 +1,311 @@
+import CallCore
+
+/// A topology as it is written, before profiles and defaults are filled in.
+struct TopologyDraft: Sendable {
+  var networks: [Named<NetworkDraft>] = []
+  var links: [Named<LinkDraft>] = []
+  var servers: [Named<ServerDraft>] = []
+  var wantsTURN = false
+
+  static let type = MappingType(
+    "topology", "networks, links and servers; what is left out is made up from named networks", TopologyDraft(),
+    [
+      .key("networks", NetworkDraft.type.kind.named, \.networks, "networks by name"),
+      .key("links", LinkDraft.type.kind.named, \.links, "lines by name, each from a peer to a network"),
+      .key("servers", ServerDraft.type.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
+      .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn to the internet"),
+    ])
+}
+
+struct NetworkDraft: Sendable {
+  var profile: Located<String>?
+  var type: Topology.NetworkType?
+  var prefixes: [Located<IPPrefix>] = []
+  var uplink: Located<String>?
+  var nat: NATDraft?
+  var firewall: Topology.Firewall?
+  var link: LinkDraft?
+  var mtu: Int?
+  var why: String?
+  var summary: String?
+
+  static let type = MappingType(
+    "network", "a network and the router that leads out of it", NetworkDraft(),
+    [
+      .key("profile", Kind<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
+      .key("type", .choice, \.type, default: "ethernet", "the W3C networkType of its interfaces"),
+      .key(
+        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2), \.prefixes,
+        "its prefix, or one prefix of each address family"),
+      .key("to", Kind<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
+      .key("nat", NATDraft.type.kind, \.nat, "the translation its router does"),
+      .key("firewall", Topology.Firewall.type.kind, \.firewall, "what its router lets out"),
+      .key("link", LinkDraft.attachmentType.kind, \.link, "the line by which peers that name this network attach"),
+      .key("mtu", .mtu, \.mtu, default: "1500B", "largest IP packet of its interfaces"),
+      .key("why", .text, \.why, "the reason, echoed in failures"),
+      .key("title", .text, \.summary, "what it stands for"),
+    ])
+}
+
+extension Kind where Value == Int {
+  static var mtu: Kind<Int> {
+    byteSize.checked { (576...65_535).contains($0) ? nil : "an MTU is 576B to 65535B" }
+  }
+}
+
+struct NATDraft: Sendable {
+  var to: Located<String>?
+  var profile: Located<String>?
+  var map: Topology.MappingBehavior?
+  var filter: Topology.FilteringBehavior?
+  var udpIdle: Interval?
+  var tcpIdle: Interval?
+  var ports: Topology.PortAllocation?
+  var hairpin: Bool?
+  var quota: Int?
+
+  /// What a NAT does, as networks declare it and `nat.set` changes it.
+  static let behaviorType = MappingType(
+    "nat behaviour", "mapping, filtering and timers by RFC 4787", NATDraft(),
+    [
+      .key("map", .choice, \.map, default: "endpoint-independent", "which destinations share an outside port"),
+      .key("filter", .choice, \.filter, default: "address-and-port", "who may send to a mapping"),
+      .key("udp_idle", .duration(.positive), \.udpIdle, default: "300s", "an idle UDP mapping lives so long"),
+      .key("tcp_idle", .duration(.positive), \.tcpIdle, default: "7440s", "an idle TCP mapping lives so long"),
+      .key("ports", .choice, \.ports, default: "preserve", "which outside port a new mapping gets"),
+      .key("hairpin", .flag, \.hairpin, default: "false", "whether inside hosts reach each other by outside addresses"),
+      .key("quota", .count(1...65_535), \.quota, "most mappings of one inside host"),
+    ])
+
+  static let type = MappingType(
+    "nat", "a network address translator", NATDraft(),
+    [
+      .key("to", Kind<Located<String>>.name, \.to, default: "the internet", "the network outside"),
+      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose NAT gives the keys left out here"),
+    ] + behaviorType.keys.filter { $0.name != "why" })
+
+  func over(_ base: Topology.NAT) -> Topology.NAT {
+    var nat = base
+    nat.map = map ?? base.map
+    nat.filter = filter ?? base.filter
+    nat.udpIdle = udpIdle ?? base.udpIdle
+    nat.tcpIdle = tcpIdle ?? base.tcpIdle
+    nat.ports = ports ?? base.ports
+    nat.hairpin = hairpin ?? base.hairpin
+    nat.quota = quota ?? base.quota
+    return nat
+  }
+}
+
+extension Topology.Firewall {
+  static let type = MappingType(
+    "firewall", "what a router lets out; answers to what was let out come back", Topology.Firewall(),
+    [
+      .key("block_udp", .flag, \.blockUDP, default: "false", "drops all UDP"),
+      .key("block_tcp", .flag, \.blockTCP, default: "false", "drops all TCP"),
+      .key(
+        "allow_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.allowPorts, "the only destination ports let out"),
+      .key("block_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.blockPorts, "destination ports not let out"),
+    ])
+}
+
+struct LinkDraft: Sendable {
+  enum Start: String, CaseIterable, Sendable { case up, down }
+
+  var from = Located("")
+  var to = Located("")
+  var profile: Located<String>?
+  var start = Start.up
+  var both = Topology.Impairments()
+  var transmit = Topology.Impairments()
+  var receive = Topology.Impairments()
+  var mtu: Int?
+  var why: String?
+
+  private static let conditions: [MappingType<LinkDraft>.Key] =
+    Topology.Impairments.type.keys(of: \LinkDraft.both) + [
+      .nested("tx", Topology.Impairments.type, \.transmit, "only in the direction from 'from' to 'to'"),
+      .nested("rx", Topology.Impairments.type, \.receive, "only in the direction from 'to' to 'from'"),
+      .key("mtu", .mtu, \.mtu, "largest IP packet it carries"),
+      .key("why", .text, \.why, "the reason, echoed in failures"),
+    ]
+
+  static let type = MappingType(
+    "link", "a line from a peer to a network", LinkDraft(),
+    [
+      .key("from", Kind<Located<String>>.name, \.from, required: true, "the peer, or a network whose router it serves"),
+      .key("to", Kind<Located<String>>.name, \.to, required: true, "the network"),
+      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose link gives the keys left out here"),
+      .key("start", .choice, \.start, default: "up", "whether it is up at the start"),
+    ] + conditions)
+
+  /// The line of a named network, whose ends are not known yet.
+  static let attachmentType = MappingType(
+    "network link", "what the line of a named network is like", LinkDraft(), conditions)
+
+  /// The two directions, over those of a named network.
+  func directions(over base: LinkDraft?) -> (transmit: Topology.Impairments, receive: Topology.Impairments) {
+    let below = base?.directions(over: nil) ?? (Topology.Impairments(), Topology.Impairments())
+    return (transmit.over(both.over(below.0)), receive.over(both.over(below.1)))
+  }
+}
+
+extension Topology.Impairments {
+  static let type = MappingType(
+    "impairments", "what one direction of a link does to packets", Topology.Impairments(),
+    [
+      .key("delay", .duration(), \.delay, default: "0s", "one-way propagation delay"),
+      .key("jitter", Topology.Jitter.kind, \.jitter, "how the delay varies: an amount, or a mapping"),
+      .key("loss", Topology.Loss.kind, \.loss, "a share lost at random, or a mapping"),
+      .key("rate", .rate, \.rate, default: "unlimited", "capacity"),
+      .key("queue", Topology.Queue.kind, \.queue, "what waits for capacity: a time, a size, or a mapping"),
+      .key("reorder", .percentage(), \.reorder, default: "0%", "share of packets that overtake others"),
+      .key("duplicate", .percentage(), \.duplicate, default: "0%", "share of packets delivered twice"),
+      .key("corrupt", .percentage(), \.corrupt, default: "0%", "share of packets with a damaged bit"),
+    ])
+}
+
+extension Topology.Jitter {
+  static let type = MappingType(
+    "jitter", "how the delay of a link varies", Topology.Jitter(),
+    [
+      .key("dist", .choice, \.distribution, default: "normal", "the distribution"),
+      .key(
+        "amount", .duration(), \.amount, required: true,
+        "half width of uniform, standard deviation of normal, mean of exponential"),
+      .key("order", .choice, \.order, default: "keep", "whether packets may overtake each other"),
+    ])
+
+  static let kind = Kind<Topology.Jitter>.either(
+    scalar: Kind<Interval>.duration().map { amount, _, _ in
+      var jitter = Topology.Jitter()
+      jitter.amount = amount
+      return jitter
+    }, mapping: type.kind)
+}
+
+extension Topology.Loss {
+  private struct Draft: Sendable {
+    enum Kind: String, CaseIterable, Sendable { case none, random, gilbert }
+    var kind = Kind.random
+    var rate: Double?
+    var meanBurst: Interval?
+    var bad: Double?
+    var good: Double?
+  }
+
+  private static let type = MappingType(
+    "loss", "how a link loses packets, in virtual time", Draft(),
+    [
+      .key("kind", .choice, \.kind, default: "random", "independent losses, or bursts by channel state"),
+      .key("rate", .percentage(), \.rate, "share lost in the long run"),
+      .key("mean_burst", .duration(.positive), \.meanBurst, "gilbert: mean length of a bad period"),
+      .key("bad", .percentage(), \.bad, default: "100%", "gilbert: share lost while bad"),
+      .key("good", .percentage(), \.good, default: "0%", "gilbert: share lost while good"),
+    ])
+
+  static let kind = Kind<Topology.Loss>.either(
+    scalar: Kind<Double>.percentage().map { rate, _, _ in .random(rate: rate) },
+    mapping: type.kind.map { draft, span, reading in make(draft, span, &reading) })
+
+  private static func make(_ draft: Draft, _ span: SourceSpan, _ reading: inout Reading) -> Topology.Loss? {
+    let isGilbert = draft.kind == .gilbert
+    if !isGilbert, draft.meanBurst != nil || draft.bad != nil || draft.good != nil {
+      reading.report(.conflictingKeys, "mean_burst, bad and good belong to kind: gilbert", at: span)
+      return nil
+    }
+    if draft.kind == .none {
+      guard draft.rate == nil else {
+        reading.report(.conflictingKeys, "kind: none has no rate", at: span)
+        return nil
+      }
+      return Topology.Loss.none
+    }
+    guard let rate = draft.rate else {
+      reading.report(.missingKey, "loss of kind \(draft.kind.rawValue) needs the key 'rate'", at: span)
+      return nil
+    }
+    guard isGilbert else { return .random(rate: rate) }
+    guard let meanBurst = draft.meanBurst else {
+      reading.report(.missingKey, "loss of kind gilbert needs the key 'mean_burst'", at: span)
+      return nil
+    }
+    let bad = draft.bad ?? 1
+    let good = draft.good ?? 0
+    guard good < bad, (good...bad).contains(rate) else {
+      let range = "\(Quantity.percentText(good)) to \(Quantity.percentText(bad))"
+      reading.report(.outOfRange, "the long-run rate must lie between good and bad (\(range))", at: span)
+      return nil
+    }
+    return .gilbert(rate: rate, meanBurst: meanBurst, bad: bad, good: good)
+  }
+}
+
+extension Topology.Queue {
+  static let type = MappingType(
+    "queue", "what waits for a link's capacity", Topology.Queue(),
+    [
+      .key("kind", .choice, \.discipline, default: "drop-tail", "which packet goes when it is full"),
+      .key("packets", .count(1...1_000_000), \.packets, "most packets"),
+      .key("bytes", .byteSize, \.bytes, "most bytes"),
+      .key("time", .duration(.positive), \.time, "most time to wait at the present rate"),
+    ])
+
+  static let kind: Kind<Topology.Queue> = {
+    let size = Kind<Int>.byteSize
+    let time = Kind<Interval>.duration(.positive)
+    let scalar = Kind<Topology.Queue>(.either([time.shape, size.shape])) { node, reading in
+      var queue = Topology.Queue()
+      if case .value(.byteSize) = Quantity.read(node.scalar?.text ?? "") {
+        queue.bytes = size.decode(node, &reading)
+        return queue.bytes.map { _ in queue }
+      }
+      queue.time = time.decode(node, &reading)
+      return queue.time.map { _ in queue }
+    }
+    let mapping = type.kind.map { queue, span, reading -> Topology.Queue? in
+      guard [queue.packets != nil, queue.bytes != nil, queue.time != nil].count(where: \.self) <= 1 else {
+        reading.report(.conflictingKeys, "a queue is bounded by one of packets, bytes and time", at: span)
+        return nil
+      }
+      return queue
+    }
+    return .either(scalar: scalar, mapping: mapping)
+  }()
+}
+
+struct ServerDraft: Sendable {
+  var server = Topology.Server()
+  var network: Located<String>?
+
+  private static let serverType = MappingType(
+    "server settings", "", Topology.Server(),
+    [
+      .key("kind", .choice, \.kind, required: true, "what it serves"),
+      .key(
+        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
+        "how clients reach it"),
+      .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
+      .key("lifetime", .duration(.positive), \.lifetime, default: "600s", "TURN: longest allocation lifetime granted"),
+      .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
+      .key(
+        "permission_lifetime", .duration(.positive), \.permissionLifetime, default: "300s", "TURN: a permission expires"
+      ),
+      .key("channel_lifetime", .duration(.positive), \.channelLifetime, default: "600s", "TURN: a channel expires"),
+      .key("credentials", .choice, \.credentials, default: "static", "TURN: how users authenticate"),
+      .key(
+        "credential_lifetime", .duration(.positive), \.credentialLifetime, default: "24h",
+        "TURN: how long REST credentials are good"),
+      .key("user_quota", .count(1...1_000_000), \.allocationsPerUser, "TURN: most allocations of a user (486)"),
+      .key("total_quota", .count(1...1_000_000), \.totalAllocations, "TURN: most allocations at all (508)"),
+      .key("why", .text, \.why, "the reason, echoed in failures"),
+    ])
+
+  static let type = MappingType(
+    "server", "a STUN, TURN or signalling host", ServerDraft(),
+    [
+      .key(
+        "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
+      .key("why", .text, \.server.why, "the reason, echoed in failures"),
+    ] + serverType.keys(of: \ServerDraft.server))
+}

@@ -1,0 +1,136 @@
+/// How a list of diagnostics is printed.
+public struct DiagnosticReport: Sendable {
+  public enum Style: Sendable {
+    /// For people: the line and a caret run.
+    case text(color: Bool)
+    /// One JSON array.
+    case json
+    /// Workflow commands that become annotations on the lines.
+    case github
+  }
+
+  public let diagnostics: [Diagnostic]
+  public let sources: SourceMap
+  /// How many are shown; the rest is counted.
+  public var limit = 20
+
+  /// Sorts by position and drops what is said twice.
+  public init(_ diagnostics: [Diagnostic], sources: SourceMap) {
+    var seen: Set<String> = []
+    // A diagnostic that several cells share is said once, for the first of them.
+    let distinct = diagnostics.filter { item in
+      seen.insert("\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column) \(item.message)")
+        .inserted
+    }
+    self.diagnostics = distinct.enumerated()
+      .sorted { ($0.element.span, $0.offset) < ($1.element.span, $1.offset) }
+      .map(\.element)
+    self.sources = sources
+  }
+
+  public func rendered(as style: Style) -> String {
+    switch style {
+    case .text(let color): text(color: color)
+    case .json: json
+    case .github: github
+    }
+  }
+
+  private var shown: ArraySlice<Diagnostic> { diagnostics.prefix(limit) }
+  private var hidden: Int { max(0, diagnostics.count - limit) }
+
+  private func text(color: Bool) -> String {
+    let paint = { (text: String, code: String) in color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+    var out = ""
+    for item in shown {
+      let isError = item.code.severity == .error
+      let label = paint("\(item.code.severity.rawValue)[\(item.code.rawValue)]", isError ? "1;31" : "1;33")
+      out += "\(sources.location(of: item.span)): \(label): \(Self.printable(item.message))\(Self.cell(item))\n"
+      out += excerpt(item, paint: paint)
+      for use in sources.useChain(of: item.span) { out += "   = used from \(sources.location(of: use))\n" }
+    }
+    if hidden > 0 { out += "and \(hidden) more\n" }
+    return out
+  }
+
+  private func excerpt(_ item: Diagnostic, paint: (String, String) -> String) -> String {
+    let help = Self.help(item)
+    guard let line = sources.line(at: item.span) else { return help.isEmpty ? "" : "   = \(help)\n" }
+    let number = "\(item.span.line)"
+    let gutter = String(repeating: " ", count: number.count)
+    let scalars = Array(line.unicodeScalars)
+    let start = min(max(0, item.span.column - 1), scalars.count)
+    // Very long lines are cut to a piece around the place.
+    let from = start > 100 ? start - 60 : 0
+    let upTo = min(scalars.count, from + 160)
+    let piece = String(String.UnicodeScalarView(scalars[from..<upTo]))
+    let ellipsis = from > 0 ? "…" : ""
+    let shift = String(scalars[from..<start].map { $0 == "\t" ? "\t" : " " }) + (from > 0 ? " " : "")
+    let run = max(1, min(item.span.length, max(1, upTo - start)))
+    let carets = paint(String(repeating: "^", count: run), "1;32")
+    var out = " \(number) | \(ellipsis)\(Self.printable(piece))\n"
+    out += " \(gutter) | \(shift)\(carets)\(help.isEmpty ? "" : " " + help)\n"
+    return out
+  }
+
+  private static func help(_ item: Diagnostic) -> String {
+    let explain = item.explain.map { "(callsim explain \($0))" }
+    return [item.hint.map(printable), explain].compactMap(\.self).joined(separator: "  ")
+  }
+
+  private static func cell(_ item: Diagnostic) -> String { item.cell.map { " (in cell \($0))" } ?? "" }
+
+  /// Control characters would move the terminal's cursor; tabs stay.
+  private static func printable(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map {
+          ($0.value < 0x20 && $0 != "\t") || (0x7F...0x9F).contains($0.value) ? "\u{FFFD}" : $0
+        }))
+  }
+
+  private var json: String {
+    var items = shown.map { item in
+      var fields = [
+        ("code", item.code.rawValue), ("severity", item.code.severity.rawValue), ("message", item.message),
+        ("path", sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""),
+      ]
+      if let hint = item.hint { fields.append(("hint", hint)) }
+      if let explain = item.explain { fields.append(("explain", explain)) }
+      if let cell = item.cell { fields.append(("cell", cell)) }
+      let texts = fields.map { "\(JSON.string($0.0).text):\(JSON.string($0.1).text)" }
+      let chain = sources.useChain(of: item.span).map { JSON.string(sources.location(of: $0)).text }
+      let place = "\"line\":\(item.span.line),\"column\":\(item.span.column),\"length\":\(item.span.length)"
+      return "{" + (texts + [place, "\"usedFrom\":[\(chain.joined(separator: ","))]"]).joined(separator: ",") + "}"
+    }
+    if hidden > 0 { items.append("{\"more\":\(hidden)}") }
+    return "[" + items.joined(separator: ",\n ") + "]\n"
+  }
+
+  private var github: String {
+    func escape(_ text: String, inProperty: Bool) -> String {
+      var out = ""
+      for character in text.unicodeScalars {
+        switch character {
+        case "%": out += "%25"
+        case "\r": out += "%0D"
+        case "\n": out += "%0A"
+        case ":" where inProperty: out += "%3A"
+        case "," where inProperty: out += "%2C"
+        default: out.unicodeScalars.append(character)
+        }
+      }
+      return out
+    }
+    var out = ""
+    for item in shown {
+      let path = sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
+      let place = "file=\(escape(path, inProperty: true)),line=\(item.span.line),col=\(item.span.column)"
+      let message = item.message + Self.cell(item) + (item.hint.map { "; \($0)" } ?? "")
+      out += "::\(item.code.severity.rawValue) \(place),endColumn=\(item.span.column + item.span.length),"
+      out += "title=\(item.code.rawValue)::\(escape(message, inProperty: false))\n"
+    }
+    if hidden > 0 { out += "::notice::and \(hidden) more\n" }
+    return out
+  }
+}

@@ -1,0 +1,42 @@
+/// "Did you mean": the nearest of the names that are legal at a place.
+enum Suggestion {
+  /// The nearest name, when it is near enough that a typing mistake explains the difference.
+  static func nearest(to name: String, among legal: [String]) -> String? {
+    let wanted = Array(name.lowercased().unicodeScalars)
+    guard wanted.count <= 80 else { return nil }
+    var best: (name: String, distance: Int)?
+    for candidate in legal {
+      let letters = Array(candidate.lowercased().unicodeScalars)
+      let allowed = max(1, max(letters.count, wanted.count) / 3)
+      guard abs(letters.count - wanted.count) <= allowed else { continue }
+      let distance = editDistance(wanted, letters)
+      if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }
+    }
+    return best?.name
+  }
+
+  /// `did you mean 'x'?`, or the whole list when it is short, or nil.
+  static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
+    if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
+    guard !legal.isEmpty, legal.count <= 10 else { return nil }
+    return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")
+  }
+
+  /// Damerau-Levenshtein with adjacent swaps: `dwon` is one step from `down`.
+  private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in 0..<a.count {
+      var row = [i + 1]
+      row.reserveCapacity(b.count + 1)
+      for j in 0..<b.count {
+        var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+        row.append(cost)
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[b.count]
+  }
+}

@@ -1,0 +1,95 @@
+import CallCore
+import VirtualPeer
+
+extension Kind where Value == Anchor {
+  /// An entry id, a definition, `start`, `end`, a virtual time, or an event of a peer.
+  static var anchor: Kind<Anchor> {
+    Kind(.either([.quantity(Quantity.durationUnits), .text])) { node, reading in
+      guard let scalar = node.scalar, scalar.coreType == .text || scalar.coreType == .integer else {
+        let message = "expected an anchor, found \(node.description)"
+        reading.report(.wrongType, message, at: node.span, explain: "anchors")
+        return nil
+      }
+      return AnchorResolution.kind(of: scalar.text, at: node, &reading).map { kind in
+        Anchor(kind: kind, span: node.span, text: scalar.text)
+      }
+    }
+  }
+}
+
+enum AnchorResolution {
+  static func kind(of text: String, at node: YAMLNode, _ reading: inout Reading) -> Anchor.Kind? {
+    // The file's own names come first, so that adding a word to the format never changes what a file means.
+    if reading.scope.entries.contains(where: { $0.id == text }) {
+      reading.scope.used.insert("entry \(text)")
+      return .entry(text)
+    }
+    if reading.scope.definitionNames.contains(text) {
+      reading.scope.used.insert("definition \(text)")
+      return .definition(text)
+    }
+    if text == "start" { return .time(.zero) }
+    if text == "end" { return .end }
+    if let quantity = Quantity.read(text) { return time(quantity, text, at: node, &reading) }
+    guard let dot = text.firstIndex(of: ".") else {
+      let legal = reading.scope.entries.map(\.id).filter { !$0.hasPrefix("#") } + reading.scope.definitionNames
+      reading.reportUnknown(
+        .unknownAnchor, "anchor", text, among: legal + ["start", "end"], at: node.span, explain: "anchors")
+      return nil
+    }
+    let peerName = String(text[..<dot])
+    guard let peer = reading.scope.peer(peerName) else {
+      let span = node.span(ofLetters: 0, length: peerName.unicodeScalars.count)
+      reading.reportUnknown(.unknownPeer, "peer", peerName, among: reading.scope.peers.map(\.name), at: span)
+      return nil
+    }
+    reading.scope.used.insert("peer \(peerName)")
+    let name = String(text[dot...].dropFirst())
+    if let event = event(name, of: peer) { return event }
+    let span = node.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
+    let legal = names(of: peer.vocabulary)
+    let message = "nothing called '\(YAMLNode.abbreviated(name))' happens to \(peerName)"
+    let hint = Suggestion.hint(for: name, among: legal)
+    reading.report(.unknownAnchor, message, at: span, hint: hint, explain: "anchors")
+    return nil
+  }
+
+  private static func time(
+    _ quantity: Quantity.Reading, _ text: String, at node: YAMLNode, _ reading: inout Reading
+  ) -> Anchor.Kind? {
+    switch quantity {
+    case .value(.duration(let interval)) where interval >= .zero: return .time(.zero + interval)
+    case .bare: reading.report(.missingUnit, "\(text) has no unit", at: node.span, hint: "write \(text)s")
+    case .value(.duration): reading.report(.outOfRange, "\(text) is before the start of the run", at: node.span)
+    default: reading.report(.wrongType, "'\(text)' is not a time such as 12s", at: node.span)
+    }
+    return nil
+  }
+
+  /// `connected` is a state of the main machine, `ice.connected` one of the machine `ice.state`.
+  private static func event(_ name: String, of peer: Scope.PeerNames) -> Anchor.Kind? {
+    let vocabulary = peer.vocabulary
+    if let main = vocabulary.profile?.machines.first, main.states.contains(where: { $0.name == name }) {
+      return .entersState(peer: peer.name, machine: main.name, state: name)
+    }
+    for machine in vocabulary.machines {
+      for state in machine.states
+      where [short(machine) + "." + state.name, machine.name + "." + state.name].contains(name) {
+        return .entersState(peer: peer.name, machine: machine.name, state: state.name)
+      }
+    }
+    if vocabulary.events.contains(name) { return .event(peer: peer.name, name: name) }
+    if vocabulary.value(name)?.type == .flag { return .becomesTrue(peer: peer.name, value: name) }
+    return nil
+  }
+
+  private static func short(_ machine: StateMachine) -> String {
+    machine.name.hasSuffix(".state") ? String(machine.name.dropLast(".state".count)) : machine.name
+  }
+
+  private static func names(of vocabulary: PeerVocabulary) -> [String] {
+    (vocabulary.profile?.machines.first?.states.map(\.name) ?? [])
+      + vocabulary.machines.flatMap { machine in machine.states.map { short(machine) + "." + $0.name } }
+      + vocabulary.events + vocabulary.values.filter { $0.type == .flag }.map(\.name)
+  }
+}

@@ -1,0 +1,76 @@
+import CallCore
+import VirtualPeer
+
+extension PredicateParser {
+  /// The truth of an `if:` guard in the cell being decoded, where names are matrix variables; nil when it was reported.
+  static func guardValue(_ node: YAMLNode, _ reading: inout Reading) -> Bool? {
+    let variables = reading.variables.map { ($0.name, Value($0.value)) }
+    return parse(node, &reading, variables: variables)?.constantValue
+  }
+
+  /// Compares two fixed values of a guard.
+  static func evaluate(_ left: Value, _ comparison: Comparison, _ right: Value) -> Bool? {
+    if case .text(let a) = left, case .text(let b) = right {
+      return switch comparison {
+      case .equal: a == b
+      case .notEqual: a != b
+      default: nil
+      }
+    }
+    guard left.family == right.family, let a = left.number, let b = right.number else { return nil }
+    return switch comparison {
+    case .equal: a == b
+    case .notEqual: a != b
+    case .less: a < b
+    case .lessOrEqual: a <= b
+    case .greater: a > b
+    case .greaterOrEqual: a >= b
+    }
+  }
+}
+
+extension Predicate {
+  /// The value of a predicate that watches nothing.
+  var constantValue: Bool? {
+    switch kind {
+    case .constant(let value): value
+    case .and(let parts):
+      parts.allSatisfy { $0.constantValue != nil } ? parts.allSatisfy { $0.constantValue == true } : nil
+    case .or(let parts):
+      parts.allSatisfy { $0.constantValue != nil } ? parts.contains { $0.constantValue == true } : nil
+    case .not(let part): part.constantValue.map { !$0 }
+    case .defined(_, let part): part.constantValue
+    case .compare, .isIn, .holds: nil
+    }
+  }
+}
+
+extension Value {
+  fileprivate enum Family { case number, duration, rate, percentage, text, flag, list }
+
+  fileprivate var family: Family {
+    switch self {
+    case .flag: .flag
+    case .count, .real, .byteSize: .number
+    case .duration: .duration
+    case .rate: .rate
+    case .percentage: .percentage
+    case .text: .text
+    case .list: .list
+    }
+  }
+
+  /// The type a fixed value has by itself.
+  var type: ValueType {
+    switch self {
+    case .flag: .flag
+    case .count: .count
+    case .real: .real
+    case .duration: .duration
+    case .rate: .rate
+    case .percentage: .percentage
+    case .byteSize: .byteSize
+    case .text, .list: .text
+    }
+  }
+}

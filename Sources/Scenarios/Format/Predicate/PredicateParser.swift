@@ -1,0 +1,478 @@
+import CallCore
+import VirtualPeer
+
+/// Parses, resolves and type checks one predicate.
+///
+///     predicate  = conjunction *( "or" conjunction )
+///     conjunction = term *( "and" term )
+///     term       = "not" term / "(" predicate ")" / operand [ comparison operand / ["not"] "in" list ]
+///     operand    = path / name / word / number / quoted / "wire." name "(" [ "from:" peer ] [ "to:" peer ] ")"
+///
+/// Every problem is reported at its token; the parser stops at the first that leaves the rest without meaning.
+struct PredicateParser {
+  static let maximumDepth = 50
+
+  private let tokens: [PredicateToken]
+  private let node: YAMLNode
+  private var index = 0
+  private var depth = 0
+  /// The matrix variables of a guard; nil in predicates about a run.
+  private let variables: [(name: String, value: Value)]?
+
+  /// Nil when something was reported.
+  static func parse(
+    _ node: YAMLNode, _ reading: inout Reading, variables: [(name: String, value: Value)]? = nil
+  ) -> Predicate? {
+    guard let scalar = node.scalar, !scalar.text.isEmpty, scalar.coreType == .text || scalar.coreType == .flag else {
+      reading.report(
+        .wrongType, "expected a predicate, found \(node.description)", at: node.span, explain: "predicates")
+      return nil
+    }
+    var parser = PredicateParser(node: node, text: scalar.text, variables: variables)
+    guard let predicate = parser.disjunction(&reading) else { return nil }
+    let rest = parser.current
+    guard rest.kind == .end else {
+      let hint = rest.text == "=" ? "did you mean '=='?" : nil
+      parser.report(.predicateSyntax, "'\(rest.text)' does not belong here", at: rest, hint: hint, &reading)
+      return nil
+    }
+    return predicate
+  }
+
+  private init(node: YAMLNode, text: String, variables: [(name: String, value: Value)]?) {
+    self.node = node
+    self.variables = variables
+    tokens = PredicateLexer.tokens(of: text)
+  }
+
+  private var current: PredicateToken { tokens[min(index, tokens.count - 1)] }
+  private var following: PredicateToken { tokens[min(index + 1, tokens.count - 1)] }
+
+  private mutating func take() -> PredicateToken {
+    defer { index = min(index + 1, tokens.count - 1) }
+    return current
+  }
+
+  private func isSymbol(_ text: String) -> Bool { current.kind == .symbol && current.text == text }
+  private func isKeyword(_ text: String) -> Bool { current.kind == .word && current.text == text }
+
+  private mutating func skip(_ symbol: String) -> Bool {
+    guard isSymbol(symbol) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func report(
+    _ code: DiagnosticCode, _ message: String, at token: PredicateToken, hint: String? = nil, _ reading: inout Reading
+  ) {
+    let span = node.span(ofLetters: token.start, length: token.length)
+    reading.report(code, message, at: span, hint: hint, explain: code == .predicateSyntax ? "predicates" : nil)
+  }
+
+  private func span(from start: PredicateToken) -> SourceSpan {
+    let last = tokens[max(0, index - 1)]
+    return node.span(ofLetters: start.start, length: max(1, last.start + last.length - start.start))
+  }
+
+  // MARK: - Grammar
+
+  private mutating func disjunction(_ reading: inout Reading) -> Predicate? {
+    let conjunction = { (parser: inout PredicateParser, reading: inout Reading) in
+      parser.chain("and", &reading, of: { $0.term(&$1) }, as: Predicate.Kind.and)
+    }
+    return chain("or", &reading, of: conjunction, as: Predicate.Kind.or)
+  }
+
+  private mutating func chain(
+    _ keyword: String, _ reading: inout Reading, of part: (inout PredicateParser, inout Reading) -> Predicate?,
+    as combine: ([Predicate]) -> Predicate.Kind
+  ) -> Predicate? {
+    let start = current
+    guard let first = part(&self, &reading) else { return nil }
+    var parts = [first]
+    while isKeyword(keyword) {
+      index += 1
+      guard let next = part(&self, &reading) else { return nil }
+      parts.append(next)
+    }
+    return parts.count == 1 ? first : Predicate(combine(parts), at: span(from: start))
+  }
+
+  private mutating func term(_ reading: inout Reading) -> Predicate? {
+    depth += 1
+    defer { depth -= 1 }
+    let start = current
+    guard depth <= Self.maximumDepth else {
+      report(.predicateSyntax, "this nests too deep", at: start, &reading)
+      return nil
+    }
+    if isKeyword("not") {
+      index += 1
+      guard let part = term(&reading) else { return nil }
+      return Predicate(.not(part), at: span(from: start))
+    }
+    if skip("(") {
+      guard let inner = disjunction(&reading) else { return nil }
+      guard skip(")") else {
+        report(.predicateSyntax, "expected ')'", at: current, &reading)
+        return nil
+      }
+      return inner
+    }
+    return comparison(&reading)
+  }
+
+  private mutating func comparison(_ reading: inout Reading) -> Predicate? {
+    let start = current
+    guard let left = operand(&reading) else { return nil }
+    if isKeyword("in") || (isKeyword("not") && following.text == "in") {
+      let isNegated = isKeyword("not")
+      index += isNegated ? 2 : 1
+      guard let values = list(matching: left, &reading) else { return nil }
+      if case .term(.literal(let value), _) = left {
+        let isIn = values.contains { Self.evaluate(value, .equal, $0) == true }
+        return Predicate(.constant(isIn != isNegated), at: span(from: start))
+      }
+      guard case .term(let operand, _) = left else {
+        report(.predicateType, "a word is not compared with a list; the value comes first", at: start, &reading)
+        return nil
+      }
+      let inner = Predicate(.isIn(operand, values), at: span(from: start))
+      return isNegated ? Predicate(.not(inner), at: inner.span) : inner
+    }
+    guard current.kind == .symbol, let comparison = Comparison(rawValue: current.text) else {
+      return holds(left, start: start, &reading)
+    }
+    let sign = take()
+    let rightStart = current
+    guard let right = operand(&reading) else { return nil }
+    if variables != nil { return compareFixed(left, start, comparison, sign, right, &reading) }
+    return compare(left, start, comparison, sign, right, rightStart, &reading)
+  }
+
+  /// Guards compare a variable with a fixed value, and are decided here.
+  private mutating func compareFixed(
+    _ left: Parsed, _ leftToken: PredicateToken, _ comparison: Comparison, _ sign: PredicateToken, _ right: Parsed,
+    _ reading: inout Reading
+  ) -> Predicate? {
+    guard case .term(.literal(let value), _) = left else {
+      return holds(left, start: leftToken, &reading)
+    }
+    let other: Value
+    switch right {
+    case .word(let word): other = .text(word)
+    case .term(.literal(let literal), _): other = literal
+    case .term: other = .list([])
+    }
+    guard let isTrue = Self.evaluate(value, comparison, other) else {
+      let message = "'\(leftToken.text)' is \(value) here, which cannot be compared so"
+      report(.predicateType, message, at: sign, &reading)
+      return nil
+    }
+    return Predicate(.constant(isTrue), at: span(from: leftToken))
+  }
+
+  /// An operand that stands alone must be a flag, true, false, or a defined predicate.
+  private mutating func holds(_ operand: Parsed, start: PredicateToken, _ reading: inout Reading) -> Predicate? {
+    switch operand {
+    case .term(.literal(.flag(let flag)), _): return Predicate(.constant(flag), at: span(from: start))
+    case .term(let term, .flag): return Predicate(.holds(term), at: span(from: start))
+    case .term(let term, _):
+      let hint = if case .value = term { "compare it, for example with '=='" } else { nil as String? }
+      report(.predicateType, "'\(start.text)' is neither true nor false", at: start, hint: hint, &reading)
+      return nil
+    case .word(let word) where variables != nil:
+      let names = variables?.map(\.name) ?? []
+      let hint = Suggestion.hint(for: word, among: names, noun: "variables")
+      report(.unknownVariable, "unknown variable '\(YAMLNode.abbreviated(word))'", at: start, hint: hint, &reading)
+      return nil
+    case .word(let word):
+      if let definition = reading.scope.definitions.first(where: { $0.name == word }) {
+        reading.scope.used.insert("definition \(word)")
+        return Predicate(.defined(word, definition.predicate), at: span(from: start))
+      }
+      if reading.scope.definitionNames.contains(word) {
+        let message = "'\(word)' is defined further down, or could not be read"
+        // A definition with problems of its own has been reported already.
+        if reading.scope.used.contains("broken \(word)") { return nil }
+        report(.unknownName, message, at: start, hint: "define it before it is used", &reading)
+        return nil
+      }
+      let legal = reading.scope.definitionNames + reading.scope.peers.map(\.name)
+      let hint = Suggestion.hint(for: word, among: legal, noun: "defined")
+      report(.unknownName, "'\(YAMLNode.abbreviated(word))' stands for nothing", at: start, hint: hint, &reading)
+      return nil
+    }
+  }
+
+  // MARK: - Operands
+
+  private enum Parsed {
+    /// An operand, with the type of a watched value.
+    case term(Operand, ValueType?)
+    /// A bare word: a state, a choice, or the name of a definition.
+    case word(String)
+  }
+
+  private mutating func operand(_ reading: inout Reading) -> Parsed? {
+    let token = take()
+    switch token.kind {
+    case .number: return number(token, &reading).map { .term(.literal($0), nil) }
+    case .quoted: return .term(.literal(.text(token.text)), nil)
+    case .word where ["and", "or", "not", "in"].contains(token.text):
+      report(.predicateSyntax, "expected a value before '\(token.text)'", at: token, &reading)
+      return nil
+    case .word where token.text == "true" || token.text == "false":
+      return .term(.literal(.flag(token.text == "true")), .flag)
+    case .word where variables?.contains { $0.name == token.text } == true:
+      guard let variable = variables?.first(where: { $0.name == token.text }) else { return nil }
+      reading.scope.used.insert("variable \(variable.name)")
+      return .term(.literal(variable.value), variable.value.type)
+    case .word where variables != nil: return .word(token.text)
+    case .word where token.text.hasPrefix("wire."): return wire(token, &reading)
+    case .word where token.text.contains("."):
+      let span = node.span(ofLetters: token.start, length: token.length)
+      return ValuePath.resolve(token.text, at: span, in: node, from: token.start, &reading).map { path in
+        .term(.value(path), path.type)
+      }
+    case .word: return .word(token.text)
+    case .symbol, .invalid:
+      let hint = token.text == "=" ? "did you mean '=='?" : nil
+      report(.predicateSyntax, "'\(token.text)' does not belong here", at: token, hint: hint, &reading)
+      return nil
+    case .end:
+      report(.predicateSyntax, "something is missing here", at: token, &reading)
+      return nil
+    }
+  }
+
+  private mutating func number(_ token: PredicateToken, _ reading: inout Reading) -> Value? {
+    switch Quantity.read(token.text) {
+    case .value(let value): return value
+    case .bare(let number):
+      return token.text.contains(".") ? .real(number) : Int(token.text).map { .count($0) } ?? .real(number)
+    case .unknownUnit(let unit):
+      let hint = Suggestion.hint(for: unit, among: Quantity.units, noun: "units")
+      report(.unknownUnit, "there is no unit '\(unit)'", at: token, hint: hint, &reading)
+    case .tooLarge: report(.outOfRange, "\(token.text) is too large", at: token, &reading)
+    case nil: report(.predicateSyntax, "'\(token.text)' is not a number", at: token, &reading)
+    }
+    return nil
+  }
+
+  /// `wire.media(from: bob, to: alice)`
+  private mutating func wire(_ token: PredicateToken, _ reading: inout Reading) -> Parsed? {
+    let name = String(token.text.dropFirst("wire.".count))
+    guard let kind = WireQuantity.Kind(rawValue: name) else {
+      let hint = Suggestion.hint(for: name, among: WireQuantity.Kind.allCases.map(\.rawValue))
+      report(.unknownMember, "the wire has no '\(name)'", at: token, hint: hint, &reading)
+      return nil
+    }
+    var quantity = WireQuantity(kind: kind)
+    guard skip("(") else { return .term(.wire(quantity), .count) }
+    while !skip(")") {
+      let end = take()
+      guard end.kind == .word, end.text == "from" || end.text == "to", skip(":"), current.kind == .word else {
+        report(.predicateSyntax, "expected 'from: peer' or 'to: peer'", at: end, &reading)
+        return nil
+      }
+      let peer = take()
+      guard reading.scope.peer(peer.text) != nil else {
+        let names = reading.scope.peers.map(\.name)
+        let hint = Suggestion.hint(for: peer.text, among: names, noun: "there are")
+        report(.unknownPeer, "unknown peer '\(peer.text)'", at: peer, hint: hint, &reading)
+        return nil
+      }
+      if end.text == "from" { quantity.from = peer.text } else { quantity.to = peer.text }
+      _ = skip(",")
+    }
+    return .term(.wire(quantity), .count)
+  }
+
+  private mutating func list(matching left: Parsed, _ reading: inout Reading) -> [Value]? {
+    guard skip("[") else {
+      report(.predicateSyntax, "expected '[' and a list of values", at: current, &reading)
+      return nil
+    }
+    var values: [Value] = []
+    while !skip("]") {
+      let start = current
+      guard let member = operand(&reading) else { return nil }
+      if variables != nil {
+        guard case .term(.literal, _) = left else { return holds(left, start: start, &reading).map { _ in [] } }
+        switch member {
+        case .word(let word): values.append(.text(word))
+        case .term(.literal(let value), _): values.append(value)
+        case .term: break
+        }
+        _ = skip(",")
+        if current.kind == .end { break }
+        continue
+      }
+      guard case .term(let subject, let type) = left,
+        let value = literal(member, for: subject, type, at: start, &reading)
+      else { return nil }
+      values.append(value)
+      guard skip(",") || isSymbol("]") else {
+        report(.predicateSyntax, "expected ',' or ']'", at: current, &reading)
+        return nil
+      }
+    }
+    guard !values.isEmpty else {
+      report(.predicateSyntax, "an empty list contains nothing", at: tokens[index - 1], &reading)
+      return nil
+    }
+    return values
+  }
+
+  // MARK: - Types
+
+  private mutating func compare(
+    _ left: Parsed, _ leftToken: PredicateToken, _ comparison: Comparison, _ sign: PredicateToken, _ right: Parsed,
+    _ rightToken: PredicateToken, _ reading: inout Reading
+  ) -> Predicate? {
+    switch (left, right) {
+    case (.term(let a, let type?), .term(let b, let other?)) where !b.isLiteral:
+      guard ValueFamily(type) == ValueFamily(other), comparison.suits(ValueFamily(type)) else {
+        report(.predicateType, "these two cannot be compared with '\(sign.text)'", at: sign, &reading)
+        return nil
+      }
+      return Predicate(.compare(a, comparison, b), at: span(from: leftToken))
+    case (.term(let a, let type?), _) where !a.isLiteral:
+      guard let value = literal(right, for: a, type, at: rightToken, &reading) else { return nil }
+      guard comparison.suits(ValueFamily(type)) else {
+        report(.predicateType, "'\(leftToken.text)' has no order; use '==', '!=' or 'in'", at: sign, &reading)
+        return nil
+      }
+      return Predicate(.compare(a, comparison, .literal(value)), at: span(from: leftToken))
+    case (_, .term(let b, _?)) where !b.isLiteral:
+      report(.predicateType, "the watched value comes first", at: leftToken, hint: "swap the two sides", &reading)
+    case (.word(let word), _):
+      _ = holds(.word(word), start: leftToken, &reading)
+    default:
+      report(.predicateType, "this compares two fixed values", at: leftToken, &reading)
+    }
+    return nil
+  }
+
+  /// A word, number or text as a value of the type it is compared with.
+  private mutating func literal(
+    _ parsed: Parsed, for subject: Operand, _ type: ValueType?, at token: PredicateToken, _ reading: inout Reading
+  ) -> Value? {
+    guard let type else { return nil }
+    let value: Value
+    switch parsed {
+    case .word(let word): value = .text(word)
+    case .term(.literal(let literal), _): value = literal
+    case .term:
+      report(.predicateType, "only fixed values stand here", at: token, &reading)
+      return nil
+    }
+    if case .choice(let legal) = type {
+      guard case .text(let text) = value, legal.contains(text) else {
+        let isState = if case .value(let path) = subject { reading.isMachine(path) } else { false }
+        let noun = isState ? "unknown state '\(token.text)'" : "'\(token.text)' is not one of the choices"
+        let hint = Suggestion.hint(for: token.text, among: legal, noun: "there are")
+        report(isState ? .unknownState : .notAChoice, noun, at: token, hint: hint, &reading)
+        return nil
+      }
+      return value
+    }
+    let unit: String? = if case .value(let path) = subject { path.unit } else { nil }
+    switch type.check(value, unit: unit) {
+    case .fits: return value
+    case .needsUnit(let example):
+      report(
+        .missingUnit, "'\(token.text)' has no unit", at: token, hint: "for example \(token.text)\(example)", &reading)
+    case .differs(let wanted):
+      report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, &reading)
+    }
+    return nil
+  }
+}
+
+extension Operand {
+  fileprivate var isLiteral: Bool {
+    guard case .literal = self else { return false }
+    return true
+  }
+}
+
+/// Types that may be compared with each other.
+enum ValueFamily: Equatable {
+  case number, duration, rate, percentage, text, flag
+
+  init(_ type: ValueType) {
+    switch type {
+    case .count, .real, .byteSize: self = .number
+    case .duration: self = .duration
+    case .rate: self = .rate
+    case .percentage: self = .percentage
+    case .flag: self = .flag
+    case .text, .peer, .choice: self = .text
+    }
+  }
+}
+
+extension Comparison {
+  func suits(_ family: ValueFamily) -> Bool {
+    family != .text && family != .flag || self == .equal || self == .notEqual
+  }
+}
+
+enum ValueFit: Equatable {
+  case fits
+  case needsUnit(String)
+  case differs(String)
+}
+
+extension ValueType {
+  /// Whether a fixed value can be compared with a watched value of this type.
+  func check(_ value: Value, unit: String?) -> ValueFit {
+    let isBare =
+      switch value {
+      case .count, .real: true
+      default: false
+      }
+    switch (self, value) {
+    case (.count, .count), (.count, .real), (.real, .count), (.real, .real), (.flag, .flag), (.duration, .duration),
+      (.rate, .rate), (.percentage, .percentage), (.byteSize, .byteSize), (.text, .text), (.peer, .text):
+      return .fits
+    case (.count, .byteSize) where unit == "bytes": return .fits
+    case (.choice(let legal), .text(let text)): return legal.contains(text) ? .fits : .differs("one of its choices")
+    case (.duration, _): return isBare ? .needsUnit("ms") : .differs("a time such as 250ms")
+    case (.rate, _): return isBare ? .needsUnit("kbps") : .differs("a rate such as 1.5Mbps")
+    case (.percentage, _): return isBare ? .needsUnit("%") : .differs("a share such as 5%")
+    case (.byteSize, _): return isBare ? .needsUnit("B") : .differs("a size such as 1200B")
+    case (.count, _), (.real, _): return .differs("a number")
+    case (.flag, _): return .differs("true or false")
+    case (.text, _), (.peer, _), (.choice, _): return .differs("text")
+    }
+  }
+}
+
+extension Kind where Value == Predicate {
+  static var predicate: Kind<Predicate> {
+    Kind(.either([.text, .flag])) { node, reading in PredicateParser.parse(node, &reading) }
+  }
+}
+
+extension YAMLNode {
+  /// The place of some letters of a scalar's value.
+  func span(ofLetters start: Int, length: Int) -> SourceSpan {
+    guard let scalar, !scalar.isSubstituted else { return span }
+    guard let positions = scalar.positions else {
+      var place = span
+      place.column += start
+      place.length = max(1, length)
+      return place
+    }
+    guard !positions.isEmpty else { return span }
+    var place = positions[min(start, positions.count - 1)]
+    if start >= positions.count { place.column += 1 }
+    let end = min(start + length, positions.count) - 1
+    let isOneLine = end >= start && positions[end].line == place.line
+    place.length = isOneLine ? max(1, positions[end].column - place.column + 1) : 1
+    return place
+  }
+}

@@ -1,0 +1,95 @@
+import VirtualPeer
+
+extension ValuePath {
+  /// Resolves `peer.name`; the caret stands under the part that is wrong.
+  static func resolve(
+    _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
+  ) -> ValuePath? {
+    let dot = text.firstIndex(of: ".") ?? text.endIndex
+    let peerName = String(text[..<dot])
+    let name = String(text[dot...].dropFirst())
+    let peerSpan = node.span(ofLetters: start, length: peerName.unicodeScalars.count)
+    guard let peer = reading.scope.peer(peerName) else {
+      reading.reportUnknown(.unknownPeer, "peer", peerName, among: reading.scope.peers.map(\.name), at: peerSpan)
+      return nil
+    }
+    reading.scope.used.insert("peer \(peerName)")
+    let vocabulary = peer.vocabulary
+    if let value = vocabulary.value(name) {
+      return ValuePath(peer: peerName, name: value.name, type: value.type, unit: value.unit, span: span)
+    }
+    let nameStart = start + peerName.unicodeScalars.count + 1
+    report(name, of: peerName, from: nameStart, in: node, among: vocabulary.values.map(\.name), &reading)
+    return nil
+  }
+
+  /// Points at the first component that leads nowhere: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.
+  private static func report(
+    _ name: String, of peer: String, from start: Int, in node: YAMLNode, among legal: [String], _ reading: inout Reading
+  ) {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var known: [String] = []
+    for part in parts {
+      let prefix = (known + [part]).joined(separator: ".") + "."
+      guard legal.contains(where: { $0.hasPrefix(prefix) }) else { break }
+      known.append(part)
+    }
+    let parent = known.joined(separator: ".")
+    let offset = known.isEmpty ? 0 : parent.unicodeScalars.count + 1
+    let rest = parts.dropFirst(known.count).joined(separator: ".")
+    let wrong = known.count < parts.count ? rest : name
+    let span = node.span(ofLetters: start + offset, length: max(1, wrong.unicodeScalars.count))
+    guard known.count < parts.count else {
+      let members = children(of: parent, among: legal)
+      let hint = members.count <= 10 ? "it has: " + members.joined(separator: ", ") : nil
+      let whole = node.span(ofLetters: start, length: max(1, name.unicodeScalars.count))
+      reading.report(.unknownMember, "'\(name)' is a group of values, not a value", at: whole, hint: hint)
+      return
+    }
+    let owner = known.isEmpty ? peer : known.last ?? peer
+    let inGroup = legal.filter { known.isEmpty || $0.hasPrefix(parent + ".") }.map { String($0.dropFirst(offset)) }
+    let near = Suggestion.nearest(to: rest, among: inGroup + children(of: parent, among: legal))
+    let hint =
+      near.map { "did you mean '\($0)'?" }
+      ?? Suggestion.hint(for: rest, among: children(of: parent, among: legal), noun: "it has")
+    let message = "'\(YAMLNode.abbreviated(rest))' is not a value of \(owner)"
+    reading.report(.unknownMember, message, at: span, hint: hint, explain: known.isEmpty ? "values" : nil)
+  }
+
+  private static func children(of parent: String, among legal: [String]) -> [String] {
+    var seen: [String] = []
+    for name in legal {
+      guard parent.isEmpty || name.hasPrefix(parent + ".") else { continue }
+      let rest = parent.isEmpty ? name[...] : name.dropFirst(parent.count + 1)
+      let child = String(rest.prefix { $0 != "." })
+      if !seen.contains(child) { seen.append(child) }
+    }
+    return seen
+  }
+}
+
+extension Reading {
+  /// Whether the value is the state of a machine.
+  func isMachine(_ path: ValuePath) -> Bool {
+    scope.peer(path.peer)?.vocabulary.machine(path.name) != nil
+  }
+}
+
+extension Kind where Value == ValuePath {
+  /// `peer.name`, for which `problem` has nothing to say.
+  static func valuePath(_ problem: @escaping @Sendable (ValuePath) -> String? = { _ in nil }) -> Kind<ValuePath> {
+    Kind(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in
+      guard let scalar = node.scalar, scalar.coreType == .text else {
+        reading.report(
+          .wrongType, "expected a value such as alice.call.state, found \(node.description)", at: node.span)
+        return nil
+      }
+      guard let path = ValuePath.resolve(scalar.text, at: node.span, in: node, from: 0, &reading) else { return nil }
+      if let message = problem(path) {
+        reading.report(.predicateType, message, at: node.span)
+        return nil
+      }
+      return path
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import CallCore
+import VirtualPeer
+
+/// Decodes what a timeline entry does, by the declaration of its action or fault.
+enum EffectReader {
+  /// The keys of an entry that belong to its effect; all of them while the effect itself is unknown.
+  static func keyNames(of node: YAMLNode, _ reading: inout Reading) -> [String] {
+    if let name = node["fault"]?.scalar?.text {
+      guard let kind = FaultKind(rawValue: name) else { return everyKey(of: node) }
+      return kind.declaration.parameters.map(\.name) + extraKeys(kind.declaration.extras)
+    }
+    if let name = node["do"]?.scalar?.text {
+      guard let action = action(name, reading) else { return everyKey(of: node) }
+      return action.parameters.map(\.name)
+    }
+    if node["send"] != nil { return SendEffect.keys.map(\.name) }
+    return []
+  }
+
+  private static func everyKey(of node: YAMLNode) -> [String] { node.entries?.map(\.key) ?? [] }
+
+  private static func extraKeys(_ extras: FaultDeclaration.Extras) -> [String] {
+    switch extras {
+    case .none: []
+    case .impairments: Topology.Impairments.type.keyNames.filter { $0 != "why" }
+    case .nat: NATDraft.behaviorType.keyNames.filter { $0 != "why" }
+    }
+  }
+
+  static func effect(_ draft: EntryDraft, _ node: YAMLNode, _ reading: inout Reading) -> TimelineEntry.Effect? {
+    if let duration = draft.duration, draft.fault == nil {
+      reading.report(.conflictingKeys, "'for' goes with 'fault' only", at: duration.span)
+      return nil
+    }
+    if let action = draft.action { return self.action(action, node, &reading) }
+    if let fault = draft.fault { return self.fault(fault, draft.duration, node, &reading) }
+    if let message = draft.message { return send(message, node, &reading) }
+    if let entry = draft.clear { return clear(entry, &reading) }
+    return nil
+  }
+
+  // MARK: - Actions
+
+  private static func action(_ text: String, _ reading: Reading) -> ActionDeclaration? {
+    guard let dot = text.firstIndex(of: ".") else { return nil }
+    return reading.scope.peer(String(text[..<dot]))?.vocabulary.action(String(text[dot...].dropFirst()))
+  }
+
+  private static func action(
+    _ text: Located<String>, _ node: YAMLNode, _ reading: inout Reading
+  ) -> TimelineEntry.Effect? {
+    guard let value = node["do"] else { return nil }
+    let peerNames = reading.scope.peers.map(\.name)
+    guard let dot = text.value.firstIndex(of: ".") else {
+      let hint = peerNames.first.map { "write peer.action, such as \($0).\(text.value)" }
+      reading.report(.unknownAction, "'\(text.value)' names no peer", at: text.span, hint: hint, explain: "actions")
+      return nil
+    }
+    let peerName = String(text.value[..<dot])
+    let name = String(text.value[dot...].dropFirst())
+    guard let peer = reading.scope.peer(peerName) else {
+      let span = value.span(ofLetters: 0, length: peerName.unicodeScalars.count)
+      reading.reportUnknown(.unknownPeer, "peer", peerName, among: peerNames, at: span)
+      return nil
+    }
+    reading.scope.used.insert("peer \(peerName)")
+    guard let declaration = peer.vocabulary.action(name) else {
+      let span = value.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
+      let hint =
+        peer.isPuppet
+        ? "a puppet has no app; use send:"
+        : Suggestion.hint(for: name, among: peer.vocabulary.actions.map(\.name), noun: "it can")
+      let message = "unknown action '\(YAMLNode.abbreviated(name))' of \(peerName)"
+      reading.report(.unknownAction, message, at: span, hint: hint, explain: "actions")
+      return nil
+    }
+    guard let arguments = arguments(of: "the action '\(name)'", declaration, node, at: text.span, &reading) else {
+      return nil
+    }
+    if name == "switch-network", let to = arguments.text("to"), !peer.interfaces.contains(to) {
+      let span = arguments.span(of: "to") ?? text.span
+      reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)
+      return nil
+    }
+    return .action(peer: peerName, name: name, arguments: arguments)
+  }
+
+  private static func arguments(
+    of what: String, _ declaration: ActionDeclaration, _ node: YAMLNode, at span: SourceSpan, _ reading: inout Reading
+  ) -> Arguments? {
+    let parameters = declaration.parameters.map {
+      ($0.name, Kind<Value>.declared($0.type), $0.isRequired, $0.summary)
+    }
+    return arguments(of: what, parameters, node, at: span, &reading)
+  }
+
+  private static func arguments(
+    of what: String, _ parameters: [(name: String, kind: Kind<Value>, isRequired: Bool, summary: String)],
+    _ node: YAMLNode, at span: SourceSpan, _ reading: inout Reading
+  ) -> Arguments? {
+    var arguments = Arguments()
+    var isComplete = true
+    for parameter in parameters {
+      guard let argument = node[parameter.name] else {
+        if parameter.isRequired {
+          reading.report(.missingKey, "\(what) needs '\(parameter.name)': \(parameter.summary)", at: span)
+          isComplete = false
+        }
+        continue
+      }
+      guard let value = parameter.kind.decode(argument, &reading) else {
+        isComplete = false
+        continue
+      }
+      arguments.entries.append((parameter.name, Located(value, at: argument.span)))
+    }
+    return isComplete ? arguments : nil
+  }
+
+  // MARK: - Faults
+
+  private static func fault(
+    _ name: Located<String>, _ duration: Located<Interval>?, _ node: YAMLNode, _ reading: inout Reading
+  ) -> TimelineEntry.Effect? {
+    guard let kind = FaultKind(rawValue: name.value) else {
+      let legal = FaultKind.allCases.map(\.rawValue)
+      reading.reportUnknown(.unknownFault, "fault", name.value, among: legal, at: name.span, explain: "fault")
+      return nil
+    }
+    let declaration = kind.declaration
+    if let duration, !declaration.lasts {
+      reading.report(.faultDoesNotLast, "\(name.value) is over at once, so it has no length", at: duration.span)
+    }
+    let parameters = declaration.parameters.map { ($0.name, $0.kind.kind, $0.isRequired, $0.summary) }
+    let what = "the fault \(name.value)"
+    guard let arguments = arguments(of: what, parameters, node, at: name.span, &reading) else { return nil }
+    var fault = Fault(kind: kind, arguments: arguments)
+    fault.direction = arguments.text("direction").flatMap { Fault.Direction(rawValue: $0) }
+    guard checkRanges(fault, node, &reading), checkServer(fault, &reading) else { return nil }
+    let own = (node.entries ?? []).map(\.key).filter { !extraKeys(declaration.extras).contains($0) }
+    switch declaration.extras {
+    case .none: break
+    case .impairments:
+      guard let impairments = Topology.Impairments.type.decode(node, &reading, others: own) else { return nil }
+      guard impairments != Topology.Impairments() else {
+        reading.report(.missingKey, "link.set says nothing to set", at: name.span, hint: "for example loss: 5%")
+        return nil
+      }
+      fault.impairments = impairments
+    case .nat:
+      guard let nat = NATDraft.behaviorType.decode(node, &reading, others: own) else { return nil }
+      fault.nat = nat.over(reading.scope.nats.first { $0.network == arguments.text("network") }?.nat ?? Topology.NAT())
+    }
+    return .fault(fault, duration: duration?.value)
+  }
+
+  private static func checkRanges(_ fault: Fault, _ node: YAMLNode, _ reading: inout Reading) -> Bool {
+    var isFine = true
+    func check(_ name: String, _ range: ClosedRange<Int>, _ reading: inout Reading) {
+      let values: [Value] =
+        switch fault.arguments[name] {
+        case .list(let values): values
+        case .some(let value): [value]
+        case nil: []
+        }
+      for case .count(let count) in values where !range.contains(count) {
+        let message = "\(count) is not within \(range.lowerBound) to \(range.upperBound)"
+        reading.report(.outOfRange, message, at: fault.arguments.span(of: name) ?? node.span)
+        isFine = false
+      }
+    }
+    if fault.kind == .turnReject { check("code", 300...699, &reading) }
+    check("ports", 1...65_535, &reading)
+    check("flight", 1...6, &reading)
+    for name in ["nth", "count", "times"] { check(name, 1...1_000_000, &reading) }
+    for argument in fault.arguments.entries where fault.kind != .clockJump {
+      if case .duration(let interval) = argument.value.value, interval <= .zero {
+        reading.report(.outOfRange, "\(interval) is not longer than nothing", at: argument.value.span)
+        isFine = false
+      }
+    }
+    return isFine
+  }
+
+  private static func checkServer(_ fault: Fault, _ reading: inout Reading) -> Bool {
+    guard let name = fault.arguments.text("server"), let span = fault.arguments.span(of: "server"),
+      let server = reading.scope.servers.first(where: { $0.name == name })
+    else { return true }
+    let wanted: [Topology.Server.Kind] = fault.kind == .stunSilent ? [.stun, .turn] : [.turn]
+    guard wanted.contains(server.kind) else {
+      let message =
+        "\(name) is a \(server.kind.rawValue) server, and \(fault.kind.rawValue) needs a \(wanted[0].rawValue) server"
+      reading.report(.wrongServerKind, message, at: span)
+      return false
+    }
+    return true
+  }
+
+  // MARK: - Send and clear
+
+  private static func send(
+    _ message: Located<String>, _ node: YAMLNode, _ reading: inout Reading
+  ) -> TimelineEntry.Effect? {
+    let peer = Kind<Located<String>>.peer
+    guard let fromNode = node["from"], let toNode = node["to"] else {
+      let missing = node["from"] == nil ? "from" : "to"
+      reading.report(.missingKey, "'send' needs the key '\(missing)'", at: message.span)
+      return nil
+    }
+    let from = peer.decode(fromNode, &reading)
+    let to = peer.decode(toNode, &reading)
+    guard let from, let to else { return nil }
+    guard reading.scope.peer(from.value)?.isPuppet == true else {
+      let hint = "give \(from.value) the key stack: puppet"
+      reading.report(.needsPuppet, "\(from.value) is no puppet", at: from.span, hint: hint)
+      return nil
+    }
+    let legal = reading.scope.peer(to.value)?.vocabulary.profile?.messages.map(\.name) ?? []
+    guard legal.isEmpty || legal.contains(message.value) else {
+      reading.reportUnknown(.unknownMessage, "message type", message.value, among: legal, at: message.span)
+      return nil
+    }
+    var fields = Arguments()
+    if let node = node["fields"] {
+      guard let named = Kind<Value>.anyOrList.named.decode(node, &reading) else { return nil }
+      fields.entries = named.map { ($0.name, Located($0.value, at: $0.span)) }
+    }
+    return .send(message: message.value, from: from.value, to: to.value, fields: fields)
+  }
+
+  private static func clear(_ entry: Located<String>, _ reading: inout Reading) -> TimelineEntry.Effect? {
+    let faults = reading.scope.entries.filter { $0.fault != nil }.map(\.id)
+    guard let target = reading.scope.entries.first(where: { $0.id == entry.value }), let fault = target.fault else {
+      let named = faults.filter { !$0.hasPrefix("#") }
+      reading.reportUnknown(.unknownEntry, "entry with a fault", entry.value, among: named, at: entry.span)
+      return nil
+    }
+    guard fault.declaration.lasts else {
+      reading.report(.faultDoesNotLast, "\(fault.rawValue) is over at once, so it cannot be cleared", at: entry.span)
+      return nil
+    }
+    reading.scope.used.insert("entry \(entry.value)")
+    return .clear(entry: entry)
+  }
+}
+
+extension Kind where Value == Scenarios.Value {
+  /// Any scalar, or a list of scalars.
+  static var anyOrList: Kind<Scenarios.Value> {
+    let list = any.list()
+    return Kind(.either([.anyScalar, list.shape])) { node, reading in
+      node.items == nil ? any.decode(node, &reading) : list.decode(node, &reading).map { .list($0) }
+    }
+  }
+}

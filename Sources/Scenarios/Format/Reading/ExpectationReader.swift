@@ -1,0 +1,85 @@
+import CallCore
+
+/// Decodes the expectations once the names of a cell are known.
+enum ExpectationReader {
+  static func expectations(_ node: YAMLNode, _ reading: inout Reading) -> [Expectation] {
+    guard let items = node.items else {
+      reading.report(.wrongNode, "expected a list of expectations, found \(node.description)", at: node.span)
+      return []
+    }
+    var result: [Expectation] = []
+    for (number, item) in items.enumerated() {
+      guard let expectation = expectation(item, number: number, &reading) else { continue }
+      if let first = result.first(where: { $0.id == expectation.id }) {
+        let message =
+          "the id '\(expectation.id)' is taken by the expectation at \(first.span.line):\(first.span.column)"
+        reading.report(.duplicateID, message, at: item["id"]?.span ?? item.span)
+      }
+      result.append(expectation)
+    }
+    return result
+  }
+
+  /// Nil when something was reported, or when the guard leaves it out of this cell.
+  private static func expectation(_ node: YAMLNode, number: Int, _ reading: inout Reading) -> Expectation? {
+    let kinds = ExpectationVariant.all.map(\.key)
+    guard let entries = node.entries else {
+      reading.report(.wrongNode, "expected an expectation, found \(node.description)", at: node.span)
+      return nil
+    }
+    let named = ExpectationVariant.all.filter { variant in entries.contains { $0.key == variant.key } }
+    guard named.count == 1, let variant = named.first else {
+      reportKind(named.map(\.key), among: kinds, entries, node, &reading)
+      return nil
+    }
+    let header = ExpectationHeader.type.decode(node, &reading, others: entries.map(\.key))
+    var isWanted = true
+    if let guardNode = header?.guardNode {
+      guard let value = PredicateParser.guardValue(guardNode, &reading) else { return nil }
+      isWanted = value
+    }
+    guard let kind = variant.decode(node, &reading), let header, isWanted else { return nil }
+    var expectation = Expectation(kind: kind)
+    expectation.id = header.id?.value ?? "#\(number + 1)"
+    expectation.severity = header.severity
+    expectation.why = header.why
+    expectation.span = node.span
+    expectation.text = node.flowText(leavingOut: ["id", "why"])
+    return expectation
+  }
+
+  private static func reportKind(
+    _ named: [String], among kinds: [String], _ entries: [YAMLNode.Entry], _ node: YAMLNode, _ reading: inout Reading
+  ) {
+    if named.count > 1 {
+      let second = entries.first { $0.key == named[1] }
+      let message = "an expectation is of one kind; found '\(named[0])' and '\(named[1])'"
+      reading.report(.conflictingKeys, message, at: second?.keySpan ?? node.span)
+      return
+    }
+    let near = entries.first { Suggestion.nearest(to: $0.key, among: kinds) != nil } ?? entries.first
+    guard let near else {
+      reading.report(.missingKey, "an expectation needs a kind: \(kinds.joined(separator: ", "))", at: node.span)
+      return
+    }
+    let hint =
+      Suggestion.nearest(to: near.key, among: kinds).map { "did you mean '\($0)'?" } ?? "kinds: "
+      + kinds.joined(separator: ", ")
+    let message = "there is no expectation '\(YAMLNode.abbreviated(near.key))'"
+    reading.report(.unknownKey, message, at: near.keySpan, hint: hint, explain: "expect")
+  }
+}
+
+extension YAMLNode {
+  /// The node on one line, as failures quote it.
+  func flowText(leavingOut names: [String] = []) -> String {
+    switch content {
+    case .scalar(let scalar): scalar.text.split { $0.isNewline }.joined(separator: " ")
+    case .sequence(let items): "[" + items.map { $0.flowItem }.joined(separator: ", ") + "]"
+    case .mapping(let entries):
+      entries.filter { !names.contains($0.key) }.map { "\($0.key): \($0.value.flowItem)" }.joined(separator: ", ")
+    }
+  }
+
+  private var flowItem: String { entries == nil ? flowText() : "{ \(flowText()) }" }
+}

@@ -1,0 +1,34 @@
+public import VirtualPeer
+
+/// The application profiles a scenario may name.
+public struct ProfileRegistry: Sendable {
+  public let vocabularies: [Vocabulary]
+
+  public init(_ vocabularies: [Vocabulary]) { self.vocabularies = vocabularies }
+
+  public func vocabulary(_ name: String) -> Vocabulary? { vocabularies.first { $0.profile == name } }
+}
+
+/// Everything one peer can be asked: what every peer has, and what its profile adds.
+struct PeerVocabulary: Sendable {
+  /// Nil for a puppet.
+  let profile: Vocabulary?
+
+  /// The profile's machines come first, so that a bare state means the profile's main machine.
+  var machines: [StateMachine] { (profile?.machines ?? []) + CommonVocabulary.machines }
+  var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
+  var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
+
+  /// Every value a predicate may read; a machine is a choice of its states.
+  var values: [ValueDeclaration] {
+    machines.map { ValueDeclaration($0.name, .choice($0.states.map(\.name)), "state machine") }
+      + (profile?.values ?? []) + CommonVocabulary.values
+  }
+
+  /// Events: the common ones, and each action of the user as `user.<action>`.
+  var events: [String] { CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" } }
+
+  func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
+  func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }
+  func machine(_ name: String) -> StateMachine? { machines.first { $0.name == name } }
+}

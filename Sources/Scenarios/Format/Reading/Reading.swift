@@ -1,0 +1,118 @@
+import CallCore
+import VirtualPeer
+
+/// What a decoder carries along: the problems found so far, and the names that are legal.
+struct Reading {
+  let registry: ProfileRegistry
+  var scope = Scope()
+  var diagnostics: [Diagnostic] = []
+  /// The matrix cell being decoded, for messages about substituted values.
+  var cell: String?
+  /// The values of `vars` and `matrix` by name, in the cell being decoded.
+  var variables: [(name: String, value: YAMLScalar)] = []
+
+  init(registry: ProfileRegistry) { self.registry = registry }
+
+  mutating func report(
+    _ code: DiagnosticCode, _ message: String, at span: SourceSpan, hint: String? = nil, explain: String? = nil
+  ) {
+    var diagnostic = Diagnostic(code, message, at: span, hint: hint, explain: explain)
+    diagnostic.cell = cell
+    diagnostics.append(diagnostic)
+  }
+
+  /// Reports a name that stands for nothing, with the nearest of those that do.
+  mutating func reportUnknown(
+    _ code: DiagnosticCode, _ noun: String, _ name: String, among legal: [String], at span: SourceSpan,
+    explain: String? = nil
+  ) {
+    let hint = Suggestion.hint(for: name, among: legal, noun: "there are")
+    report(code, "unknown \(noun) '\(YAMLNode.abbreviated(name))'", at: span, hint: hint, explain: explain)
+  }
+
+  /// Names are letters, digits, `-`, `_` and `/`, and begin with a letter or digit.
+  mutating func checkName(_ name: String, at span: SourceSpan) -> Bool {
+    guard Self.isName(name) else {
+      report(.badName, "'\(YAMLNode.abbreviated(name))' is not a name", at: span)
+      return false
+    }
+    return true
+  }
+
+  static func isName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "/"), name.utf8.count <= 100
+    else {
+      return false
+    }
+    return name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
+      case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"): true
+      default: false
+      }
+    }
+  }
+}
+
+/// The names a cell declares, known before its timeline and expectations are decoded.
+struct Scope {
+  struct PeerNames {
+    var name: String
+    var vocabulary: PeerVocabulary
+    var isPuppet: Bool
+    var interfaces: [String] = []
+  }
+
+  var peers: [PeerNames] = []
+  var networks: [String] = []
+  var links: [String] = []
+  var servers: [(name: String, kind: Topology.Server.Kind)] = []
+  /// The NATs of the networks that have one.
+  var nats: [(network: String, nat: Topology.NAT)] = []
+  /// Ids of timeline entries; with the fault of those that have one.
+  var entries: [(id: String, fault: FaultKind?)] = []
+  /// Predicates of `define` that are decoded so far.
+  var definitions: [Scenario.Definition] = []
+  /// Every name in `define`.
+  var definitionNames: [String] = []
+  /// Names that something referred to, for the lint.
+  var used: Set<String> = []
+
+  func peer(_ name: String) -> PeerNames? { peers.first { $0.name == name } }
+}
+
+extension Kind where Value == Located<String> {
+  static var name: Kind<Located<String>> {
+    Kind<String>.text(shape: .pattern("^[A-Za-z0-9_][A-Za-z0-9_/-]*$")).map { text, span, reading in
+      reading.checkName(text, at: span) ? Located(text, at: span) : nil
+    }
+  }
+
+  static var peer: Kind<Located<String>> {
+    reference(.unknownPeer, "peer") { $0.peers.map(\.name) }
+  }
+  static var network: Kind<Located<String>> {
+    reference(.unknownNetwork, "network") { $0.networks }
+  }
+  static var link: Kind<Located<String>> {
+    reference(.unknownLink, "link") { $0.links }
+  }
+  static var server: Kind<Located<String>> {
+    reference(.unknownServer, "server") { $0.servers.map(\.name) }
+  }
+
+  /// A name that must be one of those in scope.
+  private static func reference(
+    _ code: DiagnosticCode, _ noun: String, _ legal: @escaping @Sendable (Scope) -> [String]
+  ) -> Kind<Located<String>> {
+    Kind<String>.text.map { text, span, reading in
+      let names = legal(reading.scope)
+      guard names.contains(text) else {
+        reading.reportUnknown(code, noun, text, among: names, at: span)
+        return nil
+      }
+      reading.scope.used.insert("\(noun) \(text)")
+      return Located(text, at: span)
+    }
+  }
+}

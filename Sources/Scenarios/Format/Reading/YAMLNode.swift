@@ -1,0 +1,125 @@
+/// A node of a scenario file with the place of every key and value.
+///
+/// Everything is decoded from this tree, never straight from YAML, so that every problem can be shown where it stands.
+struct YAMLNode: Sendable {
+  enum Content: Sendable {
+    case scalar(YAMLScalar)
+    case sequence([YAMLNode])
+    case mapping([Entry])
+  }
+
+  struct Entry: Sendable {
+    var key: String
+    var keySpan: SourceSpan
+    var value: YAMLNode
+  }
+
+  var content: Content
+  var span: SourceSpan
+
+  var scalar: YAMLScalar? {
+    guard case .scalar(let scalar) = content else { return nil }
+    return scalar
+  }
+  var entries: [Entry]? {
+    guard case .mapping(let entries) = content else { return nil }
+    return entries
+  }
+  var items: [YAMLNode]? {
+    guard case .sequence(let items) = content else { return nil }
+    return items
+  }
+
+  /// The value under a key of a mapping.
+  subscript(_ key: String) -> YAMLNode? { entries?.first { $0.key == key }?.value }
+  func entry(_ key: String) -> Entry? { entries?.first { $0.key == key } }
+
+  /// What the node is, as error messages name it.
+  var description: String {
+    switch content {
+    case .mapping: "a mapping"
+    case .sequence: "a list"
+    case .scalar(let scalar):
+      switch scalar.coreType {
+      case .null: "nothing"
+      case .flag: "the boolean \(scalar.text)"
+      case .integer, .real: "the number \(scalar.text)"
+      case .text: "the text '\(Self.abbreviated(scalar.text))'"
+      }
+    }
+  }
+
+  static func abbreviated(_ text: String) -> String {
+    text.unicodeScalars.count <= 60 ? text : String(text.prefix(57)) + "…"
+  }
+}
+
+/// A scalar as it is written. Its type is decided here, by the YAML 1.2 core schema, and not by the YAML library.
+struct YAMLScalar: Sendable, Equatable {
+  enum CoreType: Equatable { case null, flag, integer, real, text }
+
+  var text: String
+  /// Plain scalars have the type they look like; quoted and block scalars are text.
+  var isPlain: Bool
+  /// Where each Unicode scalar of `text` stands in the file, when that is not simply one after the other.
+  var positions: [SourceSpan]?
+  /// Whether a `${name}` was replaced, so that letters no longer stand where the file has them.
+  var isSubstituted = false
+
+  var coreType: CoreType {
+    guard isPlain else { return .text }
+    switch text {
+    case "", "~", "null", "Null", "NULL": return .null
+    case "true", "True", "TRUE", "false", "False", "FALSE": return .flag
+    case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN":
+      return .real
+    default: return Self.numberType(Array(text.utf8))
+    }
+  }
+
+  /// `[-+]?[0-9]+`, `0o[0-7]+`, `0x[0-9a-fA-F]+`, `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, or text.
+  private static func numberType(_ utf8: [UInt8]) -> CoreType {
+    func digits(from start: Int) -> Int {
+      var end = start
+      while end < utf8.count, (0x30...0x39).contains(utf8[end]) { end += 1 }
+      return end
+    }
+    if utf8.count > 2, utf8[0] == UInt8(ascii: "0") {
+      let isOctal = utf8[1] == UInt8(ascii: "o") && utf8[2...].allSatisfy { (0x30...0x37).contains($0) }
+      let isHex = utf8[1] == UInt8(ascii: "x") && utf8[2...].allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+      if isOctal || isHex { return .integer }
+    }
+    let hasSign = utf8.first == UInt8(ascii: "-") || utf8.first == UInt8(ascii: "+")
+    let start = hasSign ? 1 : 0
+    var end = digits(from: start)
+    let whole = end - start
+    if whole > 0, end == utf8.count { return .integer }
+    if end < utf8.count, utf8[end] == UInt8(ascii: ".") {
+      let fraction = digits(from: end + 1)
+      guard whole > 0 || fraction > end + 1 else { return .text }
+      end = fraction
+    } else if whole == 0 {
+      return .text
+    }
+    if end < utf8.count, utf8[end] | 0x20 == UInt8(ascii: "e") {
+      var exponent = end + 1
+      if exponent < utf8.count, utf8[exponent] == UInt8(ascii: "-") || utf8[exponent] == UInt8(ascii: "+") {
+        exponent += 1
+      }
+      let last = digits(from: exponent)
+      guard last > exponent else { return .text }
+      end = last
+    }
+    return end == utf8.count ? .real : .text
+  }
+
+  /// The integer of an `integer` scalar that fits 64 bits.
+  var integer: Int? {
+    guard coreType == .integer else { return nil }
+    if text.hasPrefix("0o") { return Int(text.dropFirst(2), radix: 8) }
+    if text.hasPrefix("0x") { return Int(text.dropFirst(2), radix: 16) }
+    return Int(text)
+  }
+
+  var flag: Bool? { coreType == .flag ? text.lowercased() == "true" : nil }
+}
