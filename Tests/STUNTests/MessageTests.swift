@@ -147,6 +147,13 @@ import Testing
     #expect(message.unknownAttributes == [0x7FFE, 0x0030])
   }
 
+  @Test func `the list of unknown attributes is bounded`() throws {
+    var builder = STUNMessageBuilder(.request, .binding, Self.id)
+    for type in UInt16(0x7000)..<0x7100 { builder.append(STUNAttribute<[UInt8]>(type), []) }
+    let message = try STUNMessage(parsing: builder.bytes.span.bytes)
+    #expect(message.unknownAttributes == Array(0x7000..<0x7020))
+  }
+
   @Test func `malformed datagrams are told apart`() {
     let good = vectorRequest
     #expect(Self.failure([]) == .truncatedHeader)

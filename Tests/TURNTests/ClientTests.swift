@@ -64,6 +64,22 @@ import Testing
     #expect(world.client.allocation?.mapped == other)
   }
 
+  @Test func `a challenge too long to be answered in a datagram times out instead of trapping`() throws {
+    let world = World()
+    world.serverIsUp = false
+    try world.client.allocate(at: .zero)
+    world.run(for: .milliseconds(10))
+    let id = try #require(world.requests(.allocate).last?.message.transactionID)
+    var challenge = STUNMessageBuilder(.errorResponse, .allocate, id)
+    challenge.append(.errorCode, .unauthenticated)
+    challenge.append(.realm, String(repeating: "r", count: 763))
+    challenge.append(.nonce, String(repeating: "n", count: 763))
+    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    world.client.receive(challenge.bytes.span.bytes, on: path, at: world.now)
+    world.run(for: .seconds(60))
+    #expect(world.events == [.failed(.timedOut(.allocate))])
+  }
+
   @Test func `a silent server fails the allocation after all retransmissions, at 39-5 s`() throws {
     let world = World()
     world.serverIsUp = false

@@ -136,12 +136,12 @@ enum STUNAttributeRegistry {
 
 extension STUNAttribute {
   /// Decodes a value in place, for paths that cannot afford a whole ``STUNMessage``.
-  package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
+  @inlinable package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
     Value.decode(bytes, STUNAttributeContext(type: type, transactionID: id))
   }
 
   /// Appends a value's wire form, without header and padding.
-  package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
+  @inlinable package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
     value.encode(into: &bytes, STUNAttributeContext(type: type, transactionID: id))
   }
 }

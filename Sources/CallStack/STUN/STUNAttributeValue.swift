@@ -2,8 +2,13 @@ public import CallCore
 
 /// What decoding and encoding need to know besides the bytes: XOR-ed addresses depend on the transaction.
 public struct STUNAttributeContext: Sendable {
-  let type: UInt16
-  let transactionID: STUNTransactionID
+  @usableFromInline let type: UInt16
+  @usableFromInline let transactionID: STUNTransactionID
+
+  @usableFromInline init(type: UInt16, transactionID: STUNTransactionID) {
+    self.type = type
+    self.transactionID = transactionID
+  }
 }
 
 /// A type of attribute value, with its wire form.

@@ -9,8 +9,10 @@ public struct STUNMessage: Sendable {
   public let messageClass: STUNClass
   public let method: STUNMethod
   public let transactionID: STUNTransactionID
-  /// Attributes that must be understood and are not known here, in order of appearance.
+  /// Attributes that must be understood and are not known here, in order of appearance: the first
+  /// ``unknownAttributeLimit`` of them, so that an answer that lists them stays small.
   public let unknownAttributes: [UInt16]
+  public static let unknownAttributeLimit = 32
   /// The whole message, as it arrived.
   public let bytes: [UInt8]
   private let slots: [STUNAttributeSlot]
@@ -51,7 +53,11 @@ public struct STUNMessage: Sendable {
         if slot.type == STUNAttribute.messageIntegrity.type { sealed = 1 }
       }
       guard let lengths = STUNAttributeRegistry.lengths(of: slot.type) else {
-        if STUNAttributeRegistry.mustBeUnderstood(slot.type), !unknown.contains(slot.type) { unknown.append(slot.type) }
+        if STUNAttributeRegistry.mustBeUnderstood(slot.type), unknown.count < unknownAttributeLimit,
+          !unknown.contains(slot.type)
+        {
+          unknown.append(slot.type)
+        }
         continue
       }
       guard lengths.contains(slot.length) else { throw .wrongAttributeLength(type: slot.type) }

@@ -5,11 +5,16 @@ struct DatagramOutbox {
   private var bytes: [UInt8] = []
   private var entries = FIFO<(range: Range<Int>, path: Path)>()
 
-  /// Appends the datagram that `write` writes.
+  /// Appends the datagram that `write` writes. One that exceeds ``maximumDatagramSize`` is lost, as on a network:
+  /// only absurd names (a realm and a nonce of the longest kind together) lead there.
   mutating func append(on path: Path, _ write: (inout [UInt8]) -> Void) {
     let start = bytes.count
     write(&bytes)
-    entries.append((start..<bytes.count, path))
+    if bytes.count - start <= maximumDatagramSize {
+      entries.append((start..<bytes.count, path))
+    } else {
+      bytes.removeLast(bytes.count - start)
+    }
   }
 
   mutating func append(_ datagram: [UInt8], on path: Path) {

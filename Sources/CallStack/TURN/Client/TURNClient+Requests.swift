@@ -41,7 +41,7 @@ extension TURNClient {
   }
 
   private var configuredSeconds: UInt32? {
-    configuration.lifetime.map { UInt32(clamping: $0.nanoseconds / 1_000_000_000) }
+    configuration.lifetime.map { UInt32(clamping: max(1, $0.nanoseconds / 1_000_000_000)) }
   }
 
   mutating func retransmit(at now: Instant) {
@@ -108,9 +108,7 @@ extension TURNClient {
   private mutating func adoptChallenge(_ message: STUNMessage) -> Bool {
     guard let nonce = message[.nonce], let realm = message[.realm] ?? session?.realm else { return false }
     let credentials = configuration.credentials
-    let key =
-      session?.realm == realm
-      ? session?.key : nil
+    let key = session?.realm == realm ? session?.key : nil
     session = Session(
       realm: realm, nonce: nonce,
       key: key ?? .longTerm(username: credentials.username, realm: realm, password: credentials.password))

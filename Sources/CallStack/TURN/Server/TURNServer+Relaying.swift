@@ -8,7 +8,7 @@ extension TURNServer {
       counters.droppedWithoutAllocation += 1
       return
     }
-    // A channel outlives its permission only when its peer was never permitted again; then data stops too.
+    // A binding lives twice as long as the permission it made: data stops when either ends.
     guard let peer = allocation.peer(of: channel, at: now), allocation.permits(peer.address, at: now) else {
       counters.droppedWithoutPermission += 1
       return
