@@ -67,55 +67,59 @@ extension Simulator {
   public func send(_ datagram: RawSpan, from socket: UDPSocket, to destination: Endpoint, ecn: ECN = .notECT) {
     guard isOpen(socket) else { return }
     let entry = sockets[Int(socket.index)]
-    let subject = hosts[entry.host.index].subject
-    guard let (interface, address) = source(of: entry, to: destination.address) else {
-      let from = Endpoint(entry.address ?? (destination.address.isIPv6 ? .anyIPv6 : .anyIPv4), port: entry.port)
-      return fabric.send(
-        datagram, from: from, to: destination, ecn: ecn, on: nil, loopback: nil, subject: subject)
-    }
-    let isLocal = self.interface(of: entry.host, owning: destination.address) != nil
-    fabric.send(
-      datagram, from: Endpoint(address, port: entry.port), to: destination, ecn: ecn, on: interface,
-      loopback: isLocal ? entry.host : nil, subject: subject)
+    let source = sourceAddress(of: entry.host, bound: entry.address, to: destination.address)
+    let unspecified = destination.address.isIPv6 ? IPAddress.anyIPv6 : .anyIPv4
+    let header = PacketHeader(
+      source: Endpoint(source ?? entry.address ?? unspecified, port: entry.port), destination: destination, ecn: ecn)
+    send(datagram, header, from: entry.host)
   }
 
-  /// Hands a packet that reached the host to its socket.
+  /// Puts a packet on the wire of the interface that has its source address.
+  func send(_ payload: RawSpan, _ header: PacketHeader, from host: HostID) {
+    let isLocal = interface(of: host, owning: header.destination.address) != nil
+    let isPossible = header.source.address.isIPv6 == header.destination.address.isIPv6
+    fabric.send(
+      payload, header, on: isPossible ? interface(of: host, owning: header.source.address) : nil,
+      loopback: isLocal ? host : nil, subject: hosts[host.index].subject)
+  }
+
+  /// Hands a packet that reached the host to its socket or stream.
   func deliver(_ slot: UInt32, to host: HostID) {
     let flight = fabric.flights[slot]
     let subject = hosts[host.index].subject
     guard !flight.failsChecksum else { return fabric.drop(slot, .corrupt, by: subject) }
-    guard let index = socket(of: host, at: flight.destination) else {
+    let path = Path(local: flight.header.destination, remote: flight.header.source, ecn: flight.header.ecn)
+    // The packet keeps its slot until it is released below, and a slot's bytes never move.
+    let payload = fabric.pool.unsafeBytes(of: flight.handle).bytes
+    if flight.header.transport == .tcp {
+      trace.cause = fabric.packets.delivered(flight, to: subject)
+      hosts[host.index].streamCause = trace.cause
+      hosts[host.index].streams.receive(payload, on: path, at: fabric.now)
+      drainStreams(of: host)
+    } else if let index = socket(of: host, at: flight.header.destination) {
+      trace.cause = fabric.packets.delivered(flight, to: subject)
+      let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)
+      hosts[host.index].delegate?.received(payload, on: socket, path: path)
+    } else {
       return fabric.drop(slot, .noSocket, by: subject)
-    }
-    trace.cause = fabric.packets.delivered(flight, to: subject)
-    if let delegate = hosts[host.index].delegate {
-      // The packet keeps its slot until it is released below, and a slot's bytes never move.
-      delegate.received(
-        fabric.pool.unsafeBytes(of: flight.handle).bytes,
-        on: UDPSocket(index: index, serial: sockets[Int(index)].serial),
-        path: Path(local: flight.destination, remote: flight.source, ecn: flight.ecn))
     }
     fabric.release(slot)
   }
 
   // MARK: Addresses
 
-  /// The interface and address a datagram leaves by, or nil when there is no way.
-  private func source(of entry: SocketEntry, to destination: IPAddress) -> (InterfaceID, IPAddress)? {
-    if let address = entry.address {
-      guard address.isIPv6 == destination.isIPv6, let interface = interface(of: entry.host, owning: address) else {
-        return nil
-      }
-      return (interface, address)
-    }
-    var best: (InterfaceID, IPAddress)?
-    for index in 0..<hosts[entry.host.index].interfaces.count {
-      let id = hosts[entry.host.index].interfaces[index]
+  /// The address to send from: the bound one, or that of the first interface that is up and has one of the
+  /// destination's family, preferring an interface on the destination's own network. Nil when there is none.
+  func sourceAddress(of host: HostID, bound: IPAddress?, to destination: IPAddress) -> IPAddress? {
+    if let bound { return bound }
+    var best: IPAddress?
+    for index in 0..<hosts[host.index].interfaces.count {
+      let id = hosts[host.index].interfaces[index]
       let (isUp, network) = (fabric.interfaces[id.index].isUp, fabric.interfaces[id.index].network)
       guard isUp, let address = fabric.interfaces[id.index].addresses.first(where: { $0.isIPv6 == destination.isIPv6 })
       else { continue }
-      if fabric.networks[network.index].contains(destination) { return (id, address) }
-      if best == nil { best = (id, address) }
+      if fabric.networks[network.index].contains(destination) { return address }
+      if best == nil { best = address }
     }
     return best
   }

@@ -47,7 +47,8 @@ extension Simulator {
       index: hosts.append(
         Host(
           name: name, subject: trace.subject(name), delegate: delegate,
-          ephemeral: random.stream("host/\(name)/ports"))))
+          ephemeral: random.stream("host/\(name)/ports"),
+          streams: StreamTable(random: random.stream("host/\(name)/streams")))))
     hostNames[name] = host
     return host
   }

@@ -25,6 +25,8 @@ public final class Simulator {
   let linkSettings: TraceKind
   let interfaceState: TraceKind
   private var isStopping = false
+  /// Where streams write their segments.
+  let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
   public init(trace: Trace, random: RandomSource) {
     self.trace = trace
@@ -34,6 +36,8 @@ public final class Simulator {
     linkSettings = trace.declare("link.settings", TraceField("direction", .symbol))
     interfaceState = trace.declare("interface.state", TraceField("value", .symbol), TraceField("link", .symbol))
   }
+
+  deinit { segmentBuffer.deallocate() }
 
   // MARK: Time
 
@@ -73,6 +77,7 @@ public final class Simulator {
       guard fabric.isAwaited(event) else { return }
       deliver(event.index, to: HostID(index: Int(fabric.flights[event.index].wire)))
     case .timer: fire(event)
+    case .streams: runStreams(event)
     case .natExpiry: fabric.expireMappings(of: NetworkID(index: Int(event.index)))
     case .interfacesChanged:
       notify(HostID(index: Int(event.index)))

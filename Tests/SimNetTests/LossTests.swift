@@ -14,7 +14,7 @@ import Testing
 
   @Test(arguments: [0.001, 0.05, 0.3, 0.9])
   func `random loss meets its probability within three sigma`(probability: Double) {
-    let count = 1_000_000
+    let count = 200_000
     let measured = share(fates(.random(probability), count: count, spacing: .milliseconds(1)))
     let sigma = (probability * (1 - probability) / Double(count)).squareRoot()
     #expect(abs(measured - probability) < 3 * sigma)
@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [(0.05, 30), (0.1, 60), (0.3, 100)] as [(Double, Int64)])
   func `a Gilbert channel meets its loss and its burst length within three sigma`(loss: Double, burst: Int64) {
     let channel = GilbertElliott(loss: loss, meanBurst: .milliseconds(burst))
-    let (count, spacing) = (1_000_000, 5.0)
+    let (count, spacing) = (200_000, 5.0)
     let outcome = fates(.gilbertElliott(channel), count: count, spacing: .milliseconds(5))
     // A two-state chain seen every 5 ms has lag-1 correlation e^-(rate of leaving good + of leaving bad) * 5 ms.
     let good = Double(channel.meanGood.nanoseconds) / 1e6
@@ -49,7 +49,7 @@ import Testing
     let channel = GilbertElliott(
       meanGood: .seconds(1), meanBad: .seconds(1), goodLoss: 0.02, badLoss: 0.5)
     #expect(channel.meanLoss == 0.26)
-    let measured = share(fates(.gilbertElliott(channel), count: 2_000_000, spacing: .milliseconds(5)))
+    let measured = share(fates(.gilbertElliott(channel), count: 400_000, spacing: .milliseconds(5)))
     #expect(abs(measured - 0.26) < 0.02)
   }
 

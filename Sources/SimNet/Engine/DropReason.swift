@@ -10,6 +10,5 @@ public enum DropReason: String, CaseIterable, Sendable {
   case noRoute = "no-route"
   case noSocket = "no-socket"
   case corrupt
-  case streamClosed = "stream-closed"
   case natHairpin = "nat-hairpin"
 }

@@ -8,6 +8,8 @@ enum EventKind: UInt8, BitwiseCopyable {
   case loopback
   /// A host's timer.
   case timer
+  /// A host's streams have a timer due, or something to say.
+  case streams
   /// A NAT looks for mappings fallen idle.
   case natExpiry
   /// A host is told that its interfaces changed.

@@ -6,21 +6,25 @@ extension Fabric {
   mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
     guard passesFirewall(slot, network, .outbound) else { return }
     guard networks[network.index].nat != nil else { return carry(slot, over: uplink.direction(.tx)) }
-    let (source, destination) = (flights[slot].source, flights[slot].destination)
+    let header = flights[slot].header
     let verdict = networks[network.index].nat!.translateOutbound(
-      source: source, destination: destination, protocol: .udp, at: now)
+      source: header.source, destination: header.destination, protocol: header.transport, flags: header.flags,
+      at: now)
     guard apply(verdict, to: slot, network) else { return }
     // A hairpinned packet has been given an inside destination.
-    guard flights[slot].destination != destination else { return carry(slot, over: uplink.direction(.tx)) }
+    guard flights[slot].header.destination != header.destination else {
+      return carry(slot, over: uplink.direction(.tx))
+    }
     route(slot, on: network)
   }
 
   /// Takes a packet from the network's parent inwards.
   mutating func enter(_ slot: UInt32, _ network: NetworkID) {
     if networks[network.index].nat != nil {
-      let (source, destination) = (flights[slot].source, flights[slot].destination)
+      let header = flights[slot].header
       let verdict = networks[network.index].nat!.translateInbound(
-        source: source, destination: destination, protocol: .udp, at: now)
+        source: header.source, destination: header.destination, protocol: header.transport, flags: header.flags,
+        at: now)
       guard apply(verdict, to: slot, network) else { return }
     }
     guard passesFirewall(slot, network, .inbound) else { return }
@@ -31,9 +35,10 @@ extension Fabric {
     _ slot: UInt32, _ network: NetworkID, _ direction: BorderDirection
   ) -> Bool {
     guard networks[network.index].firewall != nil else { return true }
-    let (source, destination) = (flights[slot].source, flights[slot].destination)
+    let header = flights[slot].header
     let verdict = networks[network.index].firewall!.decide(
-      direction, source: source, destination: destination, protocol: .udp, at: now)
+      direction, source: header.source, destination: header.destination, protocol: header.transport,
+      flags: header.flags, at: now)
     guard case .drop = verdict else { return true }
     drop(slot, .firewall, by: networks[network.index].subject)
     return false
@@ -44,8 +49,8 @@ extension Fabric {
     traceNAT(network, cause: flights[slot].cause)
     switch verdict {
     case .forward(let source, let destination):
-      flights[slot].source = source
-      flights[slot].destination = destination
+      flights[slot].header.source = source
+      flights[slot].header.destination = destination
       return true
     case .drop(let reason):
       drop(slot, DropReason(reason), by: networks[network.index].subject)

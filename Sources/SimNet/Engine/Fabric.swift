@@ -53,20 +53,16 @@ struct Fabric: ~Copyable {
 
   // MARK: Packets
 
-  /// Puts a datagram on the interface's wire, or back to the host itself.
+  /// Puts a packet on the interface's wire, or back to the host itself.
   mutating func send(
-    _ payload: RawSpan, from source: Endpoint, to destination: Endpoint, ecn: ECN, on interface: InterfaceID?,
-    loopback host: HostID?, subject: TraceSubject
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID?, loopback host: HostID?,
+    subject: TraceSubject
   ) {
     packetCount &+= 1
-    guard payload.byteCount <= PacketPool.slotSize, let handle = pool.allocate(copying: payload) else {
-      return refuse(payload.byteCount, from: source, to: destination, subject: subject)
+    guard let handle = pool.allocate(copying: payload) else {
+      return refuse(payload.byteCount, header, subject: subject)
     }
-    var flight = Flight(
-      source: source, destination: destination, handle: handle, byteCount: UInt16(payload.byteCount), ecn: ecn,
-      number: packetCount, cause: .none)
-    flight.cause = packets.sent(flight, by: subject)
-    let slot = flights.insert(flight)
+    let slot = launch(handle, payload.byteCount, header, subject: subject)
     if let host {
       flights[slot].wire = UInt32(host.index)
       flights[slot].event = schedule(.loopback, slot, at: now)
@@ -78,17 +74,20 @@ struct Fabric: ~Copyable {
     }
   }
 
-  /// A datagram larger than any link's MTU never gets a slot.
-  private mutating func refuse(
-    _ byteCount: Int, from source: Endpoint, to destination: Endpoint, subject: TraceSubject
-  ) {
-    let empty: [UInt8] = []
-    guard let handle = pool.allocate(copying: empty.span.bytes) else { return }
+  /// Drops a datagram that is larger than any link's MTU, and so than a slot.
+  private mutating func refuse(_ byteCount: Int, _ header: PacketHeader, subject: TraceSubject) {
+    let nothing = RawSpan()
+    guard let handle = pool.allocate(copying: nothing) else { return }
+    drop(launch(handle, byteCount, header, subject: subject), .mtu, by: subject)
+  }
+
+  private mutating func launch(
+    _ handle: PacketHandle, _ byteCount: Int, _ header: PacketHeader, subject: TraceSubject
+  ) -> UInt32 {
     var flight = Flight(
-      source: source, destination: destination, handle: handle, byteCount: UInt16(clamping: byteCount), ecn: .notECT,
-      number: packetCount, cause: .none)
+      header: header, handle: handle, byteCount: UInt16(clamping: byteCount), number: packetCount, cause: .none)
     flight.cause = packets.sent(flight, by: subject)
-    drop(flights.insert(flight), .mtu, by: subject)
+    return flights.insert(flight)
   }
 
   /// Takes a packet off the wire it crossed and as far as it gets without waiting.
@@ -119,7 +118,7 @@ struct Fabric: ~Copyable {
   mutating func route(_ slot: UInt32, on network: NetworkID) {
     guard flights[slot].hopLimit > 0 else { return drop(slot, .noRoute, by: networks[network.index].subject) }
     flights[slot].hopLimit -= 1
-    let destination = flights[slot].destination.address
+    let destination = flights[slot].header.destination.address
     switch networks[network.index].owners[destination] {
     case .interface(let interface): return carry(slot, over: interfaces[interface.index].link.direction(.rx))
     case .router(let child): return descend(slot, to: child)
@@ -146,15 +145,15 @@ struct Fabric: ~Copyable {
     case .drop(let reason): drop(slot, reason, by: wires[wire].subject)
     case .carry(let carriage):
       if let damage = carriage.damage { corrupt(slot, damage, wires[wire].settings.corruption) }
-      launch(slot, over: wire, wireByteCount: size, carriage)
+      fly(slot, over: wire, wireByteCount: size, carriage)
       guard let copy = carriage.copy else { return }
       var twin = carriage
       (twin.delay, twin.arrival) = copy
-      launch(duplicate(slot), over: wire, wireByteCount: 0, twin)
+      fly(duplicate(slot), over: wire, wireByteCount: 0, twin)
     }
   }
 
-  private mutating func launch(_ slot: UInt32, over wire: Int, wireByteCount: Int, _ carriage: Carriage) {
+  private mutating func fly(_ slot: UInt32, over wire: Int, wireByteCount: Int, _ carriage: Carriage) {
     flights[slot].wire = UInt32(wire)
     flights[slot].wireEpoch = wires[wire].epoch
     flights[slot].event = schedule(.arrival, slot, at: carriage.arrival)
@@ -171,7 +170,7 @@ struct Fabric: ~Copyable {
   /// Flips one bit in a private copy of the payload.
   private mutating func corrupt(_ slot: UInt32, _ damage: UInt64, _ corruption: Corruption) {
     var bytes = pool.withBytes(of: flights[slot].handle) { $0.copied }
-    flights[slot].failsChecksum = !corruption.isAfterChecksum
+    flights[slot].failsChecksum = !corruption.isAfterChecksum || flights[slot].header.transport == .tcp
     guard !bytes.isEmpty else { return }
     let bit = Int(damage % UInt64(bytes.count * 8))
     bytes[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -214,10 +213,8 @@ struct Fabric: ~Copyable {
 
   private func observe(_ slot: UInt32, on interface: InterfaceID, _ direction: LinkDirection) {
     guard let tap else { return }
-    let flight = flights[slot]
-    pool.withBytes(of: flight.handle) {
-      tap.observed(
-        $0, from: flight.source, to: flight.destination, ecn: flight.ecn, on: interface, direction, at: now)
+    pool.withBytes(of: flights[slot].handle) {
+      tap.observed($0, flights[slot].header, on: interface, direction, at: now)
     }
   }
 }

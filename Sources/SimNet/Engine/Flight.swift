@@ -2,16 +2,14 @@ internal import CallCore
 
 /// A packet on its way: everything about it but its bytes, which stay in the pool.
 struct Flight: BitwiseCopyable {
-  var source: Endpoint
-  var destination: Endpoint
+  var header: PacketHeader
   var handle: PacketHandle
   /// The payload's length.
   var byteCount: UInt16
-  var ecn: ECN
   /// Routers it may still pass: a loop of routers must not become a loop of the program.
   var hopLimit: UInt8 = 64
   var isCopy = false
-  /// Damaged so that the receiver's UDP checksum fails.
+  /// Damaged so that the receiver's checksum fails.
   var failsChecksum = false
   /// Counts the packets hosts sent; a duplicate has the number of its original.
   var number: UInt64
@@ -23,8 +21,8 @@ struct Flight: BitwiseCopyable {
   var wire: UInt32 = 0
   var wireEpoch: UInt32 = 0
 
-  /// The IP packet's size: a UDP header of 8 bytes and an IP header without options.
-  var wireByteCount: Int { Int(byteCount) + (source.address.isIPv6 ? 48 : 28) }
+  /// The IP packet's size.
+  var wireByteCount: Int { Int(byteCount) + header.overhead }
 }
 
 /// The packets on their way, with slots used again.

@@ -4,8 +4,10 @@ public import CallCore
 ///
 /// It must not call the simulator.
 public protocol PacketTap: AnyObject {
-  /// - Parameter direction: `tx` before the packet meets the link, `rx` after it has crossed it.
+  /// - Parameters:
+  ///   - payload: what UDP carries, or a TCP segment with its header.
+  ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it.
   func observed(
-    _ payload: RawSpan, from source: Endpoint, to destination: Endpoint, ecn: ECN, on interface: InterfaceID,
-    _ direction: LinkDirection, at now: Instant)
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
+    at now: Instant)
 }

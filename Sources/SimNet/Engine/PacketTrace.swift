@@ -42,8 +42,8 @@ struct PacketTrace: ~Copyable {
     var words = InlineArray<6, UInt64>(repeating: 0)
     words[0] = reasons[reason.index]
     words[1] = flight.number
-    words[2] = word(for: flight.source)
-    words[3] = word(for: flight.destination)
+    words[2] = word(for: flight.header.source)
+    words[3] = word(for: flight.header.destination)
     words[4] = UInt64(flight.byteCount)
     trace.write(dropped, subject, cause: flight.cause, fieldCount: 5, words)
   }
@@ -53,8 +53,8 @@ struct PacketTrace: ~Copyable {
   ) -> EventNumber {
     var words = InlineArray<6, UInt64>(repeating: 0)
     words[0] = flight.number
-    words[1] = word(for: flight.source)
-    words[2] = word(for: flight.destination)
+    words[1] = word(for: flight.header.source)
+    words[2] = word(for: flight.header.destination)
     words[3] = UInt64(flight.byteCount)
     return trace.write(kind, subject, cause: cause, fieldCount: 4, words)
   }
@@ -84,8 +84,7 @@ extension DropReason {
     case .noRoute: 9
     case .noSocket: 10
     case .corrupt: 11
-    case .streamClosed: 12
-    case .natHairpin: 13
+    case .natHairpin: 12
     }
   }
 }

@@ -13,8 +13,18 @@ struct Host: ~Copyable {
   /// The change that an `interfacesChanged` event on its way tells of.
   var notice: EventNumber?
   var ephemeral: RandomStream
+  var streams: StreamTable
+  /// The event that will drive the streams, and when.
+  var streamEvent: UInt64 = 0
+  var streamWake: Instant?
+  /// What the streams' next doings are caused by.
+  var streamCause = EventNumber.none
 
-  init(name: String, subject: TraceSubject, delegate: (any HostDelegate)?, ephemeral: consuming RandomStream) {
+  init(
+    name: String, subject: TraceSubject, delegate: (any HostDelegate)?, ephemeral: consuming RandomStream,
+    streams: consuming StreamTable
+  ) {
+    self.streams = streams
     self.name = name
     self.subject = subject
     self.delegate = delegate

@@ -13,4 +13,16 @@ public protocol HostDelegate: AnyObject {
 
   /// A timer is due. It is gone; schedule another to go on.
   func timerFired(_ token: UInt64)
+
+  /// A peer connected to a port the host listens on.
+  func accepted(_ stream: StreamID, path: Path)
+
+  /// Something happened on a stream the host opened or accepted.
+  func streamEvent(_ event: StreamEvent, on stream: StreamID)
+}
+
+/// A host without streams ignores them.
+extension HostDelegate {
+  public func accepted(_ stream: StreamID, path: Path) {}
+  public func streamEvent(_ event: StreamEvent, on stream: StreamID) {}
 }

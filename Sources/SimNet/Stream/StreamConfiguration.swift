@@ -104,4 +104,6 @@ public enum StreamError: Error, Hashable, Sendable {
   case portInUse
   /// No ephemeral port is free.
   case portsExhausted
+  /// The host has no interface that is up and speaks the remote address's family.
+  case unreachable
 }

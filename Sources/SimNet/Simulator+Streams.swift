@@ -1,0 +1,130 @@
+public import CallCore
+
+/// Reliable streams of a host. What a call here leads to happens in the run loop, as an event of its own at the same
+/// time: no delegate is called from within.
+extension Simulator {
+  /// Accepts connections to the port on any of the host's addresses.
+  public func listen(_ host: HostID, port: UInt16) throws(StreamError) {
+    try hosts[host.index].streams.listen(on: port)
+  }
+
+  /// Refuses further connections; those that exist stay.
+  public func stopListening(_ host: HostID, port: UInt16) { hosts[host.index].streams.stopListening(on: port) }
+
+  /// Opens a stream. Success and failure come as a ``StreamEvent``.
+  ///
+  /// - Parameter address: the host's address to connect from, or nil to choose as for datagrams.
+  public func connect(
+    _ host: HostID, from address: IPAddress? = nil, to remote: Endpoint
+  ) throws(StreamError) -> StreamID {
+    guard let source = sourceAddress(of: host, bound: address, to: remote.address) else { throw .unreachable }
+    let now = fabric.now
+    let stream = try hosts[host.index].streams.connect(from: Endpoint(source, port: 0), to: remote, at: now)
+    requestStreams(of: host)
+    return stream
+  }
+
+  public func send(_ bytes: [UInt8], on stream: StreamID, of host: HostID) throws(StreamError) {
+    let now = fabric.now
+    try hosts[host.index].streams.send(bytes, on: stream, at: now)
+    requestStreams(of: host)
+  }
+
+  /// Closes our direction once everything queued is sent. A stream that is gone is left alone.
+  public func close(_ stream: StreamID, of host: HostID) {
+    let now = fabric.now
+    hosts[host.index].streams.close(stream, at: now)
+    requestStreams(of: host)
+  }
+
+  /// Ends the stream at once and tells the peer so.
+  public func abort(_ stream: StreamID, of host: HostID) {
+    let now = fabric.now
+    hosts[host.index].streams.abort(stream, at: now)
+    requestStreams(of: host)
+  }
+
+  /// Stops or resumes taking data, so that the peer's window closes or opens.
+  public func setReading(_ reading: Bool, on stream: StreamID, of host: HostID) {
+    let now = fabric.now
+    hosts[host.index].streams.setReading(reading, on: stream, at: now)
+    requestStreams(of: host)
+  }
+
+  /// The stream's two ends, or nil when it is gone.
+  public func path(of stream: StreamID, of host: HostID) -> Path? { hosts[host.index].streams.path(of: stream) }
+
+  /// Bytes written to the stream and not yet acknowledged.
+  public func queuedByteCount(of stream: StreamID, of host: HostID) -> Int {
+    hosts[host.index].streams.queuedByteCount(of: stream)
+  }
+
+  /// Streams with state, those in TIME-WAIT included.
+  public func streamCount(of host: HostID) -> Int { hosts[host.index].streams.count }
+
+  /// How streams opened or accepted from now on behave.
+  public func setStreamConfiguration(_ configuration: StreamConfiguration, of host: HostID) {
+    hosts[host.index].streams.configuration = configuration
+  }
+
+  // MARK: Driving
+
+  /// Has the streams drained by an event at the present time.
+  private func requestStreams(of host: HostID) {
+    hosts[host.index].streamCause = trace.cause
+    wakeStreams(of: host, at: fabric.now)
+  }
+
+  private func wakeStreams(of host: HostID, at time: Instant) {
+    guard hosts[host.index].streamWake != time else { return }
+    hosts[host.index].streamWake = time
+    hosts[host.index].streamEvent = fabric.schedule(.streams, UInt32(host.index), at: time)
+  }
+
+  func runStreams(_ event: Event) {
+    let host = HostID(index: Int(event.index))
+    guard hosts[host.index].streamEvent == event.number else { return }
+    hosts[host.index].streamWake = nil
+    trace.cause = hosts[host.index].streamCause
+    hosts[host.index].streams.advance(to: event.time)
+    drainStreams(of: host)
+  }
+
+  /// Sends what the streams have to send, tells the host what happened, and sees that they are woken in time.
+  func drainStreams(of host: HostID) {
+    var moved = true
+    while moved {
+      moved = false
+      while let (path, count) = nextSegment(of: host) {
+        let segment = UnsafeRawBufferPointer(start: segmentBuffer.baseAddress, count: count).bytes
+        let header = PacketHeader(
+          source: path.local, destination: path.remote, transport: .tcp, flags: TCPHeader.flags(of: segment) ?? [],
+          ecn: path.ecn)
+        send(segment, header, from: host)
+        moved = true
+      }
+      while let event = hosts[host.index].streams.nextEvent() {
+        tell(host, event)
+        moved = true
+      }
+    }
+    guard let deadline = hosts[host.index].streams.wake.deadline else { return }
+    // An earlier wake-up that a delegate asked for meanwhile stands.
+    if let planned = hosts[host.index].streamWake, planned <= deadline { return }
+    wakeStreams(of: host, at: deadline)
+  }
+
+  private func nextSegment(of host: HostID) -> (Path, Int)? {
+    var buffer = OutputSpan<UInt8>(buffer: segmentBuffer, initializedCount: 0)
+    let path = hosts[host.index].streams.transmit(into: &buffer)
+    let count = buffer.finalize(for: segmentBuffer)
+    return path.map { ($0, count) }
+  }
+
+  private func tell(_ host: HostID, _ event: StreamTable.Event) {
+    switch event {
+    case .accepted(let stream, let path): hosts[host.index].delegate?.accepted(stream, path: path)
+    case .stream(let stream, let event): hosts[host.index].delegate?.streamEvent(event, on: stream)
+    }
+  }
+}
