@@ -81,6 +81,8 @@ struct RecordedOfferTests {
     #expect(data.port == 0 && data.formats == ["webrtc-datachannel"] && data.mid == "2")
     #expect(data.transportProtocol == "UDP/DTLS/SCTP")
     #expect(!answer.bundle.contains("2"))
+    // aiortc reads no answer that has a section without these.
+    #expect(data.attributes.icePassword != nil && data.attributes.setup == .active)
   }
 
   @Test func `nothing in common is an error, and one section without codec only that section's loss`() throws {

@@ -26,7 +26,7 @@ extension JSEPSession {
           answering: offered, in: offer, with: codecs, for: transceiver, identifiers: &identifiers)
         sections.append(writer.section(content, place: index == tagged ? .tagged : .bundled))
       } else {
-        sections.append(SectionWriter.rejection(of: offered))
+        sections.append(writer.rejection(of: offered))
       }
     }
     let answer = stamped(sections, bundle: bundle, parameters: parameters)

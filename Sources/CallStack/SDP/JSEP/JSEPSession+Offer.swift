@@ -19,7 +19,7 @@ extension JSEPSession {
     for (index, transceiver) in slots.enumerated() {
       guard let transceiver else {
         // Every slot beyond the sections of before has a transceiver.
-        if let old = current?.local.media[index] { sections.append(SectionWriter.rejection(of: old)) }
+        if let old = current?.local.media[index] { sections.append(writer.rejection(of: old)) }
         continue
       }
       let capabilities = capabilities(transceiver)

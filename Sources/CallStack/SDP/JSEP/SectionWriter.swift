@@ -44,13 +44,19 @@ struct SectionWriter {
   }
 
   /// A section that says no, in the place and with the formats of the one it answers (RFC 3264 §6).
-  static func rejection(of section: MediaDescription) -> MediaDescription {
+  ///
+  /// Nobody needs a transport here, but aiortc refuses a whole description for one section without.
+  func rejection(of section: MediaDescription) -> MediaDescription {
     var attributes: AttributeList = []
+    appendTransport(to: &attributes, place: .bundled)
     if let mid = section.mid { attributes.append("mid", mid) }
-    if section.isRTP { attributes.append("inactive") }
+    if section.isRTP {
+      attributes.append("inactive")
+      attributes.append("rtcp-mux")
+    }
     return MediaDescription(
       type: section.type, port: 0, transportProtocol: section.transportProtocol, formats: section.formats,
-      lines: [Line("c", connection(nil).text)], attributes: attributes)
+      lines: [Line("c", Self.connection(nil).text)], attributes: attributes)
   }
 
   static func connection(_ endpoint: Endpoint?) -> Connection {
