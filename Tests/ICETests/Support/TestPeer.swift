@@ -16,6 +16,13 @@ final class TestPeer {
       role: role, settings: settings, random: RandomSource(seed: seed).stream(name), at: now)
   }
 
+  // Copies, because expectations cannot look into an agent that cannot be copied.
+  var canSend: Bool { agent.canSend }
+  var sendingPath: Path? { agent.sendingPath }
+  var pairs: [ICECandidatePair] { agent.pairs }
+  var counters: ICECounters { agent.counters }
+  var role: ICERole { agent.role }
+  var wake: Wake { agent.wake }
   var state: ICEConnectionState { agent.connectionState }
   var selected: ICECandidatePair? { agent.selectedPair }
   var states: [ICEConnectionState] {

@@ -15,24 +15,30 @@ extension ICEAgent {
   private mutating func nextCheck() -> (g: Int, id: ICECandidatePair.ID)? {
     if current.remote != nil, let id = current.checklist.popTriggered() { return (0, id) }
     let weakFrom = weakFrom
-    for g in generations.indices {
-      for pair in urgentPairs(g) where isDue(pair, in: g, weakFrom) { return (g, pair.id) }
+    // The pair in use goes before exploration at its usual cadence. In trouble it takes turns with the others, which
+    // may have to replace it.
+    let isWeak = weakFrom.map { $0 <= now } ?? false
+    for g in generations.indices where !isWeak {
+      for id in [generations[g].nominating, generations[g].selected] {
+        if let pair = generations[g].checklist[id], isDue(pair, in: g, weakFrom) { return (g, pair.id) }
+      }
     }
     let pairs = current.checklist.pairs
     // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
     let fresh = pairs.first { $0.state == .waiting } ?? pairs.first { $0.state == .frozen }
     if let fresh { return (0, fresh.id) }
-    var oldest: ICECandidatePair?
-    for pair in pairs where isDue(pair, in: 0, weakFrom) {
-      if let known = oldest, (known.lastCheckSentAt ?? .zero) <= (pair.lastCheckSentAt ?? .zero) { continue }
-      oldest = pair
-    }
-    return oldest.map { (0, $0.id) }
+    return longestUnchecked(weakFrom)
   }
 
-  /// The pair in use and the one about to be: they go before exploration.
-  private func urgentPairs(_ g: Int) -> [ICECandidatePair] {
-    [generations[g].checklist[generations[g].nominating], generations[g].selectedPair].compactMap(\.self)
+  private func longestUnchecked(_ weakFrom: Instant?) -> (g: Int, id: ICECandidatePair.ID)? {
+    var oldest: (g: Int, id: ICECandidatePair.ID, checkedAt: Instant)?
+    for g in generations.indices {
+      for pair in generations[g].checklist.pairs where isDue(pair, in: g, weakFrom) {
+        let checkedAt = pair.lastCheckSentAt ?? .zero
+        if oldest.map({ checkedAt < $0.checkedAt }) ?? true { oldest = (g, pair.id, checkedAt) }
+      }
+    }
+    return oldest.map { ($0.g, $0.id) }
   }
 
   private func isDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Bool {

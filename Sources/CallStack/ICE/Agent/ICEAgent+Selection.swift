@@ -29,13 +29,16 @@ extension ICEAgent {
     }
     guard best.id != selected.id else { return nil }
     guard selected.isWritable else { return now }
+    if !isReceiving(selected), isReceiving(best) {
+      return (selected.lastReceivedAt ?? selected.createdAt) + settings.receivingTimeout + settings.switchDelay
+    }
     guard best.priority > selected.priority, !Self.areEqualRelays(best, selected) else { return nil }
     return (best.writableSince ?? now) + settings.switchDelay
   }
 
   private var hasLostSelection: Bool { hasSelected && generations.count == 1 }
 
-  /// The best pair that works: by priority, and among equal relays by round trip.
+  /// The best pair that works: one that receives first, then by priority, and among equal relays by round trip.
   var bestValidPair: ICECandidatePair? {
     var best: ICECandidatePair?
     for pair in current.checklist.pairs where pair.isWritable && pair.state == .succeeded {
@@ -43,10 +46,19 @@ extension ICEAgent {
         best = pair
         continue
       }
-      guard Self.areEqualRelays(known, pair) else { continue }
-      if let a = pair.roundTrip.smoothed, let b = known.roundTrip.smoothed, a < b { best = pair }
+      if isReceiving(pair) != isReceiving(known) {
+        if isReceiving(pair) { best = pair }
+      } else if Self.areEqualRelays(known, pair), let a = pair.roundTrip.smoothed, let b = known.roundTrip.smoothed,
+        a < b
+      {
+        best = pair
+      }
     }
     return best
+  }
+
+  private func isReceiving(_ pair: ICECandidatePair) -> Bool {
+    (pair.lastReceivedAt ?? pair.createdAt) + settings.receivingTimeout > now
   }
 
   private static func areEqualRelays(_ a: ICECandidatePair, _ b: ICECandidatePair) -> Bool {

@@ -1,0 +1,102 @@
+import CallCore
+import Testing
+
+@testable import ICE
+
+@Suite struct HandoffTests {
+  private func connected(alsoCellular: Bool) throws -> (TestNetwork, wifi: Endpoint) {
+    let network = TestNetwork()
+    let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
+    if alsoCellular { try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000) }
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    return (network, wifi)
+  }
+
+  @Test(arguments: [true, false])
+  func `a removed interface moves the call to the backup pair at once`(aliceControls: Bool) throws {
+    let (network, wifi) = try connected(alsoCellular: true)
+    if !aliceControls { network.alice.agent.setRole(.controlled, at: network.now) }
+    if !aliceControls { network.bob.agent.setRole(.controlling, at: network.now) }
+    #expect(network.alice.selected?.base == wifi)
+    let fault = network.now
+    network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+    network.drain(network.alice)
+    network.isBlocked = { from, to in from == wifi || to == wifi }
+    #expect(!network.alice.canSend)
+    network.run(for: .seconds(8))
+    #expect(network.alice.selected?.base == endpoint("198.18.0.1:5001"))
+    #expect(network.bob.selected?.remoteEndpoint == endpoint("198.18.0.1:5001"))
+    #expect(!network.alice.states.contains(.failed) && !network.bob.states.contains(.failed))
+    let moved = network.alice.diary.first {
+      if case .selectedPairChanged(.some) = $0.event { $0.at > fault } else { false }
+    }
+    #expect(try #require(moved).at <= fault + (aliceControls ? .milliseconds(200) : .seconds(7)))
+  }
+
+  @Test func `a new interface in the middle of the call pairs up, and Wi-Fi takes over again when it is back`() throws {
+    let (network, wifi) = try connected(alsoCellular: false)
+    let cellular = try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000)
+    network.run(for: .seconds(3))
+    #expect(network.alice.selected?.base == wifi)
+    network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+    network.drain(network.alice)
+    network.run(for: .seconds(2))
+    #expect(network.alice.selected?.base == cellular)
+    try network.addHost(network.alice, "192.0.2.8:5008", localPreference: 65_535)
+    network.run(for: .seconds(4))
+    #expect(network.alice.selected?.base == endpoint("192.0.2.8:5008"))
+    #expect(network.bob.selected?.remoteEndpoint == endpoint("192.0.2.8:5008"))
+  }
+
+  @Test func `with no pair left the agent fails, and a new interface brings it back without a restart`() throws {
+    let (network, wifi) = try connected(alsoCellular: false)
+    network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+    network.drain(network.alice)
+    #expect(network.alice.state == .failed)
+    try network.addHost(network.alice, "198.18.0.1:5001")
+    network.run(for: .seconds(3))
+    #expect(network.alice.state == .completed)
+    #expect(network.bob.selected?.remoteEndpoint == endpoint("198.18.0.1:5001"))
+  }
+
+  @Test func `the backup pair is kept warm`() throws {
+    let (network, _) = try connected(alsoCellular: true)
+    network.run(until: at(300))
+    let backup = try #require(network.alice.pairs.first { $0.base.port == 5001 })
+    #expect(backup.state == .succeeded && backup.isWritable)
+    // Every 25 s from each side, plus what it took to get there.
+    #expect(backup.counters.consentRequestsSent >= 10 && backup.counters.consentRequestsSent <= 16)
+  }
+
+  @Test(arguments: [true, false])
+  func `a NAT that rebinds moves the peer to the new mapping`(controllingIsInside: Bool) throws {
+    let network = TestNetwork()
+    let (inside, outside) = controllingIsInside ? (network.alice, network.bob) : (network.bob, network.alice)
+    let base = try network.addHost(inside, "192.168.1.2:5000")
+    network.putBehindNAT(base, public: "203.0.113.1")
+    let first = try network.addReflexive(inside, base: base)
+    try network.addHost(outside, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    #expect(outside.selected?.remoteEndpoint == first)
+    network.rebind("203.0.113.1")
+    network.run(until: at(25))
+    let second = try #require(outside.selected?.remoteEndpoint)
+    #expect(second != first && second.address == first.address)
+    #expect(inside.selected?.local.endpoint == second)
+    #expect(!inside.states.contains(.failed) && !outside.states.contains(.failed))
+    #expect(inside.canSend && outside.canSend)
+  }
+
+  @Test func `a long suspension with all timers due at once neither traps nor loops`() throws {
+    let (network, _) = try connected(alsoCellular: true)
+    let before = network.alice.checkTimes.count
+    network.alice.agent.advance(to: at(3_600))
+    network.drain(network.alice)
+    if let wake = network.alice.wake.deadline { #expect(wake > at(3_600)) }
+    #expect(network.alice.checkTimes.count - before <= 1)
+    #expect(!network.alice.canSend)
+  }
+}

@@ -1,0 +1,176 @@
+import CallCore
+import Testing
+
+@testable import ICE
+
+@Suite struct RestartTests {
+  private func connected() throws -> TestNetwork {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    return network
+  }
+
+  private func host(_ peer: TestPeer) throws -> ICECandidate {
+    try #require(peer.agent.localCandidates.first { $0.type == .host })
+  }
+
+  @Test func `a restart changes credentials and generation, keeps the role, and media never stops`() throws {
+    let network = try connected()
+    let before = [network.alice, network.bob].map { $0.agent.localCredentials }
+    let oldPair = try #require(network.alice.selected?.id)
+    let candidates = try [host(network.alice), host(network.bob)]
+    for (peer, candidate) in zip([network.alice, network.bob], candidates) {
+      try peer.agent.restart(at: network.now)
+      try peer.agent.addLocalCandidate(candidate, at: network.now)
+      network.drain(peer)
+      #expect(peer.canSend)
+    }
+    let after = [network.alice, network.bob].map { $0.agent.localCredentials }
+    #expect(zip(before, after).allSatisfy { $0.ufrag != $1.ufrag && $0.password != $1.password })
+    try network.signalAll()
+    #expect(network.alice.selected?.id == oldPair)
+    network.run(for: .seconds(2))
+    #expect(network.alice.selected?.id != oldPair)
+    let generation = network.alice.agent.generation
+    #expect(generation == 1)
+    #expect(network.alice.role == .controlling)
+    #expect(network.alice.state == .completed && network.bob.state == .completed)
+    #expect(!network.alice.states.contains(.disconnected) && !network.bob.states.contains(.disconnected))
+  }
+
+  @Test func `slow signalling does not starve the old pair`() throws {
+    let network = try connected()
+    let candidate = try host(network.alice)
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.addLocalCandidate(candidate, at: network.now)
+    network.drain(network.alice)
+    // Bob does not know yet: he goes on checking the old pair, and Alice too.
+    network.run(for: .seconds(40))
+    for peer in [network.alice, network.bob] {
+      #expect(peer.canSend)
+      #expect(!peer.states.contains(.disconnected))
+    }
+    let b = try host(network.bob)
+    try network.bob.agent.restart(at: network.now)
+    try network.bob.agent.addLocalCandidate(b, at: network.now)
+    try network.signalAll()
+    network.run(for: .seconds(2))
+    #expect(network.alice.state == .completed && network.bob.state == .completed)
+  }
+
+  @Test func `candidates and checks of the old generation never touch the new one`() throws {
+    let network = try connected()
+    let old = network.bob.agent.localCredentials.ufrag
+    var late = ICECandidate.host(endpoint("192.0.2.77:7"))
+    late.ufrag = old
+    let candidate = try host(network.alice)
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.addLocalCandidate(candidate, at: network.now)
+    network.alice.agent.addRemoteCandidate(late, at: network.now)
+    network.drain(network.alice)
+    network.run(for: .seconds(10))
+    #expect(network.alice.pairs.isEmpty)
+    let b = try host(network.bob)
+    try network.bob.agent.restart(at: network.now)
+    try network.bob.agent.addLocalCandidate(b, at: network.now)
+    try network.signalAll()
+    network.run(for: .seconds(2))
+    #expect(network.alice.counters.wrongGeneration == 1)
+    #expect(network.alice.pairs.allSatisfy { $0.remoteEndpoint != endpoint("192.0.2.77:7") })
+    #expect(network.alice.state == .completed)
+  }
+
+  @Test func `candidates of the new generation wait for its credentials`() throws {
+    let network = try connected()
+    let (a, b) = (try host(network.alice), try host(network.bob))
+    for (peer, candidate) in [(network.alice, a), (network.bob, b)] {
+      try peer.agent.restart(at: network.now)
+      try peer.agent.addLocalCandidate(candidate, at: network.now)
+    }
+    network.signalCandidates(from: network.bob, to: network.alice)
+    #expect(network.alice.pairs.isEmpty)
+    try network.exchangeCredentials()
+    #expect(network.alice.pairs.count == 1)
+    network.run(for: .seconds(2))
+    #expect(network.alice.state == .connected && network.bob.state == .connected)
+  }
+
+  @Test func `new remote credentials without a restart are the caller's mistake`() throws {
+    let network = try connected()
+    let fresh = ICECredentials(ufrag: "abcd", password: "0123456789012345678901")
+    #expect(throws: ICEError.remoteRestarted) {
+      try network.alice.agent.setRemoteCredentials(fresh, at: network.now)
+    }
+    #expect(throws: ICEError.invalidCredentials) {
+      try network.alice.agent.setRemoteCredentials(ICECredentials(ufrag: "a", password: "b"), at: network.now)
+    }
+    // The same again is what every renegotiation without restart says.
+    try network.alice.agent.setRemoteCredentials(network.bob.agent.localCredentials, at: network.now)
+    network.run(for: .seconds(30))
+    #expect(network.alice.state == .completed)
+  }
+
+  @Test func `a restart that is rolled back leaves the call as it was`() throws {
+    let network = try connected()
+    let (credentials, pair) = (network.alice.agent.localCredentials, network.alice.selected?.id)
+    try network.alice.agent.restart(at: network.now)
+    network.drain(network.alice)
+    network.run(for: .seconds(3))
+    try network.alice.agent.cancelRestart(at: network.now)
+    network.drain(network.alice)
+    let restored = network.alice.agent.localCredentials
+    #expect(restored == credentials)
+    #expect(network.alice.selected?.id == pair)
+    network.run(for: .seconds(60))
+    #expect(network.alice.states == [.checking, .completed, .connected, .completed])
+    #expect(network.bob.states == [.checking, .completed])
+    #expect(throws: ICEError.notRestarting) { try network.alice.agent.cancelRestart(at: network.now) }
+  }
+
+  @Test func `two restarts in a row keep media on the pair of the first generation`() throws {
+    let network = try connected()
+    let pair = network.alice.selected?.id
+    let candidate = try host(network.alice)
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.addLocalCandidate(candidate, at: network.now)
+    network.drain(network.alice)
+    #expect(network.alice.selected?.id == pair)
+    let b = try host(network.bob)
+    try network.bob.agent.restart(at: network.now)
+    try network.bob.agent.addLocalCandidate(b, at: network.now)
+    try network.signalAll()
+    network.run(for: .seconds(2))
+    #expect(network.alice.state == .completed && network.bob.state == .completed)
+  }
+
+  @Test func `restart glare ends in one generation on both sides`() throws {
+    let network = try connected()
+    // Both offered; Bob's offer is rolled back and he answers Alice's with a restart of his own.
+    let (a, b) = (try host(network.alice), try host(network.bob))
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.addLocalCandidate(a, at: network.now)
+    try network.bob.agent.restart(at: network.now)
+    network.run(for: .seconds(1))
+    try network.bob.agent.cancelRestart(at: network.now)
+    try network.bob.agent.restart(at: network.now)
+    try network.bob.agent.addLocalCandidate(b, at: network.now)
+    try network.signalAll()
+    network.run(for: .seconds(2))
+    #expect(network.alice.state == .completed && network.bob.state == .completed)
+    #expect(network.alice.counters.unknownUfrag == 0)
+  }
+
+  @Test func `a failed agent goes through checking to connected`() throws {
+    let network = try connected()
+    network.isBlocked = { _, _ in true }
+    network.run(for: .seconds(25))
+    network.isBlocked = { _, _ in false }
+    try restartBoth(network)
+    network.run(for: .seconds(2))
+    #expect(network.alice.states == [.checking, .completed, .disconnected, .failed, .checking, .completed])
+  }
+}
