@@ -39,7 +39,7 @@ package.targets = [
   .target(name: "SDP", dependencies: ["CallCore"], path: stack + "SDP"),
   .target(name: "RTP", dependencies: ["CallCore"], path: stack + "RTP"),
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
-  .target(name: "DTLS", dependencies: ["CallCore", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
+  .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "CSRTP"], path: stack + "SRTP"),
   .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
   .target(
@@ -65,7 +65,8 @@ package.targets = [
 let tested: [String: [Target.Dependency]] = [
   "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "STUN"],
   "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
-  "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "CVirtualClock"], "SRTP": ["CallCore"],
+  "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "SRTP", "CVirtualClock"],
+  "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore"], "CallSession": ["CallCore", "SDP", "ICE", "CVirtualClock"], "SimNet": ["CallCore"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "VirtualPeer"],

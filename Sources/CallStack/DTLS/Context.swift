@@ -1,0 +1,53 @@
+internal import COpenSSL
+internal import SRTP
+
+/// An `SSL_CTX`: everything the connections of one certificate have in common.
+final class Context: @unchecked Sendable {
+  // Sendable because an SSL_CTX is never changed after init and libssl counts references to it atomically.
+  let pointer: OpaquePointer
+  let profiles: [SRTPProfile]
+
+  /// What browsers offer for DTLS 1.2, in their order; SRTP needs none of it, interoperability does.
+  private static let ciphers = [
+    "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
+    "ECDHE-ECDSA-AES128-SHA", "ECDHE-RSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA", "ECDHE-RSA-AES256-SHA",
+  ].joined(separator: ":")
+
+  init(certificate: Certificate, profiles: [SRTPProfile]) {
+    self.profiles = profiles
+    guard let context = SSL_CTX_new(DTLS_method()) else { fatalError("OpenSSL cannot make a DTLS context") }
+    pointer = context
+    COpenSSL_CTX_set_datagram_options(context)
+    // Level 1 admits the RSA-1024 certificates that browsers admit.
+    SSL_CTX_set_security_level(context, 1)
+    let names = profiles.compactMap(\.openSSLName).joined(separator: ":")
+    // Unlike the rest of the API, SSL_CTX_set_tlsext_use_srtp returns 0 for success.
+    let configured =
+      COpenSSL_CTX_set_proto_versions(context, DTLS1_2_VERSION, DTLS1_2_VERSION) == 1
+      && SSL_CTX_set_cipher_list(context, Self.ciphers) == 1
+      && COpenSSL_CTX_set_groups_list(context, "X25519:P-256:P-384") == 1
+      && SSL_CTX_use_certificate(context, certificate.x509) == 1
+      && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
+      && (names.isEmpty || SSL_CTX_set_tlsext_use_srtp(context, names) == 0)
+    precondition(configured, "OpenSSL refuses a DTLS setting")
+    // Both ends must show a certificate (RFC 5763 section 5); the fingerprint, not a chain, decides about it.
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    SSL_CTX_set_cert_verify_callback(context, Connection.verifyCallback, nil)
+    SSL_CTX_set_info_callback(context, Connection.infoCallback)
+    SSL_CTX_set_keylog_callback(context, Connection.keyLogCallback)
+  }
+
+  deinit { SSL_CTX_free(pointer) }
+}
+
+extension SRTPProfile {
+  var openSSLName: String? {
+    switch self {
+    case .aes128CMHMACSHA1_80: "SRTP_AES128_CM_SHA1_80"
+    case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
+    case .aeadAES256GCM: "SRTP_AEAD_AES_256_GCM"
+    case .null: nil
+    }
+  }
+}

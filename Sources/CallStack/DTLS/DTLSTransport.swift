@@ -1,0 +1,261 @@
+public import CallCore
+public import SRTP
+
+/// A DTLS 1.2 association that keys SRTP (RFC 5763, RFC 5764), sans-IO over libssl.
+///
+/// The owner announces ``Certificate/fingerprint(_:)``, binds the transport to the path ICE found and starts it once the
+/// remote description is known, in either order. Datagrams that arrive before are kept, two at most.
+///
+/// Unauthenticated datagrams are believed only from endpoints the transport was bound to: whoever guesses the port
+/// cannot start or disturb a handshake.
+public struct DTLSTransport: ~Copyable, SansIO {
+  public struct Configuration: Sendable {
+    /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
+    public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+    /// The most bytes in one datagram, between 256 and 1500.
+    public var maximumDatagramSize = 1_200
+    /// How long a handshake may take, or nil to leave it to libssl, which gives up after 12 retransmissions.
+    public var handshakeTimeout: Interval?
+    /// Whether to emit ``Event/keyLog(_:)``.
+    public var logsKeys = false
+
+    public init() {}
+  }
+
+  public enum Event: Hashable, Sendable {
+    case stateChanged(DTLSTransportState)
+    /// A line for an NSS key log file, with which Wireshark decrypts the association.
+    case keyLog(String)
+  }
+
+  /// The ``Wake`` reasons of this machine.
+  public enum WakeReason: UInt8, Sendable { case retransmission = 1, handshakeTimeout }
+
+  public let certificate: Certificate
+  public let configuration: Configuration
+  public private(set) var state = DTLSTransportState.new
+  /// Why the state is ``DTLSTransportState/failed``.
+  public private(set) var failure: DTLSFailure?
+  /// What was agreed on; set before the state becomes ``DTLSTransportState/connected``.
+  public private(set) var session: DTLSSession?
+  /// The role given at the start.
+  public private(set) var role: DTLSRole?
+  /// Where datagrams are sent to.
+  public private(set) var path: Path?
+
+  private let environment: VirtualEnvironment
+  private var connection: Connection?
+  private var remoteFingerprints: [Fingerprint] = []
+  private var initialTimeout = Interval.seconds(1)
+  private var boundRemotes: [Endpoint] = []
+  private var early: [(bytes: [UInt8], remote: Endpoint)] = []
+  private var outgoing: [[UInt8]] = []
+  private var events: [Event] = []
+  private var retransmitAt: Instant?
+  private var giveUpAt: Instant?
+  private var now = Instant.zero
+  private var counters = DTLSStatistics()
+
+  /// The most datagrams kept from before the start.
+  public static let earlyLimit = 2
+  private static let boundRemoteLimit = 8
+
+  public init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
+    VirtualClockCheck.passOnce
+    self.certificate = certificate
+    self.configuration = configuration
+    environment = VirtualEnvironment(entropy)
+  }
+
+  public var statistics: DTLSStatistics {
+    var result = counters
+    result.retransmissions = connection?.retransmissions ?? 0
+    result.applicationBytes = connection?.applicationBytes ?? 0
+    return result
+  }
+
+  // MARK: Commands
+
+  /// Starts the handshake, or readies it until the transport is bound to a path.
+  ///
+  /// - Parameter remoteFingerprints: every `a=fingerprint` of the remote description; one of them must match.
+  public mutating func start(
+    as role: DTLSRole, remoteFingerprints: [Fingerprint], at now: Instant
+  ) throws(DTLSError) {
+    guard state != .closed, state != .failed else { throw .ended }
+    guard self.role == nil else { throw .alreadyStarted }
+    guard !remoteFingerprints.isEmpty else { throw .noFingerprint }
+    self.role = role
+    self.remoteFingerprints = remoteFingerprints
+    tick(now)
+    connectIfReady()
+  }
+
+  /// Sends to `path` from now on, and takes datagrams from its remote endpoint and the few bound before it.
+  public mutating func bind(to path: Path, at now: Instant) {
+    tick(now)
+    self.path = path
+    boundRemotes.removeAll { $0 == path.remote }
+    boundRemotes.append(path.remote)
+    if boundRemotes.count > Self.boundRemoteLimit { boundRemotes.removeFirst() }
+    connectIfReady()
+  }
+
+  /// Times later flights by the path: their first retransmission comes after two round trips, within 50 ms to 3 s.
+  ///
+  /// Without it the timer starts at the one second of RFC 6347 section 4.2.4.1.
+  public mutating func setRoundTripTime(_ roundTripTime: Interval) {
+    initialTimeout = min(max(roundTripTime * 2, .milliseconds(50)), .seconds(3))
+    connection?.initialTimeout = initialTimeout
+  }
+
+  /// Says goodbye when connected, and ends.
+  public mutating func close(at now: Instant) {
+    guard state != .closed, state != .failed else { return }
+    tick(now)
+    connection?.close(at: self.now)
+    end(in: .closed)
+  }
+
+  // MARK: SansIO
+
+  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+    tick(now)
+    guard state != .closed, state != .failed else { return }
+    counters.datagramsReceived += 1
+    switch RecordShape(of: datagram) {
+    case .wellFormed: break
+    case .wellFormedPrefix: counters.malformed += 1
+    case .malformed:
+      counters.malformed += 1
+      return
+    }
+    guard connection != nil else {
+      keepEarly(datagram, from: path.remote)
+      return
+    }
+    guard boundRemotes.contains(path.remote) else {
+      counters.offPath += 1
+      return
+    }
+    process(datagram)
+  }
+
+  public mutating func advance(to now: Instant) {
+    tick(now)
+    if let giveUpAt, giveUpAt <= self.now {
+      fail(.handshakeTimeout)
+      return
+    }
+    guard let retransmitAt, retransmitAt <= self.now, let connection else { return }
+    settle(connection.timerExpired(at: self.now))
+  }
+
+  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    guard let path, !outgoing.isEmpty else { return nil }
+    let datagram = outgoing.removeFirst()
+    buffer.append(contentsOf: datagram.span.bytes)
+    counters.datagramsSent += 1
+    return path
+  }
+
+  public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+  public var wake: Wake {
+    let retransmission = retransmitAt.map { Wake.at($0, reason: WakeReason.retransmission.rawValue) }
+    let timeout = giveUpAt.map { Wake.at($0, reason: WakeReason.handshakeTimeout.rawValue) }
+    return .earliest(retransmission ?? .never, timeout ?? .never)
+  }
+
+  // MARK: Progress
+
+  private mutating func tick(_ now: Instant) { self.now = max(self.now, now) }
+
+  private mutating func keepEarly(_ datagram: RawSpan, from remote: Endpoint) {
+    guard early.count < Self.earlyLimit else {
+      counters.earlyDropped += 1
+      return
+    }
+    early.append((datagram.copied, remote))
+  }
+
+  private mutating func connectIfReady() {
+    guard connection == nil, state == .new, let role, path != nil else { return }
+    let connection = Connection(
+      context: certificate.context(profiles: configuration.profiles), environment: environment, role: role,
+      fingerprints: remoteFingerprints, configuration: configuration, initialTimeout: initialTimeout)
+    self.connection = connection
+    giveUpAt = configuration.handshakeTimeout.map { now + $0 }
+    change(to: .connecting)
+    settle(connection.receive(nil, at: now))
+    let kept = early
+    early = []
+    for (bytes, remote) in kept where state == .connecting {
+      if boundRemotes.contains(remote) { process(bytes.span.bytes) } else { counters.offPath += 1 }
+    }
+  }
+
+  private mutating func process(_ datagram: RawSpan) {
+    guard let connection else { return }
+    settle(connection.receive(datagram, at: now))
+  }
+
+  /// Takes over what a step of the connection has left behind.
+  private mutating func settle(_ progress: Connection.Progress) {
+    collect()
+    switch progress {
+    case .pending: restartTimer()
+    case .established:
+      if state == .connecting { establish() }
+      if state == .connected { restartTimer() }
+    case .closed:
+      connection?.close(at: now)
+      end(in: .closed)
+    case .failed(let reason): fail(reason)
+    }
+  }
+
+  private mutating func establish() {
+    session = connection?.makeSession(at: now)
+    guard session != nil else { return fail(.noCommonSRTPProfile) }
+    giveUpAt = nil
+    change(to: .connected)
+  }
+
+  private mutating func restartTimer() {
+    guard let remaining = connection?.timeRemaining(at: now) else {
+      retransmitAt = nil
+      return
+    }
+    // Zero also means "within 15 ms": then the deadline already known is the exact one.
+    if remaining == .zero, let retransmitAt, retransmitAt > now { return }
+    retransmitAt = now + remaining
+  }
+
+  private mutating func fail(_ reason: DTLSFailure) {
+    failure = reason
+    end(in: .failed)
+  }
+
+  private mutating func end(in final: DTLSTransportState) {
+    collect()
+    retransmitAt = nil
+    giveUpAt = nil
+    early = []
+    change(to: final)
+  }
+
+  private mutating func collect() {
+    guard let connection else { return }
+    outgoing += connection.exchange.outgoing
+    connection.exchange.outgoing.removeAll()
+    events += connection.keyLog.map(Event.keyLog)
+    connection.keyLog.removeAll()
+  }
+
+  private mutating func change(to next: DTLSTransportState) {
+    guard next != state else { return }
+    state = next
+    events.append(.stateChanged(next))
+  }
+}

@@ -1,0 +1,70 @@
+public import SRTP
+
+/// Which end of the handshake this is: `active` in SDP is the client (RFC 5763 section 5).
+public enum DTLSRole: String, Sendable { case client, server }
+
+/// `RTCDtlsTransportState`.
+public enum DTLSTransportState: String, Sendable, CaseIterable { case new, connecting, connected, closed, failed }
+
+/// A caller's mistake.
+public enum DTLSError: Error, Hashable, Sendable {
+  /// ``DTLSTransport/start(as:remoteFingerprints:at:)`` was called before.
+  case alreadyStarted
+  /// The transport is closed or failed.
+  case ended
+  /// There is no fingerprint to hold the remote certificate against.
+  case noFingerprint
+}
+
+/// Why a transport is ``DTLSTransportState/failed``.
+public enum DTLSFailure: Hashable, Sendable {
+  /// The remote certificate matches none of the announced fingerprints.
+  case fingerprintMismatch
+  /// The remote end supports none of our SRTP profiles, or does not speak DTLS-SRTP.
+  case noCommonSRTPProfile
+  /// The handshake took too long, or was retransmitted too often.
+  case handshakeTimeout
+  /// The remote end gave up.
+  case alertReceived(DTLSAlert)
+  /// The remote end broke the protocol, and was told so.
+  case protocolViolation(DTLSAlert)
+}
+
+extension DTLSFailure: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .fingerprintMismatch: "fingerprint-mismatch"
+    case .noCommonSRTPProfile: "no-common-srtp-profile"
+    case .handshakeTimeout: "handshake-timeout"
+    case .alertReceived(let alert): "alert-received: \(alert)"
+    case .protocolViolation(let alert): "protocol-violation: \(alert)"
+    }
+  }
+}
+
+/// What a completed handshake agreed on.
+public struct DTLSSession: Hashable, Sendable {
+  public let srtpKeys: SRTPKeys
+  /// The IANA name of the cipher suite, as `RTCTransportStats.dtlsCipher` reports it.
+  public let cipher: String
+  /// The version in four hexadecimal digits, as `RTCTransportStats.tlsVersion` reports it: `FEFD` is DTLS 1.2.
+  public let version: String
+  /// The remote certificate in DER.
+  public let remoteCertificate: [UInt8]
+}
+
+/// What happened on a transport, counted since it was made.
+public struct DTLSStatistics: Hashable, Sendable {
+  public var datagramsSent = 0
+  public var datagramsReceived = 0
+  /// Expired timers, each of which repeats one flight.
+  public var retransmissions = 0
+  /// Datagrams that are no sequence of DTLS records; one that begins with good records still has those read.
+  public var malformed = 0
+  /// Datagrams from an endpoint the transport was never bound to.
+  public var offPath = 0
+  /// Datagrams that came before the transport could use them and found the early buffer full.
+  public var earlyDropped = 0
+  /// Bytes of application data, which nothing here reads.
+  public var applicationBytes = 0
+}

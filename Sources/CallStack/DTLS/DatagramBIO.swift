@@ -1,0 +1,50 @@
+internal import COpenSSL
+
+/// What a connection exchanges with its BIO: one datagram in at most, any number out.
+struct DatagramExchange {
+  /// The datagram being received, until libssl reads it; borrowed for the duration of one call.
+  var incoming: UnsafeRawBufferPointer?
+  /// Datagrams waiting to be sent.
+  var outgoing: [[UInt8]] = []
+}
+
+/// A BIO on which each write is one datagram and each read takes a whole one. OpenSSL's memory BIO would merge them.
+enum DatagramBIO {
+  /// - Parameter connection: outlives the BIO; both belong to the same `SSL`.
+  static func make(for connection: Connection) -> OpaquePointer {
+    guard let bio = BIO_new(method) else { fatalError("OpenSSL cannot make a BIO") }
+    BIO_set_data(bio, Unmanaged.passUnretained(connection).toOpaque())
+    BIO_set_init(bio, 1)
+    return bio
+  }
+
+  nonisolated(unsafe) private static let method: OpaquePointer = {
+    let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+    guard let method = BIO_meth_new(type, "sans-IO datagram") else { fatalError("OpenSSL cannot make a BIO method") }
+    BIO_meth_set_write(method) { bio, bytes, count in
+      guard let connection = connection(of: bio), let bytes, count > 0 else { return 0 }
+      connection.exchange.outgoing.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count))))
+      return count
+    }
+    BIO_meth_set_read(method) { bio, bytes, capacity in
+      guard let connection = connection(of: bio), let bytes, let datagram = connection.exchange.incoming else {
+        COpenSSL_BIO_retry_read(bio)
+        return -1
+      }
+      connection.exchange.incoming = nil
+      let count = min(datagram.count, Int(max(0, capacity)))
+      UnsafeMutableRawBufferPointer(start: bytes, count: count).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+      return Int32(count)
+    }
+    BIO_meth_set_ctrl(method) { _, command, _, _ in
+      // Everything else, the MTU queries included, is answered with 0: there is no kernel below.
+      command == BIO_CTRL_FLUSH || command == BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT ? 1 : 0
+    }
+    return method
+  }()
+
+  private static func connection(of bio: OpaquePointer?) -> Connection? {
+    BIO_get_data(bio).map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+  }
+}

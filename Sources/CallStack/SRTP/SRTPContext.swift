@@ -1,0 +1,131 @@
+internal import CSRTP
+internal import CallCore
+
+/// The cryptographic context of one direction of one transport (RFC 3711 section 3.2), over libsrtp.
+///
+/// Packets are changed in place in the caller's memory, without allocation. Every synchronisation source has a rollover
+/// counter and a replay window of its own; a source appears with its first packet. A packet that fails authentication
+/// changes nothing.
+///
+/// RFC 3711 section 3.3.1 bounds what a receiver can do: it must hear one packet from before a source's sequence
+/// number first wraps, or it can never know the rollover counter. Senders therefore start below 2^15.
+public struct SRTPContext: ~Copyable {
+  public enum Direction: Sendable { case sending, receiving }
+
+  /// How many packets behind the newest one are told apart from replays.
+  public static let replayWindow = 1_024
+
+  public let profile: SRTPProfile
+  public let direction: Direction
+  private let session: srtp_t
+
+  /// - Throws: ``SRTPError/invalidKey`` when the lengths do not fit the profile.
+  public init(_ direction: Direction, profile: SRTPProfile, key: SRTPMasterKey) throws(SRTPError) {
+    guard key.key.count == profile.keyLength, key.salt.count == profile.saltLength else { throw .invalidKey }
+    Self.initialiseLibraryOnce
+    var policy = srtp_policy_t()
+    profile.apply(to: &policy)
+    policy.ssrc.type = direction == .sending ? ssrc_any_outbound : ssrc_any_inbound
+    policy.window_size = UInt(Self.replayWindow)
+    // A NACKed packet without RTX is sent again under the same index with the same content (RFC 4588 section 7).
+    policy.allow_repeat_tx = 1
+    var material = key.key + key.salt
+    var created: srtp_t?
+    let status = material.withUnsafeMutableBufferPointer { bytes in
+      policy.key = bytes.baseAddress
+      return srtp_create(&created, &policy)
+    }
+    guard status == srtp_err_status_ok, let created else { throw SRTPError(status) }
+    self.profile = profile
+    self.direction = direction
+    session = created
+  }
+
+  deinit { srtp_dealloc(session) }
+
+  /// Encrypts and authenticates the RTP packet that fills `packet`, which grows by ``SRTPProfile/rtpOverhead``.
+  public mutating func protectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+    guard PacketShape.isRTP(packet.span.bytes, trailer: 0) else { throw .malformed }
+    guard packet.freeCapacity >= profile.rtpOverhead else { throw .noRoom }
+    try apply(srtp_protect, to: &packet)
+  }
+
+  /// Encrypts and authenticates the RTCP packet that fills `packet`, which grows by ``SRTPProfile/rtcpOverhead``.
+  public mutating func protectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+    guard PacketShape.isRTCP(packet.span.bytes, trailer: 0) else { throw .malformed }
+    guard packet.freeCapacity >= profile.rtcpOverhead else { throw .noRoom }
+    try apply(srtp_protect_rtcp, to: &packet)
+  }
+
+  /// Authenticates and decrypts the SRTP packet that fills `packet`, which shrinks to the RTP packet.
+  ///
+  /// - Throws: why the packet must be dropped; its bytes are then unspecified.
+  public mutating func unprotectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+    guard PacketShape.isRTP(packet.span.bytes, trailer: profile.rtpOverhead) else { throw .malformed }
+    try apply(srtp_unprotect, to: &packet)
+  }
+
+  /// Authenticates and decrypts the SRTCP packet that fills `packet`, which shrinks to the RTCP packet.
+  ///
+  /// - Throws: why the packet must be dropped; its bytes are then unspecified.
+  public mutating func unprotectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+    guard PacketShape.isRTCP(packet.span.bytes, trailer: profile.rtcpOverhead) else { throw .malformed }
+    try apply(srtp_unprotect_rtcp, to: &packet)
+  }
+
+  /// How often the sequence number of `source` has wrapped, or nil when no packet of it has passed.
+  public func rolloverCounter(of source: UInt32) -> UInt32? {
+    var counter: UInt32 = 0
+    return srtp_get_stream_roc(session, source, &counter) == srtp_err_status_ok ? counter : nil
+  }
+
+  /// Forgets `source`: its next packet starts a new rollover counter and replay window.
+  public mutating func remove(source: UInt32) throws(SRTPError) {
+    let status = srtp_remove_stream(session, source.bigEndian)
+    guard status == srtp_err_status_ok else { throw SRTPError(status) }
+  }
+
+  private typealias Operation =
+    @convention(c) (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) ->
+    srtp_err_status_t
+
+  @inline(__always)
+  private mutating func apply(_ operation: Operation, to packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+    let status = packet.withUnsafeMutableBufferPointer { buffer, count in
+      var length = Int32(truncatingIfNeeded: count)
+      let status = operation(session, buffer.baseAddress, &length)
+      if status == srtp_err_status_ok { count = Int(length) }
+      return status
+    }
+    guard status == srtp_err_status_ok else { throw SRTPError(status) }
+  }
+
+  private static let initialiseLibraryOnce: Void = {
+    let status = srtp_init()
+    precondition(status == srtp_err_status_ok, "libsrtp does not start: status \(status.rawValue)")
+  }()
+}
+
+extension SRTPContext {
+  /// The version of the libsrtp in use, such as `libsrtp2 2.5.0`.
+  public static var libraryVersion: String { String(cString: srtp_get_version_string()) }
+}
+
+extension SRTPProfile {
+  func apply(to policy: inout srtp_policy_t) {
+    switch self {
+    case .aes128CMHMACSHA1_80:
+      srtp_crypto_policy_set_rtp_default(&policy.rtp)
+      srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
+    case .aeadAES128GCM:
+      srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
+      srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
+    case .aeadAES256GCM:
+      srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtp)
+      srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtcp)
+    case .null:
+      srtp_crypto_policy_set_null_cipher_hmac_null(&policy.rtp)
+      srtp_crypto_policy_set_null_cipher_hmac_null(&policy.rtcp)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+internal import CSRTP
+
+/// Why a packet was not protected or not let through.
+public enum SRTPError: Error, Hashable, Sendable {
+  /// Not an RTP or RTCP packet, or too short to hold what its header and the profile promise.
+  case malformed
+  /// The tag does not match: forged, damaged, or protected under another key or rollover counter.
+  case authenticationFailed
+  /// The packet was received before.
+  case replayed
+  /// The packet is older than the replay window reaches back.
+  case tooOld
+  /// The buffer has no room for the tag.
+  case noRoom
+  /// The key may protect no more packets (RFC 3711 section 9.2).
+  case keyExhausted
+  /// The master key or salt does not have the profile's length.
+  case invalidKey
+  /// No packet of this synchronisation source has been protected or accepted.
+  case unknownSource
+  /// libsrtp failed for a reason of its own; the number is its `srtp_err_status_t`.
+  case library(UInt32)
+
+  init(_ status: srtp_err_status_t) {
+    switch status {
+    case srtp_err_status_auth_fail, srtp_err_status_cipher_fail: self = .authenticationFailed
+    case srtp_err_status_replay_fail: self = .replayed
+    case srtp_err_status_replay_old: self = .tooOld
+    case srtp_err_status_parse_err, srtp_err_status_bad_param: self = .malformed
+    case srtp_err_status_key_expired: self = .keyExhausted
+    case srtp_err_status_no_ctx: self = .unknownSource
+    default: self = .library(status.rawValue)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/// An SRTP protection profile (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
+public enum SRTPProfile: Hashable, Sendable {
+  case aes128CMHMACSHA1_80
+  case aeadAES128GCM
+  case aeadAES256GCM
+  /// No encryption and no authentication: for measuring what the rest costs. DTLS never negotiates it.
+  case null
+
+  /// The number registered for the `use_srtp` extension, or nil when the profile cannot be negotiated.
+  public var identifier: UInt16? {
+    switch self {
+    case .aes128CMHMACSHA1_80: 0x0001
+    case .aeadAES128GCM: 0x0007
+    case .aeadAES256GCM: 0x0008
+    case .null: nil
+    }
+  }
+
+  /// The negotiable profile registered under `identifier`.
+  public init?(identifier: UInt16) {
+    switch identifier {
+    case 0x0001: self = .aes128CMHMACSHA1_80
+    case 0x0007: self = .aeadAES128GCM
+    case 0x0008: self = .aeadAES256GCM
+    default: return nil
+    }
+  }
+
+  /// The registered name without its `SRTP_` prefix, as `RTCTransportStats.srtpCipher` reports it.
+  public var name: String {
+    switch self {
+    case .aes128CMHMACSHA1_80: "AES128_CM_SHA1_80"
+    case .aeadAES128GCM: "AEAD_AES_128_GCM"
+    case .aeadAES256GCM: "AEAD_AES_256_GCM"
+    case .null: "NULL"
+    }
+  }
+
+  /// Bytes of the master key.
+  public var keyLength: Int { self == .aeadAES256GCM ? 32 : 16 }
+
+  /// Bytes of the master salt.
+  public var saltLength: Int {
+    switch self {
+    case .aes128CMHMACSHA1_80, .null: 14
+    case .aeadAES128GCM, .aeadAES256GCM: 12
+    }
+  }
+
+  /// Bytes that protection adds to an RTP packet.
+  public var rtpOverhead: Int {
+    switch self {
+    case .aes128CMHMACSHA1_80: 10
+    case .aeadAES128GCM, .aeadAES256GCM: 16
+    case .null: 0
+    }
+  }
+
+  /// Bytes that protection adds to a compound RTCP packet: the tag and the SRTCP index (RFC 3711 section 3.4).
+  public var rtcpOverhead: Int { rtpOverhead + 4 }
+}
