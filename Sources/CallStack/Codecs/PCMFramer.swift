@@ -19,14 +19,13 @@ public struct PCMFramer: ~Copyable {
     input.withUnsafeBufferPointer { samples.append(contentsOf: $0) }
   }
 
-  /// Hands out the next whole frame, or returns nil when fewer samples are waiting.
-  public mutating func withNextFrame<Result, Failure: Error>(
-    _ body: (Span<Int16>) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
-    guard samples.count - consumed >= frameSize else { return nil }
-    let start = consumed
+  /// Moves the next whole frame into `frame`, whose memory is reused, or returns false when too few samples wait.
+  public mutating func takeFrame(into frame: inout [Int16]) -> Bool {
+    guard pendingCount >= frameSize else { return false }
+    frame.removeAll(keepingCapacity: true)
+    frame.append(contentsOf: samples[consumed..<consumed + frameSize])
     consumed += frameSize
-    return try body(samples.span.extracting(start..<start + frameSize))
+    return true
   }
 
   /// Interleaved samples waiting for a whole frame.

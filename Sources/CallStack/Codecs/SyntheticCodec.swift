@@ -97,7 +97,7 @@ public final class SyntheticAudioDecoder {
 
   /// Concealment fades by 6 dB every 10 ms, a modelled figure of the right order.
   func conceal(samples: Int) -> DecodedAudio {
-    let fade = min(127, 6 * (samples + 479) / 480)
+    let fade = min(127, 6 * ((samples + 479) / 480))
     lastLevel = AudioLevel(UInt8(min(127, Int(lastLevel.rawValue) + fade)))
     return DecodedAudio(samplesPerChannel: samples, level: lastLevel)
   }

@@ -55,6 +55,7 @@ public struct AudioJitterBuffer: ~Copyable {
     case playing
   }
 
+  private static let longestPull = 5_760
   private static let sequenceJump: Int64 = 1_000
   private static let timestampJump: Int64 = 30 * 48_000
   private static let stretchInterval = Interval.milliseconds(50)
@@ -180,12 +181,14 @@ public struct AudioJitterBuffer: ~Copyable {
 
   // MARK: Samples out
 
-  /// Plays `samples` a channel at the device's time `now`.
+  /// Plays `samples` a channel, at most 120 ms, at the device's time `now`.
   ///
   /// - Parameter output: takes the interleaved samples, as far as it has room; untouched by a decoder without samples.
   public mutating func pull(
     samples: Int = 480, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> PlayoutFrame {
+    let samples = min(max(samples, 0), Self.longestPull)
+    delays.pullInterval = .microseconds(Int64(samples) * 1_000 / 48)
     if phase == .filling { startIfFilled(at: now) }
     while queue.count < samples {
       if phase == .filling, nextTimestamp == nil {

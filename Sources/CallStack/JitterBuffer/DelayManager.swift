@@ -14,11 +14,11 @@ struct DelayManager: Sendable {
   }
 
   static let bucketWidth = Interval.milliseconds(10)
-  /// Playout asks every 10 ms: a packet may have to be there that much earlier.
-  static let pullInterval = Interval.milliseconds(10)
   private static let baselinePeriod = Interval.seconds(1)
 
   let settings: Settings
+  /// How often the device asks: a packet may have to be there that much earlier.
+  var pullInterval = Interval.milliseconds(10)
   private var histogram: DelayHistogram
   private var periodStart: Instant?
   private var fastest = Int64.max
@@ -28,12 +28,12 @@ struct DelayManager: Sendable {
   init(settings: Settings) {
     self.settings = settings
     histogram = DelayHistogram(bucketCount: 201, quantile: settings.quantile, forgetting: settings.forgetting)
-    let prior = (settings.initialDelay - Self.pullInterval).nanoseconds / Self.bucketWidth.nanoseconds - 1
+    let prior = (settings.initialDelay - pullInterval).nanoseconds / Self.bucketWidth.nanoseconds - 1
     histogram.add(Int(min(max(prior, 0), 200)))
   }
 
   /// The target that the network's jitter asks for.
-  var networkTarget: Interval { Self.bucketWidth * Int64(histogram.bucket + 1) + Self.pullInterval }
+  var networkTarget: Interval { Self.bucketWidth * Int64(histogram.bucket + 1) + pullInterval }
 
   /// The delay to steer for.
   var target: Interval { max(settings.minimumDelay, min(networkTarget, settings.maximumDelay)) }

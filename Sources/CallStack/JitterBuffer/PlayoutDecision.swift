@@ -66,9 +66,11 @@ extension PlayoutDecision {
     return .normal
   }
 
-  static func lowerLimit(_ target: Interval) -> Interval { max(target * 3 / 4, target - .milliseconds(85)) }
+  /// Below this the delay is raised: the target was rounded up by no more than a histogram bucket.
+  static func lowerLimit(_ target: Interval) -> Interval { max(target * 3 / 4, target - .milliseconds(10)) }
 
-  static func upperLimit(_ target: Interval) -> Interval { max(target, lowerLimit(target) + .milliseconds(20)) }
+  /// Above this it is lowered; the band is wide enough for a whole pitch period not to overshoot it.
+  static func upperLimit(_ target: Interval) -> Interval { max(lowerLimit(target) + .milliseconds(20), target * 9 / 8) }
 
   /// Decoders conceal in units of 2.5 ms.
   private static func wholeUnits(_ samples: Int64) -> Int { Int((samples + 119) / 120 * 120) }

@@ -23,7 +23,7 @@ struct SampleQueue: ~Copyable {
   /// Lends room at the end to a decoder and notes what it appended. Returns samples a channel appended.
   mutating func append(_ body: (inout OutputSpan<Int16>) -> Int?) -> Int? {
     compact()
-    let used = count * channels
+    let used = holdsSamples ? count * channels : 0
     let room = UnsafeMutableBufferPointer(rebasing: storage[used...])
     var output = OutputSpan<Int16>(buffer: room, initializedCount: 0)
     let appended = body(&output)
@@ -122,6 +122,7 @@ struct SampleQueue: ~Copyable {
 
   private mutating func compact() {
     guard start > 0 else { return }
+    // Ascending order makes the overlap harmless.
     for index in 0..<count * channels { storage[index] = storage[start + index] }
     start = 0
   }
