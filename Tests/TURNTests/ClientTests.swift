@@ -162,6 +162,32 @@ import Testing
     #expect(world.events.count == 1 && world.server.counters.droppedWithoutPermission == 1)
   }
 
+  @Test func `a Data indication from a peer the client never permitted is not believed`() throws {
+    let world = World()
+    try world.allocate()
+    var indication = STUNMessageBuilder(.indication, .data, STUNTransactionID(high: 1, low: 1))
+    indication.append(.xorPeerAddress, Self.peer)
+    indication.append(.data, [1])
+    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    world.client.receive(indication.bytes.span.bytes, on: path, at: world.now)
+    world.run(for: .seconds(1))
+    #expect(world.events.count == 1 && world.client.counters.unexpected == 1)
+  }
+
+  @Test func `media is read in place, and everything else is left to receive`() throws {
+    let world = World()
+    try world.allocate()
+    try world.client.bindChannel(to: Self.peer, at: world.now)
+    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let channelData: [UInt8] = [0x40, 0, 0, 2, 7, 8, 0, 0]
+    let found = world.client.payload(of: channelData.span.bytes, on: path, at: world.now)
+    #expect(found?.peer == Self.peer && found?.range == 4..<6)
+    let other: [UInt8] = [0x16, 0xFE, 0xFD, 0]
+    let nothing = world.client.payload(of: other.span.bytes, on: path, at: world.now)
+    let elsewhere = world.client.payload(of: channelData.span.bytes, on: path.reversed, at: world.now)
+    #expect(nothing == nil && elsewhere == nil)
+  }
+
   @Test func `the waiting queue is bounded and drops the oldest`() throws {
     let world = World { _, client in client.queueLimit = 2 }
     try world.allocate()
@@ -191,6 +217,15 @@ import Testing
     #expect(
       world.serverEvents.last == .closeRelay(allocation.relayed, client: World.clientAddress, reason: .released))
     #expect(world.client.wake == .never && world.server.wake == .never)
+  }
+
+  @Test func `a release of what the server no longer knows ends well`() throws {
+    let world = World()
+    try world.allocate()
+    world.server.restart(at: world.now)
+    world.client.release(at: world.now)
+    world.run(for: .seconds(1))
+    #expect(world.events.last == .released && world.client.state == .released)
   }
 
   @Test func `a release during the allocation gives it back as soon as it is there`() throws {

@@ -215,6 +215,16 @@ import Testing
     #expect(try ports.allocate(from: Self.other)[.errorCode]?.code == 508)
   }
 
+  @Test func `a released allocation frees its quota and its port`() throws {
+    let bench = Bench {
+      $0.userQuota = 1
+      $0.relayPorts = 50_000...50_000
+    }
+    try bench.allocate()
+    #expect(try bench.code(.refresh) { $0.append(.lifetime, 0) } == nil)
+    #expect(try bench.allocate(from: Self.other).messageClass == .successResponse)
+  }
+
   @Test func `the quota counts a user with rotated time-limited names once`() throws {
     let bench = Bench {
       $0.userQuota = 1
@@ -395,6 +405,36 @@ import Testing
     bench.receive([7, 8], from: Self.peer, at: relayed)
     #expect(bench.sent.map(\.bytes) == [[0x40, 0, 0, 2, 7, 8]])
     #expect(bench.sent[0].path == Path(local: Self.server, remote: Self.client))
+  }
+
+  @Test func `a channel whose permission lapsed carries nothing either way`() throws {
+    let bench = Bench()
+    let relayed = try #require(try bench.allocate()[.xorRelayedAddress])
+    #expect(try bind(bench, 0x4000, Self.peer) == nil)
+    bench.now = .zero + .seconds(300)
+    bench.receive([0x40, 0, 0, 1, 9])
+    #expect(bench.sent.isEmpty)
+    bench.receive([7], from: Self.peer, at: relayed)
+    #expect(bench.sent.isEmpty && bench.server.counters.droppedWithoutPermission == 2)
+    #expect(try bind(bench, 0x4000, Self.peer) == nil)
+    bench.receive([0x40, 0, 0, 1, 9])
+    #expect(bench.sent.map(\.bytes) == [[9]])
+  }
+
+  @Test func `Send with an unknown attribute that must be understood goes nowhere`() throws {
+    let bench = Bench()
+    try bench.allocate()
+    #expect(try bench.code(.createPermission) { $0.append(.xorPeerAddress, Self.peer) } == nil)
+    for (type, isRelayed) in [(0x7FFF, false), (0xFFFF, true), (STUNAttribute.dontFragment.type, true)]
+      as [(UInt16, Bool)]
+    {
+      var send = STUNMessageBuilder(.indication, .send, STUNTransactionID(high: 1, low: 1))
+      send.append(STUNAttribute<[UInt8]>(type), [])
+      send.append(.xorPeerAddress, Self.peer)
+      send.append(.data, [1, 2])
+      bench.receive(send.bytes)
+      #expect(bench.sent.map(\.bytes) == (isRelayed ? [[1, 2]] : []))
+    }
   }
 
   @Test(arguments: [[0x40, 1, 0, 1, 9], [0x40, 0, 0, 2, 9], [0x40, 0, 0], [0x40], []] as [[UInt8]])
