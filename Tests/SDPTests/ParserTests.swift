@@ -143,7 +143,7 @@ struct ParserTests {
   func `no mutation of a real description traps the parser or the session`(_ recorded: Recorded) throws {
     let original = [UInt8](try recorded.text.utf8)
     var random = RandomSource(seed: 7).stream(recorded.rawValue)
-    for _ in 0..<60 {
+    for _ in 0..<40 {
       var bytes = original
       for _ in 0...random.uniform(below: 4) {
         let at = Int(random.uniform(below: UInt64(bytes.count)))

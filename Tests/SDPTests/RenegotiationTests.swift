@@ -325,6 +325,14 @@ struct RenegotiationTests {
     #expect(kinds == [.audio, .video])
   }
 
+  @Test func `a transceiver that has sent is not taken for another track`() throws {
+    var call = try Call()
+    let used = call.a.session.transceivers[0].id
+    try call.a.session.removeTrack(used)
+    let new = try call.a.add(.audio, "second")
+    #expect(new != used)
+  }
+
   // MARK: ICE restart
 
   @Test func `a restart needs new credentials from both sides`() throws {
@@ -404,6 +412,9 @@ struct TrickleTests {
     let first = try call.b.session.addRemoteCandidate(candidate, mid: "0")
     let second = try call.b.session.addRemoteCandidate(candidate, mLineIndex: 1)
     #expect(first && !second)
+    try call.b.session.setRemoteDescription(.offer, try call.a.offer())
+    let pending = try call.b.session.addRemoteCandidate(candidate, mid: "1")
+    #expect(!pending)
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mid: "9") }
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mLineIndex: 5) }
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mLineIndex: -1) }
