@@ -136,6 +136,20 @@ struct HandshakeTests {
     #expect(call.states(of: .server) == [.connecting, .connected, .closed])
   }
 
+  @Test func `a transport bound to a new path sends there and still listens on the old one`() throws {
+    let call = Call()
+    try call.start()
+    call.run()
+    let elsewhere = Path(local: Call.clientEndpoint, remote: try #require(Endpoint("198.51.100.9:9")))
+    call.client.bind(to: elsewhere, at: call.now)
+    let path = call.client.path
+    #expect(path == elsewhere)
+    call.server.close(at: call.now)
+    call.run()
+    let state = call.client.state
+    #expect(state == .closed, "the goodbye came on the old path")
+  }
+
   @Test func `caller mistakes are thrown`() throws {
     let call = Call()
     #expect(throws: DTLSError.noFingerprint) { try call.startClient(expecting: []) }

@@ -102,21 +102,30 @@ struct LossTests {
     }
   }
 
-  @Test func `datagrams keep to the configured size by fragmenting`() throws {
-    var small = DTLSTransport.Configuration()
-    small.maximumDatagramSize = 400
-    let call = Call(client: small, server: small)
+  @Test(arguments: [(0, 256), (256, 256), (400, 400), (700, 700), (9_000, 1_500)])
+  func `datagrams keep to the configured size by fragmenting`(configured: Int, most: Int) throws {
+    var sized = DTLSTransport.Configuration()
+    sized.maximumDatagramSize = configured
+    let call = Call(client: sized, server: sized)
     try call.start()
     call.run()
     let connected = call.bothConnected
     #expect(connected && call.keysAgree)
     let largest = call.sent.map(\.bytes.count).max() ?? 0
-    #expect((300...400).contains(largest))
-    let plain = Call()
-    try plain.start()
-    plain.run()
-    #expect(call.sent.count > plain.sent.count)
-    #expect(plain.sent.allSatisfy { $0.bytes.count <= 1_200 })
+    #expect(largest <= most && largest > min(most, 600) * 3 / 4)
+  }
+
+  @Test func `a small datagram size survives losses of fragments`() throws {
+    var small = DTLSTransport.Configuration()
+    small.maximumDatagramSize = 256
+    for lost in 0..<16 {
+      let call = Call(client: small, server: small)
+      call.fate = { number, _ in number == lost || number == lost + 3 ? .lose : .deliver }
+      try call.start()
+      call.run()
+      let connected = call.bothConnected
+      #expect(connected && call.keysAgree, "lost \(lost)")
+    }
   }
 
   @Test func `a ClientHello in fragments is put together in any order`() throws {

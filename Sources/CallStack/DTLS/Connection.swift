@@ -46,8 +46,9 @@ final class Connection {
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     // The BIO reports no overhead, so libssl's "link MTU" is the largest datagram here.
-    let accepted = COpenSSL_set_link_mtu(ssl, configuration.maximumDatagramSize)
-    precondition(accepted != 0, "a datagram size below 256 bytes fits no DTLS record")
+    let size = min(max(configuration.maximumDatagramSize, 256), maximumDatagramSize)
+    let accepted = COpenSSL_set_link_mtu(ssl, size)
+    precondition(accepted != 0, "OpenSSL refuses datagrams of \(size) bytes")
     DTLS_set_timer_cb(ssl) { ssl, current in Connection.of(ssl)?.nextTimeout(after: current) ?? 1_000_000 }
     switch role {
     case .client: SSL_set_connect_state(ssl)

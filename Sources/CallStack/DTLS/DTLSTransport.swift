@@ -12,7 +12,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
   public struct Configuration: Sendable {
     /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
     public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
-    /// The most bytes in one datagram, between 256 and 1500.
+    /// The most bytes in one datagram; clamped to 256...1500.
     public var maximumDatagramSize = 1_200
     /// How long a handshake may take, or nil to leave it to libssl, which gives up after 12 retransmissions.
     public var handshakeTimeout: Interval?
