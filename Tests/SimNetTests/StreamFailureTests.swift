@@ -147,6 +147,36 @@ struct StreamFailureTests {
     #expect(count > 0)
   }
 
+  @Test func `forged segments near the window neither trap nor set off a storm`() throws {
+    for seed in UInt64(1)...8 {
+      let pair = StreamPair(seed: seed)
+      let stream = try pair.connect()
+      pair.run(until: at(1))
+      let found = pair.client.path(of: stream)
+      let path = try #require(found)
+      let last = try #require(pair.sent.last { $0.toServer }).header
+      var random = RandomStream(seed: seed)
+      let before = pair.sent.count
+      for _ in 0..<200 {
+        let forged = segment(
+          TCPHeader(
+            path: path, sequence: last.sequence + Int(random.uniform(in: -3_000...3_000)),
+            acknowledgment: last.acknowledgment + Int(random.uniform(in: -3_000...3_000)),
+            flags: TCPFlags(rawValue: UInt8(random.uniform(below: 32))),
+            window: UInt16(random.uniform(below: 65_536))))
+        let payload = random.bytes(Int(random.uniform(below: 40)))
+        pair.server.receive((forged + payload).span.bytes, on: path.reversed, at: pair.now)
+        pair.settle()
+        if random.chance(0.1) { try? pair.client.send(payload, on: stream, at: pair.now) }
+        pair.run(until: pair.now + .milliseconds(30))
+      }
+      pair.run(until: at(4_000))
+      #expect(pair.sent.count - before < 2_000)
+      let wakes = (pair.client.wake, pair.server.wake)
+      #expect(wakes == (.never, .never))
+    }
+  }
+
   @Test func `ports in use and full buffers are the caller's mistakes`() throws {
     var table = StreamTable(
       configuration: StreamConfiguration(sendCapacity: 10), random: RandomStream(seed: 1))

@@ -82,6 +82,13 @@ public struct Firewall {
     var transport: TransportProtocol
     var inside: Endpoint
     var outside: Endpoint
+
+    /// One word for the hasher, mixed from what differs between flows; equality compares everything.
+    func hash(into hasher: inout Hasher) {
+      let ports = UInt64(transport.rawValue) << 32 | UInt64(inside.port) << 16 | UInt64(outside.port)
+      let addresses = (inside.address.low &* 0x9E37_79B9_7F4A_7C15) ^ outside.address.high ^ outside.address.low
+      hasher.combine((addresses &* 0xD6E8_FEB8_6659_FD93) ^ ports ^ inside.address.high)
+    }
   }
 
   private struct Session {

@@ -62,7 +62,7 @@ public struct NAT: ~Copyable {
       }
     }
     touch(session, .outbound, transport, flags)
-    let external = table.mapping(of: session).external
+    let external = table.externalEndpoint(of: session)
     guard isHairpin else { return .forward(source: external, destination: destination) }
     let inward = translateInbound(
       source: external, destination: destination, protocol: transport, flags: flags, at: now)
@@ -86,7 +86,7 @@ public struct NAT: ~Copyable {
       } else {
         note(session, .inbound, transport, flags)
       }
-      return .forward(source: source, destination: table.mapping(of: session).internal)
+      return .forward(source: source, destination: table.internalEndpoint(of: session))
     }
     guard let mapping = table.mapping(outside: flow, external: destination, transport) else {
       return .drop(table.isInUse(destination, transport) ? .filtered : .noMapping)

@@ -9,6 +9,11 @@ struct NATFlowKey: Hashable, BitwiseCopyable {
     addresses = UInt64(local.address.v4Bits) << 32 | UInt64(remote.address.v4Bits)
     ports = UInt64(transport.rawValue) << 32 | UInt64(local.port) << 16 | UInt64(remote.port)
   }
+
+  /// One word for the hasher instead of two; equality still compares both.
+  func hash(into hasher: inout Hasher) {
+    hasher.combine((addresses ^ addresses >> 32) &* 0x9E37_79B9_7F4A_7C15 ^ ports)
+  }
 }
 
 extension EndpointDependence {

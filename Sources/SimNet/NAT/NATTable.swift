@@ -45,7 +45,8 @@ struct NATTable {
   }
 
   func mapping(_ index: Int32) -> NATMapping { mappings[Int(index)].shown }
-  func mapping(of session: Int32) -> NATMapping { mappings[Int(sessions[Int(session)].mapping)].shown }
+  func internalEndpoint(of session: Int32) -> Endpoint { mappings[Int(sessions[Int(session)].mapping)].shown.internal }
+  func externalEndpoint(of session: Int32) -> Endpoint { mappings[Int(sessions[Int(session)].mapping)].shown.external }
 
   /// Whether any mapping, whoever it is for, uses this external endpoint.
   func isInUse(_ external: Endpoint, _ transport: TransportProtocol) -> Bool {
@@ -69,7 +70,7 @@ struct NATTable {
   func liveSessions(of host: IPAddress?) -> [Int32] {
     sessions.indices.map(Int32.init).filter { index in
       guard sessions[Int(index)].mapping >= 0 else { return false }
-      return host.map { mapping(of: index).internal.address == $0 } ?? true
+      return host.map { internalEndpoint(of: index).address == $0 } ?? true
     }
   }
 

@@ -55,16 +55,13 @@ extension StreamConnection {
   private mutating func receive(_ header: TCPHeader, _ segment: RawSpan, payloadFrom offset: Int) {
     let length = segment.byteCount - offset
     guard isAcceptable(header, length) else {
-      return receivedStale(header)
+      return receivedStale(header, length)
     }
     if header.flags.contains(.rst) {
-      if header.sequence == receiveQueue.next { receivedReset() } else { acknowledgmentPending = true }
+      if header.sequence == receiveQueue.next { receivedReset() } else { challenge() }
       return
     }
-    if header.flags.contains(.syn) {
-      acknowledgmentPending = true
-      return
-    }
+    if header.flags.contains(.syn) { return challenge() }
     guard header.flags.contains(.ack) else {
       malformedCount &+= 1
       return
@@ -84,11 +81,11 @@ extension StreamConnection {
   }
 
   /// A segment outside the window: most often a copy of one whose acknowledgment was lost.
-  private mutating func receivedStale(_ header: TCPHeader) {
+  private mutating func receivedStale(_ header: TCPHeader, _ length: Int) {
     guard !header.flags.contains(.rst) else { return }
     if state == .timeWait { lingerUntil = now + configuration.timeWait }
     guard state == .synReceived, header.flags.contains(.syn) else {
-      acknowledgmentPending = true
+      if length > 0 || header.flags.contains(.fin) { acknowledgmentPending = true } else { challenge() }
       return
     }
     // A SYN with an acknowledgment completes a simultaneous open; one without asks for our SYN again.
@@ -99,6 +96,14 @@ extension StreamConnection {
     } else {
       synPending = true
     }
+  }
+
+  /// Answers what is out of place with an acknowledgment, at most twice a second (RFC 5961 section 7): two ends that
+  /// disagree would otherwise answer each other for ever.
+  private mutating func challenge() {
+    if let lastChallenge, now - lastChallenge < .milliseconds(500) { return }
+    lastChallenge = now
+    acknowledgmentPending = true
   }
 
   private func isAcceptable(_ header: TCPHeader, _ length: Int) -> Bool {
@@ -123,7 +128,7 @@ extension StreamConnection {
   private mutating func process(_ header: TCPHeader, hasPayload: Bool) -> Bool {
     let acknowledgment = header.acknowledgment
     guard acknowledgment <= top else {
-      acknowledgmentPending = true
+      challenge()
       return false
     }
     if acknowledgment > una {

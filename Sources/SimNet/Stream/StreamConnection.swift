@@ -57,6 +57,7 @@ public struct StreamConnection: SansIO {
   var receiveQueue: ReceiveQueue
   var isReading = true
   var unacknowledgedSegments = 0
+  var lastChallenge: Instant?
 
   // What transmit has to send.
   var synPending = false
