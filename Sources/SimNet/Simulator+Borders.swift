@@ -20,6 +20,34 @@ extension Simulator {
     fabric.traceNAT(id, cause: trace.cause)
   }
 
+  /// Puts a NAT at the network's border, replaces the one there, mappings and all, or takes it away.
+  ///
+  /// - Parameter addresses: its addresses on the parent network; when empty, those of the NAT it replaces, or the
+  ///   lowest free one.
+  public func setNAT(
+    _ configuration: NATConfiguration?, of network: String, externalAddresses addresses: [IPAddress] = []
+  ) throws(SimulatorError) {
+    let (id, parent) = try border(of: network)
+    if let problem = configuration?.problem { throw .invalid("network \(network): \(problem)") }
+    let old = fabric.networks[id.index].nat?.externalAddresses ?? []
+    for address in old { fabric.networks[parent.index].owners.remove(address) }
+    var new: [IPAddress] = []
+    do throws(SimulatorError) {
+      if configuration != nil { new = try assignExternal(addresses.isEmpty ? old : addresses, in: parent) }
+    } catch {
+      for address in old { fabric.networks[parent.index].owners.insert(address, .router(id)) }
+      throw error
+    }
+    for address in new { fabric.networks[parent.index].owners.insert(address, .router(id)) }
+    let now = fabric.now
+    fabric.networks[id.index].nat?.reset(at: now)
+    fabric.traceNAT(id, cause: trace.cause)
+    fabric.networks[id.index].nat = configuration.map {
+      NAT($0, externalAddresses: new, random: random.stream("nat/\(network)/ports"))
+    }
+    rebuildRoutes()
+  }
+
   /// Removes the mappings of one inside host, or of all.
   public func expireNATMappings(_ network: String, of host: IPAddress? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
@@ -35,9 +63,8 @@ extension Simulator {
   }
 
   /// Puts rules at the network's border, or takes the firewall away. Flows it knows stay known under new rules.
-  public func setFirewall(_ network: String, _ rules: FirewallRules?) throws(SimulatorError) {
-    let id = try self.network(network)
-    guard fabric.networks[id.index].parent != nil else { throw .notPresent("\(network) has no border") }
+  public func setFirewall(_ rules: FirewallRules?, of network: String) throws(SimulatorError) {
+    let (id, _) = try border(of: network)
     guard let rules, fabric.networks[id.index].firewall != nil else {
       return fabric.networks[id.index].firewall = rules.map { Firewall($0) }
     }
@@ -52,6 +79,12 @@ extension Simulator {
   /// The NAT's addresses on the parent network, or none when the network has no NAT.
   public func externalAddresses(of network: NetworkID) -> [IPAddress] {
     fabric.networks[network.index].nat?.externalAddresses ?? []
+  }
+
+  private func border(of network: String) throws(SimulatorError) -> (NetworkID, parent: NetworkID) {
+    let id = try self.network(network)
+    guard let parent = fabric.networks[id.index].parent else { throw .notPresent("\(network) has no border") }
+    return (id, parent)
   }
 
   private func translated(_ network: String) throws(SimulatorError) -> NetworkID {

@@ -65,6 +65,30 @@ extension Simulator {
     announce(old.host, cause: cause)
   }
 
+  // MARK: Rules
+
+  /// Drops the datagrams that the rule describes, from now until it is spent or removed.
+  @discardableResult
+  public func addRule(_ rule: PacketRule) -> PacketRuleID { fabric.rules.add(rule) }
+
+  /// Ends a rule. One that has ended is left alone.
+  public func removeRule(_ rule: PacketRuleID) { fabric.rules.remove(rule) }
+
+  // MARK: Hosts
+
+  /// Takes the power from what runs on a host: its sockets, streams and timers are gone without a word to anybody.
+  /// The host keeps its interfaces, addresses and delegate, which may start anew.
+  public func reset(_ host: HostID) {
+    trace.write(hostState, hosts[host.index].subject, trace.value("reset"))
+    for index in sockets.indices where sockets[index].host == host && sockets[index].isOpen {
+      close(UDPSocket(index: UInt32(index), serial: sockets[index].serial))
+    }
+    for index in timers.indices where timers[index].host == host && timers[index].event != 0 {
+      cancel(TimerID(index: UInt32(index), event: timers[index].event))
+    }
+    hosts[host.index].streams.reset()
+  }
+
   // MARK: Notices
 
   /// Tells the host, in an event of its own, that its interfaces changed; several changes at once are told once.

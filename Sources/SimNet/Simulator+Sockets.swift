@@ -79,8 +79,8 @@ extension Simulator {
     let isLocal = interface(of: host, owning: header.destination.address) != nil
     let isPossible = header.source.address.isIPv6 == header.destination.address.isIPv6
     fabric.send(
-      payload, header, on: isPossible ? interface(of: host, owning: header.source.address) : nil,
-      loopback: isLocal ? host : nil, subject: hosts[host.index].subject)
+      payload, header, from: host, on: isPossible ? interface(of: host, owning: header.source.address) : nil,
+      isLoopback: isLocal, subject: hosts[host.index].subject)
   }
 
   /// Hands a packet that reached the host to its socket or stream.
@@ -96,6 +96,8 @@ extension Simulator {
       hosts[host.index].streamCause = trace.cause
       hosts[host.index].streams.receive(payload, on: path, at: fabric.now)
       drainStreams(of: host)
+    } else if !fabric.rules.isEmpty, fabric.rules.drop(payload, from: flight.sender, to: host) {
+      return fabric.drop(slot, .rule, by: subject)
     } else if let index = socket(of: host, at: flight.header.destination) {
       trace.cause = fabric.packets.delivered(flight, to: subject)
       let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)

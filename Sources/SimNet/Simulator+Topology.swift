@@ -77,6 +77,7 @@ extension Simulator {
         isUp: isUp))
     for address in addresses { fabric.networks[network.index].owners.insert(address, .interface(interface)) }
     hosts[host.index].interfaces.append(interface)
+    introduce(fabric.interfaces[interface.index])
     announce(host, cause: nil)
     return interface
   }
@@ -157,6 +158,14 @@ extension Simulator {
     fabric.wires.append(
       Wire(rx, name: name, direction: .rx, end: wires.rx, isUp: isUp, random: random, trace: trace))
     return id
+  }
+
+  /// Makes every network's prefixes known above it.
+  func rebuildRoutes() {
+    for network in 0..<fabric.networks.count { fabric.networks[network].routes = [] }
+    for network in 0..<fabric.networks.count {
+      for prefix in fabric.networks[network].prefixes { advertise(prefix, of: NetworkID(index: network)) }
+    }
   }
 
   /// Makes `prefix` reachable through `child` from every network above that no NAT hides it from.

@@ -24,6 +24,7 @@ public final class Simulator {
   let linkState: TraceKind
   let linkSettings: TraceKind
   let interfaceState: TraceKind
+  let hostState: TraceKind
   private var isStopping = false
   /// Where streams write their segments.
   let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -34,6 +35,7 @@ public final class Simulator {
     fabric = Fabric(trace: trace)
     linkState = trace.declare("link.state", TraceField("value", .symbol))
     linkSettings = trace.declare("link.settings", TraceField("direction", .symbol))
+    hostState = trace.declare("host.state", TraceField("value", .symbol))
     interfaceState = trace.declare("interface.state", TraceField("value", .symbol), TraceField("link", .symbol))
   }
 
@@ -75,7 +77,7 @@ public final class Simulator {
       deliver(event.index, to: fabric.interfaces[interface.index].host)
     case .loopback:
       guard fabric.isAwaited(event) else { return }
-      deliver(event.index, to: HostID(index: Int(fabric.flights[event.index].wire)))
+      deliver(event.index, to: fabric.flights[event.index].sender)
     case .timer: fire(event)
     case .streams: runStreams(event)
     case .natExpiry: fabric.expireMappings(of: NetworkID(index: Int(event.index)))
@@ -95,7 +97,15 @@ public final class Simulator {
   /// What sees every packet at every host interface.
   public var tap: (any PacketTap)? {
     get { fabric.tap }
-    set { fabric.tap = newValue }
+    set {
+      fabric.tap = newValue
+      for interface in fabric.interfaces { introduce(interface) }
+    }
+  }
+
+  /// Tells the tap of an interface: `alice wifi`.
+  func introduce(_ interface: NetworkInterface) {
+    fabric.tap?.added(interface.id, name: "\(hosts[interface.host.index].name) \(interface.name)")
   }
 
   /// Packets on their way: zero when the network is quiet.

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeterminismTests {
   private static let rough = LinkSettings(
     rate: .megabitsPerSecond(1), queue: .packets(10), delay: .milliseconds(30), jitter: .normal(.milliseconds(8)),
-    order: .allow, loss: .gilbertElliott(GilbertElliott(loss: 0.1, meanBurst: .milliseconds(40))),
+    order: .allow, loss: .gilbertElliott(GilbertElliott(meanLoss: 0.1, meanBurst: .milliseconds(40))),
     reordering: Reordering(probability: 0.02), duplication: 0.02,
     corruption: Corruption(probability: 0.02, isAfterChecksum: true))
 

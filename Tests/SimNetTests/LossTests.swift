@@ -22,7 +22,7 @@ import Testing
 
   @Test(arguments: [(0.05, 30), (0.1, 60), (0.3, 100)] as [(Double, Int64)])
   func `a Gilbert channel meets its loss and its burst length within three sigma`(loss: Double, burst: Int64) {
-    let channel = GilbertElliott(loss: loss, meanBurst: .milliseconds(burst))
+    let channel = GilbertElliott(meanLoss: loss, meanBurst: .milliseconds(burst))
     let (count, spacing) = (200_000, 5.0)
     let outcome = fates(.gilbertElliott(channel), count: count, spacing: .milliseconds(5))
     // A two-state chain seen every 5 ms has lag-1 correlation e^-(rate of leaving good + of leaving bad) * 5 ms.
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `the channel is the same whatever the packet rate`() {
-    let model = LossModel.gilbertElliott(GilbertElliott(loss: 0.2, meanBurst: .milliseconds(50)))
+    let model = LossModel.gilbertElliott(GilbertElliott(meanLoss: 0.2, meanBurst: .milliseconds(50)))
     let slow = fates(model, count: 5_000, spacing: .milliseconds(20))
     let fast = fates(model, count: 20_000, spacing: .milliseconds(5))
     #expect(slow == (0..<5_000).map { fast[$0 * 4] })

@@ -105,4 +105,18 @@ import Testing
     #expect(pair.b.cause == EventNumber(trace.count))
     #expect(pair.b.cause > sent)
   }
+
+  @Test func `a host that is reset has nothing left and may start anew`() throws {
+    let pair = try Pair()
+    _ = pair.simulator.schedule(pair.bHost, at: .zero + .milliseconds(5), token: 1)
+    pair.simulator.reset(pair.bHost)
+    #expect(pair.simulator.openSocketCount(of: pair.bHost) == 0)
+    #expect(pair.simulator.pendingTimerCount(of: pair.bHost) == 0)
+    _ = try pair.simulator.bind(pair.bHost, port: 2_000)
+    pair.send(3)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.tags == [3])
+    #expect(pair.b.timers.isEmpty)
+    #expect(pair.simulator.isOpen(pair.aSocket))
+  }
 }

@@ -177,6 +177,32 @@ private struct World {
     #expect(throws: SimulatorError.notPresent("internet has no NAT")) { try world.simulator.rebootNAT("internet") }
   }
 
+  @Test func `a NAT may be put up and taken away`() throws {
+    let world = try World()
+    try world.simulator.addNetwork("site", prefixes: [IPPrefix("192.0.2.0/24")!], parent: "internet")
+    let (a, socket, _) = try world.host("a", on: "site")
+    let server = world.endpoint("203.0.113.2:3478")
+    world.simulator.send([1], from: socket, to: server)
+    world.settle()
+    try world.simulator.setNAT(.portRestricted, of: "site")
+    world.simulator.send([2], from: socket, to: server)
+    world.simulator.send([9], from: world.serverSocket, to: world.endpoint("192.0.2.2:5000"))
+    world.settle()
+    #expect(world.drops.reasons == ["no-route"])
+    try world.simulator.setNAT(.symmetric, of: "site")
+    world.simulator.send([3], from: socket, to: server)
+    world.settle()
+    try world.simulator.setNAT(nil, of: "site")
+    world.simulator.send([4], from: socket, to: server)
+    world.settle()
+    let sources = world.server.arrivals.map { "\($0.path.remote.address)" }
+    #expect(sources == ["192.0.2.2", "203.0.113.3", "203.0.113.3", "192.0.2.2"])
+    #expect(a.tags == [1, 2, 3, 4])
+    #expect(throws: SimulatorError.notPresent("internet has no border")) {
+      try world.simulator.setNAT(.home, of: "internet")
+    }
+  }
+
   @Test func `an idle mapping is seen to go`() throws {
     let world = try World()
     try world.simulator.addNetwork(
@@ -197,10 +223,10 @@ private struct World {
     let (a, socket, _) = try world.host("a", on: "site")
     world.simulator.send([1], from: socket, to: world.endpoint("203.0.113.2:3478"))
     world.settle()
-    try world.simulator.setFirewall("site", .noUDP)
+    try world.simulator.setFirewall(.noUDP, of: "site")
     world.simulator.send([2], from: socket, to: world.endpoint("203.0.113.2:3478"))
     world.settle()
-    try world.simulator.setFirewall("site", nil)
+    try world.simulator.setFirewall(nil, of: "site")
     world.simulator.send([3], from: socket, to: world.endpoint("203.0.113.2:3478"))
     world.settle()
     #expect(a.tags == [1, 3])

@@ -10,5 +10,7 @@ public enum DropReason: String, CaseIterable, Sendable {
   case noRoute = "no-route"
   case noSocket = "no-socket"
   case corrupt
+  /// A ``PacketRule``.
+  case rule
   case natHairpin = "nat-hairpin"
 }

@@ -17,6 +17,7 @@ struct Fabric: ~Copyable {
   var networks = Table<Network>()
   var interfaces: [NetworkInterface] = []
   var tap: (any PacketTap)?
+  var rules = PacketRules()
 
   let trace: Trace
   let natTrace: NATTrace
@@ -55,16 +56,18 @@ struct Fabric: ~Copyable {
 
   /// Puts a packet on the interface's wire, or back to the host itself.
   mutating func send(
-    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID?, loopback host: HostID?,
+    _ payload: RawSpan, _ header: PacketHeader, from sender: HostID, on interface: InterfaceID?, isLoopback: Bool,
     subject: TraceSubject
   ) {
     packetCount &+= 1
     guard let handle = pool.allocate(copying: payload) else {
-      return refuse(payload.byteCount, header, subject: subject)
+      return refuse(payload.byteCount, header, from: sender, subject: subject)
     }
-    let slot = launch(handle, payload.byteCount, header, subject: subject)
-    if let host {
-      flights[slot].wire = UInt32(host.index)
+    let slot = launch(handle, payload.byteCount, header, from: sender, subject: subject)
+    if !rules.isEmpty, header.transport == .udp, rules.drop(payload, from: sender, to: nil) {
+      return drop(slot, .rule, by: subject)
+    }
+    if isLoopback {
       flights[slot].event = schedule(.loopback, slot, at: now)
     } else if let interface {
       observe(slot, on: interface, .tx)
@@ -75,17 +78,20 @@ struct Fabric: ~Copyable {
   }
 
   /// Drops a datagram that is larger than any link's MTU, and so than a slot.
-  private mutating func refuse(_ byteCount: Int, _ header: PacketHeader, subject: TraceSubject) {
+  private mutating func refuse(
+    _ byteCount: Int, _ header: PacketHeader, from sender: HostID, subject: TraceSubject
+  ) {
     let nothing = RawSpan()
     guard let handle = pool.allocate(copying: nothing) else { return }
-    drop(launch(handle, byteCount, header, subject: subject), .mtu, by: subject)
+    drop(launch(handle, byteCount, header, from: sender, subject: subject), .mtu, by: subject)
   }
 
   private mutating func launch(
-    _ handle: PacketHandle, _ byteCount: Int, _ header: PacketHeader, subject: TraceSubject
+    _ handle: PacketHandle, _ byteCount: Int, _ header: PacketHeader, from sender: HostID, subject: TraceSubject
   ) -> UInt32 {
     var flight = Flight(
-      header: header, handle: handle, byteCount: UInt16(clamping: byteCount), number: packetCount, cause: .none)
+      header: header, handle: handle, byteCount: UInt16(clamping: byteCount), sender: sender, number: packetCount,
+      cause: .none)
     flight.cause = packets.sent(flight, by: subject)
     return flights.insert(flight)
   }

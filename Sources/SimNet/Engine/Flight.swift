@@ -6,6 +6,8 @@ struct Flight: BitwiseCopyable {
   var handle: PacketHandle
   /// The payload's length.
   var byteCount: UInt16
+  /// The host that put it on the network.
+  var sender: HostID
   /// Routers it may still pass: a loop of routers must not become a loop of the program.
   var hopLimit: UInt8 = 64
   var isCopy = false

@@ -4,6 +4,9 @@ public import CallCore
 ///
 /// It must not call the simulator.
 public protocol PacketTap: AnyObject {
+  /// Names an interface before its first packet.
+  func added(_ interface: InterfaceID, name: String)
+
   /// - Parameters:
   ///   - payload: what UDP carries, or a TCP segment with its header.
   ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it.

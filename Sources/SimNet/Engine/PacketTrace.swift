@@ -84,7 +84,8 @@ extension DropReason {
     case .noRoute: 9
     case .noSocket: 10
     case .corrupt: 11
-    case .natHairpin: 12
+    case .rule: 12
+    case .natHairpin: 13
     }
   }
 }

@@ -82,11 +82,13 @@ public enum Jitter: Hashable, Sendable {
   case uniform(Interval)
   /// Normally distributed delay with this standard deviation.
   case normal(Interval)
+  /// Delay that is only ever added, exponentially distributed with this mean: the queues of others.
+  case exponential(Interval)
 
   var spread: Interval {
     switch self {
     case .none: .zero
-    case .uniform(let spread), .normal(let spread): spread
+    case .uniform(let spread), .normal(let spread), .exponential(let spread): spread
     }
   }
 }

@@ -52,12 +52,14 @@ public struct GilbertElliott: Hashable, Sendable {
     self.badLoss = badLoss
   }
 
-  /// The channel that loses everything while it is bad, `loss` of the time, in bursts of mean length `meanBurst`.
+  /// The channel that loses the share `meanLoss` of evenly spaced packets and is bad for `meanBurst` at a time.
   ///
-  /// `loss` is clamped to 0.001 % ... 99.999 %: outside it the channel has one state only.
-  public init(loss: Double, meanBurst: Interval) {
-    let share = min(max(loss.isNaN ? 0 : loss, 1e-5), 1 - 1e-5)
-    self.init(meanGood: meanBurst.scaled(by: (1 - share) / share), meanBad: meanBurst)
+  /// `meanLoss` is clamped to what the two states allow: between their losses there is a mixture, outside there is none.
+  public init(meanLoss: Double, meanBurst: Interval, badLoss: Double = 1, goodLoss: Double = 0) {
+    let share = badLoss > goodLoss ? (meanLoss - goodLoss) / (badLoss - goodLoss) : 0
+    let bad = min(max(share.isNaN ? 0 : share, 1e-5), 1 - 1e-5)
+    self.init(
+      meanGood: meanBurst.scaled(by: (1 - bad) / bad), meanBad: meanBurst, goodLoss: goodLoss, badLoss: badLoss)
   }
 
   /// The share of time the channel is bad.

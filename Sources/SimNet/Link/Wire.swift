@@ -180,6 +180,7 @@ extension LinkSettings {
     case .none: delay
     case .uniform(let spread): max(.zero, delay + random.uniform(within: spread))
     case .normal(let deviation): max(.zero, delay + random.normal(standardDeviation: deviation))
+    case .exponential(let mean): delay + random.exponential(mean: mean)
     }
   }
 }

@@ -1,0 +1,54 @@
+internal import CallCore
+
+/// What a datagram carries, told from its first bytes as a receiver would (RFC 7983, RFC 5761 section 4).
+public enum PacketContent: String, CaseIterable, Sendable {
+  case stun
+  /// TURN's own methods, and everything between a client and its relay.
+  case turn
+  case dtls, rtp, rtcp, other
+
+  /// The outermost content.
+  public init(_ payload: RawSpan) {
+    guard let first = payload.byte(at: 0) else {
+      self = .other
+      return
+    }
+    switch first {
+    case 0...3: self = Self.isTURN(payload) ? .turn : .stun
+    case 20...63: self = .dtls
+    case 64...79: self = .turn
+    case 128...191: self = (192...223).contains(payload.byte(at: 1) ?? 0) ? .rtcp : .rtp
+    default: self = .other
+    }
+  }
+
+  /// Whether the datagram is `content`, or is relayed and carries it.
+  static func matches(_ payload: RawSpan, _ content: PacketContent) -> Bool {
+    let outer = PacketContent(payload)
+    if outer == content { return true }
+    guard outer == .turn, let data = relayedData(in: payload) else { return false }
+    return PacketContent(payload.extracting(data)) == content
+  }
+
+  /// Methods 3 (Allocate) to 9 (ChannelBind) belong to TURN (RFC 8656 section 17), method 1 to STUN.
+  private static func isTURN(_ payload: RawSpan) -> Bool {
+    guard let type = payload.bigEndian(UInt16.self, at: 0) else { return false }
+    return (3...9).contains(type & 0x0F) && type & 0x3EE0 == 0
+  }
+
+  /// Where the data of a ChannelData message or of a Send or Data indication lies.
+  private static func relayedData(in payload: RawSpan) -> Range<Int>? {
+    if (64...79).contains(payload.byte(at: 0) ?? 0) { return 4..<max(4, payload.byteCount) }
+    var offset = 20
+    while let type = payload.bigEndian(UInt16.self, at: offset),
+      let length = payload.bigEndian(UInt16.self, at: offset + 2)
+    {
+      let value = offset + 4..<offset + 4 + Int(length)
+      guard value.upperBound <= payload.byteCount else { return nil }
+      // DATA (RFC 8656 section 18.4).
+      if type == 0x0013 { return value }
+      offset = value.upperBound + (4 - Int(length) % 4) % 4
+    }
+    return nil
+  }
+}

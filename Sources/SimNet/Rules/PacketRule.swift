@@ -1,0 +1,69 @@
+internal import CallCore
+
+/// Datagrams to drop by what they are: a fault aimed at one protocol, while the link treats the rest as ever.
+public struct PacketRule: Hashable, Sendable {
+  /// What the datagram carries, through a relay too, or nil for anything.
+  public var content: PacketContent?
+  /// Who put it on the network, or nil for anyone. A relay sends what it forwards.
+  public var sender: HostID?
+  /// Whom it reaches, or nil for anyone. With a receiver it is dropped there, otherwise where it is sent.
+  public var receiver: HostID?
+  /// How many matching datagrams pass first.
+  public var skip: Int
+  /// How many are dropped before the rule is spent, or nil for no end.
+  public var limit: Int?
+
+  public init(
+    content: PacketContent? = nil, sender: HostID? = nil, receiver: HostID? = nil, skip: Int = 0, limit: Int? = nil
+  ) {
+    self.content = content
+    self.sender = sender
+    self.receiver = receiver
+    self.skip = skip
+    self.limit = limit
+  }
+}
+
+/// A rule in force.
+public struct PacketRuleID: Hashable, Sendable, BitwiseCopyable {
+  let number: Int
+}
+
+/// The rules in force, oldest first, with how many datagrams each has seen.
+struct PacketRules {
+  private struct Entry {
+    let id: PacketRuleID
+    let rule: PacketRule
+    var seen = 0
+
+    var isSpent: Bool { rule.limit.map { seen - rule.skip >= $0 } ?? false }
+  }
+
+  private var entries: [Entry] = []
+  private var added = 0
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  mutating func add(_ rule: PacketRule) -> PacketRuleID {
+    added += 1
+    entries.append(Entry(id: PacketRuleID(number: added), rule: rule))
+    return PacketRuleID(number: added)
+  }
+
+  mutating func remove(_ id: PacketRuleID) { entries.removeAll { $0.id == id } }
+
+  /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
+  mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
+    var isDropped = false
+    for index in entries.indices where !isDropped {
+      let rule = entries[index].rule
+      guard rule.receiver == receiver, rule.sender.map({ $0 == sender }) ?? true else { continue }
+      if let content = rule.content, !PacketContent.matches(payload, content) { continue }
+      entries[index].seen += 1
+      let position = entries[index].seen - rule.skip
+      isDropped = position > 0 && rule.limit.map { position <= $0 } ?? true
+    }
+    if isDropped { entries.removeAll(where: \.isSpent) }
+    return isDropped
+  }
+}

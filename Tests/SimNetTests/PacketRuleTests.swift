@@ -1,0 +1,72 @@
+import CallCore
+import Testing
+
+@testable import SimNet
+
+@Suite struct PacketRuleTests {
+  private static let binding: [UInt8] = [0, 1] + [UInt8](repeating: 0, count: 18)
+  private static let dtls: [UInt8] = [22, 0xFE, 0xFD] + [UInt8](repeating: 0, count: 20)
+  private static let rtp: [UInt8] = [0x80, 111] + [UInt8](repeating: 0, count: 10)
+  private static let rtcp: [UInt8] = [0x80, 200] + [UInt8](repeating: 0, count: 26)
+  private static let allocate: [UInt8] = [0, 3] + [UInt8](repeating: 0, count: 18)
+  private static let channelData: [UInt8] = [0x40, 0, 0, 12] + rtp
+  /// A Send indication with an empty unknown attribute of odd length before its DATA.
+  private static let sendIndication: [UInt8] =
+    [0, 0x16] + [UInt8](repeating: 0, count: 18) + [0x80, 0x22, 0, 1, 0, 0, 0, 0, 0, 0x13, 0, 23] + dtls
+
+  @Test func `content is told from the first bytes`() {
+    let all: [([UInt8], PacketContent)] = [
+      (Self.binding, .stun), ([1, 1] + Self.binding.dropFirst(2), .stun), (Self.allocate, .turn), (Self.dtls, .dtls),
+      (Self.rtp, .rtp), (Self.rtcp, .rtcp), (Self.channelData, .turn), (Self.sendIndication, .turn), ([], .other),
+      ([0xFF], .other), ([0], .stun), ([0x80], .rtp),
+    ]
+    for (bytes, expected) in all {
+      let content = PacketContent(bytes.span.bytes)
+      #expect(content == expected)
+    }
+  }
+
+  @Test func `a rule sees through a relay`() {
+    let isRTP = PacketContent.matches(Self.channelData.span.bytes, .rtp)
+    let isDTLS = PacketContent.matches(Self.sendIndication.span.bytes, .dtls)
+    let isRTCP = PacketContent.matches(Self.channelData.span.bytes, .rtcp)
+    #expect(isRTP && isDTLS && !isRTCP)
+    // Cut anywhere, nothing traps.
+    for count in 0..<Self.sendIndication.count {
+      let cut = Array(Self.sendIndication.prefix(count))
+      let matches = PacketContent.matches(cut.span.bytes, .dtls)
+      #expect(!matches)
+    }
+  }
+
+  @Test func `a rule drops the n-th of its kind and then is spent`() throws {
+    let pair = try Pair()
+    let drops = Drops(pair.simulator.trace)
+    pair.simulator.addRule(PacketRule(content: .rtp, sender: pair.aHost, skip: 1, limit: 2))
+    for tag in 0..<4 as Range<UInt8> {
+      for bytes in [Self.dtls, Self.rtp + [tag]] {
+        pair.simulator.send(bytes, from: pair.aSocket, to: pair.bEndpoint)
+      }
+    }
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(drops.reasons == ["rule", "rule"])
+    let isSpent = pair.simulator.fabric.rules.isEmpty
+    #expect(isSpent)
+    #expect(pair.b.arrivals.count == 6)
+    #expect(pair.b.arrivals.compactMap { $0.bytes.count == 13 ? $0.bytes.last : nil } == [0, 3])
+  }
+
+  @Test func `a rule with a receiver holds for what reaches it only, until it is removed`() throws {
+    let pair = try Pair()
+    let rule = pair.simulator.addRule(PacketRule(receiver: pair.bHost))
+    pair.send(1)
+    pair.simulator.send([2], from: pair.bSocket, to: pair.aEndpoint)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.a.tags == [2])
+    #expect(pair.b.tags == [])
+    pair.simulator.removeRule(rule)
+    pair.send(3)
+    pair.simulator.run(until: .zero + .seconds(2))
+    #expect(pair.b.tags == [3])
+  }
+}
