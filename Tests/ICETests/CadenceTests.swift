@@ -1,0 +1,110 @@
+import CallCore
+import Testing
+
+@testable import ICE
+
+@Suite struct CadenceTests {
+  private func connected(settings: ICESettings = ICESettings()) throws -> TestNetwork {
+    let network = TestNetwork(settings: settings)
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    return network
+  }
+
+  @Test func `a stable pair is checked every 2.5 s`() throws {
+    let network = try connected()
+    network.run(until: at(60))
+    let times = network.alice.checkTimes.filter { $0 > at(20) }
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(gaps.count > 12)
+    #expect(gaps.allSatisfy { $0 > .milliseconds(2_400) && $0 <= .milliseconds(2_550) })
+  }
+
+  @Test func `the first three checks of a pair go out at the weak interval`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.exchangeCredentials()
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9")), at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(3))
+    let milliseconds = network.alice.checkTimes.prefix(5).map { ($0 - .zero).milliseconds }
+    #expect(milliseconds == [0, 50, 100, 600, 1_100])
+  }
+
+  @Test func `the retransmission timeout grows with the number of pairs`() throws {
+    let network = TestNetwork()
+    for host in 1...5 { try network.addHost(network.alice, "192.0.2.\(host):5000") }
+    try network.exchangeCredentials()
+    for host in 1...5 {
+      network.alice.agent.addRemoteCandidate(.host(endpoint("198.51.100.\(host):9")), at: network.now)
+    }
+    network.drain(network.alice)
+    network.run(until: at(12))
+    let first = try #require(network.alice.pairs.first)
+    let times = network.alice.diary.compactMap { entry in
+      if case .checkSent(first.id, _) = entry.event { entry.at } else { nil }
+    }
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    // 25 pairs at 50 ms each: no pair is repeated before all had their turn.
+    #expect(gaps.dropFirst(2).allSatisfy { $0 >= .milliseconds(1_250) })
+  }
+
+  @Test func `checks never come closer together than the pacing`() throws {
+    let network = TestNetwork()
+    for host in 1...5 { try network.addHost(network.alice, "192.0.2.\(host):5000") }
+    try network.addHost(network.bob, "192.0.2.100:6000")
+    try network.signalAll()
+    network.run(until: at(5))
+    network.isBlocked = { _, _ in true }
+    network.run(until: at(15))
+    let times = network.alice.checkTimes
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(gaps.allSatisfy { $0 >= .milliseconds(48) })
+  }
+
+  @Test func `a pair that stops receiving is checked at the weak interval`() throws {
+    let network = try connected()
+    network.run(until: at(20))
+    network.isBlocked = { _, _ in true }
+    network.run(until: at(26))
+    let times = network.alice.checkTimes.filter { $0 > at(23) && $0 < at(25) }
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(gaps.count > 30 && gaps.allSatisfy { $0 == .milliseconds(48) })
+  }
+
+  @Test func `a quiet call wakes no more than needed`() throws {
+    let network = try connected()
+    network.run(until: at(20))
+    let before = network.alice.advances
+    network.run(until: at(80))
+    #expect(network.alice.advances - before < 80)
+  }
+
+  @Test func `an indication keeps an idle path open and media makes it needless`() throws {
+    var settings = ICESettings()
+    settings.stablePingInterval = .minutes(60)
+    settings.stabilizingPingInterval = .minutes(60)
+    settings.receivingTimeout = .minutes(60)
+    settings.consentInterval = .minutes(60)
+    settings.consentTimeout = .minutes(60)
+    settings.deadTimeout = .minutes(60)
+    let network = try connected(settings: settings)
+    network.run(until: at(10))
+    var indications: [Instant] = []
+    network.tap = { [unowned network] bytes, from, _ in
+      if from.port == 5000, bytes[0] == 0, bytes[1] == 0x11 { indications.append(network.now) }
+      return bytes
+    }
+    network.run(until: at(61))
+    #expect(indications.count == 4)
+    #expect(zip(indications.dropFirst(), indications).allSatisfy { $0 - $1 == .seconds(15) })
+    indications = []
+    for second in 62...120 {
+      network.run(until: at(Double(second)))
+      network.alice.agent.markSent(at: network.now)
+    }
+    #expect(indications.isEmpty)
+    #expect(network.bob.counters.malformed == 0)
+  }
+}
