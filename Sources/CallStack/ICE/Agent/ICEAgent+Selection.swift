@@ -99,9 +99,10 @@ extension ICEAgent {
     select(pair.id)
   }
 
-  /// Falls over to another nominated pair when the selected one stops working.
+  /// Falls back on an older nomination when the selected pair is gone. One that merely stopped working stays until the
+  /// controlling side nominates another: it decides, and may well still hear this side there.
   private mutating func followNominations() {
-    if let selected = current.selectedPair, selected.isWritable { return }
+    guard current.selected == nil else { return }
     var best: ICECandidatePair?
     for pair in current.checklist.pairs where pair.isWritable && pair.nominationReceivedAt != nil {
       if let known = best, (known.nominationReceivedAt ?? .zero) >= (pair.nominationReceivedAt ?? .zero) { continue }
