@@ -91,6 +91,14 @@ import Testing
 }
 
 @Suite struct AudioHelperTests {
+  @Test func `the gate lets through audio, the first mark, and one every 400 ms`() {
+    var gate = DTXGate()
+    let sent = (0..<100).filter { index in
+      gate.admits(EncodedAudio(byteCount: 1, samplesPerChannel: 960, isDTX: index != 0 && index != 50))
+    }
+    #expect(sent == [0, 1, 21, 41, 50, 51, 71, 91])
+  }
+
   @Test func `levels and amplitudes convert both ways`() {
     for level in UInt8(0)...127 { #expect(AudioLevel(linear: AudioLevel(level).linear) == AudioLevel(level)) }
     #expect(AudioLevel(linear: 1) == AudioLevel(0))

@@ -2,8 +2,14 @@
 public struct EncodedAudio: Hashable, Sendable {
   public let byteCount: Int
   public let samplesPerChannel: Int
-  /// Whether the packet only marks silence. A sender transmits the first of a run, and then one every 400 ms.
+  /// Whether the packet only marks silence; ``DTXGate`` says whether to send it.
   public let isDTX: Bool
+
+  public init(byteCount: Int, samplesPerChannel: Int, isDTX: Bool) {
+    self.byteCount = byteCount
+    self.samplesPerChannel = samplesPerChannel
+    self.isDTX = isDTX
+  }
 }
 
 /// An audio encoder of either fidelity.
