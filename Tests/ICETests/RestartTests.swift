@@ -98,6 +98,22 @@ import Testing
     #expect(network.alice.state == .connected && network.bob.state == .connected)
   }
 
+  @Test func `candidates that overtake the description of the peer's restart wait for it`() throws {
+    let network = try connected()
+    let (a, b) = (try host(network.alice), try host(network.bob))
+    try network.bob.agent.restart(at: network.now)
+    try network.bob.agent.addLocalCandidate(b, at: network.now)
+    network.signalCandidates(from: network.bob, to: network.alice)
+    network.run(for: .seconds(1))
+    #expect(network.alice.pairs.count == 1)
+    try network.alice.agent.restart(at: network.now)
+    try network.alice.agent.addLocalCandidate(a, at: network.now)
+    try network.exchangeCredentials()
+    #expect(network.alice.pairs.map(\.remote.type) == [.host])
+    network.run(for: .seconds(2))
+    #expect(network.alice.state == .connected && network.bob.state == .connected)
+  }
+
   @Test func `new remote credentials without a restart are the caller's mistake`() throws {
     let network = try connected()
     let fresh = ICECredentials(ufrag: "abcd", password: "0123456789012345678901")

@@ -96,7 +96,7 @@ import Testing
     #expect(network.alice.states == [.checking, .failed, .checking, .connected])
   }
 
-  @Test func `error responses to all own checks do not fail an agent the peer can still reach`() throws {
+  @Test func `unanswered checks do not fail an agent that the peer may still reach from an unknown address`() throws {
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
     let dead = endpoint("192.0.2.9:9")

@@ -88,18 +88,10 @@ extension ICEAgent {
 
   /// Adds a signalled candidate; one that comes before its credentials waits for them.
   ///
-  /// A candidate that names another generation's `ufrag`, is not UDP, or is an unresolved name is counted and ignored:
+  /// A candidate that names an earlier generation's `ufrag`, is not UDP, or is an unresolved name is counted and ignored:
   /// add it again when the name is resolved (``ICECandidate/resolved(to:)``).
   public mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
-    if current.remote == nil {
-      if current.bufferedCandidates.count < remoteCandidateLimit {
-        current.bufferedCandidates.append(candidate)
-      } else {
-        counters.unusableCandidates &+= 1
-      }
-      return
-    }
     accept(candidate)
     settle()
   }
@@ -116,9 +108,13 @@ extension ICEAgent {
 
   private var remoteCandidateLimit: Int { 4 * settings.pairLimit }
 
-  private mutating func accept(_ candidate: ICECandidate) {
-    if let ufrag = candidate.ufrag, ufrag != current.remote?.ufrag {
+  mutating func accept(_ candidate: ICECandidate) {
+    if let ufrag = candidate.ufrag, retiredUfrags.contains(ufrag) {
       counters.wrongGeneration &+= 1
+      return
+    }
+    guard let remote = current.remote, candidate.ufrag == nil || candidate.ufrag == remote.ufrag else {
+      buffer(candidate)
       return
     }
     guard candidate.transport == .udp, candidate.component == 1, let endpoint = candidate.endpoint, endpoint.port != 0
@@ -138,6 +134,15 @@ extension ICEAgent {
       return
     }
     addRemote(candidate)
+  }
+
+  /// Keeps a candidate for the credentials it belongs to: those of this generation, or of the peer's next one.
+  private mutating func buffer(_ candidate: ICECandidate) {
+    if current.bufferedCandidates.count < remoteCandidateLimit {
+      current.bufferedCandidates.append(candidate)
+    } else {
+      counters.unusableCandidates &+= 1
+    }
   }
 
   /// Keeps a new remote candidate and pairs it; false when there are too many.

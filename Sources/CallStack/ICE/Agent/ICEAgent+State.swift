@@ -39,7 +39,10 @@ extension ICEAgent {
   /// Media stays on the selected pair until a new one is selected, and the role stays as it is.
   public mutating func restart(at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
-    let fresh = ICEGeneration(number: current.number + 1, local: ICECredentials(from: &random))
+    var fresh = ICEGeneration(number: current.number + 1, local: ICECredentials(from: &random))
+    // Candidates may overtake the description that announces the peer's own restart.
+    swap(&fresh.bufferedCandidates, &current.bufferedCandidates)
+    if let ufrag = current.remote?.ufrag { retiredUfrags = retiredUfrags.suffix(7) + [ufrag] }
     // A second restart before the first is done replaces the unfinished one: media is on the oldest.
     let isUnfinished = generations.count > 1 && current.selected == nil
     generations = [fresh, isUnfinished ? generations[1] : current]
@@ -51,7 +54,10 @@ extension ICEAgent {
   public mutating func cancelRestart(at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     guard generations.count > 1, current.remote == nil else { throw .notRestarting }
-    generations.removeFirst()
+    let cancelled = generations.removeFirst()
+    let inUse = current.remote?.ufrag
+    retiredUfrags.removeAll { $0 == inUse }
+    for candidate in cancelled.bufferedCandidates { accept(candidate) }
     settle()
   }
 }

@@ -15,9 +15,13 @@ public struct ICEAgent: ~Copyable, SansIO {
   public internal(set) var connectionState = ICEConnectionState.new
   public internal(set) var counters = ICECounters()
   public internal(set) var wake = Wake.never
+  /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
+  public internal(set) var sendingPath: Path?
 
   /// The generation that checks run for, then, while a restart is under way, the one it replaces.
   var generations: [ICEGeneration]
+  /// The peer's earlier user name fragments: what belongs to them is late, anything else unknown is early.
+  var retiredUfrags: [String] = []
   var remoteIsLite = false
   var tieBreaker: UInt64
   var random: RandomStream
@@ -61,12 +65,6 @@ public struct ICEAgent: ~Copyable, SansIO {
 
   /// The pair that carries media: during a restart the old one, until a new one is selected.
   public var selectedPair: ICECandidatePair? { generations.lazy.compactMap(\.selectedPair).first }
-
-  /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
-  public var sendingPath: Path? {
-    guard connectionState != .closed, let pair = selectedPair, pair.isActive else { return nil }
-    return pair.path
-  }
 
   /// Whether media may be sent now.
   public var canSend: Bool { sendingPath != nil }
@@ -132,6 +130,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     transactions = []
     outgoing = Outbox()
     setState(.closed)
+    sendingPath = nil
     wake = .never
   }
 
@@ -150,6 +149,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     sendDueCheck()
     sendKeepalive()
     updateState()
+    sendingPath = selectedPair.flatMap { $0.isActive ? $0.path : nil }
     wake = nextWake()
   }
 
