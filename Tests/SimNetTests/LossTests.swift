@@ -42,6 +42,10 @@ import Testing
     let slow = fates(model, count: 5_000, spacing: .milliseconds(20))
     let fast = fates(model, count: 20_000, spacing: .milliseconds(5))
     #expect(slow == (0..<5_000).map { fast[$0 * 4] })
+    var late = LossProcess(
+      model: model, fates: RandomSource(seed: 11).stream("fates"), sojourns: RandomSource(seed: 11).stream("sojourns"))
+    let after = (1_000..<5_000).map { late.loses(at: .zero + .milliseconds(20) * Int64($0)) }
+    #expect(after == Array(slow[1_000...]))
     #expect(slow.contains(true))
   }
 

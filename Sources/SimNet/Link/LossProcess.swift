@@ -5,13 +5,13 @@ internal import CallCore
 /// The channel's sojourns and the packets' fates are drawn from different streams, so that the number of packets sent
 /// does not change the channel.
 struct LossProcess: ~Copyable {
-  var model: LossModel {
-    didSet { if model != oldValue { restart() } }
-  }
+  private(set) var model: LossModel
   private var fates: RandomStream
   private var sojourns: RandomStream
   private var packetCount = 0
   private var isBad = false
+  /// When the model took effect: the channel starts then, not with the first packet, which depends on the sender.
+  private var start = Instant.zero
   /// When the channel changes state next; nil until it is first asked.
   private var changes: Instant?
 
@@ -41,7 +41,7 @@ struct LossProcess: ~Copyable {
   }
 
   private mutating func advance(_ channel: GilbertElliott, to now: Instant) {
-    var next = changes ?? now + sojourns.exponential(mean: channel.meanGood)
+    var next = changes ?? start + sojourns.exponential(mean: channel.meanGood)
     while next <= now {
       isBad.toggle()
       next += sojourns.exponential(mean: isBad ? channel.meanBad : channel.meanGood)
@@ -49,7 +49,11 @@ struct LossProcess: ~Copyable {
     changes = next
   }
 
-  private mutating func restart() {
+  /// Goes on as it was when the model is the same, and starts anew when it is another.
+  mutating func change(to new: LossModel, at now: Instant) {
+    guard new != model else { return }
+    model = new
+    start = now
     packetCount = 0
     isBad = false
     changes = nil

@@ -29,9 +29,7 @@ struct Carriage: BitwiseCopyable {
 
 /// One direction of a link at work: its settings, queue, and sources of chance.
 struct Wire: ~Copyable {
-  var settings: LinkSettings {
-    didSet { loss.model = settings.loss }
-  }
+  private(set) var settings: LinkSettings
   var end: WireEnd
   let subject: TraceSubject
   private(set) var isUp: Bool
@@ -150,6 +148,7 @@ struct Wire: ~Copyable {
   mutating func change(to new: LinkSettings, at now: Instant) -> Bool {
     let old = settings.rate
     settings = new
+    loss.change(to: new.loss, at: now)
     guard let old, old != new.rate else { return false }
     settle(at: now)
     guard !queue.isEmpty else { return false }
