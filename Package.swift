@@ -72,11 +72,12 @@ let tested: [String: [Target.Dependency]] = [
   "Profiles": ["CallCore", "SimNet", "CallSession", "VirtualPeer"],
   "Scenarios": ["CallCore", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
+let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
     .testTarget(
       name: name + "Tests", dependencies: [.byName(name: name)] + others,
-      exclude: name == "SDP" ? ["Recorded"] : []))
+      exclude: corpora[name] ?? []))
 }
 
 for target in package.targets where target.type != .system && target.name != "CVirtualClock" {

@@ -163,7 +163,9 @@ struct ExpectationVariant: Sendable {
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
       ])
   ) { payload, _, reading in
-    let legal = reading.scope.peer(payload.peer.value)?.vocabulary.endCodes ?? []
+    let peer = reading.scope.peer(payload.peer.value)
+    let legal = peer?.vocabulary.endCodes ?? []
+    guard peer?.isUnknown == false else { return nil }
     guard legal.contains(payload.code.value) else {
       reading.reportUnknown(
         .unknownEndCode, "end code", payload.code.value, among: legal, at: payload.code.span, explain: "codes")

@@ -54,10 +54,27 @@ struct MappingType<Root: Sendable>: Sendable {
 
   var kind: Kind<Root> { Kind(.mapping(shape)) { node, reading in decode(node, &reading) } }
 
+  /// As `kind`, but what could be made out stands for the whole once the rest is reported: so one wrong key of a peer
+  /// does not make every mention of the peer an error.
+  var partialKind: Kind<Root> {
+    Kind(.mapping(shape)) { node, reading in
+      var partial: Root?
+      let whole = decode(node, &reading, partial: &partial)
+      return whole ?? partial
+    }
+  }
+
   /// Decodes a mapping; keys in `others` belong to somebody else and are left alone.
   ///
   /// Every problem is reported; nil means that what is left could not stand for what was meant.
   func decode(_ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = []) -> Root? {
+    var partial: Root?
+    return decode(node, &reading, over: base, others: others, partial: &partial)
+  }
+
+  private func decode(
+    _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], partial: inout Root?
+  ) -> Root? {
     guard let entries = node.entries else {
       reading.report(.wrongNode, "expected a mapping (\(summary)), found \(node.description)", at: node.span)
       return nil
@@ -80,6 +97,7 @@ struct MappingType<Root: Sendable>: Sendable {
       }
       if !key.decode(entry.value, &reading, &root) { isComplete = false }
     }
+    partial = root
     return isComplete ? root : nil
   }
 
@@ -91,7 +109,7 @@ struct MappingType<Root: Sendable>: Sendable {
     let legal = (keyNames + others).filter { name in !entries.contains { $0.key == name } }
     let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
     let hint = Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
-    reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name)
+    reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name.replacing(" ", with: "-"))
   }
 }
 

@@ -83,7 +83,8 @@ enum SendEffect {
     MappingShape.Key(name: "from", shape: .text, isRequired: true, summary: "the puppet", defaultText: nil),
     MappingShape.Key(name: "to", shape: .text, isRequired: true, summary: "the peer it is sent to", defaultText: nil),
     MappingShape.Key(
-      name: "fields", shape: .named(.anyScalar), isRequired: false, summary: "fields of the message", defaultText: nil),
+      name: "fields", shape: .named(Kind<Value>.anyOrList.shape), isRequired: false, summary: "fields of the message",
+      defaultText: nil),
   ]
 }
 

@@ -10,9 +10,9 @@ struct TopologyDraft: Sendable {
   static let type = MappingType(
     "topology", "networks, links and servers; what is left out is made up from named networks", TopologyDraft(),
     [
-      .key("networks", NetworkDraft.type.kind.named, \.networks, "networks by name"),
-      .key("links", LinkDraft.type.kind.named, \.links, "lines by name, each from a peer to a network"),
-      .key("servers", ServerDraft.type.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
+      .key("networks", NetworkDraft.type.partialKind.named, \.networks, "networks by name"),
+      .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
+      .key("servers", ServerDraft.type.partialKind.named, \.servers, "STUN, TURN and signalling hosts by name"),
       .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn to the internet"),
     ])
 }
@@ -20,7 +20,8 @@ struct TopologyDraft: Sendable {
 struct NetworkDraft: Sendable {
   var profile: Located<String>?
   var type: Topology.NetworkType?
-  var prefixes: [Located<IPPrefix>] = []
+  /// Nil when not written; empty when what was written is wrong.
+  var prefixes: [Located<IPPrefix>]?
   var uplink: Located<String>?
   var nat: NATDraft?
   var firewall: Topology.Firewall?
@@ -35,7 +36,7 @@ struct NetworkDraft: Sendable {
       .key("profile", Kind<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
       .key("type", .choice, \.type, default: "ethernet", "the W3C networkType of its interfaces"),
       .key(
-        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2), \.prefixes,
+        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2).orEmpty, \.prefixes,
         "its prefix, or one prefix of each address family"),
       .key("to", Kind<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
       .key("nat", NATDraft.type.kind, \.nat, "the translation its router does"),
@@ -45,6 +46,13 @@ struct NetworkDraft: Sendable {
       .key("why", .text, \.why, "the reason, echoed in failures"),
       .key("title", .text, \.summary, "what it stands for"),
     ])
+}
+
+extension Kind where Value == [Located<IPPrefix>] {
+  /// No prefixes once a problem with them is reported.
+  fileprivate var orEmpty: Kind<Value> {
+    Kind(shape) { node, reading in decode(node, &reading) ?? [] }
+  }
 }
 
 extension Kind where Value == Int {

@@ -17,9 +17,13 @@ public struct DiagnosticReport: Sendable {
   /// Sorts by position and drops what is said twice.
   public init(_ diagnostics: [Diagnostic], sources: SourceMap) {
     var seen: Set<String> = []
+    var cells: [String: String?] = [:]
     // A diagnostic that several cells share is said once, for the first of them.
     let distinct = diagnostics.filter { item in
-      seen.insert("\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column) \(item.message)")
+      let place = "\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column)"
+      if let cell = cells[place], cell != item.cell { return false }
+      cells[place] = item.cell
+      return seen.insert("\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column) \(item.message)")
         .inserted
     }
     self.diagnostics = distinct.enumerated()

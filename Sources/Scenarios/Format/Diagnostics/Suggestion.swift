@@ -7,7 +7,9 @@ enum Suggestion {
     var best: (name: String, distance: Int)?
     for candidate in legal {
       let letters = Array(candidate.lowercased().unicodeScalars)
-      let allowed = max(1, max(letters.count, wanted.count) / 3)
+      let length = max(letters.count, wanted.count)
+      // Two letters are no evidence: 5% is not a typing mistake for 0%.
+      let allowed = length <= 2 ? 0 : max(1, length / 3)
       guard abs(letters.count - wanted.count) <= allowed else { continue }
       let distance = editDistance(wanted, letters)
       if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }

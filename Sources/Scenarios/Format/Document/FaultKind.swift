@@ -105,7 +105,7 @@ extension FaultKind {
         [
           link, FaultParameter("down", .value(.duration), required: true, "time down in every cycle"),
           FaultParameter("up", .value(.duration), required: true, "time up in every cycle"),
-          FaultParameter("times", .value(.count), "cycles; without it until cleared"),
+          FaultParameter("cycles", .value(.count), "how many cycles; without it until cleared"),
         ], "takes the link down and up again and again")
     case .linkBlackhole:
       return declare(

@@ -46,6 +46,7 @@ enum AnchorResolution {
     reading.scope.used.insert("peer \(peerName)")
     let name = String(text[dot...].dropFirst())
     if let event = event(name, of: peer) { return event }
+    if peer.isUnknown { return nil }
     let span = node.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
     let legal = names(of: peer.vocabulary)
     let message = "nothing called '\(YAMLNode.abbreviated(name))' happens to \(peerName)"

@@ -141,6 +141,10 @@ struct PredicateParser {
       return isNegated ? Predicate(.not(inner), at: inner.span) : inner
     }
     guard current.kind == .symbol, let comparison = Comparison(rawValue: current.text) else {
+      if current.text == "=" {
+        report(.predicateSyntax, "'=' does not compare", at: current, hint: "did you mean '=='?", &reading)
+        return nil
+      }
       return holds(left, start: start, &reading)
     }
     let sign = take()
@@ -192,7 +196,7 @@ struct PredicateParser {
         return Predicate(.defined(word, definition.predicate), at: span(from: start))
       }
       if reading.scope.definitionNames.contains(word) {
-        let message = "'\(word)' is defined further down, or could not be read"
+        let message = "'\(word)' is defined further down"
         // A definition with problems of its own has been reported already.
         if reading.scope.used.contains("broken \(word)") { return nil }
         report(.unknownName, message, at: start, hint: "define it before it is used", &reading)

@@ -18,6 +18,7 @@ extension ValuePath {
     if let value = vocabulary.value(name) {
       return ValuePath(peer: peerName, name: value.name, type: value.type, unit: value.unit, span: span)
     }
+    if peer.isUnknown { return nil }
     let nameStart = start + peerName.unicodeScalars.count + 1
     report(name, of: peerName, from: nameStart, in: node, among: vocabulary.values.map(\.name), &reading)
     return nil

@@ -65,6 +65,7 @@ enum EffectReader {
     }
     reading.scope.used.insert("peer \(peerName)")
     guard let declaration = peer.vocabulary.action(name) else {
+      if peer.isUnknown { return nil }
       let span = value.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
       let hint =
         peer.isPuppet
@@ -172,7 +173,7 @@ enum EffectReader {
     if fault.kind == .turnReject { check("code", 300...699, &reading) }
     check("ports", 1...65_535, &reading)
     check("flight", 1...6, &reading)
-    for name in ["nth", "count", "times"] { check(name, 1...1_000_000, &reading) }
+    for name in ["nth", "count", "cycles"] { check(name, 1...1_000_000, &reading) }
     for argument in fault.arguments.entries where fault.kind != .clockJump {
       if case .duration(let interval) = argument.value.value, interval <= .zero {
         reading.report(.outOfRange, "\(interval) is not longer than nothing", at: argument.value.span)

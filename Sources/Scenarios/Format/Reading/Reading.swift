@@ -11,11 +11,15 @@ struct Reading {
   /// The values of `vars` and `matrix` by name, in the cell being decoded.
   var variables: [(name: String, value: YAMLScalar)] = []
 
+  /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
+  var unsubstituted: Set<SourceSpan> = []
+
   init(registry: ProfileRegistry) { self.registry = registry }
 
   mutating func report(
     _ code: DiagnosticCode, _ message: String, at span: SourceSpan, hint: String? = nil, explain: String? = nil
   ) {
+    if unsubstituted.contains(span), code != .unknownVariable { return }
     var diagnostic = Diagnostic(code, message, at: span, hint: hint, explain: explain)
     diagnostic.cell = cell
     diagnostics.append(diagnostic)
@@ -60,6 +64,8 @@ struct Scope {
     var name: String
     var vocabulary: PeerVocabulary
     var isPuppet: Bool
+    /// Its profile is wrong, which is reported already: whatever it is asked may exist.
+    var isUnknown: Bool { vocabulary.profile == nil && !isPuppet }
     var interfaces: [String] = []
   }
 

@@ -196,7 +196,8 @@ struct YAMLReader {
         Diagnostic(.tooLarge, "values nest more than \(Self.maximumDepth) deep", at: span(line, column)))
       return
     }
-    diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column)))
+    let hint = problem.contains("did not find expected ','") ? "quote a value that holds any of [ ] { } , or ': '" : nil
+    diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column), hint: hint))
   }
 
   private static func inOurWords(_ problem: String) -> String {

@@ -1,0 +1,44 @@
+import CallCore
+
+/// What must be true of peers once the topology is known.
+enum PeerChecks {
+  static func check(_ scenario: inout Scenario, _ draft: DocumentDraft, _ reading: inout Reading) {
+    if scenario.peers.isEmpty, !draft.peers.isEmpty || reading.scope.peers.isEmpty {
+      let hasErrors = reading.diagnostics.contains { $0.code.severity == .error }
+      if !hasErrors {
+        reading.report(.badListLength, "a scenario has at least one peer", at: SourceSpan(line: 1, column: 1))
+      }
+    }
+    for peer in scenario.peers {
+      let written = draft.peers.first { $0.name == peer.name }?.value
+      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack == .real {
+        let message = "\(peer.name) has no network and no link leads from it"
+        reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
+      }
+      checkServers(of: peer, scenario.topology, &reading)
+      checkNames(of: peer, scenario, &reading)
+    }
+  }
+
+  private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
+    let usable = topology.servers.filter { $0.kind != .signalling }.map(\.name)
+    for server in peer.ice.servers ?? [] {
+      reading.scope.used.insert("server \(server.value)")
+      if topology.server(server.value)?.kind == .signalling {
+        reading.report(.wrongServerKind, "'\(server.value)' is a signalling server, not STUN or TURN", at: server.span)
+      } else if !usable.contains(server.value) {
+        reading.reportUnknown(.unknownServer, "server", server.value, among: usable, at: server.span)
+      }
+    }
+  }
+
+  private static func checkNames(of peer: Scenario.Peer, _ scenario: Scenario, _ reading: inout Reading) {
+    if peer.name == "wire" || peer.name.contains("/") {
+      let why = peer.name == "wire" ? "'wire' is what predicates call the network itself" : "a peer's name has no '/'"
+      reading.report(.badName, why, at: peer.span)
+    }
+    if scenario.topology.server(peer.name)?.span != .builtIn, let server = scenario.topology.server(peer.name) {
+      reading.report(.duplicateID, "the peer '\(peer.name)' and a server share a name", at: max(peer.span, server.span))
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import CallCore
+import VirtualPeer
+
+/// A scenario file as it is written. What refers to names of the file stays a node until those names are known.
+struct DocumentDraft: Sendable {
+  var version = 1
+  var id = ""
+  var title: String?
+  var why: String?
+  var tags: [String] = []
+  var use: [Located<String>] = []
+  var vars: [Named<YAMLScalar>] = []
+  var definitions: YAMLNode?
+  var matrix: YAMLNode?
+  var seeds = Seeds()
+  var limits = Scenario.Limits()
+  var invariants: [Scenario.InvariantChange] = []
+  var media: Scenario.Media?
+  var topology = TopologyDraft()
+  var peers: [Named<PeerDraft>] = []
+  var timeline: YAMLNode?
+  var expectations: YAMLNode?
+
+  private typealias Key = MappingType<DocumentDraft>.Key
+
+  static let type = MappingType("scenario", "a scenario file", DocumentDraft(), header + body)
+
+  /// Decoded once for a file.
+  static let headerType = MappingType("scenario", "a scenario file", DocumentDraft(), header)
+  /// Decoded once for every cell.
+  static let bodyType = MappingType("scenario", "a scenario file", DocumentDraft(), body)
+
+  private static let header: [Key] = [
+    .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
+    .key(
+      "use", Kind<String>.text.located.list(), \.use, "files with networks and peers by name, relative to this file"),
+    .key("vars", Kind<YAMLScalar>.scalar.named, \.vars, "values for ${name} anywhere in the file"),
+    .key(
+      "matrix", Matrix.kind.deferred, \.matrix,
+      "variables with several values; the scenario runs once for each combination"),
+    .key("seeds", Seeds.type.kind, \.seeds, "which seeds it runs with"),
+  ]
+
+  private static let body: [Key] = [
+    .key(
+      "id", Kind<Located<String>>.name.map { name, _, _ in name.value }, \.id, required: true,
+      "stable and path-like: nat/handover"),
+    .key("title", .text, \.title, "one line for people"),
+    .key("why", .text, \.why, "the reason, echoed in failures"),
+    .key(
+      "tags", Kind<Located<String>>.name.map { name, _, _ in name.value }.list(), \.tags,
+      "words that select it: run -t ci"),
+    .key(
+      "define", Kind<Predicate>.predicate.named.deferred, \.definitions, "predicates by name, each after those it uses"),
+    .key("limits", Scenario.Limits.type.kind, \.limits, "when a run is given up"),
+    .key("invariants", Scenario.InvariantChange.kind.list(), \.invariants, "+name turns an invariant on, -name off"),
+    .key(
+      "media", .choice, \.media, default: "synthetic, or real when a metric of quality is used",
+      "real codecs, or sizes only"),
+    .key(
+      "topology", TopologyDraft.type.partialKind, \.topology,
+      "networks, links and servers, when named networks are not enough"),
+    .key("peers", PeerDraft.type.partialKind.named, \.peers, required: true, "the peers by name"),
+    .key(
+      "timeline", Kind<EntryDraft>(.list(.mapping(EntryDraft.type.shape), 0...10_000)) { _, _ in nil }.deferred,
+      \.timeline, "what happens"),
+    .key(
+      "expect",
+      Kind<EntryDraft>(.list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000)) { _, _ in nil }
+        .deferred,
+      \.expectations, "what must be true"),
+  ]
+}
+
+extension Kind where Value == Int {
+  /// `callsim: 1`
+  static var formatVersion: Kind<Int> {
+    Kind(.constant(1)) { node, reading in
+      guard let version = node.scalar?.integer else {
+        reading.report(
+          .unsupportedVersion, "expected the format version, found \(node.description)", at: node.span,
+          hint: "write callsim: 1")
+        return nil
+      }
+      guard version == 1 else {
+        reading.report(
+          .unsupportedVersion, "format version \(version) is not known to this callsim", at: node.span,
+          hint: "write callsim: 1")
+        return nil
+      }
+      return version
+    }
+  }
+}
+
+extension Seeds {
+  static let type = MappingType(
+    "seeds", "which seeds a scenario runs with", Seeds(),
+    [
+      .key("count", .count(1...1_000_000), \.count, default: "1", "how many, counted from 1"),
+      .key("list", Kind<Int>.count(0...Int.max).list(atLeast: 1), \.list, "these first"),
+      .key("corpus", .text, \.corpus, "a folder of saved failures that are replayed first"),
+    ])
+}
+
+extension Scenario.Limits {
+  static let type = MappingType(
+    "limits", "when a run is given up", Scenario.Limits(),
+    [
+      .key("virtual", .duration(.positive), \.virtual, default: "10min", "virtual time at which the run ends"),
+      .key("wall", .duration(.positive), \.wall, default: "2min", "machine time after which it is given up"),
+    ])
+}
+
+extension Scenario.InvariantChange {
+  private struct Draft: Sendable {
+    var change = Located("")
+    var why: String?
+  }
+
+  private static let type = MappingType(
+    "invariant change", "+name or -name, and why", Draft(),
+    [
+      .key("invariant", word.located, \.change, required: true, "+name turns it on, -name off"),
+      .key("why", .text, \.why, "the reason; required to turn one off"),
+    ])
+
+  private static let word = Kind<String>.text(
+    shape: .choice(Invariant.allCases.flatMap { ["+" + $0.rawValue, "-" + $0.rawValue] }))
+
+  static let kind = Kind<Scenario.InvariantChange>.either(
+    scalar: word.map { text, span, reading in make(text, why: nil, span, &reading) },
+    mapping: type.kind.map { draft, _, reading in make(draft.change.value, why: draft.why, draft.change.span, &reading)
+    })
+
+  private static func make(
+    _ text: String, why: String?, _ span: SourceSpan, _ reading: inout Reading
+  ) -> Scenario.InvariantChange? {
+    let name = String(text.dropFirst())
+    let legal = Invariant.allCases.map(\.rawValue)
+    guard text.hasPrefix("+") || text.hasPrefix("-"), let invariant = Invariant(rawValue: name) else {
+      let bare = text.hasPrefix("+") || text.hasPrefix("-") ? name : text
+      if Invariant(rawValue: bare) != nil {
+        reading.report(
+          .unknownInvariant, "say whether '\(bare)' is turned on or off", at: span, hint: "write +\(bare) or -\(bare)")
+      } else {
+        reading.reportUnknown(.unknownInvariant, "invariant", bare, among: legal, at: span, explain: "invariants")
+      }
+      return nil
+    }
+    let isOn = text.hasPrefix("+")
+    if !isOn, why == nil {
+      let hint = "write { invariant: -\(name), why: … }"
+      reading.report(.needsWhy, "'\(name)' is turned off without a reason", at: span, hint: hint)
+    }
+    return Scenario.InvariantChange(invariant: invariant, isOn: isOn, why: why, span: span)
+  }
+}
+
+/// A file that `use` names: networks and peers by name, shared by many scenarios.
+struct ProfileFileDraft: Sendable {
+  var version = 1
+  var title: String?
+  var use: [Located<String>] = []
+  var networks: [Named<NetworkDraft>] = []
+  var peers: [Named<PeerDraft>] = []
+
+  static let type = MappingType(
+    "profile file", "networks and peers by name", ProfileFileDraft(),
+    [
+      .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
+      .key("title", .text, \.title, "one line for people"),
+      .key("use", Kind<String>.text.located.list(), \.use, "further files, relative to this one"),
+      .key("networks", NetworkDraft.type.kind.named, \.networks, "named networks"),
+      .key("peers", PeerDraft.type.kind.named, \.peers, "named peers"),
+    ])
+}

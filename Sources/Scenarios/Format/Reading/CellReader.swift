@@ -1,0 +1,238 @@
+import CallCore
+import VirtualPeer
+
+/// Decodes one cell: substitutes, merges profiles, makes the topology explicit, then resolves everything that refers to it.
+struct CellReader {
+  let profiles: UsedProfiles
+
+  func scenario(_ root: YAMLNode, _ reading: inout Reading) -> Scenario? {
+    let substituted = mergingProfiles(into: Substitution.root(root, &reading), &reading)
+    var draft = DocumentDraft()
+    var isComplete = true
+    reportUnknownKeys(of: substituted, &reading)
+    for key in DocumentDraft.bodyType.keys {
+      if let node = substituted[key.name] {
+        if !key.decode(node, &reading, &draft) { isComplete = false }
+      } else if key.isRequired {
+        reading.report(.missingKey, "scenario needs the key '\(key.name)': \(key.summary)", at: substituted.span)
+        isComplete = false
+      }
+    }
+    var scenario = Scenario()
+    scenario.id = draft.id
+    scenario.title = draft.title
+    scenario.why = draft.why
+    scenario.tags = draft.tags
+    scenario.limits = draft.limits
+    scenario.invariants = draft.invariants
+    scenario.peers = peers(draft.peers, in: substituted, &reading)
+    var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks)
+    builder.build(&scenario.peers, from: draft.peers, &reading)
+    scenario.topology = builder.topology
+    declareNames(scenario, &reading)
+    PeerChecks.check(&scenario, draft, &reading)
+    TimelineReader.collectIDs(draft.timeline, &reading)
+    scenario.definitions = definitions(draft.definitions, &reading)
+    if let node = draft.timeline { scenario.timeline = TimelineReader.entries(node, &reading) }
+    if let node = draft.expectations {
+      scenario.expectations = ExpectationReader.expectations(node, &reading)
+    }
+    scenario.media = draft.media ?? (scenario.needsRealMedia ? .real : .synthetic)
+    TimelineChecks.check(scenario, &reading)
+    Lint.check(scenario, draft, substituted, &reading)
+    return isComplete ? scenario : nil
+  }
+
+  private func reportUnknownKeys(of root: YAMLNode, _ reading: inout Reading) {
+    let legal = DocumentDraft.type.keyNames
+    for entry in root.entries ?? [] where !legal.contains(entry.key) {
+      let hint = Suggestion.hint(for: entry.key, among: legal)
+      let message = "scenario has no key '\(YAMLNode.abbreviated(entry.key))'"
+      reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: "scenario")
+    }
+  }
+
+  // MARK: - Profiles of peers
+
+  /// Puts what a peer's `use` names under the peer's own keys.
+  private func mergingProfiles(into root: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+    guard var entries = root.entries, let index = entries.firstIndex(where: { $0.key == "peers" }),
+      let peers = entries[index].value.entries
+    else { return root }
+    let merged = peers.map { peer in
+      YAMLNode.Entry(key: peer.key, keySpan: peer.keySpan, value: self.merged(peer.value, seen: [], &reading))
+    }
+    entries[index].value.content = .mapping(merged)
+    var copy = root
+    copy.content = .mapping(entries)
+    return copy
+  }
+
+  private func merged(_ peer: YAMLNode, seen: [String], _ reading: inout Reading) -> YAMLNode {
+    guard let use = peer["use"], let name = use.scalar?.text, peer.entries != nil else { return peer }
+    guard let profile = profiles.peers.first(where: { $0.name == name }) else {
+      let legal = profiles.peers.map(\.name)
+      let hint =
+        legal.isEmpty ? "no file of 'use' declares peers" : Suggestion.hint(for: name, among: legal, noun: "there are")
+      reading.report(
+        .unknownNamedPeer, "unknown peer profile '\(YAMLNode.abbreviated(name))'", at: use.span, hint: hint)
+      return peer
+    }
+    guard !seen.contains(name) else {
+      reading.report(.useCycle, "the peer profile '\(name)' uses itself", at: use.span)
+      return peer
+    }
+    let below = self.merged(Substitution.node(profile.node, &reading), seen: seen + [name], &reading)
+    return Self.merge(peer, over: below)
+  }
+
+  private static func merge(_ own: YAMLNode, over below: YAMLNode) -> YAMLNode {
+    guard var entries = own.entries, let others = below.entries else { return own }
+    let choosesNetwork = entries.contains { $0.key == "network" || $0.key == "networks" }
+    for other in others where other.key != "use" {
+      if choosesNetwork, other.key == "network" || other.key == "networks" { continue }
+      if let index = entries.firstIndex(where: { $0.key == other.key }) {
+        entries[index].value = merge(entries[index].value, over: other.value)
+      } else {
+        entries.append(other)
+      }
+    }
+    var copy = own
+    copy.content = .mapping(entries)
+    return copy
+  }
+
+  // MARK: - Names
+
+  private func peers(_ drafts: [Named<PeerDraft>], in root: YAMLNode, _ reading: inout Reading) -> [Scenario.Peer] {
+    drafts.map { draft in
+      var peer = draft.value.peer
+      peer.name = draft.name
+      peer.span = draft.span
+      let isPuppet = peer.stack == .puppet
+      var vocabulary: Vocabulary?
+      let names = reading.registry.vocabularies.map(\.profile)
+      if let profile = peer.profile {
+        vocabulary = reading.registry.vocabulary(profile.value)
+        if vocabulary == nil {
+          reading.reportUnknown(
+            .unknownProfile, "profile", profile.value, among: names, at: profile.span, explain: "profiles")
+        }
+      } else if !isPuppet, reading.registry.vocabularies.count == 1 || root["peers"]?[draft.name]?["profile"] != nil {
+        vocabulary = reading.registry.vocabularies.first
+        peer.profile = vocabulary.map { Located($0.profile, at: draft.span) }
+      } else if !isPuppet {
+        let hint = Suggestion.hint(for: "", among: names, noun: "there are")
+        reading.report(
+          .missingKey, "\(draft.name) needs the key 'profile': the application", at: draft.span, hint: hint)
+      }
+      let known = PeerVocabulary(profile: vocabulary)
+      reading.scope.peers.append(Scope.PeerNames(name: draft.name, vocabulary: known, isPuppet: isPuppet))
+      if let settings = draft.value.settings {
+        peer.settings = self.settings(settings, of: known, &reading)
+      }
+      return peer
+    }
+  }
+
+  private func settings(_ node: YAMLNode, of vocabulary: PeerVocabulary, _ reading: inout Reading) -> Arguments {
+    var arguments = Arguments()
+    guard let entries = node.entries else {
+      reading.report(.wrongNode, "expected settings by name, found \(node.description)", at: node.span)
+      return arguments
+    }
+    let declared = vocabulary.profile?.settings ?? []
+    for entry in entries {
+      guard let setting = declared.first(where: { $0.name == entry.key }) else {
+        let owner = vocabulary.profile?.profile ?? "a puppet"
+        let hint = Suggestion.hint(for: entry.key, among: declared.map(\.name), noun: "it has")
+        let message = "\(owner) has no setting '\(YAMLNode.abbreviated(entry.key))'"
+        reading.report(.unknownName, message, at: entry.keySpan, hint: hint, explain: "settings")
+        continue
+      }
+      if let value = Kind<Value>.declared(setting.type).decode(entry.value, &reading) {
+        arguments.entries.append((setting.name, Located(value, at: entry.value.span)))
+      }
+    }
+    return arguments
+  }
+
+  private func declareNames(_ scenario: Scenario, _ reading: inout Reading) {
+    reading.scope.networks = scenario.topology.networks.map(\.name)
+    reading.scope.links = scenario.topology.links.map(\.name)
+    reading.scope.servers = scenario.topology.servers.map { ($0.name, $0.kind) }
+    reading.scope.nats = scenario.topology.networks.compactMap { network in network.nat.map { (network.name, $0) } }
+    for index in reading.scope.peers.indices {
+      let peer = scenario.peer(reading.scope.peers[index].name)
+      reading.scope.peers[index].interfaces = peer?.interfaces.map(\.name) ?? []
+    }
+  }
+
+  private func definitions(_ node: YAMLNode?, _ reading: inout Reading) -> [Scenario.Definition] {
+    guard let node else { return [] }
+    guard let entries = node.entries else {
+      reading.report(.wrongNode, "expected predicates by name, found \(node.description)", at: node.span)
+      return []
+    }
+    reading.scope.definitionNames = entries.map(\.key)
+    for entry in entries {
+      let isTaken = reading.scope.entries.contains { $0.id == entry.key }
+      if isTaken {
+        reading.report(.duplicateID, "'\(entry.key)' is also the id of a timeline entry", at: entry.keySpan)
+      }
+      guard reading.checkName(entry.key, at: entry.keySpan),
+        let predicate = Kind<Predicate>.predicate.decode(entry.value, &reading)
+      else {
+        reading.scope.used.insert("broken \(entry.key)")
+        continue
+      }
+      reading.scope.definitions.append(
+        Scenario.Definition(name: entry.key, predicate: predicate, span: entry.keySpan))
+    }
+    return reading.scope.definitions
+  }
+}
+
+extension Scenario {
+  /// Quality can only be measured on real audio, so media are real when something under `q` is watched.
+  fileprivate var needsRealMedia: Bool {
+    var values = definitions.flatMap(\.predicate.values)
+    for entry in timeline {
+      if case .when(let predicate, _, _) = entry.trigger { values += predicate.values }
+    }
+    values += expectations.flatMap(\.values)
+    return values.contains(where: \.needsRealMedia)
+  }
+}
+
+extension Expectation {
+  /// Every watched value it reads.
+  var values: [ValuePath] {
+    switch kind {
+    case .sequence(let sequence): [sequence.value]
+    case .set(let set): [set.value]
+    case .eventually(let eventually): eventually.predicate.values
+    case .always(let invariably), .never(let invariably): invariably.predicate.values
+    case .leadsTo(let leads): leads.condition.values + leads.consequence.values
+    case .ends: []
+    case .count(let count):
+      if case .predicate(let predicate) = count.subject { predicate.values } else { [] }
+    case .recovers(let recovers):
+      if case .predicate(let predicate) = recovers.to { predicate.values } else { [] }
+    case .metric(let metric): [metric.value]
+    case .sometimes(let predicate): predicate.values
+    }
+  }
+
+  /// The windows it is tested in.
+  var windows: [Window] {
+    switch kind {
+    case .sequence(let sequence): [sequence.between]
+    case .set(let set): [set.between]
+    case .always(let invariably), .never(let invariably): [invariably.window]
+    case .count(let count): [count.between]
+    case .metric(let metric): [metric.window]
+    case .eventually, .leadsTo, .ends, .recovers, .sometimes: []
+    }
+  }
+}

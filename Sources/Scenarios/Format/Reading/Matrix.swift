@@ -1,0 +1,108 @@
+import CallCore
+
+/// The matrix of a file: its variables, and the combinations that are left after `skip` and `only`.
+struct Matrix: Sendable {
+  typealias Assignment = (variable: String, value: YAMLScalar)
+
+  private struct Variable {
+    var name: String
+    var span: SourceSpan
+    var values: [YAMLScalar]
+  }
+
+  /// A partial combination, with the values each variable may have.
+  private typealias Rule = [(variable: String, values: [String])]
+
+  static let maximumCellCount = 4_096
+
+  private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().named.list()
+  private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1)
+
+  /// For the schema: variables with their values, and the two rules.
+  static let kind = Kind<Matrix>(.named(.either([valueList.shape, ruleList.shape]))) { _, _ in nil }
+
+  private(set) var cells: [[Assignment]] = [[]]
+  private(set) var variables: [(name: String, span: SourceSpan)] = []
+
+  init() {}
+
+  /// Reports what is wrong; the cells that can be made out are there all the same.
+  init(_ node: YAMLNode, _ reading: inout Reading) {
+    guard let entries = node.entries else {
+      reading.report(.wrongNode, "expected variables and their values, found \(node.description)", at: node.span)
+      return
+    }
+    var variables: [Variable] = []
+    for entry in entries where entry.key != "skip" && entry.key != "only" {
+      guard reading.checkName(entry.key, at: entry.keySpan),
+        let values = Self.valueList.decode(entry.value, &reading)
+      else { continue }
+      for (index, value) in values.enumerated() where values[..<index].contains(where: { $0.text == value.text }) {
+        let span = entry.value.items?[index].span ?? entry.value.span
+        reading.report(.duplicateKey, "'\(value.text)' is listed twice", at: span)
+      }
+      variables.append(Variable(name: entry.key, span: entry.keySpan, values: values))
+    }
+    self.variables = variables.map { ($0.name, $0.span) }
+    guard Self.product(variables) <= Self.maximumCellCount else {
+      reading.report(.tooLarge, "the matrix has more than \(Self.maximumCellCount) cells", at: node.span)
+      return
+    }
+    let skip = Self.rules("skip", of: node, variables, &reading)
+    let only = Self.rules("only", of: node, variables, &reading)
+    cells = Self.combinations(variables).filter { cell in
+      (only.isEmpty || only.contains { Self.matches($0, cell) }) && !skip.contains { Self.matches($0, cell) }
+    }
+    if cells.isEmpty {
+      let entry = node.entry("only") ?? node.entry("skip")
+      reading.report(.noCellLeft, "no cell of the matrix is left", at: entry?.keySpan ?? node.span)
+    }
+  }
+
+  private static func product(_ variables: [Variable]) -> Int {
+    variables.reduce(1) { product, variable in
+      let (next, overflow) = product.multipliedReportingOverflow(by: variable.values.count)
+      return overflow ? .max : next
+    }
+  }
+
+  /// In file order, the last variable changing fastest.
+  private static func combinations(_ variables: [Variable]) -> [[Assignment]] {
+    variables.reduce([[]]) { cells, variable in
+      cells.flatMap { cell in variable.values.map { cell + [(variable.name, $0)] } }
+    }
+  }
+
+  private static func rules(
+    _ key: String, of node: YAMLNode, _ variables: [Variable], _ reading: inout Reading
+  ) -> [Rule] {
+    guard let list = node[key], let items = list.items,
+      let decoded = ruleList.decode(list, &reading)
+    else {
+      if let wrong = node[key], wrong.items == nil {
+        reading.report(.wrongNode, "expected a list of combinations, found \(wrong.description)", at: wrong.span)
+      }
+      return []
+    }
+    for (item, rule) in zip(items, decoded) {
+      for part in rule {
+        guard let variable = variables.first(where: { $0.name == part.name }) else {
+          reading.reportUnknown(.unknownVariable, "variable", part.name, among: variables.map(\.name), at: part.span)
+          continue
+        }
+        let legal = variable.values.map(\.text)
+        let node = item[part.name]
+        for (index, value) in part.value.enumerated() where !legal.contains(value.text) {
+          let span = node?.items?[index].span ?? node?.span ?? part.span
+          let hint = Suggestion.hint(for: value.text, among: legal, noun: "it has")
+          reading.report(.notAChoice, "'\(value.text)' is not a value of \(part.name)", at: span, hint: hint)
+        }
+      }
+    }
+    return decoded.map { rule in rule.map { ($0.name, $0.value.map(\.text)) } }
+  }
+
+  private static func matches(_ rule: Rule, _ cell: [Assignment]) -> Bool {
+    rule.allSatisfy { part in cell.contains { $0.variable == part.variable && part.values.contains($0.value.text) } }
+  }
+}

@@ -1,0 +1,178 @@
+import CallCore
+import VirtualPeer
+
+/// Reads one scenario file into its cells: header, used files, matrix, then every cell on its own.
+struct ScenarioLoader {
+  var reading: Reading
+  private(set) var sources = SourceMap()
+  private let overrides: [(name: String, value: String)]
+  private let reader: ScenarioFile.FileReader
+  private var profiles = UsedProfiles()
+
+  init(
+    registry: ProfileRegistry, overrides: [(name: String, value: String)], reader: @escaping ScenarioFile.FileReader
+  ) {
+    reading = Reading(registry: registry)
+    self.overrides = overrides
+    self.reader = reader
+  }
+
+  mutating func load(_ bytes: [UInt8], path: String) -> ScenarioFile? {
+    guard
+      let root = YAMLReader.read(bytes, path: path, usedFrom: nil, into: &sources, diagnostics: &reading.diagnostics)
+    else { return nil }
+    guard root.entries != nil else {
+      reading.report(.wrongNode, "a scenario is a mapping, found \(root.description)", at: root.span)
+      return nil
+    }
+    // Header problems leave usable parts behind; what is left is read all the same, so that all problems show at once.
+    var header = DocumentDraft()
+    for key in DocumentDraft.headerType.keys {
+      if let node = root[key.name] { _ = key.decode(node, &reading, &header) }
+    }
+    if root["callsim"] == nil {
+      reading.report(
+        .missingKey, "scenario needs the key 'callsim': the major version of the format", at: root.span,
+        hint: "write callsim: 1")
+    }
+    profiles.load(header.use, from: path, ancestors: [path], into: &sources, &reading, reader)
+    let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
+    let cells = cells(of: root, header, matrix)
+    checkVariables(header, matrix)
+    guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
+      return nil
+    }
+    return ScenarioFile(
+      path: path, id: first.id, title: first.title, why: first.why, tags: first.tags, seeds: header.seeds, cells: cells,
+      sources: sources)
+  }
+
+  private mutating func cells(of root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) -> [Cell] {
+    var cells: [Cell] = []
+    var seen: [[Matrix.Assignment]] = []
+    for assignments in matrix.cells {
+      let assignments = overridden(assignments)
+      if seen.contains(where: { $0.map(\.value.text) == assignments.map(\.value.text) }) { continue }
+      seen.append(assignments)
+      let sorted = assignments.sorted { $0.variable < $1.variable }.map { ($0.variable, $0.value.text) }
+      let label = sorted.map { "\($0.0)=\($0.1)" }.joined(separator: ",")
+      reading.cell = label.isEmpty ? nil : label
+      reading.variables = assignments.map { ($0.variable, $0.value) } + variables(header)
+      let used = reading.scope.used
+      reading.scope = Scope()
+      reading.scope.used = used
+      let before = reading.diagnostics.count
+      let reader = CellReader(profiles: profiles)
+      if let scenario = reader.scenario(root, &reading) {
+        cells.append(Cell(assignments: sorted, scenario: scenario))
+      }
+      // A problem that has nothing to do with the cell is found in every one; the first is enough.
+      if reading.diagnostics.count - before > 200 { break }
+    }
+    reading.cell = nil
+    return cells
+  }
+
+  private func overridden(_ assignments: [Matrix.Assignment]) -> [Matrix.Assignment] {
+    assignments.map { assignment in
+      overrides.last { $0.name == assignment.variable }.map {
+        (assignment.variable, YAMLScalar(text: $0.value, isPlain: true))
+      } ?? assignment
+    }
+  }
+
+  private func variables(_ header: DocumentDraft) -> [(name: String, value: YAMLScalar)] {
+    header.vars.map { variable in
+      let override = overrides.last { $0.name == variable.name }.map { YAMLScalar(text: $0.value, isPlain: true) }
+      return (variable.name, override ?? variable.value)
+    }
+  }
+
+  private mutating func checkVariables(_ header: DocumentDraft, _ matrix: Matrix) {
+    for variable in matrix.variables {
+      if let other = header.vars.first(where: { $0.name == variable.name }) {
+        let message = "'\(variable.name)' is also a variable of vars, at \(other.span.line):\(other.span.column)"
+        reading.report(.duplicateID, message, at: variable.span)
+      }
+      guard !reading.scope.used.contains("variable \(variable.name)"), !matrix.cells.isEmpty else { continue }
+      let hint = "write ${\(variable.name)} where it belongs"
+      reading.report(
+        .unusedVariable, "the matrix variable '\(variable.name)' is used nowhere", at: variable.span, hint: hint)
+    }
+    guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
+    for variable in header.vars where !reading.scope.used.contains("variable \(variable.name)") {
+      reading.report(.unusedDefinition, "the variable '\(variable.name)' is used nowhere", at: variable.span)
+    }
+  }
+}
+
+/// Networks and peers from the files of `use`, and the built-in networks.
+struct UsedProfiles: Sendable {
+  private(set) var networks: [Named<NetworkDraft>] = BuiltInNetworks.all
+  /// Peers as they are written, to be merged under those that use them.
+  private(set) var peers: [(name: String, span: SourceSpan, node: YAMLNode)] = []
+  private var loaded: Set<String> = []
+
+  mutating func load(
+    _ uses: [Located<String>], from path: String, ancestors: [String], into sources: inout SourceMap,
+    _ reading: inout Reading, _ reader: ScenarioFile.FileReader
+  ) {
+    for use in uses {
+      let path = Self.resolve(use.value, from: path)
+      if ancestors.contains(path) {
+        reading.report(.useCycle, "\(use.value) is already being read", at: use.span)
+        continue
+      }
+      guard loaded.insert(path).inserted else { continue }
+      guard ancestors.count < 16, let bytes = reader(path) else {
+        reading.report(.unreadable, "'\(use.value)' cannot be read (\(path))", at: use.span)
+        continue
+      }
+      guard
+        let root = YAMLReader.read(
+          bytes, path: path, usedFrom: use.span, into: &sources, diagnostics: &reading.diagnostics)
+      else { continue }
+      let file = ProfileFileDraft.type.decode(root, &reading)
+      add(file, root, sources, &reading)
+      load(file?.use ?? [], from: path, ancestors: ancestors + [path], into: &sources, &reading, reader)
+    }
+  }
+
+  private mutating func add(
+    _ file: ProfileFileDraft?, _ root: YAMLNode, _ sources: SourceMap, _ reading: inout Reading
+  ) {
+    for network in file?.networks ?? [] {
+      if let other = networks.first(where: { $0.name == network.name }) {
+        let place = other.span == .builtIn ? "built in already" : "also declared at \(sources.location(of: other.span))"
+        let message = "the network '\(network.name)' is \(place)"
+        reading.report(.profileClash, message, at: network.span)
+        continue
+      }
+      networks.append(network)
+    }
+    for entry in root["peers"]?.entries ?? [] {
+      if let other = peers.first(where: { $0.name == entry.key }) {
+        let message = "the peer '\(entry.key)' is also declared at \(sources.location(of: other.span))"
+        reading.report(.profileClash, message, at: entry.keySpan)
+        continue
+      }
+      peers.append((entry.key, entry.keySpan, entry.value))
+    }
+  }
+
+  /// `../x.yaml` relative to the file that names it, with `.` and `..` taken out.
+  private static func resolve(_ name: String, from path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let joined = name.hasPrefix("/") ? name : folder + name
+    var parts: [Substring] = []
+    for part in joined.split(separator: "/", omittingEmptySubsequences: true) {
+      if part == "." { continue }
+      if part == "..", let last = parts.last, last != ".." {
+        parts.removeLast()
+      } else {
+        parts.append(part)
+      }
+    }
+    return (joined.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+  }
+}

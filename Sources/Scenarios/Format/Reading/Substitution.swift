@@ -1,0 +1,71 @@
+/// Puts the values of `vars` and `matrix` in the place of `${name}`.
+struct Substitution {
+  private static let untouched = ["vars", "matrix"]
+
+  /// The root of a file with every `${name}` replaced; the declarations themselves stay as they are.
+  static func root(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+    guard let entries = node.entries else { return self.node(node, &reading) }
+    var copy = node
+    copy.content = .mapping(
+      entries.map { entry in
+        guard !untouched.contains(entry.key) else { return entry }
+        return YAMLNode.Entry(key: entry.key, keySpan: entry.keySpan, value: self.node(entry.value, &reading))
+      })
+    return copy
+  }
+
+  static func node(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+    var copy = node
+    switch node.content {
+    case .scalar(let scalar):
+      guard scalar.text.utf8.contains(UInt8(ascii: "$")) else { return node }
+      copy.content = .scalar(self.scalar(scalar, in: node, &reading))
+    case .sequence(let items):
+      copy.content = .sequence(items.map { self.node($0, &reading) })
+    case .mapping(let entries):
+      copy.content = .mapping(
+        entries.map { YAMLNode.Entry(key: $0.key, keySpan: $0.keySpan, value: self.node($0.value, &reading)) })
+    }
+    return copy
+  }
+
+  private static func scalar(_ scalar: YAMLScalar, in node: YAMLNode, _ reading: inout Reading) -> YAMLScalar {
+    let letters = Array(scalar.text.unicodeScalars)
+    var out = String.UnicodeScalarView()
+    var whole: YAMLScalar?
+    var index = 0
+    var isChanged = false
+    while index < letters.count {
+      guard letters[index] == "$", index + 1 < letters.count, letters[index + 1] == "{" else {
+        out.append(letters[index])
+        index += 1
+        continue
+      }
+      guard let close = letters[index...].firstIndex(of: "}") else {
+        let span = node.span(ofLetters: index, length: letters.count - index)
+        reading.report(.unknownVariable, "'${' without '}'", at: span)
+        reading.unsubstituted.insert(node.span)
+        return scalar
+      }
+      let name = String(String.UnicodeScalarView(letters[(index + 2)..<close]))
+      guard let variable = reading.variables.first(where: { $0.name == name }) else {
+        let span = node.span(ofLetters: index, length: close - index + 1)
+        let legal = reading.variables.map(\.name)
+        reading.reportUnknown(.unknownVariable, "variable", name, among: legal, at: span)
+        reading.unsubstituted.insert(node.span)
+        return scalar
+      }
+      reading.scope.used.insert("variable \(name)")
+      if index == 0, close == letters.count - 1 { whole = variable.value }
+      out.append(contentsOf: variable.value.text.unicodeScalars)
+      isChanged = true
+      index = close + 1
+    }
+    guard isChanged else { return scalar }
+    // A scalar that is nothing but a variable has the variable's type.
+    var result = whole ?? YAMLScalar(text: String(out), isPlain: scalar.isPlain)
+    result.positions = nil
+    result.isSubstituted = true
+    return result
+  }
+}

@@ -1,0 +1,272 @@
+import CallCore
+
+/// Makes the topology of a cell explicit: expands named networks, attaches peers, and adds the default hosts.
+struct TopologyBuilder {
+  /// Peers attach to the root under this name, without a NAT.
+  static let internet = "internet"
+
+  private let draft: TopologyDraft
+  private let catalogue: [Named<NetworkDraft>]
+  private(set) var topology = Topology()
+  /// Lines of the topology's own networks, for peers that name one.
+  private var attachments: [(network: String, link: LinkDraft)] = []
+  /// How many instances of a named network there are.
+  private var instances: [(profile: String, count: Int)] = []
+  private var root = internet
+
+  init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>]) {
+    self.draft = draft
+    self.catalogue = catalogue
+  }
+
+  /// Fills in the interfaces of the peers.
+  mutating func build(_ peers: inout [Scenario.Peer], from drafts: [Named<PeerDraft>], _ reading: inout Reading) {
+    addRoot(for: drafts)
+    for network in draft.networks { add(network, &reading) }
+    addServers(&reading)
+    for index in peers.indices {
+      let name = peers[index].name
+      guard let draft = drafts.first(where: { $0.name == name }) else { continue }
+      peers[index].interfaces = attach(draft, &reading)
+    }
+    for link in draft.links { add(link, to: &peers, &reading) }
+    checkReferences(&reading)
+  }
+
+  private func named(_ name: String) -> NetworkDraft? { catalogue.first { $0.name == name }?.value }
+
+  private mutating func profile(_ name: Located<String>?, _ reading: inout Reading) -> NetworkDraft? {
+    guard let name else { return nil }
+    guard let found = named(name.value) else {
+      let legal = catalogue.map(\.name)
+      reading.reportUnknown(
+        .unknownNetwork, "named network", name.value, among: legal, at: name.span, explain: "networks")
+      return nil
+    }
+    return found
+  }
+
+  // MARK: - Networks
+
+  /// The root is the network called internet, else the first that leads nowhere, else one is made.
+  private mutating func addRoot(for peers: [Named<PeerDraft>]) {
+    let isDeclared = draft.networks.contains { $0.name == Self.internet }
+    let own = draft.networks.first { $0.value.uplink == nil && $0.value.nat == nil && $0.value.profile == nil }
+    let needsInternet = peers.contains { peer in
+      peer.value.networks.contains { name in !draft.networks.contains { $0.name == name.value } }
+    }
+    if let own, !isDeclared, !needsInternet {
+      root = own.name
+      return
+    }
+    guard !isDeclared else { return }
+    var network = Topology.Network()
+    network.name = Self.internet
+    network.prefixes = [Located(IPPrefix(IPAddress(v4: 0xCB00_7100), length: 24))]
+    topology.networks.append(network)
+  }
+
+  private mutating func add(_ draft: Named<NetworkDraft>, _ reading: inout Reading) {
+    let base = profile(draft.value.profile, &reading)
+    var network = Topology.Network()
+    network.name = draft.name
+    network.span = draft.span
+    network.type = draft.value.type ?? base?.type ?? .ethernet
+    network.prefixes = draft.value.prefixes ?? base?.prefixes ?? []
+    network.firewall = draft.value.firewall ?? base?.firewall
+    network.mtu = draft.value.mtu ?? base?.mtu
+    network.why = draft.value.why
+    if let nat = draft.value.nat ?? base?.nat {
+      let below = profile(nat.profile, &reading)?.nat ?? base?.nat
+      network.nat = nat.over(below?.over(Topology.NAT()) ?? Topology.NAT())
+    }
+    network.uplink = draft.value.nat?.to ?? draft.value.uplink
+    if network.uplink == nil, network.nat != nil, network.name != root {
+      network.uplink = Located(root, at: draft.span)
+    }
+    if let to = draft.value.nat?.to, let uplink = draft.value.uplink {
+      reading.report(
+        .conflictingKeys, "'to' stands here and under nat", at: uplink.span, hint: "nat leads to \(to.value)")
+    }
+    if network.prefixes.isEmpty, draft.value.prefixes == nil {
+      reading.report(.missingKey, "network needs the key 'cidr'", at: draft.span, hint: "for example cidr: 10.0.0.0/24")
+    }
+    checkFamilies(network, &reading)
+    topology.networks.append(network)
+    attachments.append((network.name, draft.value.link ?? base?.link ?? LinkDraft()))
+  }
+
+  private func checkFamilies(_ network: Topology.Network, _ reading: inout Reading) {
+    guard network.prefixes.count == 2, let second = network.prefixes.last,
+      network.prefixes[0].value.address.isIPv6 == second.value.address.isIPv6
+    else { return }
+    reading.report(.badPrefix, "two prefixes of a network are one of each address family", at: second.span)
+  }
+
+  // MARK: - Peers
+
+  private mutating func attach(_ peer: Named<PeerDraft>, _ reading: inout Reading) -> [Scenario.Interface] {
+    var interfaces: [Scenario.Interface] = []
+    for name in peer.value.networks {
+      if interfaces.contains(where: { $0.name == name.value }) {
+        reading.report(.duplicateKey, "\(peer.name) is on '\(name.value)' twice", at: name.span)
+        continue
+      }
+      reading.scope.used.insert("network \(name.value)")
+      let isOwn = topology.network(name.value) != nil
+      guard isOwn || named(name.value) != nil else {
+        let legal = topology.networks.map(\.name) + catalogue.map(\.name)
+        reading.reportUnknown(.unknownNetwork, "network", name.value, among: legal, at: name.span, explain: "networks")
+        continue
+      }
+      let network = isOwn ? name.value : instance(of: name, for: peer)
+      let line = attachments.first { $0.network == name.value }?.link ?? named(name.value)?.link
+      var link = Topology.Link()
+      link.name = "\(peer.name)/\(name.value)"
+      link.from = Located(peer.name, at: name.span)
+      link.to = Located(network, at: name.span)
+      (link.transmit, link.receive) = (line ?? LinkDraft()).directions(over: nil)
+      link.mtu = line?.mtu
+      link.span = name.span
+      topology.links.append(link)
+      interfaces.append(Scenario.Interface(name: name.value, network: network, link: link.name))
+    }
+    if let lan = peer.value.lan, peer.value.networks.isEmpty {
+      reading.report(.missingKey, "'lan' needs the key 'network': what kind of network it is", at: lan.span)
+    }
+    return interfaces
+  }
+
+  /// One network per peer, or per `lan`; a named network without a NAT or uplink is the root itself.
+  private mutating func instance(of name: Located<String>, for peer: Named<PeerDraft>) -> String {
+    guard let profile = named(name.value), profile.nat != nil || profile.uplink != nil || profile.prefixes != nil else {
+      return root
+    }
+    // A lan shared by peers with several networks has one instance of each.
+    let isFirst = peer.value.networks.first?.value == name.value
+    let shared = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
+    let instanceName = shared ?? "\(peer.name)/\(name.value)"
+    if topology.network(instanceName) != nil { return instanceName }
+    let number = count(name.value)
+    var network = Topology.Network()
+    network.name = instanceName
+    network.span = name.span
+    network.type = profile.type ?? .ethernet
+    network.prefixes = (profile.prefixes ?? []).map { Located($0.value.shifted(by: number), at: name.span) }
+    network.nat = profile.nat.map { $0.over(Topology.NAT()) }
+    network.uplink = Located(profile.nat?.to?.value ?? profile.uplink?.value ?? root, at: name.span)
+    network.firewall = profile.firewall
+    network.mtu = profile.mtu
+    topology.networks.append(network)
+    return instanceName
+  }
+
+  private mutating func count(_ profile: String) -> Int {
+    guard let index = instances.firstIndex(where: { $0.profile == profile }) else {
+      instances.append((profile, 1))
+      return 0
+    }
+    instances[index].count += 1
+    return instances[index].count - 1
+  }
+
+  // MARK: - Links
+
+  private mutating func add(_ draft: Named<LinkDraft>, to peers: inout [Scenario.Peer], _ reading: inout Reading) {
+    let value = draft.value
+    let base = profile(value.profile, &reading)
+    var link = Topology.Link()
+    link.name = draft.name
+    link.from = value.from
+    link.to = value.to
+    link.startsUp = value.start == .up
+    (link.transmit, link.receive) = value.directions(over: base?.link)
+    link.mtu = value.mtu ?? base?.link?.mtu
+    link.why = value.why
+    link.span = draft.span
+    if topology.link(link.name) != nil {
+      reading.report(.duplicateID, "the link '\(link.name)' is already made by a peer's network", at: draft.span)
+      return
+    }
+    topology.links.append(link)
+    let networks = topology.networks.map(\.name)
+    guard !value.from.value.isEmpty, !value.to.value.isEmpty else { return }
+    if !networks.contains(value.to.value) {
+      reading.reportUnknown(.unknownNetwork, "network", value.to.value, among: networks, at: value.to.span)
+    }
+    reading.scope.used.insert("network \(value.to.value)")
+    if let index = peers.firstIndex(where: { $0.name == value.from.value }) {
+      peers[index].interfaces.append(
+        Scenario.Interface(name: draft.name, network: value.to.value, link: draft.name))
+    } else if networks.contains(value.from.value) {
+      reading.scope.used.insert("network \(value.from.value)")
+    } else if topology.server(value.from.value) == nil {
+      let hint = Suggestion.hint(for: value.from.value, among: peers.map(\.name) + networks, noun: "there are")
+      let message = "nobody is called '\(value.from.value)', so the link '\(draft.name)' has no peer"
+      reading.report(.linkWithoutPeer, message, at: value.from.span, hint: hint)
+    }
+  }
+
+  // MARK: - Servers
+
+  private mutating func addServers(_ reading: inout Reading) {
+    for named in draft.servers {
+      var server = named.value.server
+      server.name = named.name
+      server.span = named.span
+      server.network = named.value.network ?? Located(root, at: named.span)
+      let networks = topology.networks.map(\.name)
+      if !networks.contains(server.network.value) {
+        let span = server.network.span
+        reading.reportUnknown(.unknownNetwork, "network", server.network.value, among: networks, at: span)
+      }
+      reading.scope.used.insert("network \(server.network.value)")
+      topology.servers.append(server)
+    }
+    addDefault(.signalling)
+    addDefault(.stun)
+    if draft.wantsTURN { addDefault(.turn) }
+  }
+
+  private mutating func addDefault(_ kind: Topology.Server.Kind) {
+    guard !topology.servers.contains(where: { $0.kind == kind }) else { return }
+    var server = Topology.Server()
+    server.name = topology.server(kind.rawValue) == nil ? kind.rawValue : "default-\(kind.rawValue)"
+    server.kind = kind
+    server.network = Located(root)
+    server.transports = kind == .signalling ? [.tcp] : kind == .turn ? [.udp, .tcp] : [.udp]
+    topology.servers.append(server)
+  }
+
+  // MARK: - Checks
+
+  private func checkReferences(_ reading: inout Reading) {
+    let names = topology.networks.map(\.name)
+    for network in topology.networks {
+      guard let uplink = network.uplink else { continue }
+      reading.scope.used.insert("network \(uplink.value)")
+      if !names.contains(uplink.value) {
+        reading.reportUnknown(.unknownNetwork, "network", uplink.value, among: names, at: uplink.span)
+      }
+    }
+    TopologyChecks.check(topology, &reading)
+  }
+}
+
+extension IPPrefix {
+  /// The `steps`-th prefix of the same length after this one, staying within the address space.
+  fileprivate func shifted(by steps: Int) -> IPPrefix {
+    let bits = address.isIPv6 ? 128 : 32
+    let shift = bits - length
+    guard steps > 0, length > 0 else { return self }
+    if !address.isIPv6 {
+      let moved = address.v4Bits &+ (UInt32(truncatingIfNeeded: steps) &<< UInt32(shift))
+      return IPPrefix(IPAddress(v4: moved), length: length)
+    }
+    if shift >= 64 {
+      let moved = address.high &+ (UInt64(steps) &<< UInt64(shift - 64))
+      return IPPrefix(IPAddress(v6: moved, address.low), length: length)
+    }
+    return IPPrefix(IPAddress(v6: address.high, address.low &+ (UInt64(steps) &<< UInt64(shift))), length: length)
+  }
+}

@@ -1,0 +1,86 @@
+import CallCore
+import Foundation
+import Testing
+
+@testable import Scenarios
+
+@Suite struct `Bytes that are no scenario` {
+  static func load(_ bytes: [UInt8]) -> ScenarioFile.Result {
+    ScenarioFile.load(bytes: bytes, path: "m.yaml", registry: FormatTest.registry, reader: { _ in nil })
+  }
+
+  @Test(arguments: ["hello", "everything", "cgnat-handover"]) func `mutated bytes are reported and never trap`(
+    _ name: String
+  ) {
+    let source = FileManager.default.contents(atPath: FormatTest.folder + "Valid/\(name).yaml").map { Array($0) } ?? []
+    #expect(!source.isEmpty)
+    var random = RandomSource(seed: 1).stream("mutate/\(name)")
+    let alphabet = Array("{}[]:,-#&*!|>'\"%@`\t\n\r \\0aZ$~?=<.".utf8) + [0, 0x7F, 0x80, 0xC2, 0xEF, 0xFF]
+    for _ in 0..<150 {
+      var bytes = source
+      for _ in 0...Int(random.uniform(below: 4)) {
+        let at = Int(random.uniform(below: UInt64(bytes.count)))
+        switch random.uniform(below: 4) {
+        case 0: bytes[at] = alphabet[Int(random.uniform(below: UInt64(alphabet.count)))]
+        case 1: bytes.insert(alphabet[Int(random.uniform(below: UInt64(alphabet.count)))], at: at)
+        case 2: bytes.removeSubrange(at..<min(bytes.count, at + Int(random.uniform(below: 12)) + 1))
+        default: bytes.removeSubrange(at...)
+        }
+        if bytes.isEmpty { bytes = [0x61] }
+      }
+      let result = Self.load(bytes)
+      #expect(result.scenario != nil || !result.diagnostics.isEmpty)
+      for style: DiagnosticReport.Style in [.text(color: true), .json, .github] {
+        _ = result.report.rendered(as: style)
+      }
+    }
+  }
+
+  @Test func `random bytes are reported and never trap`() {
+    var random = RandomSource(seed: 2).stream("noise")
+    for length in 0..<200 {
+      let result = Self.load(random.bytes(length))
+      #expect(result.scenario == nil)
+      #expect(!result.diagnostics.isEmpty)
+    }
+  }
+
+  @Test func `a file over one mebibyte is refused`() {
+    let result = Self.load(Array(repeating: 0x20, count: (1 << 20) + 1))
+    #expect(result.diagnostics.map(\.code) == [.tooLarge])
+  }
+
+  @Test func `deep nesting in either style is refused`() {
+    let flow = Self.load(Array((String(repeating: "{a: ", count: 5_000)).utf8))
+    let block = Self.load(Array((0..<900).map { String(repeating: " ", count: $0) + "a:\n" }.joined().utf8))
+    #expect(flow.diagnostics.map(\.code) == [.tooLarge])
+    #expect(block.diagnostics.map(\.code) == [.tooLarge])
+  }
+
+  @Test func `a bomb of aliases is refused at once`() {
+    var text = "a0: &a0 [x, x, x, x, x, x, x, x]\n"
+    for level in 1..<30 {
+      text += "? [*a\(level - 1), *a\(level - 1), *a\(level - 1), *a\(level - 1)]\n: 1\n"
+      text += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1), *a\(level - 1)]\n"
+    }
+    let result = Self.load(Array(text.utf8))
+    #expect(result.diagnostics.map(\.code) == [.anchorOrAlias])
+  }
+
+  @Test func `a key that is a list is refused`() {
+    let result = Self.load(Array("callsim: 1\n? [a, b]\n: 1\n".utf8))
+    #expect(result.diagnostics.map(\.code).contains(.keyNotScalar))
+  }
+
+  @Test func `a path that is a folder cannot be read`() {
+    let result = ScenarioFile.load(path: FormatTest.folder, registry: FormatTest.registry)
+    #expect(result.diagnostics.map(\.code) == [.unreadable])
+  }
+
+  @Test func `a byte order mark and Windows line ends are accepted`() throws {
+    let text = try String(contentsOfFile: FormatTest.folder + "Valid/hello.yaml", encoding: .utf8)
+    let result = FormatTest.load("\u{FEFF}" + text.replacing("\n", with: "\r\n"))
+    #expect(FormatTest.text(result) == "")
+    #expect(result.scenario?.cells.count == 1)
+  }
+}

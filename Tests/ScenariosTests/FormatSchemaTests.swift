@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+@testable import Scenarios
+
+@Suite struct `The schema` {
+  static let schema = ScenarioSchema.json(registry: FormatTest.registry)
+
+  @Test(arguments: `Files that are right`.names) func `accepts what the decoder accepts`(_ name: String) throws {
+    let bytes = FileManager.default.contents(atPath: FormatTest.folder + "Valid/\(name).yaml").map { Array($0) } ?? []
+    var sources = SourceMap()
+    var diagnostics: [Diagnostic] = []
+    let root = YAMLReader.read(bytes, path: name, usedFrom: nil, into: &sources, diagnostics: &diagnostics)
+    let node = try #require(root)
+    #expect(SchemaChecker(root: Self.schema).problems(of: JSON(node)) == [])
+  }
+
+  @Test(arguments: ["unknown-keys", "units", "booleans", "version", "missing-keys", "expectation-kinds"])
+  func `refuses what the decoder refuses for its shape`(_ name: String) throws {
+    let bytes = FileManager.default.contents(atPath: FormatTest.folder + "Broken/\(name).yaml").map { Array($0) } ?? []
+    var sources = SourceMap()
+    var diagnostics: [Diagnostic] = []
+    let node = try #require(
+      YAMLReader.read(bytes, path: name, usedFrom: nil, into: &sources, diagnostics: &diagnostics))
+    #expect(!SchemaChecker(root: Self.schema).problems(of: JSON(node)).isEmpty)
+  }
+
+  @Test func `is valid JSON in which every reference leads somewhere`() throws {
+    let text = Self.schema.prettyText
+    _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    for match in text.matches(of: /"#\/definitions\/([^"]+)"/) {
+      #expect(Self.schema["definitions"]?[String(match.1)] != nil)
+    }
+  }
+
+  @Test func `describes every key`() {
+    func check(_ json: JSON) {
+      if case .object(let properties)? = json["properties"] {
+        for property in properties { #expect(property.value["description"] != nil, "\(property.name)") }
+      }
+    }
+    check(Self.schema)
+    guard case .object(let definitions)? = Self.schema["definitions"] else { return #expect(Bool(false)) }
+    for definition in definitions { check(definition.value) }
+    #expect(definitions.count > 25)
+  }
+
+  @Test func `knows the actions of the profiles`() {
+    #expect(
+      Self.schema["definitions"]?["timeline-entry"]?["properties"]?["do"]?["pattern"]?.text.contains("hangup") == true)
+  }
+}
+
+/// The part of draft-07 that the schema uses.
+private struct SchemaChecker {
+  let root: JSON
+
+  func problems(of value: JSON) -> [String] { problems(value, root, at: "$") }
+
+  private func problems(_ value: JSON, _ schema: JSON, at path: String) -> [String] {
+    if case .string(let reference)? = schema["$ref"] {
+      let name = reference.dropFirst("#/definitions/".count)
+      return root["definitions"]?[String(name)].map { problems(value, $0, at: path) } ?? ["\(path): no \(reference)"]
+    }
+    var found: [String] = []
+    if let type = schema["type"], !fits(value, type) { return ["\(path): \(value.text.prefix(40)) is no \(type.text)"] }
+    if let constant = schema["const"], constant != value { found.append("\(path): is not \(constant.text)") }
+    if case .array(let legal)? = schema["enum"], !legal.contains(value) { found.append("\(path): not in enum") }
+    if case .string(let pattern)? = schema["pattern"], case .string(let text) = value,
+      text.range(of: pattern, options: .regularExpression) == nil
+    {
+      found.append("\(path): \(text) does not match \(pattern)")
+    }
+    if case .integer(let number) = value {
+      if case .integer(let minimum)? = schema["minimum"], number < minimum { found.append("\(path): too small") }
+      if case .integer(let maximum)? = schema["maximum"], number > maximum { found.append("\(path): too large") }
+    }
+    return found + combined(value, schema, at: path) + members(value, schema, at: path)
+  }
+
+  private func combined(_ value: JSON, _ schema: JSON, at path: String) -> [String] {
+    func list(_ name: String) -> [JSON]? {
+      guard case .array(let schemas)? = schema[name] else { return nil }
+      return schemas
+    }
+    var found = (list("allOf") ?? []).flatMap { problems(value, $0, at: path) }
+    if let any = list("anyOf"), !any.contains(where: { problems(value, $0, at: path).isEmpty }) {
+      found.append("\(path): fits none of anyOf")
+    }
+    if let one = list("oneOf"), one.count(where: { problems(value, $0, at: path).isEmpty }) != 1 {
+      found.append("\(path): does not fit exactly one of oneOf")
+    }
+    return found
+  }
+
+  private func members(_ value: JSON, _ schema: JSON, at path: String) -> [String] {
+    var found: [String] = []
+    if case .object(let members) = value {
+      if case .array(let required)? = schema["required"] {
+        for case .string(let name) in required where value[name] == nil { found.append("\(path): no \(name)") }
+      }
+      for member in members {
+        if let property = schema["properties"]?[member.name] {
+          found += problems(member.value, property, at: "\(path).\(member.name)")
+        } else if schema["additionalProperties"] == .bool(false) {
+          found.append("\(path): unknown \(member.name)")
+        } else if let additional = schema["additionalProperties"] {
+          found += problems(member.value, additional, at: "\(path).\(member.name)")
+        }
+      }
+    }
+    if case .array(let items) = value {
+      if let item = schema["items"] {
+        for (index, value) in items.enumerated() { found += problems(value, item, at: "\(path)[\(index)]") }
+      }
+      if case .integer(let least)? = schema["minItems"], items.count < least { found.append("\(path): too few") }
+      if case .integer(let most)? = schema["maxItems"], items.count > most { found.append("\(path): too many") }
+    }
+    return found
+  }
+
+  private func fits(_ value: JSON, _ type: JSON) -> Bool {
+    switch (type, value) {
+    case (.array(let types), _): types.contains { fits(value, $0) }
+    case (.string("object"), .object), (.string("array"), .array), (.string("string"), .string),
+      (.string("boolean"), .bool), (.string("integer"), .integer), (.string("number"), .integer),
+      (.string("number"), .real), (.string("null"), .null):
+      true
+    default: false
+    }
+  }
+}
+
+extension JSON {
+  fileprivate init(_ node: YAMLNode) {
+    switch node.content {
+    case .mapping(let entries): self = .object(entries.map { Member(name: $0.key, value: JSON($0.value)) })
+    case .sequence(let items): self = .array(items.map { JSON($0) })
+    case .scalar(let scalar):
+      switch scalar.coreType {
+      case .null: self = .null
+      case .flag: self = .bool(scalar.flag == true)
+      case .integer: self = scalar.integer.map { .integer($0) } ?? .real(0)
+      case .real: self = .real(Double(scalar.text) ?? 0)
+      case .text: self = .string(scalar.text)
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import CallCore
+import VirtualPeer
+
+@testable import Scenarios
+
+/// A small profile for tests of the format, so that they do not change when a real profile does.
+enum FormatTest {
+  static let vocabulary = Vocabulary(
+    profile: "knotos", summary: "a test profile",
+    machines: [
+      StateMachine(
+        "call.state",
+        states: [
+          .init("idle", ""), .init("calling", ""), .init("ringing", ""), .init("connecting", ""),
+          .init("connected", ""),
+          .init("reconnecting", ""), .init("ended", "", isTerminal: true),
+        ],
+        transitions: [])
+    ],
+    actions: [
+      ActionDeclaration("call", [ParameterDeclaration("to", .peer, required: true, "whom")], "calls somebody"),
+      ActionDeclaration("accept", [], "accepts"), ActionDeclaration("decline", [], "declines"),
+      ActionDeclaration("hangup", [], "ends the call"), ActionDeclaration("mute", [], "mutes"),
+      ActionDeclaration("unmute", [], "unmutes"),
+    ],
+    messages: ["offer", "answer", "candidate", "hangup"].map {
+      MessageDeclaration($0, .both, "", provenance: .harnessDefault)
+    },
+    endCodes: ["local-hangup", "remote-hangup", "declined", "ring-timeout", "ice-failed"].map {
+      CodeDeclaration($0, "", provenance: .harnessDefault)
+    },
+    values: [ValueDeclaration("rejected", .text, "the last refused message")],
+    settings: [
+      ParameterDeclaration("ring-timeout", .duration, "how long it rings"),
+      ParameterDeclaration("ice-restart", .flag, "whether it restarts ICE"),
+    ])
+
+  static let registry = ProfileRegistry([vocabulary])
+
+  /// The folder of this file, where the corpora lie.
+  static let folder = String(#filePath.prefix(through: #filePath.lastIndex(of: "/") ?? #filePath.startIndex))
+
+  static func load(_ text: String) -> ScenarioFile.Result {
+    ScenarioFile.load(text: text, path: "t.yaml", registry: registry)
+  }
+
+  /// A scenario of two peers with these lines added.
+  static func load(timeline: String = "", expect: String = "", rest: String = "") -> ScenarioFile.Result {
+    load(
+      """
+      callsim: 1
+      id: t
+      peers:
+        alice: { network: wifi }
+        bob: { network: wifi }
+      \(rest)
+      timeline:
+        - { id: go, at: 0s, do: alice.call, to: bob }
+      \(timeline)
+      expect:
+        - { ends: alice, code: local-hangup }
+      \(expect)
+      """)
+  }
+
+  static func text(_ result: ScenarioFile.Result) -> String { result.report.rendered(as: .text(color: false)) }
+}
