@@ -23,8 +23,10 @@ public struct DiagnosticReport: Sendable {
       let place = "\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column)"
       if let cell = cells[place], cell != item.cell { return false }
       cells[place] = item.cell
-      return seen.insert("\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column) \(item.message)")
-        .inserted
+      return seen.insert(
+        "\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column) \(item.message)"
+      )
+      .inserted
     }
     self.diagnostics = distinct.enumerated()
       .sorted { ($0.element.span, $0.offset) < ($1.element.span, $1.offset) }
