@@ -1,0 +1,38 @@
+# callsim: `make run` plays the scenario suite, `make test` runs the tests. Both start from a bare Debian machine
+# with Swift on it.
+#
+# Debug and release builds live in folders of their own, so that neither rebuilds the other.
+
+SHELL := /bin/bash
+RELEASE := .build-release
+CALLSIM := $(RELEASE)/release/callsim
+SCENARIOS ?= scenarios
+
+.PHONY: help prepare build run test lint format bench clean
+help:
+	@sed -n 's/^\([a-z]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-8s %s\n' $$n "$$d"; done
+
+prepare: ## installs the system packages that are missing
+	@scripts/prepare
+
+build: prepare ## builds the callsim program, optimised
+	swift build -c release --scratch-path $(RELEASE) --product callsim
+
+run: build ## builds callsim and runs every scenario
+	$(CALLSIM) run $(SCENARIOS)
+
+test: prepare ## builds and runs all tests
+	swift build --build-tests
+	swift test --skip-build --disable-xctest
+
+lint: ## reports what does not follow the formatting rules
+	swift format lint --strict --parallel --recursive Sources Tests Benchmarks/Package.swift Benchmarks/Sources Package.swift
+
+format: ## formats every source file in place
+	swift format --in-place --parallel --recursive Sources Tests Benchmarks/Package.swift Benchmarks/Sources Package.swift
+
+bench: prepare ## measures speed against the figures we aim for
+	swift run -c release --package-path Benchmarks --scratch-path .build-bench callsim-bench
+
+clean: ## removes everything that was built
+	rm -rf .build $(RELEASE) .build-bench callsim-runs
