@@ -8,12 +8,26 @@ public final class Simulator {
   public let trace: Trace
   public let random: RandomSource
 
+  // The tables every packet touches. Exclusive access to a class's properties is checked at run time, at a quarter of
+  // the cost of a packet; debug builds, and so the tests, keep the checks.
+  #if !DEBUG
+    @exclusivity(unchecked)
+  #endif
   var fabric: Fabric
+  #if !DEBUG
+    @exclusivity(unchecked)
+  #endif
   var hosts = Table<Host>()
+  #if !DEBUG
+    @exclusivity(unchecked)
+  #endif
   var sockets: [SocketEntry] = []
+  #if !DEBUG
+    @exclusivity(unchecked)
+  #endif
+  var timers: [TimerEntry] = []
   var freeSockets: [UInt32] = []
   var socketCount: UInt32 = 0
-  var timers: [TimerEntry] = []
   var freeTimers: [UInt32] = []
 
   var hostNames: [String: HostID] = [:]

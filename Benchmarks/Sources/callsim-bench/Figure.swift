@@ -1,4 +1,6 @@
-/// One measured number and what it should be.
+import Glibc
+
+/// One number that is measured, and what it should be.
 struct Figure {
   enum Aim {
     case atLeast(Double)
@@ -6,47 +8,24 @@ struct Figure {
   }
 
   let name: String
-  let measured: Double
   let aim: Aim
+  let measure: () -> Double
 
-  init(_ name: String, _ measured: Double, aim: Double) {
+  init(_ name: String, _ aim: Aim, measure: @escaping () -> Double) {
     self.name = name
-    self.measured = measured
-    self.aim = .atLeast(aim)
+    self.aim = aim
+    self.measure = measure
   }
 
-  init(_ name: String, _ measured: Double, limit: Double) {
-    self.name = name
-    self.measured = measured
-    aim = .atMost(limit)
-  }
-
-  var isReached: Bool {
-    switch aim {
-    case .atLeast(let bound): measured >= bound
-    case .atMost(let bound): measured <= bound
-    }
-  }
-}
-
-/// Prints figures as they come.
-struct FigureTable {
-  private static let columns = (name: 52, number: 12)
-
-  func printHeader() {
-    print("\(processorName()); CPU time of one core, best of \(rounds)")
-    print("figure".padded(to: Self.columns.name), "measured".aligned(to: Self.columns.number), "     aim")
-  }
-
-  func add(_ figure: Figure) {
-    let (sign, bound) =
-      switch figure.aim {
-      case .atLeast(let bound): ("≥", bound)
-      case .atMost(let bound): ("≤", bound)
+  /// Measures several times and prints the best: noise on a shared machine only ever makes code slower.
+  func measureAndPrint() {
+    let values = (0..<rounds).map { _ in measure() }
+    let (sign, bound, best, isReached) =
+      switch aim {
+      case .atLeast(let bound): ("≥", bound, values.max() ?? 0, (values.max() ?? 0) >= bound)
+      case .atMost(let bound): ("≤", bound, values.min() ?? 0, (values.min() ?? 0) <= bound)
       }
-    print(
-      figure.name.padded(to: Self.columns.name), short(figure.measured).aligned(to: Self.columns.number),
-      "  \(sign) \(short(bound))".padded(to: 11), figure.isReached ? "" : "missed")
+    printRow(name, short(best), "\(sign) \(short(bound))", isReached ? "" : "missed")
   }
 
   /// Three significant digits with a unit prefix: `6.12 M`.
@@ -69,7 +48,23 @@ struct FigureTable {
   }
 }
 
+func printHeader() {
+  print("\(processorName()); processor time of one core, best of \(rounds)")
+  printRow("figure", "measured", "aim", "")
+}
+
+private func printRow(_ name: String, _ measured: String, _ aim: String, _ remark: String) {
+  let columns = name.padded(to: 60) + measured.aligned(to: 9) + "   " + aim.padded(to: 9) + remark
+  print(columns.trimmed)
+  fflush(nil)
+}
+
 extension String {
   fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
   fileprivate func aligned(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+  fileprivate var trimmed: Substring {
+    var text = self[...]
+    while text.last == " " { text.removeLast() }
+    return text
+  }
 }

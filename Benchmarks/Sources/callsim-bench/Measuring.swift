@@ -14,13 +14,6 @@ func cost(of body: () throws -> Void) rethrows -> Double {
   return processorSeconds() - begin
 }
 
-/// The best of several runs: noise on a shared machine only ever makes code slower.
-func bestRate(of rounds: Int, _ run: () throws -> Double) rethrows -> Double {
-  var best = 0.0
-  for _ in 0..<rounds { best = max(best, try run()) }
-  return best
-}
-
 /// The processor's model, and how many of them there are.
 func processorName() -> String {
   var name = "unknown processor"
