@@ -50,11 +50,16 @@ package.targets = [
     path: stack + "CallSession"),
 
   .target(name: "SimNet", dependencies: ["CallCore"]),
-  .target(name: "VirtualPeer", dependencies: ["CallCore", "SimNet", "CallSession", "STUN", "TURN", "Digests"]),
-  .target(name: "Profiles", dependencies: ["CallCore", "VirtualPeer"]),
+  .target(
+    name: "VirtualPeer",
+    dependencies: ["CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests"]),
+  .target(name: "Profiles", dependencies: ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
   .target(
     name: "Scenarios",
-    dependencies: ["CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "Yams", collections]),
+    dependencies: [
+      "CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN", "Yams",
+      collections,
+    ]),
   .executableTarget(
     name: "callsim",
     dependencies: [
@@ -67,9 +72,9 @@ let tested: [String: [Target.Dependency]] = [
   "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
   "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "SRTP", "CVirtualClock"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore"], "CallSession": ["CallCore", "SDP", "ICE", "CVirtualClock"], "SimNet": ["CallCore"],
+  "Codecs": ["CallCore"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE"], "SimNet": ["CallCore"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
-  "Profiles": ["CallCore", "SimNet", "CallSession", "VirtualPeer"],
+  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
   "Scenarios": ["CallCore", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
 let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]

@@ -1,4 +1,6 @@
 public import CallCore
+public import DTLS
+public import ICE
 
 /// A STUN or TURN server, its name already resolved.
 public struct ICEServer: Hashable, Sendable {
@@ -44,6 +46,8 @@ public struct AudioSettings: Hashable, Sendable {
   public var constantBitrate = false
   /// The loss the encoder is told to expect, 0...100, or nil to follow receiver reports.
   public var expectedLossPercent: Int?
+  /// Whether lost packets are asked for again (RFC 4585), when the peer agrees.
+  public var nack = false
 
   public init() {}
 }
@@ -68,5 +72,28 @@ public struct LocalInterface: Hashable, Sendable {
     self.socket = socket
     self.name = name
     self.networkType = networkType
+  }
+}
+
+/// Everything a session is told once.
+public struct SessionConfiguration: Sendable {
+  public var iceServers: [ICEServer] = []
+  public var iceTransportPolicy = ICETransportPolicy.all
+  public var ice = ICESettings()
+  public var dtls = DTLSTransport.Configuration()
+  public var audio = AudioSettings()
+  public var media = MediaFidelity.real
+  public var protection = MediaProtection.dtlsSRTP
+  /// The DTLS identity; shared by every session of a peer.
+  public var certificate: Certificate
+  public var wallClock = WallClock()
+  /// The RTCP canonical name (RFC 7022: meaningless to others, the same for all of a peer's streams).
+  public var cname: String
+  /// How often a STUN server is asked again, so that a NAT's mapping lives.
+  public var stunKeepalive = Interval.seconds(10)
+
+  public init(certificate: Certificate, cname: String) {
+    self.certificate = certificate
+    self.cname = cname
   }
 }

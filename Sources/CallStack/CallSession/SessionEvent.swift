@@ -1,30 +1,15 @@
 public import CallCore
+public import DTLS
+public import ICE
+public import SDP
 
 /// W3C `RTCPeerConnectionState`.
 public enum ConnectionState: String, Sendable, CaseIterable {
   case new, connecting, connected, disconnected, failed, closed
 }
 
-/// W3C `RTCIceConnectionState`.
-public enum ICEConnectionState: String, Sendable, CaseIterable {
-  case new, checking, connected, completed, disconnected, failed, closed
-}
-
 /// W3C `RTCIceGatheringState`.
 public enum ICEGatheringState: String, Sendable, CaseIterable { case new, gathering, complete }
-
-/// W3C `RTCDtlsTransportState`.
-public enum DTLSState: String, Sendable, CaseIterable { case new, connecting, connected, closed, failed }
-
-/// W3C `RTCSignalingState`.
-public enum SignalingState: String, Sendable, CaseIterable {
-  case stable
-  case haveLocalOffer = "have-local-offer"
-  case haveRemoteOffer = "have-remote-offer"
-  case haveLocalPranswer = "have-local-pranswer"
-  case haveRemotePranswer = "have-remote-pranswer"
-  case closed
-}
 
 /// One side of the selected candidate pair.
 public struct CandidateSummary: Hashable, Sendable {
@@ -50,7 +35,7 @@ public enum SessionEvent: Sendable {
   /// A local candidate to trickle (`candidate:…` text), or nil at the end of candidates.
   case iceCandidate(String?, mid: String, mLineIndex: Int)
   case iceConnectionStateChange(ICEConnectionState)
-  case dtlsStateChange(DTLSState)
+  case dtlsStateChange(DTLSTransportState)
   case connectionStateChange(ConnectionState)
   case negotiationNeeded
   /// A remote track begins (W3C `track`).
@@ -67,8 +52,10 @@ public enum SessionEvent: Sendable {
   case dtlsFailed(reason: String)
   /// An NSS key log line, so that captures can be decrypted.
   case keyLog(String)
-  /// One RTP packet left or arrived (already authenticated).
-  case mediaSent(ssrc: UInt32, byteCount: Int)
+  /// One RTP packet left. `prefix` is the first 8 bytes of its payload before protection, so that an observer of the
+  /// wire can prove that they never cross it in clear.
+  case mediaSent(ssrc: UInt32, byteCount: Int, prefix: UInt64)
+  /// One RTP packet arrived and was authenticated.
   case mediaReceived(ssrc: UInt32, byteCount: Int)
   /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.
   case packetDiscarded(what: StaticString, from: Endpoint)

@@ -38,6 +38,9 @@ extension TURNServer {
     if let index = faults.firstIndex(where: { $0.method == request.message.method }) {
       return inject(faults.remove(at: index), into: request)
     }
+    if let rejection = rejections.first(where: { $0.method == request.message.method }) {
+      return inject((rejection.method, rejection.error, nil), into: request)
+    }
     let response: STUNMessageBuilder
     do throws(STUNError) {
       switch request.message.method {

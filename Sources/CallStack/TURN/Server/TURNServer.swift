@@ -22,6 +22,7 @@ public struct TURNServer: SansIO, ~Copyable {
   var ports: RelayPorts
   var nonces: NonceIssuer
   var binding: STUNBindingServer
+  var rejections: [(method: STUNMethod, error: STUNError)] = []
   var faults: [(method: STUNMethod, error: STUNError, alternate: Endpoint?)] = []
 
   var random: RandomStream
@@ -47,6 +48,22 @@ public struct TURNServer: SansIO, ~Copyable {
     _ method: STUNMethod, with error: STUNError, count: Int = 1, alternate: Endpoint? = nil
   ) {
     for _ in 0..<max(0, count) { faults.append((method, error, alternate)) }
+  }
+
+  /// Refuses every authenticated request of a method with `error` from now on; nil ends it.
+  public mutating func setRejection(_ error: STUNError?, of method: STUNMethod) {
+    rejections.removeAll { $0.method == method }
+    if let error { rejections.append((method, error)) }
+  }
+
+  /// Ends every permission at once, as if nobody had refreshed them.
+  public mutating func expirePermissions() {
+    for index in slots.indices { slots[index]?.permissions.removeAll() }
+  }
+
+  /// Ends every channel binding at once, as if nobody had refreshed them.
+  public mutating func expireChannels() {
+    for index in slots.indices { slots[index]?.channels.removeAll() }
   }
 
   /// Makes every nonce handed out so far stale.

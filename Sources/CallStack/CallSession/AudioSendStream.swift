@@ -1,0 +1,167 @@
+internal import CallCore
+internal import Codecs
+internal import RTP
+internal import SDP
+
+/// From samples to RTP packets. Encoding happens when the packet is asked for, into the memory it leaves from.
+final class AudioSendStream {
+  /// With DTX one packet in this many samples says that silence goes on (RFC 7587 section 3.1.3 lets the codec choose).
+  private static let silenceInterval: UInt32 = 19_200
+
+  private(set) var rtp: RTPSender
+  private let settings: AudioSettings
+  private var encoder: AudioEncoder
+  private var framer: PCMFramer
+  private var frame: [Int16] = []
+  private var levels: [AudioLevel] = []
+  private var levelSamples = 0
+  private var loudest = AudioLevel.silence
+  private var mediaTime: UInt32 = 0
+  private var silentSince: UInt32?
+  private var isTalking = false
+  private let scratch: UnsafeMutableBufferPointer<UInt8>
+  private var silence: [Int16] = []
+
+  init(
+    settings: AudioSettings, media: MediaFidelity, codec: NegotiatedCodec, ssrc: UInt32, random: consuming RandomStream
+  ) {
+    self.settings = settings
+    encoder = Self.makeEncoder(settings, media, codec)
+    let samples = encoder.packetDuration.samplesPerChannel
+    framer = PCMFramer(frameSize: samples)
+    var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
+    if codec.feedback.contains(.nack) { sending.historyCapacity = 256 }
+    rtp = RTPSender(ssrc: ssrc, settings: sending, random: random)
+    scratch = .allocate(capacity: OpusEncoder.maximumPacketSize)
+  }
+
+  deinit { scratch.deallocate() }
+
+  private static func makeEncoder(
+    _ settings: AudioSettings, _ media: MediaFidelity, _ codec: NegotiatedCodec
+  ) -> AudioEncoder {
+    let wishes = OpusParameters(codec.parameters)
+    let duration = PacketDuration(milliseconds: Int(settings.ptime.milliseconds)) ?? .ms20
+    let usesFEC = settings.inBandFEC && wishes.usesInbandFEC
+    switch media {
+    case .real:
+      var opus = OpusEncoder.Settings()
+      opus.packetDuration = duration
+      opus.bitrate =
+        wishes.maximumAverageBitrate.map { min(settings.bitrate, .bitsPerSecond(Int64($0))) } ?? settings.bitrate
+      opus.complexity = settings.complexity
+      opus.isVariableBitrate = !(settings.constantBitrate || wishes.isConstantBitrate)
+      opus.usesInBandFEC = usesFEC
+      opus.expectedPacketLoss = settings.expectedLossPercent ?? 0
+      opus.usesDTX = settings.dtx
+      do throws(CodecError) {
+        return .opus(try OpusEncoder(settings: opus))
+      } catch {
+        preconditionFailure("validated audio settings were refused: \(error)")
+      }
+    case .synthetic:
+      var synthetic = SyntheticAudioEncoder.Settings()
+      synthetic.packetDuration = duration
+      synthetic.bitrate = settings.bitrate
+      synthetic.usesInBandFEC = usesFEC
+      synthetic.usesDTX = settings.dtx
+      return .synthetic(SyntheticAudioEncoder(settings: synthetic))
+    }
+  }
+
+  func update(codec: NegotiatedCodec) { rtp.setPayloadType(codec.payloadType) }
+
+  var hasSent: Bool { rtp.outbound.packetsSent > 0 }
+  var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
+
+  // MARK: Samples
+
+  func append(_ samples: Span<Int16>, isEnabled: Bool) {
+    if isEnabled {
+      framer.append(samples)
+    } else {
+      if silence.count != samples.count { silence = Array(repeating: 0, count: samples.count) }
+      let quiet = silence
+      framer.append(quiet.span)
+    }
+  }
+
+  func append(_ level: AudioLevel, duration: Interval) {
+    let frame = encoder.packetDuration.samplesPerChannel
+    loudest = max(loudest, level)
+    levelSamples += Int(duration.nanoseconds * 48 / 1_000_000)
+    while levelSamples >= frame {
+      levelSamples -= frame
+      levels.append(loudest)
+      loudest = levelSamples > 0 ? level : .silence
+    }
+  }
+
+  func dropPending() {
+    levels.removeAll(keepingCapacity: true)
+    while framer.takeFrame(into: &frame) {
+      mediaTime &+= UInt32(encoder.packetDuration.samplesPerChannel)
+    }
+  }
+
+  // MARK: Packets
+
+  /// Writes the next audio packet or retransmission, and returns the first bytes of its payload.
+  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> UInt64? {
+    while let encoded = encodeNext() {
+      let time = mediaTime
+      mediaTime &+= UInt32(encoded.samplesPerChannel)
+      guard shouldSend(encoded, at: time) else { continue }
+      let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount).bytes
+      let isOnset = !isTalking && !encoded.isDTX
+      isTalking = !encoded.isDTX
+      guard rtp.packetize(payload: payload, mediaTime: time, marker: isOnset, into: &buffer, at: now) != nil else {
+        continue
+      }
+      return payload.bigEndian(UInt64.self, at: 0) ?? 0
+    }
+    return rtp.retransmit(into: &buffer, at: now) == nil ? nil : 0
+  }
+
+  private func encodeNext() -> EncodedAudio? {
+    var output = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
+    if encoder.needsSamples {
+      guard framer.takeFrame(into: &frame) else { return nil }
+      let samples = frame
+      let encoded = try? encoder.encode(samples.span, into: &output)
+      _ = output.finalize(for: scratch)
+      return encoded
+    }
+    guard !levels.isEmpty else { return nil }
+    let encoded = try? encoder.encode(levels.removeFirst(), into: &output)
+    _ = output.finalize(for: scratch)
+    return encoded
+  }
+
+  private func shouldSend(_ encoded: EncodedAudio, at time: UInt32) -> Bool {
+    guard encoded.isDTX else {
+      silentSince = nil
+      return true
+    }
+    if let silentSince, time &- silentSince < Self.silenceInterval { return false }
+    silentSince = time
+    return true
+  }
+
+  // MARK: Feedback
+
+  func senderReport(blocks: [ReportBlock], clock: WallClock, at now: Instant) -> SenderReport? {
+    rtp.senderReport(blocks: blocks, clock: clock, at: now)
+  }
+
+  func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+    guard block.ssrc == rtp.ssrc else { return }
+    rtp.receive(block, clock: clock, at: now)
+    guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
+    var changed = opus.settings
+    changed.expectedPacketLoss = Int((rtp.remoteInbound.fractionLost * 100).rounded())
+    try? opus.update(changed)
+  }
+
+  func receive(_ nack: GenericNACK) { rtp.receive(nack) }
+}

@@ -1,0 +1,74 @@
+public import CallCore
+internal import ICE
+internal import SDP
+internal import TURN
+
+/// Local candidates: which sockets there are, and what is found on them.
+extension CallSession {
+  /// Says which sockets there are now. Candidates of those that are gone are withdrawn at once; new ones are gathered
+  /// on at the next ICE restart, as with libwebrtc's gather-once policy.
+  public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
+    guard enter(at: now) else { return }
+    let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
+    self.interfaces = interfaces
+    gatherer.remove(sockets: gone)
+    for socket in gone {
+      ice.removeLocalCandidates(base: socket, at: self.now)
+      localCandidates.removeAll { $0.endpoint == socket || $0.relatedEndpoint == socket }
+    }
+    settle()
+  }
+
+  /// Gathers once for each generation of credentials, when a local description is set.
+  mutating func gatherIfNeeded() {
+    guard !isGathering else { return }
+    isGathering = true
+    setGatheringState(.gathering)
+    gatherer.gather(interfaces.map(\.socket), at: now)
+  }
+
+  mutating func handle(_ event: CandidateGatherer.Event) {
+    switch event {
+    case .found(let candidate, let base): add(candidate, base: base)
+    case .lost(let base): ice.removeLocalCandidates(base: base, at: now)
+    case .serverError(let server, let code, let reason):
+      events.append(.iceServerError(server: server, code: code, reason: reason))
+    case .allocated(let allocation):
+      events.append(
+        .turnAllocated(server: allocation.server, relayed: allocation.relayed, lifetime: allocation.lifetime))
+    case .finished:
+      ice.endOfLocalCandidates(at: now)
+      try? jsep.endLocalCandidates()
+      setGatheringState(.complete)
+      events.append(.iceCandidate(nil, mid: transportMid, mLineIndex: 0))
+    }
+  }
+
+  private mutating func add(_ found: ICECandidate, base: Endpoint) {
+    var candidate = found
+    candidate.ufrag = ice.localCredentials.ufrag
+    do throws(ICEError) {
+      try ice.addLocalCandidate(candidate, base: base, at: now)
+    } catch {
+      return
+    }
+    guard !localCandidates.contains(where: { $0.endpoint == candidate.endpoint && $0.type == candidate.type }) else {
+      return
+    }
+    localCandidates.append(candidate)
+    try? jsep.addLocalCandidate(candidate.description)
+    events.append(.iceCandidate(candidate.description, mid: transportMid, mLineIndex: 0))
+  }
+
+  private var transportMid: String {
+    jsep.transport?.mid ?? jsep.localDescription?.media.first?.mid ?? "0"
+  }
+}
+
+extension ICECandidate {
+  /// The base a reflexive candidate was derived from.
+  var relatedEndpoint: Endpoint? {
+    guard case .ip(let address)? = relatedAddress, let port = relatedPort else { return nil }
+    return Endpoint(address, port: port)
+  }
+}

@@ -1,0 +1,203 @@
+public import CallCore
+internal import DTLS
+internal import ICE
+internal import SDP
+
+/// Offers, answers and candidates.
+extension CallSession {
+  public var hasRemoteDescription: Bool { jsep.remoteDescription != nil }
+
+  /// Sends the microphone and receives the far side's: one audio transceiver.
+  public mutating func addAudioTransceiver() {
+    guard !audio.isAdded else { return }
+    audio.isAdded = true
+    do throws(JSEPError) {
+      try jsep.addTrack(.audio, sender: audio.sender)
+    } catch {
+      // A closed session has no transceivers to add.
+      return
+    }
+    settle()
+  }
+
+  /// Makes the next offer bring new ICE credentials.
+  public mutating func restartICE() {
+    guard connectionState != .closed else { return }
+    wantsRestart = hasStartedICE
+    try? jsep.restartICE()
+    settle()
+  }
+
+  public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
+    if wantsRestart, !isRestarting { try beginRestart(byPeer: false) }
+    return try translating { () throws(JSEPError) in
+      SessionDescriptionText(.offer, sdp: try jsep.createOffer(transportParameters()).text)
+    }
+  }
+
+  public mutating func createAnswer() throws(SessionError) -> SessionDescriptionText {
+    try translating { () throws(JSEPError) in
+      SessionDescriptionText(.answer, sdp: try jsep.createAnswer(transportParameters()).text)
+    }
+  }
+
+  public mutating func setLocalDescription(
+    _ description: SessionDescriptionText, at now: Instant
+  ) throws(SessionError) {
+    guard enter(at: now) else { throw .invalidState("closed") }
+    if description.kind == .rollback { return try rollBack() }
+    let parsed = try parse(description)
+    let effects = try translating { () throws(JSEPError) in
+      try jsep.setLocalDescription(Self.type(of: description), parsed)
+    }
+    if description.kind == .offer, !hasStartedICE { ice.setRole(.controlling, at: self.now) }
+    if effects.isNegotiated { try applyNegotiation() }
+    gatherIfNeeded()
+    report(effects)
+    settle()
+  }
+
+  public mutating func setRemoteDescription(
+    _ description: SessionDescriptionText, at now: Instant
+  ) throws(SessionError) {
+    guard enter(at: now) else { throw .invalidState("closed") }
+    if description.kind == .rollback { return try rollBack() }
+    let parsed = try parse(description)
+    let effects = try translating { () throws(JSEPError) in
+      try jsep.setRemoteDescription(Self.type(of: description), parsed)
+    }
+    if description.kind == .offer {
+      if !hasStartedICE { ice.setRole(.controlled, at: self.now) }
+      if effects.isRemoteICERestart, !isRestarting { try beginRestart(byPeer: true) }
+    }
+    if effects.isNegotiated { try applyNegotiation() }
+    report(effects)
+    settle()
+  }
+
+  /// Adds a remote candidate; nil or empty text is the end of candidates.
+  public mutating func addICECandidate(
+    _ candidate: String?, mid: String?, mLineIndex: Int?, at now: Instant
+  ) throws(SessionError) {
+    guard enter(at: now) else { throw .invalidState("closed") }
+    let text = candidate ?? ""
+    let parsed = text.isEmpty ? nil : ICECandidate(text)
+    guard text.isEmpty || parsed != nil else { throw .invalidCandidate(text) }
+    do throws(JSEPError) {
+      guard try jsep.addRemoteCandidate(text, mid: mid, mLineIndex: mLineIndex ?? 0) else { return }
+    } catch .unknownUsernameFragment {
+      // A candidate of a generation that is over: too late, and nobody's mistake.
+      return
+    } catch {
+      throw .invalidCandidate("\(error)")
+    }
+    if let parsed { ice.addRemoteCandidate(parsed, at: self.now) } else { ice.endOfRemoteCandidates(at: self.now) }
+    settle()
+  }
+
+  // MARK: Steps
+
+  private mutating func beginRestart(byPeer: Bool) throws(SessionError) {
+    do throws(ICEError) {
+      try ice.restart(at: now)
+    } catch {
+      throw .invalidState("\(error)")
+    }
+    isRestarting = true
+    wantsRestart = false
+    localCandidates = []
+    isGathering = false
+    events.append(.iceRestart(byPeer: byPeer))
+  }
+
+  private mutating func rollBack() throws(SessionError) {
+    let effects = try translating { () throws(JSEPError) in try jsep.rollback() }
+    if isRestarting {
+      try? ice.cancelRestart(at: now)
+      isRestarting = false
+    }
+    report(effects)
+    settle()
+  }
+
+  /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
+  private mutating func applyNegotiation() throws(SessionError) {
+    if let media = jsep.media.first(where: { $0.kind == .audio }) { audio.apply(media, at: now) }
+    guard let transport = jsep.transport else { return }
+    if transport.remote.isLite { ice.setRemoteIsLite(at: now) }
+    let credentials = ICECredentials(ufrag: transport.remote.usernameFragment, password: transport.remote.password)
+    if ice.remoteCredentials != credentials {
+      do throws(ICEError) {
+        try ice.setRemoteCredentials(credentials, at: now)
+      } catch {
+        throw .invalidDescription("ICE credentials: \(error)")
+      }
+    }
+    for text in transport.remote.candidates {
+      if let candidate = ICECandidate(text) { ice.addRemoteCandidate(candidate, at: now) }
+    }
+    if transport.remote.endOfCandidates { ice.endOfRemoteCandidates(at: now) }
+    hasStartedICE = true
+    guard configuration.protection == .dtlsSRTP, dtls.role == nil else { return }
+    let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
+    do throws(DTLSError) {
+      try dtls.start(as: transport.setup == .active ? .client : .server, remoteFingerprints: fingerprints, at: now)
+    } catch {
+      throw .invalidDescription("no usable fingerprint")
+    }
+  }
+
+  private mutating func report(_ effects: DescriptionEffects) {
+    for id in effects.tracksAdded {
+      if let mid = jsep.transceiver(id)?.mid { events.append(.track(mid: mid)) }
+    }
+  }
+
+  private func transportParameters() -> TransportParameters {
+    let fingerprint = SDP.Fingerprint(
+      algorithm: "sha-256", digest: configuration.certificate.fingerprint(.sha256).digest)
+    return TransportParameters(
+      usernameFragment: ice.localCredentials.ufrag, password: ice.localCredentials.password,
+      fingerprints: [fingerprint], candidates: localCandidates.map(\.description),
+      endOfCandidates: iceGatheringState == .complete && !localCandidates.isEmpty,
+      defaultEndpoint: localCandidates.first?.endpoint)
+  }
+
+  private func parse(_ description: SessionDescriptionText) throws(SessionError) -> SessionDescription {
+    do throws(SDPError) {
+      return try SessionDescription(parsing: description.sdp)
+    } catch {
+      throw .invalidDescription("\(error)")
+    }
+  }
+
+  private static func type(of description: SessionDescriptionText) -> DescriptionType {
+    switch description.kind {
+    case .answer: .answer
+    case .pranswer: .pranswer
+    case .offer, .rollback: .offer
+    }
+  }
+
+}
+
+/// Runs a JSEP step and says its errors in the session's words.
+private func translating<Result>(_ body: () throws(JSEPError) -> Result) throws(SessionError) -> Result {
+  do throws(JSEPError) {
+    return try body()
+  } catch {
+    throw SessionError(error)
+  }
+}
+
+extension SessionError {
+  init(_ error: JSEPError) {
+    switch error {
+    case .noCommonCodec: self = .noCommonCodec
+    case .wrongState(let state): self = .invalidState(state.rawValue)
+    case .modifiedDescription, .unknownTransceiver, .transceiverStopped, .nothingToNegotiate:
+      self = .invalidState("\(error)")
+    default: self = .invalidDescription("\(error)")
+    }
+  }
+}

@@ -1,0 +1,192 @@
+internal import CallCore
+internal import DTLS
+internal import ICE
+internal import RTP
+internal import SRTP
+internal import TURN
+
+/// Where datagrams come from and go to: demultiplexing, ICE, DTLS, and SRTP between them.
+extension CallSession {
+  // MARK: In
+
+  /// Tells protocols apart by their first byte (RFC 7983 section 7).
+  mutating func demultiplex(_ datagram: RawSpan, on path: Path) {
+    guard let first = datagram.byte(at: 0) else { return discard("empty", on: path) }
+    switch first {
+    case 0...3: ice.receive(datagram, on: path, at: now)
+    case 20...63:
+      ice.markReceived(on: path, at: now)
+      traffic.received(datagram.byteCount, on: path, at: now)
+      dtls.receive(datagram, on: path, at: now)
+    case 128...191:
+      receiveMedia(datagram, on: path)
+    default: discard("unknown-protocol", on: path)
+    }
+  }
+
+  mutating func discard(_ what: StaticString, on path: Path) {
+    events.append(.packetDiscarded(what: what, from: path.remote))
+  }
+
+  /// Media of an authenticated source only reaches statistics and the jitter buffer: forged packets move nothing.
+  private mutating func receiveMedia(_ datagram: RawSpan, on path: Path) {
+    guard datagram.byteCount <= maximumDatagramSize else { return discard("oversized", on: path) }
+    guard configuration.protection == .dtlsSRTP else { return accept(datagram, on: path) }
+    guard hasKeys else { return discard("media-before-keys", on: path) }
+    let failure = withUnsafeTemporaryAllocation(byteCount: maximumDatagramSize, alignment: 16) { memory in
+      var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
+      packet.append(contentsOf: datagram)
+      let isRTCP = Self.isRTCP(datagram)
+      do throws(SRTPError) {
+        if isRTCP { try inbound?.unprotectRTCP(&packet) } else { try inbound?.unprotectRTP(&packet) }
+      } catch {
+        return Optional(error)
+      }
+      accept(packet.span.bytes, on: path)
+      return nil
+    }
+    switch failure {
+    case nil: break
+    case .replayed: discard("srtp-replay", on: path)
+    case .authenticationFailed: discard("srtp-authentication", on: path)
+    default: discard("srtp-malformed", on: path)
+    }
+  }
+
+  /// RTCP packet types 192...223 in the second byte (RFC 5761 section 4).
+  private static func isRTCP(_ datagram: RawSpan) -> Bool {
+    guard let second = datagram.byte(at: 1) else { return false }
+    return (192...223).contains(second)
+  }
+
+  private mutating func accept(_ packet: RawSpan, on path: Path) {
+    ice.markReceived(on: path, at: now)
+    traffic.received(packet.byteCount, on: path, at: now)
+    switch Self.isRTCP(packet) ? audio.receiveRTCP(packet, at: now) : audio.receiveRTP(packet, ecn: path.ecn, at: now) {
+    case .media(let ssrc): events.append(.mediaReceived(ssrc: ssrc, byteCount: packet.byteCount))
+    case .control: break
+    case .goodbye(let ssrc): events.append(.remoteBye(ssrc: ssrc))
+    case .discarded(let what): discard(what, on: path)
+    }
+  }
+
+  // MARK: Out
+
+  /// The next datagram that is not for a STUN or TURN server.
+  mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    if let path = ice.transmit(into: &buffer) { return path }
+    guard let path = closingPath ?? ice.sendingPath else {
+      // What DTLS wants to say while there is no path is lost, as on a dead link; its timers say it again.
+      while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
+      audio.dropPending(at: now)
+      return nil
+    }
+    guard dtls.transmit(into: &buffer) != nil || nextMedia(into: &buffer) else { return nil }
+    traffic.sent(buffer.count, on: path, at: now)
+    return path
+  }
+
+  private mutating func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
+    guard configuration.protection == .dtlsSRTP else {
+      guard let packet = audio.next(into: &buffer, at: now) else { return false }
+      note(packet, buffer.count)
+      return true
+    }
+    guard hasKeys else {
+      audio.dropPending(at: now)
+      return false
+    }
+    while let packet = audio.next(into: &buffer, at: now) {
+      let size = buffer.count
+      do throws(SRTPError) {
+        switch packet {
+        case .media: try outbound?.protectRTP(&buffer)
+        case .control: try outbound?.protectRTCP(&buffer)
+        }
+      } catch {
+        buffer.removeAll()
+        continue
+      }
+      note(packet, size)
+      return true
+    }
+    return false
+  }
+
+  private mutating func note(_ packet: AudioTransport.Outgoing, _ byteCount: Int) {
+    ice.markSent(at: now)
+    if case .media(let ssrc, let prefix) = packet {
+      events.append(.mediaSent(ssrc: ssrc, byteCount: byteCount, prefix: prefix))
+    }
+  }
+
+  // MARK: ICE
+
+  mutating func handle(_ event: ICEEvent) {
+    switch event {
+    case .connectionStateChanged(_, let state):
+      events.append(.iceConnectionStateChange(state))
+      if state == .connected || state == .completed { isRestarting = false }
+    case .selectedPairChanged(let pair?): selected(pair)
+    case .consentExpired(let id):
+      if let pair = ice.pairs.first(where: { $0.id == id }) {
+        events.append(.consentExpired(remote: pair.remoteEndpoint))
+      }
+    case .checkFailed(let id, let failure):
+      guard let pair = ice.pairs.first(where: { $0.id == id }) else { return }
+      events.append(.checkFailed(local: pair.base, remote: pair.remoteEndpoint, reason: Self.word(for: failure)))
+    case .checkSucceeded(_, let roundTripTime): dtls.setRoundTripTime(roundTripTime)
+    case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairRemoved: break
+    }
+  }
+
+  private static func word(for failure: ICECheckFailure) -> StaticString {
+    switch failure {
+    case .timedOut: "timeout"
+    case .error: "error-response"
+    case .nonSymmetric: "non-symmetric"
+    case .consentExpired: "consent-expired"
+    }
+  }
+
+  private mutating func selected(_ pair: ICECandidatePair) {
+    traffic.selectedPairChanges += 1
+    dtls.bind(to: pair.path, at: now)
+    if configuration.protection == .none { audio.start(at: now) }
+    events.append(
+      .selectedCandidatePairChange(local: summary(pair.local, base: pair.base), remote: summary(pair.remote)))
+  }
+
+  private func summary(_ candidate: ICECandidate, base: Endpoint? = nil) -> CandidateSummary {
+    let interface = interfaces.first { $0.socket == base }
+    let isRelay = candidate.type == .relay
+    return CandidateSummary(
+      candidateType: candidate.type.rawValue,
+      endpoint: candidate.endpoint ?? Endpoint(.anyIPv4, port: candidate.port),
+      networkType: interface?.networkType ?? "unknown", relayProtocol: isRelay && base != nil ? "udp" : nil)
+  }
+
+  // MARK: DTLS
+
+  mutating func handle(_ event: DTLSTransport.Event) {
+    switch event {
+    case .keyLog(let line): events.append(.keyLog(line))
+    case .stateChanged(let state):
+      events.append(.dtlsStateChange(state))
+      if state == .connected { installKeys() }
+      if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
+    }
+  }
+
+  private mutating func installKeys() {
+    guard let keys = dtls.session?.srtpKeys else { return }
+    do throws(SRTPError) {
+      outbound = try SRTPContext(.sending, profile: keys.profile, key: keys.local)
+      inbound = try SRTPContext(.receiving, profile: keys.profile, key: keys.remote)
+      hasKeys = true
+      audio.start(at: now)
+    } catch {
+      events.append(.dtlsFailed(reason: "srtp: \(error)"))
+    }
+  }
+}

@@ -1,0 +1,328 @@
+internal import CallCore
+internal import ICE
+internal import STUN
+internal import TURN
+
+/// Finds candidates: asks STUN servers what they see and TURN servers for relays, and keeps both alive.
+///
+/// It also carries what goes through relays, so that nothing above knows the difference between a relayed address and a
+/// socket.
+struct CandidateGatherer: ~Copyable {
+  enum Event {
+    case found(ICECandidate, base: Endpoint)
+    /// A relay was lost; its candidates are of no use any more.
+    case lost(base: Endpoint)
+    case serverError(Endpoint, code: Int, reason: String)
+    case allocated(TURNClient.Allocation)
+    /// Every server has answered or given up.
+    case finished
+  }
+
+  /// One question to one STUN server from one socket, repeated to keep the mapping alive.
+  private struct Reflexive {
+    let server: Endpoint
+    let base: Endpoint
+    let localPreference: UInt16
+    var transaction: (id: STUNTransactionID, timer: STUNTransactionTimer)?
+    var mapped: Endpoint?
+    var nextAt: Instant?
+    var isDone = false
+  }
+
+  private final class Relay {
+    var client: TURNClient
+    let base: Endpoint
+    let server: Endpoint
+    let localPreference: UInt16
+    var relayed: Endpoint?
+    var isDone = false
+
+    init(client: consuming TURNClient, base: Endpoint, server: Endpoint, localPreference: UInt16) {
+      self.client = client
+      self.base = base
+      self.server = server
+      self.localPreference = localPreference
+    }
+  }
+
+  private let configuration: SessionConfiguration
+  private let random: RandomSource
+  private var transactionIDs: RandomStream
+  private var reflexives: [Reflexive] = []
+  private var relays: [Relay] = []
+  private var relayCount = 0
+  private var outgoing: [(bytes: [UInt8], path: Path)] = []
+  private var events: [Event] = []
+  private var isFinished = true
+
+  init(configuration: SessionConfiguration, random: RandomSource) {
+    self.configuration = configuration
+    self.random = random
+    transactionIDs = random.stream("stun-transactions")
+  }
+
+  // MARK: Gathering
+
+  /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again.
+  mutating func gather(_ sockets: [Endpoint], at now: Instant) {
+    isFinished = false
+    let preferences = ICEPriority.localPreferences(for: sockets.map(\.address))
+    for (socket, preference) in zip(sockets, preferences) {
+      if configuration.iceTransportPolicy == .all {
+        events.append(.found(.host(socket, localPreference: preference), base: socket))
+      }
+      for server in configuration.iceServers where server.endpoint.address.isIPv6 == socket.address.isIPv6 {
+        switch server.kind {
+        case .stun where configuration.iceTransportPolicy == .all: askReflexive(server, socket, preference, at: now)
+        case .stun: break
+        case .turn: askRelay(server, socket, preference, at: now)
+        }
+      }
+    }
+    finishIfDone()
+  }
+
+  private mutating func askReflexive(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
+    if let known = reflexives.first(where: { $0.base == base && $0.server == server.endpoint }) {
+      if let mapped = known.mapped { report(mapped, known) }
+      return
+    }
+    reflexives.append(Reflexive(server: server.endpoint, base: base, localPreference: preference))
+    sendBinding(reflexives.count - 1, at: now)
+  }
+
+  private mutating func askRelay(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
+    if let known = relays.first(where: { $0.base == base && $0.server == server.endpoint }) {
+      if let allocation = known.client.allocation { report(allocation, known) }
+      return
+    }
+    relayCount += 1
+    let client = TURNClient(
+      configuration: TURNClient.Configuration(
+        server: server.endpoint,
+        credentials: TURNCredentials(username: server.username, password: server.credential),
+        family: base.address.isIPv6 ? .ipv6 : .ipv4),
+      local: base, random: random.stream("turn/\(relayCount)"))
+    let relay = Relay(client: client, base: base, server: server.endpoint, localPreference: preference)
+    relays.append(relay)
+    do throws(TURNClient.Misuse) {
+      try relay.client.allocate(at: now)
+    } catch {
+      preconditionFailure("a new TURN client refused to allocate: \(error)")
+    }
+  }
+
+  /// Forgets what was found on sockets that are gone.
+  mutating func remove(sockets: [Endpoint]) {
+    reflexives.removeAll { sockets.contains($0.base) }
+    for relay in relays where sockets.contains(relay.base) {
+      if let relayed = relay.relayed { events.append(.lost(base: relayed)) }
+    }
+    relays.removeAll { sockets.contains($0.base) }
+    finishIfDone()
+  }
+
+  /// Gives relays back and asks nothing any more.
+  mutating func close(at now: Instant) {
+    reflexives = []
+    for relay in relays { relay.client.release(at: now) }
+  }
+
+  // MARK: Relayed datagrams
+
+  /// Sends a datagram from a relayed address, when `path.local` is one.
+  ///
+  /// - Returns: whether it was.
+  mutating func sendThroughRelay(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
+    guard let relay = relays.first(where: { $0.relayed == path.local }) else { return false }
+    // A payload that does not fit or has another family is lost, as it would be on any path.
+    try? relay.client.send(datagram, to: path.remote, at: now)
+    return true
+  }
+
+  /// Which relay's server and socket a path belongs to.
+  private func relay(on path: Path) -> Relay? {
+    relays.first { $0.base == path.local && $0.server == path.remote }
+  }
+
+  /// Where in a datagram from a TURN server a peer's payload lies, and the path it came on.
+  func payload(of datagram: RawSpan, on path: Path, at now: Instant) -> (path: Path, range: Range<Int>)? {
+    guard let relay = relay(on: path), let relayed = relay.relayed,
+      let (peer, range) = relay.client.payload(of: datagram, on: path, at: now)
+    else { return nil }
+    return (Path(local: relayed, remote: peer, ecn: path.ecn), range)
+  }
+
+  // MARK: Input
+
+  /// Takes a datagram, when it is an answer of one of the servers.
+  ///
+  /// - Returns: whether it was.
+  mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
+    if let relay = relay(on: path) {
+      relay.client.receive(datagram, on: path, at: now)
+      collect(relay)
+      finishIfDone()
+      return true
+    }
+    guard let index = reflexives.firstIndex(where: { $0.base == path.local && $0.server == path.remote }),
+      let message = try? STUNMessage(parsing: datagram), message.method == .binding,
+      reflexives[index].transaction?.id == message.transactionID
+    else { return false }
+    switch message.messageClass {
+    case .successResponse:
+      if let mapped = message.reflexiveAddress { answered(index, mapped, at: now) }
+    case .errorResponse:
+      let error = message[.errorCode]
+      events.append(.serverError(path.remote, code: Int(error?.code ?? 0), reason: error?.reason ?? ""))
+      giveUp(index)
+    case .request, .indication: return false
+    }
+    finishIfDone()
+    return true
+  }
+
+  private mutating func answered(_ index: Int, _ mapped: Endpoint, at now: Instant) {
+    reflexives[index].transaction = nil
+    reflexives[index].isDone = true
+    reflexives[index].nextAt = now + configuration.stunKeepalive
+    guard reflexives[index].mapped != mapped else { return }
+    reflexives[index].mapped = mapped
+    report(mapped, reflexives[index])
+  }
+
+  private mutating func giveUp(_ index: Int) {
+    reflexives[index].transaction = nil
+    reflexives[index].isDone = true
+    reflexives[index].nextAt = nil
+  }
+
+  private mutating func report(_ mapped: Endpoint, _ reflexive: Reflexive) {
+    guard mapped != reflexive.base else { return }
+    events.append(
+      .found(
+        .serverReflexive(
+          mapped, base: reflexive.base, server: reflexive.server.address, localPreference: reflexive.localPreference),
+        base: reflexive.base))
+  }
+
+  private mutating func report(_ allocation: TURNClient.Allocation, _ relay: Relay) {
+    if configuration.iceTransportPolicy == .all, allocation.mapped != relay.base {
+      events.append(
+        .found(
+          .serverReflexive(
+            allocation.mapped, base: relay.base, server: allocation.server.address,
+            localPreference: relay.localPreference),
+          base: relay.base))
+    }
+    events.append(
+      .found(
+        .relay(
+          allocation.relayed, mapped: allocation.mapped, server: allocation.server.address,
+          localPreference: relay.localPreference),
+        base: allocation.relayed))
+  }
+
+  // MARK: Time
+
+  mutating func advance(to now: Instant) {
+    for index in reflexives.indices {
+      if let nextAt = reflexives[index].nextAt, nextAt <= now {
+        reflexives[index].nextAt = nil
+        sendBinding(index, at: now)
+      }
+      switch reflexives[index].transaction?.timer.advance(to: now) {
+      case .retransmit: transmitBinding(index)
+      case .timedOut:
+        let server = reflexives[index].server
+        if !reflexives[index].isDone { events.append(.serverError(server, code: 701, reason: "no answer")) }
+        giveUp(index)
+      case nil: break
+      }
+    }
+    for relay in relays {
+      relay.client.advance(to: now)
+      collect(relay)
+    }
+    finishIfDone()
+  }
+
+  var wake: Wake {
+    var earliest = Wake.never
+    for reflexive in reflexives {
+      if let deadline = reflexive.transaction?.timer.deadline {
+        earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.gathering.rawValue))
+      }
+      if let nextAt = reflexive.nextAt {
+        earliest = .earliest(earliest, .at(nextAt, reason: SessionWakeReason.gathering.rawValue))
+      }
+    }
+    for relay in relays {
+      if let deadline = relay.client.wake.deadline {
+        earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.relay.rawValue))
+      }
+    }
+    return earliest
+  }
+
+  // MARK: Output
+
+  mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+    if !outgoing.isEmpty {
+      let (bytes, path) = outgoing.removeFirst()
+      buffer.append(contentsOf: bytes.span.bytes)
+      return path
+    }
+    for relay in relays {
+      if let path = relay.client.transmit(into: &buffer) { return path }
+    }
+    return nil
+  }
+
+  mutating func nextEvent() -> Event? {
+    for relay in relays { collect(relay) }
+    return events.isEmpty ? nil : events.removeFirst()
+  }
+
+  private mutating func sendBinding(_ index: Int, at now: Instant) {
+    let id = STUNTransactionID(from: &transactionIDs)
+    reflexives[index].transaction = (id, STUNTransactionTimer(sentAt: now))
+    transmitBinding(index)
+  }
+
+  private mutating func transmitBinding(_ index: Int) {
+    guard let id = reflexives[index].transaction?.id else { return }
+    var request = STUNMessageBuilder(.request, .binding, id)
+    request.appendFingerprint()
+    outgoing.append((request.bytes, Path(local: reflexives[index].base, remote: reflexives[index].server)))
+  }
+
+  private mutating func collect(_ relay: Relay) {
+    while let event = relay.client.nextEvent() {
+      switch event {
+      case .allocated(let allocation):
+        relay.isDone = true
+        relay.relayed = allocation.relayed
+        events.append(.allocated(allocation))
+        report(allocation, relay)
+      case .failed(let failure):
+        relay.isDone = true
+        events.append(.serverError(relay.server, code: Int(failure.code), reason: "\(failure)"))
+        if let relayed = relay.relayed { events.append(.lost(base: relayed)) }
+        relay.relayed = nil
+      case .newLocalAddressNeeded:
+        relay.isDone = true
+        events.append(.serverError(relay.server, code: 437, reason: "allocation mismatch"))
+      case .permissionDenied(let address, let error):
+        events.append(.serverError(relay.server, code: Int(error.code), reason: "permission denied for \(address)"))
+      case .permissionGranted, .channelBound, .data, .released: break
+      }
+    }
+  }
+
+  private mutating func finishIfDone() {
+    guard !isFinished, reflexives.allSatisfy(\.isDone), relays.allSatisfy(\.isDone) else { return }
+    isFinished = true
+    events.append(.finished)
+  }
+}

@@ -1,0 +1,46 @@
+internal import CallCore
+
+/// Bytes and packets on the session's paths, for `transport` and `candidate-pair` statistics.
+struct TransportTraffic {
+  struct Counters {
+    var bytesSent: Int64 = 0
+    var bytesReceived: Int64 = 0
+    var packetsSent: Int64 = 0
+    var packetsReceived: Int64 = 0
+    var lastSent: Instant?
+    var lastReceived: Instant?
+  }
+
+  private(set) var total = Counters()
+  /// Few paths ever carry traffic, so a list beats a table.
+  private var paths: [(local: Endpoint, remote: Endpoint, counters: Counters)] = []
+  var selectedPairChanges: Int64 = 0
+
+  func counters(local: Endpoint, remote: Endpoint) -> Counters {
+    paths.first { $0.local == local && $0.remote == remote }?.counters ?? Counters()
+  }
+
+  mutating func sent(_ byteCount: Int, on path: Path, at now: Instant) {
+    total.bytesSent += Int64(byteCount)
+    total.packetsSent += 1
+    let index = index(of: path)
+    paths[index].counters.bytesSent += Int64(byteCount)
+    paths[index].counters.packetsSent += 1
+    paths[index].counters.lastSent = now
+  }
+
+  mutating func received(_ byteCount: Int, on path: Path, at now: Instant) {
+    total.bytesReceived += Int64(byteCount)
+    total.packetsReceived += 1
+    let index = index(of: path)
+    paths[index].counters.bytesReceived += Int64(byteCount)
+    paths[index].counters.packetsReceived += 1
+    paths[index].counters.lastReceived = now
+  }
+
+  private mutating func index(of path: Path) -> Int {
+    if let known = paths.firstIndex(where: { $0.local == path.local && $0.remote == path.remote }) { return known }
+    paths.append((path.local, path.remote, Counters()))
+    return paths.count - 1
+  }
+}
