@@ -1,0 +1,115 @@
+public import CallCore
+
+/// The phone a peer runs on, as far as a call notices it: audio session, microphone, speaker.
+public final class Device {
+  /// Settings a scenario gives a device.
+  public struct Settings: Hashable, Sendable {
+    public var microphone = MicrophoneSource.speech
+    /// A simulator plays and records whatever the audio session says; a real phone does not.
+    public var isSimulator = false
+    /// How much faster than true time the audio hardware's clock runs, in parts per million.
+    public var audioClockDriftPPM = 0.0
+
+    public init() {}
+  }
+
+  public let settings: Settings
+  public private(set) var audioSession = AudioSession()
+
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let sessionKind: TraceKind
+  /// Microphone, capture and speaker open and close together: there is no camera yet.
+  private let openKinds: [TraceKind]
+  private let firstPlayed: TraceKind
+  private var hasPlayed = false
+  private let audible: TraceKind
+  private var audioUnit: AudioUnitState = .stopped
+  private var lastHeard: Instant?
+  private var isAudible = false
+
+  private enum AudioUnitState { case stopped, running, failed }
+
+  /// How long silence lasts before a call counts as silent: longer than a pause in speech.
+  public static let silenceLimit = Interval.seconds(2)
+
+  package init(settings: Settings, trace: Trace, peer: String) {
+    self.settings = settings
+    self.trace = trace
+    subject = trace.subject(peer)
+    sessionKind = trace.declare(
+      "audio-session.state", TraceField("value", .symbol), TraceField("category", .symbol), TraceField("mode", .symbol))
+    openKinds = ["mic.open", "capture.open", "speaker.open"].map { name in
+      trace.declare(name, TraceField("value", .flag))
+    }
+    firstPlayed = trace.declare("media.first-played")
+    audible = trace.declare("audible", TraceField("value", .flag))
+  }
+
+  // MARK: Audio session
+
+  public func configureAudioSession(
+    category: AudioSession.Category, mode: AudioSession.Mode, options: AudioSession.Options
+  ) {
+    audioSession.configure(category: category, mode: mode, options: options)
+    traceSession()
+  }
+
+  public func setAudioSessionActive(_ active: Bool) {
+    audioSession.setActive(active)
+    traceSession()
+  }
+
+  private func traceSession() {
+    trace.write(
+      sessionKind, subject, trace.value(audioSession.isActive ? "active" : "inactive"),
+      trace.value(audioSession.category.rawValue), trace.value(audioSession.mode.rawValue))
+  }
+
+  /// How late the audio hardware calls back.
+  package private(set) var audioLatency = Interval.zero
+
+  package func setAudioLatency(_ latency: Interval) { audioLatency = latency }
+
+  // MARK: Audio unit
+
+  /// Starts the audio unit with the session as it is *now*. One that may not record stays dead until restarted.
+  package func startAudioUnit() {
+    guard audioUnit == .stopped else { return }
+    let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
+    audioUnit = works ? .running : .failed
+    if works { setOpen(true) }
+  }
+
+  package func stopAudioUnit() {
+    if audioUnit == .running { setOpen(false) }
+    audioUnit = .stopped
+    setAudible(false)
+  }
+
+  private func setOpen(_ isOpen: Bool) {
+    for kind in openKinds { trace.write(kind, subject, .flag(isOpen)) }
+    hasPlayed = false
+  }
+
+  /// Whether samples flow in both directions.
+  package var isAudioRunning: Bool { audioUnit == .running }
+
+  /// Says what the speaker played: whether it was loud enough to hear.
+  package func played(isLoud: Bool, at now: Instant) {
+    if isLoud, isAudioRunning {
+      lastHeard = now
+      if !hasPlayed { trace.write(firstPlayed, subject) }
+      hasPlayed = true
+      setAudible(true)
+    } else if let lastHeard, now - lastHeard > Self.silenceLimit {
+      setAudible(false)
+    }
+  }
+
+  private func setAudible(_ value: Bool) {
+    guard value != isAudible else { return }
+    isAudible = value
+    trace.write(audible, subject, .flag(value))
+  }
+}

@@ -1,0 +1,106 @@
+internal import CallCore
+internal import CallSession
+internal import Codecs
+
+/// The audio hardware at work: every 20 ms of the device's own clock it records a frame and plays one.
+final class AudioLoop {
+  static let period = Interval.milliseconds(20)
+  static let frameSize = audioSampleRate / 50
+
+  private unowned let connection: PeerConnection
+  private let environment: ConnectionEnvironment
+  private var generator: SampleGenerator
+  private var talk: TalkSpurts
+  private let recorded = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
+  private let played = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
+  private var timer: PeerTimer?
+  private let beginning: Instant
+  private let phase: Interval
+  private var ticks: Int64 = 0
+
+  init(connection: PeerConnection, environment: ConnectionEnvironment) {
+    self.connection = connection
+    self.environment = environment
+    let source = environment.device.settings.microphone
+    generator = SampleGenerator(source, random: environment.random.stream("microphone"))
+    talk = TalkSpurts(source, random: environment.random.stream("talk-spurts"))
+    var phases = environment.random.stream("audio-phase")
+    phase = Interval(nanoseconds: Int64(phases.uniform(below: UInt64(Self.period.nanoseconds))))
+    beginning = environment.clock.now
+  }
+
+  deinit {
+    recorded.deallocate()
+    played.deallocate()
+  }
+
+  func start() { scheduleNext() }
+
+  func stop() {
+    timer?.cancel()
+    timer = nil
+  }
+
+  /// The device's clock drifts against virtual time, so deadlines are computed from the start and never accumulate.
+  private func scheduleNext() {
+    let nominal = Self.period * ticks
+    let drift = nominal.scaled(by: -environment.device.settings.audioClockDriftPPM / 1e6)
+    let latency = environment.device.audioLatency
+    timer = environment.clock.schedule(at: beginning + phase + nominal + drift + latency) { [unowned self] in tick() }
+  }
+
+  private func tick() {
+    ticks += 1
+    scheduleNext()
+    guard environment.device.isAudioRunning else { return }
+    switch environment.media {
+    case .real: recordSamples()
+    case .synthetic: connection.sendAudio(talk.next(), duration: Self.period)
+    }
+    play()
+  }
+
+  private func recordSamples() {
+    for index in 0..<Self.frameSize { recorded.initializeElement(at: index, to: generator.next()) }
+    connection.sendAudio(UnsafeBufferPointer(recorded).span)
+  }
+
+  private func play() {
+    var output = OutputSpan<Int16>(buffer: played, initializedCount: 0)
+    let level = connection.playAudio(sampleCount: Self.frameSize, into: &output)
+    let count = output.finalize(for: played)
+    if count > 0 { environment.heard?(UnsafeBufferPointer(rebasing: played[..<count]).span) }
+    environment.device.played(isLoud: (level ?? .silence) > Self.threshold, at: environment.clock.now)
+  }
+
+  /// Quieter than this is not heard: −55 dBov.
+  private static let threshold = AudioLevel(55)
+}
+
+/// How loud a microphone's source is, frame by frame, without its samples: the modelled counterpart of
+/// ``SampleGenerator``.
+struct TalkSpurts: ~Copyable {
+  private let source: MicrophoneSource
+  private var random: RandomStream
+  private var isTalking = false
+  private var framesLeft: UInt64 = 0
+
+  init(_ source: MicrophoneSource, random: consuming RandomStream) {
+    self.source = source
+    self.random = random
+  }
+
+  mutating func next() -> AudioLevel {
+    switch source {
+    case .silence: return .silence
+    case .tone, .noise: return AudioLevel(15)
+    case .speech:
+      if framesLeft == 0 {
+        isTalking.toggle()
+        framesLeft = isTalking ? 50 + random.uniform(below: 100) : 15 + random.uniform(below: 20)
+      }
+      framesLeft -= 1
+      return isTalking ? AudioLevel(18 + UInt8(random.uniform(below: 8))) : .silence
+    }
+  }
+}

@@ -1,0 +1,111 @@
+internal import CallCore
+internal import CallSession
+internal import DTLS
+internal import ICE
+internal import SDP
+
+/// Writes a session's events into the trace under the names scenarios use.
+struct ConnectionTrace {
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let keyLog: ((String) -> Void)?
+  private let mediaSent: TraceKind
+  private let mediaReceived: TraceKind
+  private let discarded: TraceKind
+  private let firstSent: TraceKind
+  private var hasSentMedia = false
+  private var states: [String: String] = [:]
+
+  init(trace: Trace, peer: String, keyLog: ((String) -> Void)?) {
+    self.trace = trace
+    self.keyLog = keyLog
+    subject = trace.subject(peer)
+    firstSent = trace.declare("media.first-sent")
+    mediaSent = trace.declare(
+      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
+    mediaReceived = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
+    discarded = trace.declare("packet.discarded", TraceField("what", .symbol), TraceField("from", .endpoint))
+  }
+
+  /// - Returns: whether the event is also for the delegate; per-packet events are not.
+  mutating func write(_ event: SessionEvent) -> Bool {
+    switch event {
+    case .mediaSent(let ssrc, let byteCount, let prefix):
+      if !hasSentMedia { trace.write(firstSent, subject) }
+      hasSentMedia = true
+      trace.write(mediaSent, subject, .integer(ssrc), .integer(byteCount), .integer(prefix))
+      return false
+    case .mediaReceived(let ssrc, let byteCount):
+      trace.write(mediaReceived, subject, .integer(ssrc), .integer(byteCount))
+      return false
+    case .packetDiscarded(let what, let from):
+      trace.write(discarded, subject, trace.value("\(what)"), trace.value(from))
+      return false
+    case .keyLog(let line):
+      keyLog?(line)
+      return false
+    case .signalingStateChange(let state): change("signaling.state", to: state.rawValue)
+    case .iceGatheringStateChange(let state): change("ice-gathering.state", to: state.rawValue)
+    case .iceConnectionStateChange(let state): change("ice.state", to: state.rawValue)
+    case .dtlsStateChange(let state): change("dtls.state", to: state.rawValue)
+    case .connectionStateChange(let state): change("connection.state", to: state.rawValue)
+    case .iceCandidate(let text, _, _): write("ice.candidate", [("candidate", text ?? "end-of-candidates")])
+    case .negotiationNeeded: write("negotiation-needed", [])
+    case .track(let mid): write("track", [("mid", mid)])
+    case .selectedCandidatePairChange(let local, let remote):
+      select(local, side: "local")
+      let relay = trace.declare("selected.relayProtocol", TraceField("value", .symbol))
+      trace.write(relay, subject, trace.value(local.relayProtocol ?? "none"))
+      select(remote, side: "remote")
+    case .iceRestart(let byPeer): write("ice.restart", [("by", byPeer ? "peer" : "self")])
+    case .checkFailed(let local, let remote, let reason):
+      let kind = trace.declare(
+        "ice.check-failed", TraceField("local", .endpoint), TraceField("remote", .endpoint),
+        TraceField("reason", .symbol))
+      trace.write(kind, subject, trace.value(local), trace.value(remote), trace.value("\(reason)"))
+    case .consentExpired(let remote):
+      trace.write(trace.declare("consent.expired", TraceField("remote", .endpoint)), subject, trace.value(remote))
+    case .iceServerError(let server, let code, let reason):
+      let kind = trace.declare(
+        "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
+        TraceField("reason", .symbol))
+      trace.write(kind, subject, trace.value(server), .integer(code), trace.value(reason))
+    case .turnAllocated(let server, let relayed, let lifetime):
+      let kind = trace.declare(
+        "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),
+        TraceField("lifetime", .interval))
+      trace.write(kind, subject, trace.value(server), trace.value(relayed), .interval(lifetime))
+    case .dtlsFailed(let reason): write("dtls.failed", [("reason", reason)])
+    case .remoteBye(let ssrc):
+      trace.write(trace.declare("rtcp.bye", TraceField("ssrc", .integer)), subject, .integer(ssrc))
+    }
+    return true
+  }
+
+  private mutating func change(_ machine: String, to state: String) {
+    let kind = trace.declare(machine, TraceField("value", .symbol), TraceField("from", .symbol))
+    let from = states.updateValue(state, forKey: machine) ?? (machine == "signaling.state" ? "stable" : "new")
+    trace.write(kind, subject, trace.value(state), trace.value(from))
+  }
+
+  private func write(_ name: String, _ fields: [(name: String, value: String)]) {
+    switch fields.first {
+    case let field?:
+      trace.write(trace.declare(name, TraceField(field.name, .symbol)), subject, trace.value(field.value))
+    case nil: trace.write(trace.declare(name), subject)
+    }
+  }
+
+  private func select(_ candidate: CandidateSummary, side: String) {
+    let values = [
+      ("candidateType", candidate.candidateType), ("address", "\(candidate.endpoint.address)"),
+      ("protocol", "udp"), ("networkType", candidate.networkType),
+    ]
+    for (member, value) in values {
+      let kind = trace.declare("selected.\(side).\(member)", TraceField("value", .symbol))
+      trace.write(kind, subject, trace.value(value))
+    }
+    let port = trace.declare("selected.\(side).port", TraceField("value", .integer))
+    trace.write(port, subject, .integer(candidate.endpoint.port))
+  }
+}

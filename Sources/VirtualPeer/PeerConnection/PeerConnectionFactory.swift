@@ -1,0 +1,41 @@
+package import CallCore
+public import CallSession
+
+/// Makes a peer's connections, configured as the scenario says.
+public final class PeerConnectionFactory {
+  private var configuration: SessionConfiguration
+  private let environment: ConnectionEnvironment
+  private var count = 0
+  private var open: [Weak] = []
+
+  private struct Weak { weak var connection: PeerConnection? }
+
+  package init(configuration: SessionConfiguration, environment: ConnectionEnvironment) {
+    self.configuration = configuration
+    self.environment = environment
+    environment.onClose = { [unowned self] closed in
+      open.removeAll { $0.connection == nil || $0.connection === closed }
+    }
+  }
+
+  /// A new connection, gathering on the interfaces that are up.
+  public func make() -> PeerConnection {
+    count += 1
+    let connection = PeerConnection(
+      configuration: configuration, random: environment.random.scoped("connection/\(count)"), environment: environment)
+    open.append(Weak(connection: connection))
+    return connection
+  }
+
+  /// Replaces the servers for connections made from now on.
+  public func setICEServers(_ servers: [ICEServer]) { configuration.iceServers = servers }
+
+  package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
+
+  /// The connections that are not closed.
+  package var openConnections: [PeerConnection] { open.compactMap(\.connection) }
+
+  package func interfacesChanged() {
+    for connection in openConnections { connection.updateInterfaces() }
+  }
+}

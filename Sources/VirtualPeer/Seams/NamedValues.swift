@@ -1,0 +1,49 @@
+public import CallCore
+
+/// A typed value from a scenario file: an argument of an action or fault, or a setting of a peer.
+public enum ArgumentValue: Hashable, Sendable {
+  case count(Int64)
+  case real(Double)
+  case flag(Bool)
+  case text(String)
+  case duration(Interval)
+  case rate(DataRate)
+  /// A fraction: 5 % is 0.05.
+  case percentage(Double)
+  /// Bytes.
+  case byteSize(Int64)
+}
+
+/// Named values in the order of the file.
+public struct NamedValues: Hashable, Sendable {
+  public struct Entry: Hashable, Sendable {
+    public let name: String
+    public let value: ArgumentValue
+  }
+
+  public let all: [Entry]
+
+  public init(_ values: [(String, ArgumentValue)]) { all = values.map { Entry(name: $0.0, value: $0.1) } }
+
+  public subscript(name: String) -> ArgumentValue? { all.first { $0.name == name }?.value }
+
+  public func text(_ name: String) -> String? { if case .text(let value) = self[name] { value } else { nil } }
+  public func flag(_ name: String) -> Bool? { if case .flag(let value) = self[name] { value } else { nil } }
+  public func count(_ name: String) -> Int64? { if case .count(let value) = self[name] { value } else { nil } }
+  public func duration(_ name: String) -> Interval? { if case .duration(let value) = self[name] { value } else { nil } }
+}
+
+extension JSON {
+  /// The plain JSON counterpart: durations in milliseconds, rates in bits per second.
+  public init(_ value: ArgumentValue) {
+    self =
+      switch value {
+      case .count(let count), .byteSize(let count): .integer(count)
+      case .real(let number), .percentage(let number): .number(number)
+      case .flag(let flag): .bool(flag)
+      case .text(let text): .string(text)
+      case .duration(let interval): .integer(interval.milliseconds)
+      case .rate(let rate): .integer(rate.bitsPerSecond)
+      }
+  }
+}

@@ -1,0 +1,161 @@
+public import CallCore
+public import SimNet
+
+/// A participant's access to the simulated network: interfaces, datagram sockets and streams.
+public final class PeerNetwork {
+  package unowned let simulator: Simulator
+  package let host: HostID
+  private var datagramHandlers: [UDPSocket: (RawSpan, Path) -> Void] = [:]
+  private var streams: [StreamID: PeerStream] = [:]
+  private var acceptors: [UInt16: (PeerStream) -> Void] = [:]
+  private var unreachable: [PeerStream] = []
+  /// Asks for a call to ``closeUnreachable()`` in an event of its own.
+  var onUnreachable: (() -> Void)?
+
+  package init(simulator: Simulator, host: HostID) {
+    self.simulator = simulator
+    self.host = host
+  }
+
+  /// The interface the user put first.
+  private var preferred: String?
+
+  /// The interfaces that are up, in order of preference.
+  package var activeInterfaces: [NetworkInterface] {
+    let active = simulator.interfaces(of: host).filter(\.isUp)
+    return active.filter { $0.name == preferred } + active.filter { $0.name != preferred }
+  }
+
+  /// Puts an interface first, whether it is up or not.
+  ///
+  /// - Returns: false when the host has none of that name.
+  package func prefer(_ name: String) -> Bool {
+    guard simulator.interfaces(of: host).contains(where: { $0.name == name }) else { return false }
+    preferred = name
+    return true
+  }
+
+  /// Whether one of the interfaces that are up has `address`.
+  public func hasAddress(_ address: IPAddress) -> Bool {
+    activeInterfaces.contains { $0.addresses.contains(address) }
+  }
+
+  // MARK: Datagrams
+
+  /// Opens a UDP socket on one of the host's addresses; nil when the address or the port is not to be had.
+  package func openDatagramSocket(
+    address: IPAddress?, port: UInt16 = 0, _ receive: @escaping (RawSpan, Path) -> Void
+  ) -> UDPSocket? {
+    guard let socket = try? simulator.bind(host, address: address, port: port) else { return nil }
+    datagramHandlers[socket] = receive
+    return socket
+  }
+
+  package func close(_ socket: UDPSocket) {
+    datagramHandlers[socket] = nil
+    simulator.close(socket)
+  }
+
+  func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) { datagramHandlers[socket]?(datagram, path) }
+
+  // MARK: Streams
+
+  /// Opens a stream to a server. It reports `connected` or `closed` later, never from within this call.
+  public func connect(to remote: Endpoint) -> PeerStream {
+    do throws(StreamError) {
+      let id = try simulator.connect(host, to: remote)
+      let stream = PeerStream(id: id, remote: remote, network: self)
+      streams[id] = stream
+      return stream
+    } catch {
+      // Without a way out the stream closes as if refused, in an event of its own.
+      let stream = PeerStream(id: nil, remote: remote, network: self)
+      unreachable.append(stream)
+      onUnreachable?()
+      return stream
+    }
+  }
+
+  /// Accepts streams at `port`.
+  public func listen(on port: UInt16, _ accept: @escaping (PeerStream) -> Void) {
+    acceptors[port] = accept
+    do throws(StreamError) {
+      try simulator.listen(host, port: port)
+    } catch {
+      preconditionFailure("port \(port) of a server is taken: \(error)")
+    }
+  }
+
+  func accepted(_ id: StreamID, path: Path) {
+    let stream = PeerStream(id: id, remote: path.remote, network: self)
+    streams[id] = stream
+    acceptors[path.local.port]?(stream)
+  }
+
+  func streamEvent(_ event: StreamEvent, on id: StreamID) {
+    guard let stream = streams[id] else { return }
+    switch event {
+    case .connected: stream.deliver(.connected)
+    case .data(let bytes): stream.deliver(.received(bytes))
+    case .peerClosed: stream.close()
+    case .closed(let reason):
+      streams[id] = nil
+      stream.deliver(.closed(reason))
+    }
+  }
+
+  /// Tells the streams that never had a way out that they are closed.
+  func closeUnreachable() {
+    let waiting = unreachable
+    unreachable = []
+    for stream in waiting { stream.deliver(.closed(.refused)) }
+  }
+
+  fileprivate func forget(_ id: StreamID) { streams[id] = nil }
+}
+
+/// A reliable byte stream that suffers the simulated network as TCP does.
+public final class PeerStream {
+  public enum Event {
+    case connected
+    case received([UInt8])
+    case closed(StreamCloseReason)
+  }
+
+  public var onEvent: ((Event) -> Void)?
+  public let remote: Endpoint
+  private let id: StreamID?
+  private unowned let network: PeerNetwork
+
+  fileprivate init(id: StreamID?, remote: Endpoint, network: PeerNetwork) {
+    self.id = id
+    self.remote = remote
+    self.network = network
+  }
+
+  /// Whether the host still has the address this stream was made from.
+  public var isLocalAddressAlive: Bool {
+    guard let id, let path = network.simulator.path(of: id, of: network.host) else { return false }
+    return network.hasAddress(path.local.address)
+  }
+
+  /// Queues bytes. What exceeds the send buffer, or comes after the end, is lost with the stream.
+  public func send(_ bytes: [UInt8]) {
+    if let id { try? network.simulator.send(bytes, on: id, of: network.host) }
+  }
+
+  /// Sends what is written, then FIN.
+  public func close() {
+    if let id { network.simulator.close(id, of: network.host) }
+  }
+
+  /// Sends RST and forgets the stream at once.
+  public func abort() {
+    onEvent = nil
+    guard let id else { return }
+    network.simulator.abort(id, of: network.host)
+    network.forget(id)
+  }
+
+  fileprivate func deliver(_ event: Event) { onEvent?(event) }
+}

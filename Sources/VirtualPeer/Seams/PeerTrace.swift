@@ -1,0 +1,98 @@
+package import CallCore
+
+/// How an app writes what a scenario may assert. It holds the app to its vocabulary.
+public final class PeerTrace {
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let vocabulary: Vocabulary
+  private var machines: [(declaration: StateMachine, kind: TraceKind, state: String)] = []
+  private let illegalTransition: TraceKind
+  private let code: TraceKind
+  private let ended: TraceKind
+  private let sent: TraceKind
+  private let received: TraceKind
+
+  package init(trace: Trace, peer: String, vocabulary: Vocabulary) {
+    self.trace = trace
+    self.vocabulary = vocabulary
+    subject = trace.subject(peer)
+    illegalTransition = trace.declare(
+      "illegal-transition", TraceField("machine", .symbol), TraceField("from", .symbol), TraceField("to", .symbol),
+      TraceField("event", .symbol))
+    code = trace.declare("code", TraceField("value", .symbol))
+    ended = trace.declare("call.ended", TraceField("code", .symbol))
+    sent = trace.declare(
+      "signal.sent", TraceField("type", .symbol), TraceField("peer", .symbol), TraceField("lost", .flag))
+    received = trace.declare("signal.received", TraceField("type", .symbol), TraceField("peer", .symbol))
+    for machine in vocabulary.machines {
+      let kind = trace.declare(
+        machine.name, TraceField("value", .symbol), TraceField("from", .symbol), TraceField("event", .symbol))
+      guard let initial = machine.states.first else { continue }
+      machines.append((machine, kind, initial.name))
+      let name = trace.value(initial.name)
+      trace.write(kind, subject, name, name, trace.value("start"))
+    }
+  }
+
+  /// The present state of a declared machine.
+  public func state(of machine: String) -> String? {
+    machines.first { $0.declaration.name == machine }?.state
+  }
+
+  /// Moves a machine, when the vocabulary allows it; otherwise writes `illegal-transition` and moves nothing.
+  ///
+  /// - Returns: whether the machine moved.
+  @discardableResult
+  public func enter(_ machine: String, _ state: String, on event: String) -> Bool {
+    guard let index = machines.firstIndex(where: { $0.declaration.name == machine }) else {
+      preconditionFailure("'\(machine)' is not declared in the vocabulary of \(vocabulary.profile)")
+    }
+    let from = machines[index].state
+    guard machines[index].declaration.allows(from: from, to: state) else {
+      trace.write(
+        illegalTransition, subject, trace.value(machine), trace.value(from), trace.value(state), trace.value(event))
+      return false
+    }
+    machines[index].state = state
+    trace.write(machines[index].kind, subject, trace.value(state), trace.value(from), trace.value(event))
+    return true
+  }
+
+  /// Raises a declared error code.
+  public func raise(_ name: String) {
+    precondition(vocabulary.errorCodes.contains { $0.name == name }, "error code '\(name)' is not declared")
+    trace.write(code, subject, trace.value(name))
+  }
+
+  /// Says how the call ended, by a declared end code.
+  public func end(_ name: String) {
+    precondition(vocabulary.endCodes.contains { $0.name == name }, "end code '\(name)' is not declared")
+    trace.write(ended, subject, trace.value(name))
+  }
+
+  /// Writes an event without fields, such as `user.accepted`.
+  public func event(_ name: String) { trace.write(trace.declare(name), subject) }
+
+  /// Writes an event with one word of detail, such as `message.rejected` with the reason.
+  public func event(_ name: String, _ field: String, _ detail: String) {
+    trace.write(trace.declare(name, TraceField(field, .symbol)), subject, trace.value(detail))
+  }
+
+  /// Sets an observable value, such as `local-video`.
+  public func set(_ name: String, _ value: String) {
+    trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(value))
+  }
+
+  public func set(_ name: String, _ value: Bool) {
+    trace.write(trace.declare(name, TraceField("value", .flag)), subject, .flag(value))
+  }
+
+  /// Writes that a signalling message left; `isLost` when there was no connection to carry it.
+  public func signalSent(type: String, to peer: String, isLost: Bool) {
+    trace.write(sent, subject, trace.value(type), trace.value(peer), .flag(isLost))
+  }
+
+  public func signalReceived(type: String, from peer: String) {
+    trace.write(received, subject, trace.value(type), trace.value(peer))
+  }
+}

@@ -1,0 +1,11 @@
+package import CallCore
+package import STUN
+
+/// A STUN server as a host of the world.
+package final class STUNServerHost: DatagramServerHost<STUNBindingServer> {
+  package static let port: UInt16 = 3_478
+
+  package init(runtime: HostRuntime, delay: Interval = .zero) {
+    super.init(machine: STUNBindingServer(), runtime: runtime, port: Self.port, delay: delay)
+  }
+}

@@ -1,0 +1,62 @@
+package import CallCore
+package import STUN
+package import TURN
+
+/// A TURN server as a host of the world: relays are sockets of its own.
+package final class TURNServerHost: DatagramServerHost<TURNServer> {
+  package static let port: UInt16 = 3_478
+
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let relayOpened: TraceKind
+  private let relayClosed: TraceKind
+
+  package init(
+    configuration: TURNServer.Configuration, runtime: HostRuntime, delay: Interval = .zero,
+    random: consuming RandomStream, trace: Trace, name: String
+  ) {
+    self.trace = trace
+    subject = trace.subject(name)
+    relayOpened = trace.declare(
+      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
+      TraceField("username", .symbol))
+    relayClosed = trace.declare("turn.relay-closed", TraceField("relayed", .endpoint), TraceField("reason", .symbol))
+    super.init(
+      machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: Self.port,
+      delay: delay)
+  }
+
+  override func handle(_ event: TURNServer.Event) {
+    switch event {
+    case .openRelay(let relay, let client, let username):
+      trace.write(relayOpened, subject, trace.value(relay), trace.value(client), trace.value(username))
+      if !open(relay) { machine.relayUnavailable(relay, at: runtime.clock.now) }
+    case .closeRelay(let relay, _, let reason):
+      trace.write(relayClosed, subject, trace.value(relay), trace.value("\(reason)"))
+      close(relay)
+    }
+  }
+
+  // MARK: Faults
+
+  package var allocationCount: Int { machine.allocationCount }
+
+  /// Forgets everything, as a crash does.
+  package func restart() {
+    machine.restart(at: runtime.clock.now)
+    drain()
+  }
+
+  package func expireNonces() { machine.expireNonces() }
+
+  package func setDeniesCredentials(_ denies: Bool) { machine.deniesCredentials = denies }
+
+  /// Answers every request of these methods with an error from now on; nil ends it.
+  package func rejectAll(_ methods: [STUNMethod], with error: STUNError?) {
+    for method in methods { machine.setRejection(error, of: method) }
+  }
+
+  package func expirePermissions() { machine.expirePermissions() }
+
+  package func expireChannels() { machine.expireChannels() }
+}

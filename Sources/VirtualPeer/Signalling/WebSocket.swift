@@ -1,0 +1,179 @@
+public import CallCore
+internal import Digests
+
+/// One end of a WebSocket (RFC 6455) over a byte stream the owner carries: sans-IO.
+///
+/// Covers the HTTP upgrade, masking, fragmentation, ping and pong, and the closing handshake. TLS is not modelled.
+public struct WebSocket: ~Copyable {
+  public enum Role: Sendable { case client, server }
+
+  public enum Event: Hashable, Sendable {
+    /// The upgrade succeeded; on a server `path` is what the client asked for.
+    case opened(path: String)
+    case text(String)
+    case binary([UInt8])
+    /// The peer closed, with its RFC 6455 section 7.4 status code (1005 when it gave none).
+    case closed(code: UInt16)
+    /// The peer broke the protocol; the owner drops the stream.
+    case failed(WebSocketError)
+  }
+
+  private enum Phase { case handshaking, open, closed }
+
+  public let role: Role
+  private var phase = Phase.handshaking
+  private var random: RandomStream
+  private var handshake: [UInt8] = []
+  private var key = ""
+  private let path: String
+  private var parser: WebSocketFrameParser
+  private var message: (opcode: WebSocketFrame.Opcode, bytes: [UInt8])?
+  private var output: [UInt8] = []
+  private var events: [Event] = []
+
+  /// A client asks for `path` at `host`; a server ignores both.
+  public init(_ role: Role, host: String = "", path: String = "/", random: consuming RandomStream) {
+    self.role = role
+    self.path = path
+    self.random = random
+    parser = WebSocketFrameParser(expectsMasking: role == .server)
+    guard role == .client else { return }
+    key = Base64.encode(self.random.bytes(16))
+    let lines = [
+      "GET \(path) HTTP/1.1", "Host: \(host)", "Upgrade: websocket", "Connection: Upgrade",
+      "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13", "", "",
+    ]
+    output += lines.joined(separator: "\r\n").utf8
+  }
+
+  public var isOpen: Bool { phase == .open }
+
+  public mutating func send(text: String) { send(WebSocketFrame(.text, payload: Array(text.utf8))) }
+
+  public mutating func send(binary: [UInt8]) { send(WebSocketFrame(.binary, payload: binary)) }
+
+  /// Begins the closing handshake; nothing is sent after it.
+  public mutating func close(code: UInt16 = 1000) {
+    guard phase == .open else { return }
+    send(WebSocketFrame(.close, payload: [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]))
+    phase = .closed
+  }
+
+  /// Takes bytes of the stream, in order.
+  public mutating func receive(_ bytes: [UInt8]) {
+    switch phase {
+    case .closed: return
+    case .open: parser.append(bytes)
+    case .handshaking:
+      handshake += bytes
+      guard finishHandshake() else { return }
+    }
+    readFrames()
+  }
+
+  /// The bytes to write to the stream now.
+  public mutating func takeOutput() -> [UInt8] {
+    defer { output.removeAll(keepingCapacity: true) }
+    return output
+  }
+
+  public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+  private mutating func send(_ frame: WebSocketFrame) {
+    guard phase == .open else { return }
+    output += frame.encoded(maskingKey: role == .client ? UInt32(truncatingIfNeeded: random.next()) : nil)
+  }
+
+  private mutating func fail(_ error: WebSocketError) {
+    phase = .closed
+    events.append(.failed(error))
+  }
+
+  // MARK: Handshake (RFC 6455 section 4)
+
+  /// Whether the upgrade completed; leftover bytes are already with the frame parser.
+  private mutating func finishHandshake() -> Bool {
+    guard let end = handshake.firstRange(of: Array("\r\n\r\n".utf8)) else {
+      if handshake.count > 8_192 { fail(.handshakeTooLarge) }
+      return false
+    }
+    let lines = String(decoding: handshake[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+    var headers: [(name: String, value: String)] = []
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      let value = line[line.index(after: colon)...].drop { $0 == " " }
+      headers.append((line[..<colon].lowercased(), String(value)))
+    }
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    let request = (lines.first ?? "").split(separator: " ")
+    var openedPath = path
+    switch role {
+    case .server:
+      guard request.count == 3, request[0] == "GET", header("upgrade")?.lowercased() == "websocket",
+        let clientKey = header("sec-websocket-key")
+      else {
+        fail(.badHandshake)
+        return false
+      }
+      openedPath = String(request[1])
+      let answer = [
+        "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+        "Sec-WebSocket-Accept: \(Self.accept(clientKey))", "", "",
+      ]
+      output += answer.joined(separator: "\r\n").utf8
+    case .client:
+      guard request.count >= 2, request[1] == "101", header("sec-websocket-accept") == Self.accept(key) else {
+        fail(.badHandshake)
+        return false
+      }
+    }
+    phase = .open
+    parser.append(handshake[end.upperBound...])
+    handshake = []
+    events.append(.opened(path: openedPath))
+    return true
+  }
+
+  private static func accept(_ key: String) -> String {
+    Base64.encode(HashFunction.sha1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+  }
+
+  // MARK: Frames
+
+  private mutating func readFrames() {
+    while phase == .open {
+      do throws(WebSocketError) {
+        guard let frame = try parser.next() else { return }
+        try handle(frame)
+      } catch {
+        fail(error)
+      }
+    }
+  }
+
+  private mutating func handle(_ frame: WebSocketFrame) throws(WebSocketError) {
+    switch frame.opcode {
+    case .ping: send(WebSocketFrame(.pong, payload: frame.payload))
+    case .pong: break
+    case .close:
+      let code = frame.payload.count >= 2 ? UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]) : 1005
+      close(code: code == 1005 ? 1000 : code)
+      events.append(.closed(code: code))
+    case .text, .binary:
+      guard message == nil else { throw .unexpectedContinuation }
+      message = (frame.opcode, frame.payload)
+      if frame.isFinal { deliver() }
+    case .continuation:
+      guard let begun = message else { throw .unexpectedContinuation }
+      guard begun.bytes.count + frame.payload.count <= WebSocketFrameParser.messageLimit else { throw .messageTooLarge }
+      message = (begun.opcode, begun.bytes + frame.payload)
+      if frame.isFinal { deliver() }
+    }
+  }
+
+  private mutating func deliver() {
+    guard let (opcode, bytes) = message else { return }
+    message = nil
+    events.append(opcode == .text ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes))
+  }
+}

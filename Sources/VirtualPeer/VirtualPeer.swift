@@ -1,0 +1,132 @@
+public import CallCore
+public import CallSession
+public import SimNet
+
+/// One peer of a world: an app on a device on a host of the simulated network.
+public final class VirtualPeer {
+  /// What a scenario says about a peer, apart from its network.
+  public struct Configuration {
+    public var name: String
+    public var wallClock = WallClock()
+    public var device = Device.Settings()
+    public var session: SessionConfiguration
+    /// Settings the profile's vocabulary declares.
+    public var settings = NamedValues([])
+    public var signallingServer: Endpoint
+    /// What the scenario calls the peer's interfaces, by the names of their links.
+    public var interfaceNames: [String: String] = [:]
+
+    public init(name: String, session: SessionConfiguration, signallingServer: Endpoint) {
+      self.name = name
+      self.session = session
+      self.signallingServer = signallingServer
+    }
+  }
+
+  public let name: String
+  public let host: HostID
+  public let device: Device
+  package let runtime: HostRuntime
+  private let app: any CallApp
+  private let connections: PeerConnectionFactory
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let actionRefused: TraceKind
+  private let network: TraceKind
+  private let interfaceNames: [String: String]
+  private var preferredNetwork: String?
+
+  /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
+  ///
+  /// - Parameters:
+  ///   - keyLog: gets the DTLS secrets, line by line.
+  ///   - heard: gets every sample the speaker plays.
+  public init(
+    _ configuration: Configuration, app type: any CallApp.Type, on host: HostID, of simulator: Simulator,
+    keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
+  ) {
+    name = configuration.name
+    interfaceNames = configuration.interfaceNames
+    self.host = host
+    trace = simulator.trace
+    subject = trace.subject(name)
+    actionRefused = trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
+    network = trace.declare("network", TraceField("value", .symbol))
+    runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
+    device = Device(settings: configuration.device, trace: trace, peer: name)
+    let random = simulator.random.scoped("peer").scoped(name)
+    connections = PeerConnectionFactory(
+      configuration: configuration.session,
+      environment: ConnectionEnvironment(
+        peer: name, clock: runtime.clock, network: runtime.network, device: device, random: random,
+        media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard))
+    app = type.init(
+      environment: PeerEnvironment(
+        name: name, clock: runtime.clock, random: random.scoped("app"), network: runtime.network, device: device,
+        connections: connections, trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary),
+        settings: configuration.settings, signallingServer: configuration.signallingServer))
+    runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
+  }
+
+  /// Launches the app.
+  public func start() {
+    traceNetwork()
+    app.start()
+  }
+
+  /// The user acts. What the app refuses is traced with its reason.
+  public func perform(_ action: UserAction) {
+    trace.write(trace.declare("user.\(action.name)"), subject)
+    do throws(ActionError) {
+      if action.name == "switch-network" {
+        try switchNetwork(to: action.values.text("to") ?? "")
+      } else {
+        try app.perform(action)
+      }
+    } catch {
+      trace.write(actionRefused, subject, trace.value(action.name), trace.value(error.reason))
+    }
+  }
+
+  private func switchNetwork(to name: String) throws(ActionError) {
+    guard runtime.network.prefer(link(named: name)) else { throw ActionError("there is no interface '\(name)'") }
+    interfacesChanged()
+  }
+
+  private func link(named name: String) -> String { interfaceNames.first { $0.value == name }?.key ?? name }
+
+  private func interfacesChanged() {
+    traceNetwork()
+    connections.interfacesChanged()
+    app.networkChanged()
+  }
+
+  /// Writes which interface the device prefers now.
+  private func traceNetwork() {
+    let link = runtime.network.activeInterfaces.first?.name ?? "none"
+    let name = interfaceNames[link] ?? link
+    guard name != preferredNetwork else { return }
+    preferredNetwork = name
+    trace.write(network, subject, trace.value(name))
+  }
+
+  /// Ends the app and lets go of everything it holds.
+  public func shutDown() {
+    app.shutDown()
+    for connection in connections.openConnections { connection.close() }
+  }
+
+  /// Steps the peer's wall clock: connections made from now on believe it.
+  package func jumpClock(by interval: Interval) {
+    runtime.clock.jump(by: interval)
+    connections.setWallClock(runtime.clock.wallClock)
+  }
+
+  /// The statistics of the newest open connection, or nil when there is none.
+  public func statistics() -> StatsReport? { connections.openConnections.last?.statistics() }
+
+  /// Timers not yet fired or cancelled: zero after ``shutDown()``.
+  public var pendingTimerCount: Int { runtime.clock.pendingCount }
+
+  public var openConnectionCount: Int { connections.openConnections.count }
+}
