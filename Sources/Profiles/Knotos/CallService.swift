@@ -1,0 +1,397 @@
+internal import CallCore
+internal import CallSession
+internal import ICE
+internal import SDP
+internal import VirtualPeer
+
+/// The sole owner of call transitions: one call at a time, from `idle` to `ended` and back.
+final class CallService: PeerConnectionDelegate {
+  private struct Settings {
+    var ringTimeout: Interval
+    var setupTimeout: Interval
+    var audioSession: AudioSessionOrder
+    var restartsICE: Bool
+    var resetAfter: Interval
+
+    init(_ arguments: NamedValues) {
+      ringTimeout = arguments.duration("ring-timeout") ?? .seconds(45)
+      setupTimeout = arguments.duration("setup-timeout") ?? .seconds(30)
+      audioSession = arguments.text("audio-session").flatMap(AudioSessionOrder.init) ?? .before
+      restartsICE = arguments.flag("ice-restart") ?? false
+      resetAfter = arguments.duration("reset-after") ?? .seconds(1)
+    }
+  }
+
+  private let environment: PeerEnvironment
+  private let socket: SocketIOClient
+  private let settings: Settings
+  private var trace: PeerTrace { environment.trace }
+
+  private var call: Call?
+  private var callCount = 0
+  /// Calls that are over: their late messages never revive them.
+  private var endedCalls: Set<String> = []
+
+  init(environment: PeerEnvironment, socket: SocketIOClient) {
+    self.environment = environment
+    self.socket = socket
+    settings = Settings(environment.settings)
+  }
+
+  private var state: String { trace.state(of: "call.state") ?? "idle" }
+
+  /// Moves the call state, or raises the finding that somebody asked for what is not allowed.
+  @discardableResult
+  private func enter(_ state: String, on event: String) -> Bool {
+    let moved = trace.enter("call.state", state, on: event)
+    if !moved { trace.raise("kn.illegal_transition") }
+    return moved
+  }
+
+  func peer(of message: KnotosMessage) -> String? {
+    if case .offer(_, let user) = message.body { return user }
+    return call?.id == message.callID ? call?.peer : nil
+  }
+
+  // MARK: User actions
+
+  func startCall(to callee: String) throws(ActionError) {
+    guard state == "idle" else { throw ActionError("there is a call already") }
+    callCount += 1
+    let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
+    self.call = call
+    enter("calling", on: "startCall")
+    trace.set("user.accepted", true)
+    open(call)
+    sendOffer(call)
+    startRinging(call)
+  }
+
+  func accept() throws(ActionError) {
+    guard let call, state == "ringing", let offer = call.pendingOffer else { throw ActionError("nothing is ringing") }
+    call.timer?.cancel()
+    trace.set("user.accepted", true)
+    enter("connecting", on: "accept")
+    open(call)
+    startSetupTimer(call)
+    answer(call, offer: offer)
+  }
+
+  func decline() throws(ActionError) {
+    guard let call, state == "ringing" else { throw ActionError("nothing is ringing") }
+    send(.decline, call)
+    trace.raise("kn.declined")
+    end(.declined, code: "declined", on: "decline")
+  }
+
+  func hangUp() throws(ActionError) {
+    guard let call, state != "ended" else { throw ActionError("there is no call") }
+    if state == "ringing" {
+      try decline()
+      return
+    }
+    send(.hangup, call)
+    end(.localHangup, code: "local-hangup", on: "hangup")
+  }
+
+  func setMuted(_ muted: Bool) throws(ActionError) {
+    guard let connection = call?.connection else { throw ActionError("there is no call") }
+    connection.setAudioEnabled(!muted)
+    trace.set("mic.muted", muted)
+  }
+
+  func restartICE() throws(ActionError) {
+    guard let call, state == "connected", call.connection != nil else { throw ActionError("no connected call") }
+    beginRestart(call)
+  }
+
+  // MARK: Signalling
+
+  func received(_ message: KnotosMessage) {
+    guard !endedCalls.contains(message.callID) else { return reject(message, "call is over") }
+    if case .offer(let sdp, let caller) = message.body { return receivedOffer(sdp, from: caller, message) }
+    guard let call, call.id == message.callID else { return reject(message, "unknown call") }
+    switch message.body {
+    case .offer: break
+    case .answer(let sdp): receivedAnswer(sdp, call, message)
+    case .candidate(let text, let mid, let index):
+      call.addRemoteCandidate(text, mid: mid, mLineIndex: index) { trace.raise("kn.bad_event") }
+    case .decline, .busy:
+      guard call.isCaller, state == "calling" else { return reject(message, "unexpected message") }
+      let isBusy = message.body == .busy
+      trace.raise(isBusy ? "kn.busy" : "kn.declined")
+      end(.declined, code: isBusy ? "busy" : "declined", on: message.name)
+    case .hangup:
+      if state == "ringing" {
+        end(.missed, code: "cancelled", on: "call_hangup")
+      } else if state != "ended" {
+        end(.remoteHangup, code: "remote-hangup", on: "call_hangup")
+      }
+    }
+  }
+
+  private func receivedOffer(_ sdp: String, from caller: String, _ message: KnotosMessage) {
+    guard let call, state != "idle", state != "ended" else {
+      guard state == "idle" else { return reply(.busy, callID: message.callID) }
+      ring(callID: message.callID, caller: caller, sdp: sdp)
+      return
+    }
+    if call.id == message.callID {
+      guard state == "connected", call.peer == caller else { return reject(message, "duplicate offer") }
+      renegotiate(call, sdp)
+    } else if state == "calling", call.peer == caller {
+      resolveGlare(call, callID: message.callID, sdp: sdp)
+    } else {
+      reply(.busy, callID: message.callID)
+    }
+  }
+
+  private func ring(callID: String, caller: String, sdp: String) {
+    let call = Call(id: callID, peer: caller, isCaller: false)
+    call.pendingOffer = sdp
+    self.call = call
+    trace.set("user.accepted", false)
+    enter("ringing", on: "call_offer")
+    startRinging(call)
+  }
+
+  /// Both called each other: the user with the lower id is polite, drops its own call and answers the other's.
+  private func resolveGlare(_ own: Call, callID: String, sdp: String) {
+    guard environment.name < own.peer else {
+      endedCalls.insert(callID)
+      return trace.event("glare", "outcome", "ignored-theirs")
+    }
+    trace.event("glare", "outcome", "yielded")
+    endedCalls.insert(own.id)
+    own.timer?.cancel()
+    own.close()
+    let call = Call(id: callID, peer: own.peer, isCaller: false)
+    self.call = call
+    enter("connecting", on: "call_answer")
+    open(call)
+    startSetupTimer(call)
+    answer(call, offer: sdp)
+  }
+
+  private func receivedAnswer(_ sdp: String, _ call: Call, _ message: KnotosMessage) {
+    guard let connection = call.connection, connection.signalingState == .haveLocalOffer,
+      call.isCaller || call.isRestarting
+    else { return reject(message, "unexpected message") }
+    let isSetup = state == "calling"
+    guard isSetup || state == "connected" else { return reject(message, "unexpected message") }
+    if isSetup {
+      call.timer?.cancel()
+      enter("connecting", on: "call_answer")
+      startSetupTimer(call)
+    }
+    call.isRestarting = false
+    apply(call) { () throws(SessionError) in
+      try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: sdp))
+      call.flushRemoteCandidates { trace.raise("kn.bad_event") }
+    }
+  }
+
+  private func reject(_ message: KnotosMessage, _ reason: String) {
+    trace.event("message.rejected", "reason", "\(message.name): \(reason)")
+    if reason == "unexpected message" { trace.raise("kn.illegal_transition") }
+  }
+
+  private func send(_ body: KnotosMessage.Body, _ call: Call) {
+    reply(body, callID: call.id, to: call.peer)
+  }
+
+  private func reply(_ body: KnotosMessage.Body, callID: String, to peer: String? = nil) {
+    let message = KnotosMessage(body, callID: callID)
+    let delivered = socket.emit(message.packet(userKey: "toUserId"))
+    trace.signalSent(type: message.name, to: peer ?? "server", isLost: !delivered)
+  }
+
+  func socketChanged(isConnected: Bool) {
+    guard let call else { return }
+    if isConnected, call.wantsRestart, state == "connected" {
+      call.wantsRestart = false
+      beginRestart(call)
+    }
+    guard state == "connecting" else { return }
+    if isConnected {
+      call.socketTimer?.cancel()
+    } else {
+      // The setup timer would end the call anyway; the socket gets one reconnect first.
+      call.socketTimer = environment.clock.schedule(after: SocketIOClient.reconnectDelay + .seconds(5)) { [weak self] in
+        guard let self, state == "connecting" else { return }
+        trace.raise("kn.socket_lost_in_setup")
+        end(.failed, code: "signalling-failure", on: "socket lost")
+      }
+    }
+  }
+
+  // MARK: Connection
+
+  /// Creates the peer connection, with the audio session configured when this app does it.
+  private func open(_ call: Call) {
+    if settings.audioSession == .before { configureAudio() }
+    let connection = environment.connections.make()
+    connection.delegate = self
+    call.connection = connection
+    connection.addAudio()
+    if settings.audioSession == .after { configureAudio() }
+  }
+
+  private func configureAudio() {
+    environment.device.configureAudioSession(
+      category: .playAndRecord, mode: .voiceChat, options: [.allowBluetooth, .allowBluetoothA2DP])
+    environment.device.setAudioSessionActive(true)
+  }
+
+  private func sendOffer(_ call: Call) {
+    guard let connection = call.connection else { return }
+    apply(call) { () throws(SessionError) in
+      let offer = try connection.createOffer()
+      send(.offer(sdp: offer.sdp, user: call.peer), call)
+      try connection.setLocalDescription(offer)
+    }
+  }
+
+  private func answer(_ call: Call, offer: String) {
+    guard let connection = call.connection else { return }
+    apply(call) { () throws(SessionError) in
+      try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
+      let answer = try connection.createAnswer()
+      send(.answer(sdp: answer.sdp), call)
+      try connection.setLocalDescription(answer)
+      call.flushRemoteCandidates { trace.raise("kn.bad_event") }
+    }
+  }
+
+  /// Runs a negotiation step; a description that cannot be used ends the call.
+  private func apply(_ call: Call, _ step: () throws(SessionError) -> Void) {
+    do throws(SessionError) {
+      try step()
+    } catch {
+      trace.raise("kn.sdp_rejected")
+      trace.event("sdp-rejected", "reason", "\(error)")
+      send(.hangup, call)
+      end(.failed, code: error == .noCommonCodec ? "codec-mismatch" : "protocol-violation", on: "description refused")
+    }
+  }
+
+  // MARK: ICE restart
+
+  private func beginRestart(_ call: Call) {
+    guard let connection = call.connection, connection.signalingState == .stable else { return }
+    call.isRestarting = true
+    connection.restartICE()
+    sendOffer(call)
+  }
+
+  /// The peer restarts: answer at once, yielding our own outstanding offer when we are the polite side.
+  private func renegotiate(_ call: Call, _ sdp: String) {
+    guard let connection = call.connection else { return }
+    if connection.signalingState == .haveLocalOffer {
+      guard environment.name < call.peer else { return trace.event("glare", "outcome", "ignored-theirs") }
+      trace.event("glare", "outcome", "yielded")
+      apply(call) { () throws(SessionError) in
+        try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
+      }
+      call.isRestarting = false
+    }
+    answer(call, offer: sdp)
+  }
+
+  func networkChanged() {
+    guard settings.restartsICE, let call, state == "connected" else { return }
+    if socket.state == .connected { beginRestart(call) } else { call.wantsRestart = true }
+  }
+
+  // MARK: Timers
+
+  private func startRinging(_ call: Call) {
+    call.timer = environment.clock.schedule(after: settings.ringTimeout) { [weak self, weak call] in
+      guard let self, let call, self.call === call, state == "calling" || state == "ringing" else { return }
+      trace.raise("kn.offer_timeout")
+      if call.isCaller { send(.hangup, call) }
+      end(.missed, code: "ring-timeout", on: "ring timer")
+    }
+  }
+
+  private func startSetupTimer(_ call: Call) {
+    call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
+      guard let self, let call, self.call === call, state == "connecting" else { return }
+      trace.raise("kn.ice_timeout")
+      send(.hangup, call)
+      end(.failed, code: "setup-timeout", on: "setup timer")
+    }
+  }
+
+  // MARK: Ending
+
+  private func end(_ reason: EndReason, code: String, on event: String) {
+    guard let call else { return }
+    endedCalls.insert(call.id)
+    call.close()
+    if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
+    guard enter("ended", on: event) else { return }
+    trace.set("call.reason", reason.rawValue)
+    trace.end(code)
+    call.timer = environment.clock.schedule(after: settings.resetAfter) { [weak self] in
+      self?.call = nil
+      self?.enter("idle", on: "reset")
+    }
+  }
+
+  func shutDown() {
+    guard let call else { return }
+    call.timer?.cancel()
+    call.close()
+    self.call = nil
+  }
+
+  // MARK: PeerConnectionDelegate
+
+  func connection(_ connection: PeerConnection, did event: SessionEvent) {
+    guard let call, call.connection === connection else { return }
+    switch event {
+    case .iceCandidate(let text?, let mid, let index):
+      send(.candidate(text: text, mid: mid, mLineIndex: index), call)
+    case .iceServerError(_, let code, _) where code == 401 || code == 441:
+      call.wasRefusedByTURN = true
+      trace.raise("kn.turn_401")
+    case .dtlsFailed(let reason):
+      guard state == "connecting" || state == "connected" else { return }
+      send(.hangup, call)
+      end(.failed, code: reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
+    case .connectionStateChange(let state): connectionChanged(to: state, call)
+    default: break
+    }
+  }
+
+  private func connectionChanged(to connectionState: ConnectionState, _ call: Call) {
+    switch connectionState {
+    case .connected where state == "connecting":
+      call.timer?.cancel()
+      call.socketTimer?.cancel()
+      enter("connected", on: "ICE and DTLS")
+    case .failed where state == "connected" && settings.restartsICE && !call.hasRestartedAfterFailure:
+      call.hasRestartedAfterFailure = true
+      beginRestart(call)
+      startRestartTimer(call)
+    case .failed where state == "connecting" || state == "connected":
+      trace.raise("kn.ice_failed")
+      send(.hangup, call)
+      end(.failed, code: call.wasRefusedByTURN ? "turn-auth" : "ice-failed", on: "ICE failed")
+    default: break
+    }
+  }
+
+  /// A restart after failure gets as long as a set-up; then the call is given up.
+  private func startRestartTimer(_ call: Call) {
+    call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
+      guard let self, let call, self.call === call, state == "connected",
+        call.connection?.connectionState != .connected
+      else { return }
+      trace.raise("kn.ice_failed")
+      send(.hangup, call)
+      end(.failed, code: "ice-failed", on: "ICE restart failed")
+    }
+  }
+}

@@ -1,0 +1,58 @@
+public import VirtualPeer
+
+/// The Knotos app: a socket, and the call service that owns every transition.
+public final class KnotosApp: CallApp {
+  private let environment: PeerEnvironment
+  private let socket: SocketIOClient
+  private let service: CallService
+
+  public init(environment: PeerEnvironment) {
+    self.environment = environment
+    socket = SocketIOClient(environment: environment)
+    service = CallService(environment: environment, socket: socket)
+  }
+
+  public func start() {
+    let trace = environment.trace
+    trace.set("socket.state", SocketIOClient.State.disconnected.rawValue)
+    socket.onState = { [weak service] state in
+      trace.set("socket.state", state.rawValue)
+      service?.socketChanged(isConnected: state == .connected)
+    }
+    socket.onMalformed = { trace.raise("kn.bad_event") }
+    socket.onEvent = { [weak service] name, arguments in
+      guard let message = KnotosMessage(name: name, arguments: arguments, userKey: "fromUserId") else {
+        trace.raise("kn.bad_event")
+        return
+      }
+      trace.signalReceived(type: name, from: service?.peer(of: message) ?? "server")
+      service?.received(message)
+    }
+    socket.connect()
+  }
+
+  public func perform(_ action: UserAction) throws(ActionError) {
+    switch action.name {
+    case "call":
+      guard let callee = action.values.text("to") else { throw ActionError("whom to call is missing") }
+      try service.startCall(to: callee)
+    case "accept": try service.accept()
+    case "decline": try service.decline()
+    case "hangup": try service.hangUp()
+    case "mute": try service.setMuted(true)
+    case "unmute": try service.setMuted(false)
+    case "ice-restart": try service.restartICE()
+    default: throw ActionError("unknown action '\(action.name)'")
+    }
+  }
+
+  public func networkChanged() {
+    socket.networkChanged()
+    service.networkChanged()
+  }
+
+  public func shutDown() {
+    service.shutDown()
+    socket.shutDown()
+  }
+}

@@ -1,0 +1,74 @@
+internal import VirtualPeer
+
+/// A Knotos event as it crosses Socket.IO: a name and one object.
+struct KnotosMessage: Hashable, Sendable {
+  enum Body: Hashable, Sendable {
+    /// To a server `user` is the callee; from it, the caller.
+    case offer(sdp: String, user: String)
+    case answer(sdp: String)
+    case candidate(text: String, mid: String?, mLineIndex: Int?)
+    case decline, busy, hangup
+  }
+
+  var body: Body
+  /// The harness gives every call an id; messages of other calls are told apart by it.
+  var callID: String
+
+  var name: String {
+    switch body {
+    case .offer: "call_offer"
+    case .answer: "call_answer"
+    case .candidate: "ice_candidate"
+    case .decline: "call_decline"
+    case .busy: "call_busy"
+    case .hangup: "call_hangup"
+    }
+  }
+
+  /// The event's arguments, `userKey` being `toUserId` towards the server and `fromUserId` from it.
+  func packet(userKey: String, user: String? = nil) -> SocketIOPacket {
+    var members: [JSON.Member] = []
+    switch body {
+    case .offer(let sdp, let callee):
+      members = [.init(userKey, .string(user ?? callee)), .init("offer", .string(sdp)), .init("callType", "audio")]
+    case .answer(let sdp): members = [.init("offer", .string(sdp))]
+    case .candidate(let text, let mid, let index):
+      members = [
+        .init("candidate", .string(text)), .init("sdpMid", mid.map(JSON.string) ?? .null),
+        .init("sdpMLineIndex", index.map { .integer(Int64($0)) } ?? .null),
+      ]
+    case .decline, .busy, .hangup: break
+    }
+    members.append(.init("callId", .string(callID)))
+    return .event(name: name, arguments: [.object(members)], acknowledgement: nil)
+  }
+
+  /// Reads an event; nil when the name is unknown or a member is missing or of the wrong type.
+  init?(name: String, arguments: [JSON], userKey: String, callIDIfMissing: String? = nil) {
+    guard let object = arguments.first, case .object = object else { return nil }
+    guard let id = object["callId"]?.string ?? callIDIfMissing else { return nil }
+    callID = id
+    switch name {
+    case "call_offer":
+      guard let sdp = object["offer"]?.string, let user = object[userKey]?.string else { return nil }
+      body = .offer(sdp: sdp, user: user)
+    case "call_answer":
+      guard let sdp = object["offer"]?.string else { return nil }
+      body = .answer(sdp: sdp)
+    case "ice_candidate":
+      guard let text = object["candidate"]?.string else { return nil }
+      let index = object["sdpMLineIndex"]?.integer
+      guard index == nil || (0...1_000).contains(index!) else { return nil }
+      body = .candidate(text: text, mid: object["sdpMid"]?.string, mLineIndex: index.map(Int.init))
+    case "call_decline": body = .decline
+    case "call_busy": body = .busy
+    case "call_hangup": body = .hangup
+    default: return nil
+    }
+  }
+
+  init(_ body: Body, callID: String) {
+    self.body = body
+    self.callID = callID
+  }
+}

@@ -1,0 +1,183 @@
+internal import CallCore
+public import VirtualPeer
+
+/// The Knotos signalling server: Socket.IO over WebSocket, routing events between users.
+///
+/// Users are bound to the connection they last connected on. Events that name nobody follow their call.
+public final class KnotosServer: SignallingServer {
+  private final class Client {
+    let channel: WebSocketChannel
+    var user: String?
+    var pingTimer: PeerTimer?
+    var pongTimer: PeerTimer?
+    var connectTimer: PeerTimer?
+
+    init(channel: WebSocketChannel) { self.channel = channel }
+
+    func stopTimers() {
+      pingTimer?.cancel()
+      pongTimer?.cancel()
+      connectTimer?.cancel()
+    }
+  }
+
+  static let pingInterval = Interval.seconds(25)
+  static let pingTimeout = Interval.seconds(20)
+  /// A client that sends no Socket.IO CONNECT within this time is closed.
+  static let connectTimeout = Interval.seconds(45)
+
+  private let environment: ServerEnvironment
+  private var clients: [Client] = []
+  private var calls: [String: (caller: String, callee: String)] = [:]
+  private var currentCall: [String: String] = [:]
+  private var connectionCount = 0
+
+  public init(environment: ServerEnvironment) { self.environment = environment }
+
+  public func start() {
+    environment.listen { [weak self] stream in self?.accept(stream) }
+  }
+
+  public func disconnect(user: String?) {
+    for client in clients where user == nil || client.user == user { drop(client) }
+  }
+
+  public func inject(type: String, from: String, to: String, fields: NamedValues) {
+    var members = [JSON.Member("fromUserId", .string(from))]
+    for field in fields.all { members.append(JSON.Member(field.name, JSON(field.value))) }
+    let packet = SocketIOPacket.event(name: type, arguments: [.object(members)], acknowledgement: nil)
+    deliver(
+      SignallingMessage(type: type, from: from, to: to, text: EngineIOPacket(.message, packet.text).text))
+  }
+
+  public func shutDown() {
+    for client in clients { drop(client) }
+  }
+
+  private func accept(_ stream: PeerStream) {
+    connectionCount += 1
+    let channel = WebSocketChannel(
+      stream: stream, socket: WebSocket(.server, random: environment.random.stream("websocket/\(connectionCount)")))
+    let client = Client(channel: channel)
+    clients.append(client)
+    let sid = "s\(connectionCount)"
+    channel.onOpen = { [weak self, weak client] _ in
+      guard let self, let client else { return }
+      let body: JSON = [
+        "sid": .string(sid), "upgrades": [], "pingInterval": .integer(Self.pingInterval.milliseconds),
+        "pingTimeout": .integer(Self.pingTimeout.milliseconds), "maxPayload": 1_000_000,
+      ]
+      client.channel.send(EngineIOPacket(.open, body.description).text)
+      schedulePing(client)
+      client.connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self, weak client] in
+        if let client { self?.drop(client) }
+      }
+    }
+    channel.onText = { [weak self, weak client] text in
+      if let client { self?.received(text, from: client) }
+    }
+    channel.onClose = { [weak self, weak client] in
+      if let client { self?.forget(client) }
+    }
+  }
+
+  private func forget(_ client: Client) {
+    client.stopTimers()
+    clients.removeAll { $0 === client }
+  }
+
+  private func drop(_ client: Client) {
+    client.channel.onClose = nil
+    client.channel.abort()
+    forget(client)
+  }
+
+  private func schedulePing(_ client: Client) {
+    client.pingTimer = environment.clock.schedule(after: Self.pingInterval) { [weak self, weak client] in
+      guard let self, let client else { return }
+      client.channel.send(EngineIOPacket(.ping).text)
+      client.pongTimer = environment.clock.schedule(after: Self.pingTimeout) { [weak self, weak client] in
+        if let client { self?.drop(client) }
+      }
+    }
+  }
+
+  // MARK: Receiving
+
+  private func received(_ text: String, from client: Client) {
+    guard let packet = EngineIOPacket(parsing: text) else { return environment.malformed("engine.io packet") }
+    switch packet.kind {
+    case .pong:
+      client.pongTimer?.cancel()
+      schedulePing(client)
+    case .ping: client.channel.send(EngineIOPacket(.pong, packet.payload).text)
+    case .close: drop(client)
+    case .message: handle(packet.payload, from: client)
+    case .open, .upgrade, .noop: break
+    }
+  }
+
+  private func handle(_ payload: String, from client: Client) {
+    do {
+      switch try SocketIOPacket(parsing: payload) {
+      case .connect(let body): connect(client, body)
+      case .event(let name, let arguments, let id):
+        if let id { send(.acknowledgement(id: id, arguments: []), to: client) }
+        route(name, arguments, from: client)
+      case .disconnect: drop(client)
+      case .acknowledgement, .connectError: break
+      }
+    } catch {
+      environment.malformed("socket.io packet")
+    }
+  }
+
+  private func connect(_ client: Client, _ body: JSON?) {
+    client.connectTimer?.cancel()
+    guard let user = body?["userId"]?.string, !user.isEmpty else {
+      return send(.connectError(["message": "userId is missing"]), to: client)
+    }
+    guard !environment.faults.refuses(user) else { return drop(client) }
+    for other in clients where other.user == user && other !== client { drop(other) }
+    client.user = user
+    send(.connect(["sid": .string("u-\(user)")]), to: client)
+  }
+
+  private func send(_ packet: SocketIOPacket, to client: Client) {
+    client.channel.send(EngineIOPacket(.message, packet.text).text)
+  }
+
+  // MARK: Routing
+
+  private func route(_ name: String, _ arguments: [JSON], from client: Client) {
+    guard let sender = client.user else { return environment.malformed("event before connect") }
+    guard
+      let message = KnotosMessage(
+        name: name, arguments: arguments, userKey: "toUserId", callIDIfMissing: currentCall[sender])
+    else { return environment.malformed("event \(name)") }
+    guard let recipient = recipient(of: message, from: sender) else { return environment.malformed("event of no call") }
+    let packet = message.packet(userKey: "fromUserId", user: sender)
+    let text = EngineIOPacket(.message, packet.text).text
+    environment.faults.pass(SignallingMessage(type: name, from: sender, to: recipient, text: text)) { [weak self] in
+      self?.deliver($0)
+    }
+  }
+
+  private func recipient(of message: KnotosMessage, from sender: String) -> String? {
+    if case .offer(_, let callee) = message.body, calls[message.callID] == nil {
+      calls[message.callID] = (sender, callee)
+      currentCall[sender] = message.callID
+      currentCall[callee] = message.callID
+    }
+    guard let call = calls[message.callID] else { return nil }
+    if sender == call.caller { return call.callee }
+    return sender == call.callee ? call.caller : nil
+  }
+
+  private func deliver(_ message: SignallingMessage) {
+    guard let client = clients.last(where: { $0.user == message.to }) else {
+      return environment.undeliverable(message)
+    }
+    client.channel.send(message.text)
+  }
+}

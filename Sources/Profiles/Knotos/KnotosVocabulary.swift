@@ -1,0 +1,103 @@
+public import VirtualPeer
+
+extension KnotosApp {
+  /// Knotos: one-to-one calls over Socket.IO.
+  ///
+  /// The product documents states, end reasons and three events; what is marked as harness default was added so that
+  /// every documented end reason can be reached.
+  public static let vocabulary: Vocabulary = Vocabulary(
+    profile: "knotos",
+    summary: "One-to-one calls signalled over Socket.IO, one call service owning every transition.",
+    machines: [callState],
+    actions: [
+      ActionDeclaration(
+        "call", [ParameterDeclaration("to", .peer, required: true, "whom to call", provenance: .documented)],
+        "Start a call."),
+      ActionDeclaration("accept", [], "Answer the ringing call."),
+      ActionDeclaration("decline", [], "Refuse the ringing call."),
+      ActionDeclaration("hangup", [], "End the call, or cancel it while it rings."),
+      ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on."),
+      ActionDeclaration("unmute", [], "Send the microphone again."),
+      ActionDeclaration("ice-restart", [], "Gather again and renegotiate the transport of the connected call."),
+    ],
+    messages: [
+      MessageDeclaration("call_offer", .both, "An offer, with the user it is for.", provenance: .documented),
+      MessageDeclaration("call_answer", .both, "The answer, under the key `offer`.", provenance: .documented),
+      MessageDeclaration("ice_candidate", .both, "One trickled candidate.", provenance: .documented),
+      MessageDeclaration("call_decline", .both, "The callee refuses.", provenance: .harnessDefault),
+      MessageDeclaration("call_busy", .both, "The callee is in another call.", provenance: .harnessDefault),
+      MessageDeclaration("call_hangup", .both, "Either side ends the call.", provenance: .harnessDefault),
+    ],
+    endCodes: [
+      CodeDeclaration("local-hangup", "This user hung up.", provenance: .documented),
+      CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented),
+      CodeDeclaration("declined", "The callee refused (reason `declined`).", provenance: .documented),
+      CodeDeclaration("busy", "The callee was in another call (reason `declined`).", provenance: .harnessDefault),
+      CodeDeclaration("ring-timeout", "Nobody answered in time (reason `missed`).", provenance: .documented),
+      CodeDeclaration("cancelled", "The caller gave up while it rang (reason `missed`).", provenance: .documented),
+      CodeDeclaration(
+        "setup-timeout", "No connection within the setup timer (reason `failed`).", provenance: .inferred),
+      CodeDeclaration("ice-failed", "No candidate pair works (reason `failed`).", provenance: .documented),
+      CodeDeclaration("turn-auth", "ICE failed after TURN refused us (reason `failed`).", provenance: .harnessDefault),
+      CodeDeclaration("dtls-failed", "The DTLS handshake failed (reason `failed`).", provenance: .harnessDefault),
+      CodeDeclaration(
+        "fingerprint-mismatch", "The peer's certificate is not the one signalled (reason `failed`).",
+        provenance: .harnessDefault),
+      CodeDeclaration("codec-mismatch", "No codec in common (reason `failed`).", provenance: .harnessDefault),
+      CodeDeclaration(
+        "protocol-violation", "The peer's description is unusable (reason `failed`).", provenance: .harnessDefault),
+      CodeDeclaration(
+        "signalling-failure", "Signalling was lost during setup (reason `failed`).", provenance: .documented),
+    ],
+    errorCodes: [
+      CodeDeclaration("kn.offer_timeout", "An offer was never answered.", provenance: .harnessDefault),
+      CodeDeclaration("kn.declined", "The callee refused.", provenance: .harnessDefault),
+      CodeDeclaration("kn.busy", "The callee was busy.", provenance: .harnessDefault),
+      CodeDeclaration("kn.ice_failed", "ICE failed.", provenance: .harnessDefault),
+      CodeDeclaration("kn.ice_timeout", "The setup timer ran out.", provenance: .harnessDefault),
+      CodeDeclaration("kn.sdp_rejected", "A description could not be used.", provenance: .harnessDefault),
+      CodeDeclaration("kn.turn_401", "The TURN server refused the credentials.", provenance: .harnessDefault),
+      CodeDeclaration("kn.socket_lost_in_setup", "The socket was lost while connecting.", provenance: .harnessDefault),
+      CodeDeclaration("kn.bad_event", "An event was malformed or unknown, and ignored.", provenance: .harnessDefault),
+      CodeDeclaration(
+        "kn.illegal_transition", "A message or action asked for a transition that is not allowed.",
+        provenance: .harnessDefault),
+    ],
+    values: [
+      ValueDeclaration(
+        "call.reason", .choice(EndReason.allCases.map(\.rawValue)), "The documented end reason of the last call."),
+      ValueDeclaration(
+        "socket.state", .choice(["disconnected", "connecting", "connected"]), "The Socket.IO connection."),
+    ],
+    settings: [
+      ParameterDeclaration("ring-timeout", .duration, "how long a call rings; 45s"),
+      ParameterDeclaration("setup-timeout", .duration, "how long connecting may take; 30s"),
+      ParameterDeclaration(
+        "audio-session", .choice(AudioSessionOrder.allCases.map(\.rawValue)),
+        "when the app configures the audio session, relative to the peer connection; before", provenance: .documented),
+      ParameterDeclaration("ice-restart", .flag, "restart ICE once when the network changes or ICE fails; false"),
+      ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
+    ])
+
+  private static let callState = StateMachine(
+    "call.state",
+    states: [
+      .init("idle", "No call."), .init("calling", "The offer is out."), .init("ringing", "An offer came in."),
+      .init("connecting", "Answered; ICE and DTLS are at work."), .init("connected", "Media may flow."),
+      .init("ended", "The call is over, for the reason shown.", isTerminal: true),
+    ],
+    transitions: [
+      .init("idle", "calling", on: "startCall"), .init("idle", "ringing", on: "call_offer"),
+      .init("calling", "connecting", on: "call_answer"), .init("ringing", "connecting", on: "accept"),
+      .init("calling", "ended", on: "decline, timeout or cancel"),
+      .init("ringing", "ended", on: "decline, timeout or cancel"), .init("connecting", "connected", on: "ICE and DTLS"),
+      .init("connecting", "ended", on: "failure or hangup"), .init("connected", "ended", on: "failure or hangup"),
+      .init("ended", "idle", on: "reset"),
+    ])
+}
+
+/// The product's public result of a call.
+enum EndReason: String, CaseIterable, Sendable { case localHangup, remoteHangup, declined, missed, failed }
+
+/// When the app configures the audio session: only `before` the peer connection is right on a device.
+enum AudioSessionOrder: String, CaseIterable, Sendable { case before, after, never }

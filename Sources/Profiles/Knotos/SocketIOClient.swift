@@ -1,0 +1,142 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// The app's Socket.IO connection: opens, answers pings, notices death, comes back by itself.
+///
+/// What is emitted while it is down is lost, as the product's client loses it.
+final class SocketIOClient {
+  enum State: String { case disconnected, connecting, connected }
+
+  /// How long after a loss it tries again.
+  static let reconnectDelay = Interval.seconds(10)
+
+  var onEvent: ((_ name: String, _ arguments: [JSON]) -> Void)?
+  var onState: ((State) -> Void)?
+  var onMalformed: (() -> Void)?
+  private(set) var state = State.disconnected {
+    didSet { if state != oldValue { onState?(state) } }
+  }
+
+  private let environment: PeerEnvironment
+  private var channel: WebSocketChannel?
+  private var connectionCount = 0
+  private var liveness: PeerTimer?
+  private var retry: PeerTimer?
+  /// The server's promise: a ping at least this often (pingInterval + pingTimeout).
+  private var silenceLimit = Interval.seconds(45)
+
+  init(environment: PeerEnvironment) { self.environment = environment }
+
+  func connect() {
+    retry?.cancel()
+    retry = nil
+    connectionCount += 1
+    state = .connecting
+    let stream = environment.network.connect(to: environment.signallingServer)
+    let channel = WebSocketChannel(
+      stream: stream,
+      socket: WebSocket(
+        .client, host: "\(environment.signallingServer)", path: "/socket.io/?EIO=4&transport=websocket",
+        random: environment.random.stream("websocket/\(connectionCount)")))
+    self.channel = channel
+    channel.onText = { [weak self] text in self?.received(text) }
+    channel.onClose = { [weak self] in self?.lost() }
+    watchLiveness()
+  }
+
+  /// Emits an event.
+  ///
+  /// - Returns: false when the socket is down and the event is lost.
+  @discardableResult
+  func emit(_ packet: SocketIOPacket) -> Bool {
+    guard state == .connected, let channel else { return false }
+    channel.send(EngineIOPacket(.message, packet.text).text)
+    return true
+  }
+
+  /// The device moved: a connection from an address that is gone is dead, and the OS says so.
+  func networkChanged() {
+    guard let channel else {
+      if retry != nil { connect() }
+      return
+    }
+    guard !channel.isLocalAddressAlive else { return }
+    drop(channel)
+    connect()
+  }
+
+  func shutDown() {
+    retry?.cancel()
+    liveness?.cancel()
+    onState = nil
+    if let channel {
+      if state == .connected { channel.send(EngineIOPacket(.message, SocketIOPacket.disconnect.text).text) }
+      channel.onClose = nil
+      channel.close()
+    }
+    channel = nil
+  }
+
+  private func watchLiveness() {
+    liveness?.cancel()
+    liveness = environment.clock.schedule(after: silenceLimit) { [weak self] in
+      guard let self, let channel else { return }
+      drop(channel)
+      lost()
+    }
+  }
+
+  private func drop(_ channel: WebSocketChannel) {
+    channel.onClose = nil
+    channel.onText = nil
+    channel.abort()
+    self.channel = nil
+  }
+
+  private func lost() {
+    channel = nil
+    liveness?.cancel()
+    state = .disconnected
+    retry?.cancel()
+    retry = environment.clock.schedule(after: Self.reconnectDelay) { [weak self] in self?.connect() }
+  }
+
+  private func received(_ text: String) {
+    guard let packet = EngineIOPacket(parsing: text) else {
+      onMalformed?()
+      return
+    }
+    watchLiveness()
+    switch packet.kind {
+    case .open:
+      guard let body = try? JSON(parsing: packet.payload.utf8),
+        let interval = body["pingInterval"]?.integer, let timeout = body["pingTimeout"]?.integer,
+        (1...3_600_000).contains(interval), (1...3_600_000).contains(timeout)
+      else {
+        onMalformed?()
+        return
+      }
+      silenceLimit = .milliseconds(interval + timeout)
+      watchLiveness()
+      let user: JSON = ["userId": .string(environment.name)]
+      channel?.send(EngineIOPacket(.message, SocketIOPacket.connect(user).text).text)
+    case .ping: channel?.send(EngineIOPacket(.pong, packet.payload).text)
+    case .close: channel?.close()
+    case .message: handle(packet.payload)
+    case .pong, .upgrade, .noop: break
+    }
+  }
+
+  private func handle(_ payload: String) {
+    do {
+      switch try SocketIOPacket(parsing: payload) {
+      case .connect: state = .connected
+      case .event(let name, let arguments, _): onEvent?(name, arguments)
+      case .disconnect, .connectError: channel?.close()
+      case .acknowledgement: break
+      }
+    } catch {
+      onMalformed?()
+    }
+  }
+}

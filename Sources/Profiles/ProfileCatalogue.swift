@@ -1,0 +1,28 @@
+public import VirtualPeer
+
+/// A product as scenarios name it: its app and its signalling server.
+public struct Profile {
+  public let app: any CallApp.Type
+  public let server: any SignallingServer.Type
+
+  public var vocabulary: Vocabulary { app.vocabulary }
+  public var name: String { vocabulary.profile }
+
+  public init(app: any CallApp.Type, server: any SignallingServer.Type) {
+    self.app = app
+    self.server = server
+  }
+}
+
+/// The profiles a run may use. Add your own app's to ``builtIn`` to script it like ours.
+public struct ProfileCatalogue {
+  public var profiles: [Profile]
+
+  public init(_ profiles: [Profile]) { self.profiles = profiles }
+
+  public static var builtIn: ProfileCatalogue {
+    ProfileCatalogue([Profile(app: KnotosApp.self, server: KnotosServer.self)])
+  }
+
+  public subscript(name: String) -> Profile? { profiles.first { $0.name == name } }
+}

@@ -1,0 +1,86 @@
+import CallCore
+import CallSession
+import DTLS
+import SimNet
+import VirtualPeer
+
+@testable import Profiles
+
+/// Two Knotos users on one network with a signalling server, in virtual time.
+final class KnotosWorld {
+  let simulator: Simulator
+  let server: SignallingHost
+  private(set) var peers: [VirtualPeer] = []
+  private let log = StateLog()
+
+  private final class StateLog: TraceObserver {
+    var entries: [(time: Instant, subject: String, kind: String, fields: [String])] = []
+
+    func observe(_ record: TraceRecord, in trace: Trace) {
+      let declaration = trace.declarations[Int(record.kind.id)]
+      guard !declaration.name.hasPrefix("packet.") else { return }
+      let fields = declaration.fields.indices.map { "\(trace.datum(at: $0, of: record))" }
+      entries.append((record.time, trace.subjects[Int(record.subject.id)], declaration.name, fields))
+    }
+  }
+
+  init(
+    seed: UInt64 = 1, users: [String] = ["alice", "bob"], delay: Interval = .milliseconds(20),
+    settings: [String: NamedValues] = [:], device: Device.Settings = Device.Settings()
+  ) throws {
+    let trace = Trace()
+    trace.add(log)
+    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
+    self.simulator = simulator
+    let network = try simulator.addNetwork("internet", prefixes: [IPPrefix("203.0.113.0/24")!])
+    let link = LinkSettings(delay: delay)
+    func addHost(_ name: String) throws -> HostID {
+      let host = try simulator.addHost(name)
+      try simulator.attach(host, to: network, link: name, type: .wifi, tx: link, rx: link)
+      return host
+    }
+    let serverHost = try addHost("signalling")
+    let runtime = HostRuntime(simulator: simulator, host: serverHost, wallClock: WallClock())
+    server = SignallingHost(
+      server: KnotosServer.self, runtime: runtime, random: simulator.random.scoped("server"), trace: trace,
+      name: "signalling")
+    let address = simulator.interfaces(of: serverHost)[0].addresses[0]
+    server.start()
+    for user in users {
+      let certificate = Certificate.generate(
+        name: user, entropy: .stream(simulator.random.stream("certificate/\(user)")), wallClock: WallClock())
+      var session = SessionConfiguration(certificate: certificate, cname: user)
+      session.media = .synthetic
+      var configuration = VirtualPeer.Configuration(
+        name: user, session: session, signallingServer: Endpoint(address, port: SignallingHost.port))
+      configuration.settings = settings[user] ?? NamedValues([])
+      configuration.device = device
+      let peer = VirtualPeer(configuration, app: KnotosApp.self, on: try addHost(user), of: simulator)
+      peers.append(peer)
+      peer.start()
+    }
+    run(for: .seconds(1))
+  }
+
+  func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
+
+  func perform(_ user: String, _ action: String, to callee: String? = nil) {
+    let values = callee.map { NamedValues([("to", .text($0))]) } ?? NamedValues([])
+    peers.first { $0.name == user }?.perform(UserAction(action, values))
+  }
+
+  /// The values one kind took at a user, in order.
+  func values(_ user: String, _ kind: String) -> [String] {
+    log.entries.filter { $0.subject == user && $0.kind == kind }.map { $0.fields.first ?? "" }
+  }
+
+  func count(_ subject: String, _ kind: String) -> Int { values(subject, kind).count }
+
+  /// When a kind last happened at a user.
+  func time(_ user: String, _ kind: String) -> Instant? {
+    log.entries.last { $0.subject == user && $0.kind == kind }?.time
+  }
+
+  /// The newest value of a kind at a user.
+  func value(_ user: String, _ kind: String) -> String? { values(user, kind).last }
+}
