@@ -1,0 +1,95 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// Fires the entries of a timeline: waits for each trigger, then has its effect carried out.
+///
+/// Effects never happen inside the event that triggers them, but in an event of their own at the same time.
+final class Director {
+  private let scenario: Scenario
+  private let clock: PeerClock
+  private let anchors: Anchors
+  private let watch: Watch
+  private let perform: (TimelineEntry) -> Void
+  private let trace: Trace
+  private let fired: TraceKind
+  private let subject: TraceSubject
+  private var conditions: [Condition] = []
+  private var pending = 0
+  private var counts: [String: Int] = [:]
+  private var stopped: Set<String> = []
+
+  /// - Parameter perform: carries out an entry's effect.
+  init(
+    _ scenario: Scenario, clock: PeerClock, anchors: Anchors, watch: Watch, trace: Trace,
+    perform: @escaping (TimelineEntry) -> Void
+  ) {
+    self.scenario = scenario
+    self.clock = clock
+    self.anchors = anchors
+    self.watch = watch
+    self.trace = trace
+    self.perform = perform
+    fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
+    subject = trace.subject("scenario")
+    for entry in scenario.timeline { arm(entry) }
+  }
+
+  /// Whether an entry was triggered and waits for its delay.
+  var isBusy: Bool { pending > 0 }
+
+  /// How often an entry has fired.
+  func count(of entry: TimelineEntry) -> Int { counts[entry.id] ?? 0 }
+
+  /// Entries that have not fired at all: at the end of a run they make it vacuous.
+  var unfired: [TimelineEntry] { scenario.timeline.filter { count(of: $0) == 0 } }
+
+  private func arm(_ entry: TimelineEntry) {
+    switch entry.trigger {
+    case .at(let time): clock.schedule(at: time) { [unowned self] in fire(entry) }
+    case .after(let delay, let anchor):
+      anchors.listen(anchor) { [unowned self] _ in fire(entry, after: delay) }
+    case .when(let predicate, let delay, let times):
+      let condition = Condition(predicate, watch: watch)
+      conditions.append(condition)
+      var armed = 0
+      let begin = { [unowned self] in
+        if armed >= times { return }
+        armed += 1
+        fire(entry, after: delay)
+      }
+      condition.listen { if $0 { begin() } }
+      if condition.isTrue { begin() }
+    case .every(let period, let from, let until, let times):
+      if let until { anchors.listen(until) { [unowned self] _ in stopped.insert(entry.id) } }
+      if let from {
+        anchors.listen(from) { [unowned self] _ in tick(entry, period, times) }
+      } else {
+        tick(entry, period, times)
+      }
+    }
+  }
+
+  private func tick(_ entry: TimelineEntry, _ period: Interval, _ times: Int?) {
+    clock.schedule(after: period) { [unowned self] in
+      if stopped.contains(entry.id) { return }
+      if let times, count(of: entry) >= times { return }
+      fire(entry)
+      tick(entry, period, times)
+    }
+  }
+
+  private func fire(_ entry: TimelineEntry, after delay: Interval) {
+    pending += 1
+    clock.schedule(after: delay) { [unowned self] in
+      pending -= 1
+      fire(entry)
+    }
+  }
+
+  private func fire(_ entry: TimelineEntry) {
+    counts[entry.id, default: 0] += 1
+    trace.cause = trace.write(fired, subject, trace.value(entry.id))
+    anchors.entryFired(entry.id, at: clock.now)
+    perform(entry)
+  }
+}

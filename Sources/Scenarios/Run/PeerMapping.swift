@@ -1,0 +1,53 @@
+internal import CallCore
+internal import CallSession
+internal import VirtualPeer
+
+/// What the format says about peers, in the terms of those who run them.
+extension AudioSettings {
+  init(_ audio: Scenario.Audio) {
+    self.init()
+    if let ptime = audio.ptime { self.ptime = ptime }
+    if let bitrate = audio.bitrate { self.bitrate = bitrate }
+    if let fec = audio.fec { inBandFEC = fec }
+    if let dtx = audio.dtx { self.dtx = dtx }
+    if let complexity = audio.complexity { self.complexity = complexity }
+    if let cbr = audio.cbr { constantBitrate = cbr }
+    expectedLossPercent = audio.packetLossHint.map { Int(($0 * 100).rounded()) }
+  }
+}
+
+extension Device.Settings {
+  init(_ peer: Scenario.Peer) {
+    self.init()
+    audioClockDriftPPM = peer.clock.drift * 1e6
+    switch peer.devices.microphone {
+    case .speech, .phrases: microphone = .speech
+    case .tone: microphone = .tone(frequency: 440)
+    case .noise: microphone = .noise
+    case .silence: microphone = .silence
+    }
+  }
+}
+
+extension NamedValues {
+  init(_ arguments: Arguments) {
+    self.init(arguments.entries.flatMap { entry in ArgumentValue(entry.value.value).map { [(entry.name, $0)] } ?? [] })
+  }
+}
+
+extension ArgumentValue {
+  /// Lists have no counterpart: no action or setting takes one.
+  init?(_ value: Value) {
+    switch value {
+    case .flag(let value): self = .flag(value)
+    case .count(let value): self = .count(Int64(value))
+    case .real(let value): self = .real(value)
+    case .duration(let value): self = .duration(value)
+    case .rate(let value): self = .rate(value)
+    case .percentage(let value): self = .percentage(value)
+    case .byteSize(let value): self = .byteSize(Int64(value))
+    case .text(let value): self = .text(value)
+    case .list: return nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+public import CallCore
+
+/// How a run came out.
+public enum Verdict: String, Sendable, CaseIterable {
+  case pass
+  /// An expectation failed.
+  case fail
+  /// An invariant was broken, or the run crashed.
+  case broken
+  /// Something was never put to the test: a trigger that never fired, an empty window, a metric without samples.
+  case vacuous
+  /// The harness itself failed.
+  case inconclusive
+  /// The wall-clock limit was reached.
+  case timeout
+  /// Two runs of the same seed differed.
+  case nondeterministic
+}
+
+/// One thing that went wrong in a run, in words for a person.
+public struct Finding: Hashable, Sendable {
+  public enum Kind: String, Sendable {
+    case expectation, warning, invariant, vacuous, crash, harness
+  }
+
+  public var kind: Kind
+  /// What was asked for: the expectation as written, or the invariant's name.
+  public var title: String
+  /// Where it stands, as `path:line:column`; nil for defaults.
+  public var location: String?
+  public var expected: String
+  public var actual: String
+  /// When it was decided, in virtual time.
+  public var time: Instant
+  /// The states of the peers concerned, a line each: `alice: calling 1.02 > connecting 3.31`.
+  public var trail: [String]
+  /// The faults active at that time, a line each.
+  public var faults: [String]
+  /// What explains it further: NAT mappings, dropped checks, server errors; a line each.
+  public var explanation: [String]
+  /// The author's reason, from the file.
+  public var why: String?
+
+  public init(
+    _ kind: Kind, _ title: String, location: String? = nil, expected: String, actual: String, time: Instant,
+    trail: [String] = [], faults: [String] = [], explanation: [String] = [], why: String? = nil
+  ) {
+    self.kind = kind
+    self.title = title
+    self.location = location
+    self.expected = expected
+    self.actual = actual
+    self.time = time
+    self.trail = trail
+    self.faults = faults
+    self.explanation = explanation
+    self.why = why
+  }
+}
+
+/// Everything a run of one cell with one seed came to.
+public struct RunResult: Hashable, Sendable {
+  /// `id[var=value,…]#seed`.
+  public var id: String
+  public var scenarioID: String
+  public var title: String?
+  /// The scenario file.
+  public var path: String
+  public var seed: UInt64
+  public var verdict: Verdict
+  public var findings: [Finding]
+  /// Ids of `sometimes` expectations that were true in this run.
+  public var reached: [String]
+  public var traceHash: UInt64
+  public var eventCount: UInt64
+  public var virtualDuration: Interval
+  /// Processor time spent, in seconds: for people, never part of what must be equal.
+  public var cpuSeconds: Double
+
+  public init(
+    id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,
+    findings: [Finding] = [], reached: [String] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,
+    virtualDuration: Interval = .zero, cpuSeconds: Double = 0
+  ) {
+    self.id = id
+    self.scenarioID = scenarioID
+    self.title = title
+    self.path = path
+    self.seed = seed
+    self.verdict = verdict
+    self.findings = findings
+    self.reached = reached
+    self.traceHash = traceHash
+    self.eventCount = eventCount
+    self.virtualDuration = virtualDuration
+    self.cpuSeconds = cpuSeconds
+  }
+}

@@ -1,0 +1,91 @@
+internal import CallCore
+internal import SimNet
+
+/// What the format says about links and routers, in the simulator's terms.
+extension LinkSettings {
+  init(_ impairments: Topology.Impairments?, mtu: Int?) {
+    self.init()
+    if let impairments { apply(impairments) }
+    if let mtu { self.mtu = mtu }
+  }
+
+  /// Changes what `impairments` says, and leaves the rest.
+  mutating func apply(_ impairments: Topology.Impairments) {
+    if let delay = impairments.delay { self.delay = delay }
+    if let rate = impairments.rate { self.rate = rate }
+    if let reorder = impairments.reorder { reordering = Reordering(probability: reorder) }
+    if let duplicate = impairments.duplicate { duplication = duplicate }
+    if let corrupt = impairments.corrupt { corruption = Corruption(probability: corrupt) }
+    if let loss = impairments.loss { self.loss = LossModel(loss) }
+    if let jitter = impairments.jitter {
+      order = jitter.order == .keep ? .keep : .allow
+      switch jitter.distribution {
+      case .uniform: self.jitter = .uniform(jitter.amount)
+      case .normal: self.jitter = .normal(jitter.amount)
+      case .exponential: self.jitter = .exponential(jitter.amount)
+      }
+    }
+    if let queue = impairments.queue {
+      if let packets = queue.packets { self.queue = .packets(packets) }
+      if let bytes = queue.bytes { self.queue = .bytes(bytes) }
+      if let time = queue.time { self.queue = .time(time) }
+    }
+  }
+}
+
+extension LossModel {
+  init(_ loss: Topology.Loss) {
+    switch loss {
+    case .none: self = .none
+    case .random(let rate): self = .random(rate)
+    case .gilbert(let rate, let burst, let bad, let good):
+      self = .gilbertElliott(GilbertElliott(meanLoss: rate, meanBurst: burst, badLoss: bad, goodLoss: good))
+    }
+  }
+}
+
+extension EndpointDependence {
+  init(_ behavior: Topology.MappingBehavior) {
+    self =
+      switch behavior {
+      case .endpointIndependent: .endpointIndependent
+      case .address: .addressDependent
+      case .addressAndPort: .addressAndPortDependent
+      }
+  }
+
+  init(_ behavior: Topology.FilteringBehavior) {
+    self =
+      switch behavior {
+      case .endpointIndependent: .endpointIndependent
+      case .address: .addressDependent
+      case .addressAndPort: .addressAndPortDependent
+      }
+  }
+}
+
+extension NATConfiguration {
+  init(_ nat: Topology.NAT) {
+    var timers = SessionTimers()
+    timers.udpFirst = nat.udpIdle
+    timers.udpUnanswered = nat.udpIdle
+    timers.udpAnswered = nat.udpIdle
+    timers.tcpEstablished = nat.tcpIdle
+    self.init(
+      mapping: EndpointDependence(nat.map), filtering: EndpointDependence(nat.filter), timers: timers,
+      preservesPort: nat.ports == .preserve, mappingsPerHost: nat.quota,
+      hairpinning: nat.hairpin ? .externalSource : .none)
+  }
+}
+
+extension FirewallRules {
+  init(_ firewall: Topology.Firewall) {
+    self.init(blocksUDP: firewall.blockUDP)
+    if !firewall.allowPorts.isEmpty {
+      let ports = Set(firewall.allowPorts.compactMap { UInt16(exactly: $0) })
+      allowedUDPPorts = ports
+      allowedTCPPorts = ports
+    }
+    if firewall.blockTCP { allowedTCPPorts = [] }
+  }
+}

@@ -1,0 +1,195 @@
+internal import CallCore
+internal import CallSession
+internal import ICE
+internal import Profiles
+internal import SimNet
+internal import TURN
+internal import VirtualPeer
+
+/// Builds the world of one run: the cell's networks, links, servers and peers, at virtual time zero.
+struct WorldBuilder {
+  let scenario: Scenario
+  let profiles: ProfileCatalogue
+  let outputs: RunOutputs
+  let world: World
+
+  private var simulator: Simulator { world.simulator }
+
+  func build() throws {
+    try addNetworks()
+    for server in scenario.topology.servers { try add(server) }
+    for peer in scenario.peers where peer.stack == .real { try add(peer) }
+    try startLinksDown()
+    simulator.tap = outputs.tap
+    outputs.worldBuilt?(simulator)
+  }
+
+  // MARK: Networks
+
+  /// Parents come before children, whatever the order of the file.
+  private func addNetworks() throws {
+    var waiting = scenario.topology.networks
+    while !waiting.isEmpty {
+      let ready = waiting.filter { network in !waiting.contains { $0.name == network.uplink?.value } }
+      guard !ready.isEmpty else { throw HarnessError("networks lead to each other in a circle") }
+      for network in ready { try add(network) }
+      waiting.removeAll { network in ready.contains { $0.name == network.name } }
+    }
+  }
+
+  private func add(_ network: Topology.Network) throws {
+    let prefixes = network.prefixes.map(\.value)
+    guard let parent = network.uplink?.value else {
+      try simulator.addNetwork(network.name, prefixes: prefixes)
+      return
+    }
+    let link = scenario.topology.links.first { $0.from.value == network.name }
+    try simulator.addNetwork(
+      network.name, prefixes: prefixes, parent: parent, link: link?.name ?? "\(network.name)/uplink",
+      tx: LinkSettings(link?.transmit, mtu: link?.mtu), rx: LinkSettings(link?.receive, mtu: link?.mtu),
+      nat: network.nat.map { NATConfiguration($0) }, firewall: network.firewall.map { FirewallRules($0) })
+  }
+
+  private func startLinksDown() throws {
+    for link in scenario.topology.links where !link.startsUp { try simulator.setLink(link.name, isUp: false) }
+  }
+
+  // MARK: Hosts
+
+  private func attach(_ host: HostID, named name: String, to network: String, link wanted: String? = nil) throws {
+    let link = scenario.topology.links.first { link in
+      link.name == wanted || (wanted == nil && link.from.value == name && link.to.value == network)
+    }
+    let declared = scenario.topology.network(network)
+    try simulator.attach(
+      host, to: try simulator.network(network), link: link?.name ?? wanted ?? "\(name)/\(network)",
+      type: NetworkType(rawValue: declared?.type.rawValue ?? "") ?? .unknown,
+      tx: LinkSettings(link?.transmit, mtu: link?.mtu ?? declared?.mtu),
+      rx: LinkSettings(link?.receive, mtu: link?.mtu ?? declared?.mtu))
+  }
+
+  private func add(_ server: Topology.Server) throws {
+    let host = try simulator.addHost(server.name)
+    try attach(host, named: server.name, to: server.network.value)
+    let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
+    let random = simulator.random.scoped("server").scoped(server.name)
+    switch server.kind {
+    case .stun: world.add(STUNServerHost(runtime: runtime, delay: server.delay), named: server.name)
+    case .turn:
+      let addresses = simulator.interfaces(of: host).flatMap(\.addresses)
+      world.add(
+        TURNServerHost(
+          configuration: turnConfiguration(server, addresses: addresses), runtime: runtime, delay: server.delay,
+          random: random.stream("turn"), trace: simulator.trace, name: server.name),
+        named: server.name)
+    case .signalling:
+      guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
+        throw HarnessError("no peer's profile says which signalling server '\(server.name)' is")
+      }
+      world.add(
+        SignallingHost(
+          server: profile.server, runtime: runtime, random: random, trace: simulator.trace, name: server.name),
+        named: server.name)
+    }
+  }
+
+  private func turnConfiguration(_ server: Topology.Server, addresses: [IPAddress]) -> TURNServer.Configuration {
+    var users: [TURNCredentials] = []
+    if server.credentials != .rest { users = scenario.peers.map { Self.staticCredentials(of: $0.name) } }
+    let store = TURNCredentialStore(
+      users: users, sharedSecret: server.credentials == .rest ? Self.sharedSecret : nil, wallClock: WallClock())
+    return TURNServer.Configuration(
+      realm: "callsim", credentials: store, relays: addresses.map { TURNServer.Relay($0) },
+      defaultLifetime: server.lifetime, maximumLifetime: max(server.lifetime, .seconds(3_600)),
+      permissionLifetime: server.permissionLifetime, channelLifetime: server.channelLifetime,
+      nonceLifetime: server.nonceLifetime, userQuota: server.allocationsPerUser, totalQuota: server.totalAllocations)
+  }
+
+  /// The secret that time-limited TURN credentials are made with in every simulation.
+  private static let sharedSecret = "callsim-secret"
+
+  private static func staticCredentials(of peer: String) -> TURNCredentials {
+    TURNCredentials(username: peer, password: "\(peer)-password")
+  }
+
+  // MARK: Peers
+
+  private func add(_ peer: Scenario.Peer) throws {
+    guard let name = peer.profile?.value, let profile = profiles[name] else {
+      throw HarnessError("peer '\(peer.name)' has no profile that can run")
+    }
+    let host = try simulator.addHost(peer.name)
+    for interface in peer.interfaces {
+      try attach(host, named: peer.name, to: interface.network, link: interface.link)
+    }
+    let wallClock = WallClock(skew: peer.clock.skew, driftPPM: peer.clock.drift * 1e6)
+    var configuration = VirtualPeer.Configuration(
+      name: peer.name, session: try sessionConfiguration(of: peer, wallClock: wallClock),
+      signallingServer: try signallingEndpoint())
+    configuration.wallClock = wallClock
+    configuration.device = Device.Settings(peer)
+    configuration.settings = NamedValues(peer.settings)
+    for interface in peer.interfaces { configuration.interfaceNames[interface.link] = interface.name }
+    let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
+    world.add(
+      VirtualPeer(
+        configuration, app: profile.app, on: host, of: simulator, keyLog: outputs.keyLog, heard: heard))
+  }
+
+  private func signallingEndpoint() throws -> Endpoint {
+    guard let server = scenario.topology.servers.first(where: { $0.kind == .signalling }),
+      let address = try addresses(of: server.name).first
+    else { throw HarnessError("the topology has no signalling server") }
+    return Endpoint(address, port: SignallingHost.port)
+  }
+
+  private func addresses(of host: String) throws -> [IPAddress] {
+    simulator.interfaces(of: try simulator.host(host)).flatMap(\.addresses)
+  }
+
+  private func sessionConfiguration(
+    of peer: Scenario.Peer, wallClock: WallClock
+  ) throws -> SessionConfiguration {
+    var configuration = SessionConfiguration(
+      certificate: CertificateCache.certificate(of: peer.name, seed: simulator.random.seed), cname: peer.name)
+    configuration.wallClock = wallClock
+    configuration.media = scenario.media == .real ? .real : .synthetic
+    configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
+    if peer.ice.nomination == .aggressive { configuration.ice.nomination = .aggressive }
+    configuration.audio = AudioSettings(peer.audio)
+    for server in scenario.topology.servers
+    where peer.ice.servers.map({ names in names.contains { $0.value == server.name } }) ?? true {
+      configuration.iceServers += try iceServers(server, for: peer, wallClock: wallClock)
+    }
+    return configuration
+  }
+
+  private func iceServers(
+    _ server: Topology.Server, for peer: Scenario.Peer, wallClock: WallClock
+  ) throws -> [ICEServer] {
+    let addresses = try addresses(of: server.name)
+    switch server.kind {
+    case .signalling: return []
+    case .stun: return addresses.map { ICEServer(kind: .stun, endpoint: Endpoint($0, port: STUNServerHost.port)) }
+    case .turn:
+      let credentials =
+        server.credentials == .rest
+        ? TURNCredentials.timeLimited(
+          secret: Self.sharedSecret, user: peer.name,
+          expiry: WallClock().unixSeconds(at: .zero + server.credentialLifetime))
+        : Self.staticCredentials(of: peer.name)
+      return addresses.map {
+        ICEServer(
+          kind: .turn, endpoint: Endpoint($0, port: TURNServerHost.port), username: credentials.username,
+          credential: credentials.password)
+      }
+    }
+  }
+}
+
+/// The harness, not the call under test, could not go on.
+struct HarnessError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

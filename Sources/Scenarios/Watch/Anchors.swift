@@ -1,0 +1,99 @@
+internal import CallCore
+
+/// When the anchors of a scenario came: entries firing, states entered, events, first truths.
+final class Anchors {
+  /// How often and when an anchor came.
+  private final class Record {
+    var times: [Instant] = []
+    var listeners: [(Instant) -> Void] = []
+
+    func come(at time: Instant) {
+      times.append(time)
+      for listener in listeners { listener(time) }
+    }
+  }
+
+  private let watch: Watch
+  private let definitions: [Scenario.Definition]
+  private var records: [String: Record] = [:]
+  private var conditions: [Condition] = []
+  /// Set when the run is over: windows that end with it end here.
+  private(set) var endOfRun: Instant?
+
+  init(_ scenario: Scenario, watch: Watch) {
+    self.watch = watch
+    definitions = scenario.definitions
+  }
+
+  /// Calls `listener` each time the anchor comes. Points in time and the end of the run are asked for, not told.
+  func listen(_ anchor: Anchor, _ listener: @escaping (Instant) -> Void) {
+    record(of: anchor).listeners.append(listener)
+  }
+
+  /// When the anchor came first, or nil while it has not.
+  func first(_ anchor: Anchor) -> Instant? {
+    switch anchor.kind {
+    case .time(let time): time
+    case .end: endOfRun
+    default: record(of: anchor).times.first
+    }
+  }
+
+  /// Every time the anchor came.
+  func all(_ anchor: Anchor) -> [Instant] {
+    switch anchor.kind {
+    case .time(let time): [time]
+    case .end: endOfRun.map { [$0] } ?? []
+    default: record(of: anchor).times
+    }
+  }
+
+  func entryFired(_ id: String, at time: Instant) {
+    records["entry \(id)", default: Record()].come(at: time)
+  }
+
+  func finish(at time: Instant) { endOfRun = time }
+
+  /// The record of an anchor, kept from the first time somebody asks: ask before the run begins.
+  private func record(of anchor: Anchor) -> Record {
+    let key = Self.key(anchor.kind)
+    if let known = records[key] { return known }
+    let record = Record()
+    records[key] = record
+    switch anchor.kind {
+    case .time, .end, .entry: break
+    case .definition(let name):
+      guard let definition = definitions.first(where: { $0.name == name }) else { break }
+      let condition = Condition(definition.predicate, watch: watch)
+      conditions.append(condition)
+      condition.listen { [unowned self] isTrue in
+        if isTrue, record.times.isEmpty { record.come(at: watch.trace.now) }
+      }
+    case .entersState(let peer, let machine, let state):
+      let slot = watch.slot(peer, machine)
+      watch.listen(slot) { [unowned self] event in
+        if watch.value(slot) == .symbol(state) { record.come(at: event.time) }
+      }
+    case .becomesTrue(let peer, let value):
+      let slot = watch.slot(peer, value)
+      watch.listen(slot) { [unowned self] event in
+        if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
+      }
+    case .event(let peer, let name):
+      watch.listen(watch.slot(peer, name)) { record.come(at: $0.time) }
+    }
+    return record
+  }
+
+  private static func key(_ kind: Anchor.Kind) -> String {
+    switch kind {
+    case .time(let time): "time \(time.nanoseconds)"
+    case .end: "end"
+    case .entry(let id): "entry \(id)"
+    case .definition(let name): "definition \(name)"
+    case .entersState(let peer, let machine, let state): "state \(peer) \(machine) \(state)"
+    case .becomesTrue(let peer, let value): "true \(peer) \(value)"
+    case .event(let peer, let name): "event \(peer) \(name)"
+    }
+  }
+}

@@ -1,0 +1,134 @@
+internal import CallCore
+
+/// A predicate bound to a run: knows its slots, its present truth, and tells when that changes.
+final class Condition {
+  private indirect enum Node {
+    case constant(Bool)
+    case and([Node])
+    case or([Node])
+    case not(Node)
+    case compare(Source, Comparison, Source)
+    case isIn(Source, [Value])
+    case holds(Source)
+  }
+
+  private enum Source {
+    case watched(Watch.Slot)
+    case literal(Value)
+  }
+
+  let predicate: Predicate
+  private let watch: Watch
+  private let root: Node
+  private(set) var isTrue = false
+  private var listeners: [(_ isTrue: Bool) -> Void] = []
+
+  init(_ predicate: Predicate, watch: Watch) {
+    self.predicate = predicate
+    self.watch = watch
+    var slots: [Watch.Slot] = []
+    root = Self.bind(predicate, watch, &slots)
+    isTrue = Self.evaluate(root, watch)
+    for slot in slots { watch.listen(slot) { [unowned self] _ in refresh() } }
+  }
+
+  /// Calls `listener` whenever the truth changes.
+  func listen(_ listener: @escaping (_ isTrue: Bool) -> Void) { listeners.append(listener) }
+
+  private func refresh() {
+    let now = Self.evaluate(root, watch)
+    guard now != isTrue else { return }
+    isTrue = now
+    for listener in listeners { listener(now) }
+  }
+
+  // MARK: Binding
+
+  private static func bind(_ predicate: Predicate, _ watch: Watch, _ slots: inout [Watch.Slot]) -> Node {
+    switch predicate.kind {
+    case .constant(let value): .constant(value)
+    case .and(let parts): .and(parts.map { bind($0, watch, &slots) })
+    case .or(let parts): .or(parts.map { bind($0, watch, &slots) })
+    case .not(let part): .not(bind(part, watch, &slots))
+    case .defined(_, let part): bind(part, watch, &slots)
+    case .compare(let a, let comparison, let b):
+      .compare(bind(a, watch, &slots), comparison, bind(b, watch, &slots))
+    case .isIn(let operand, let values): .isIn(bind(operand, watch, &slots), values)
+    case .holds(let operand): .holds(bind(operand, watch, &slots))
+    }
+  }
+
+  private static func bind(_ operand: Operand, _ watch: Watch, _ slots: inout [Watch.Slot]) -> Source {
+    switch operand {
+    case .literal(let value): return .literal(value)
+    case .value(let path):
+      let slot = watch.slot(path.peer, path.name)
+      slots.append(slot)
+      return .watched(slot)
+    case .wire(let quantity):
+      let slot = watch.slot(WireMeter.subject, WireMeter.kind(of: quantity))
+      slots.append(slot)
+      return .watched(slot)
+    }
+  }
+
+  // MARK: Evaluating
+
+  /// A value nobody has written yet compares as false, whatever the comparison.
+  private static func evaluate(_ node: Node, _ watch: Watch) -> Bool {
+    switch node {
+    case .constant(let value): return value
+    case .and(let parts): return parts.allSatisfy { evaluate($0, watch) }
+    case .or(let parts): return parts.contains { evaluate($0, watch) }
+    case .not(let part): return !evaluate(part, watch)
+    case .holds(let source): return read(source, watch) == .flag(true)
+    case .isIn(let source, let values):
+      guard let value = read(source, watch) else { return false }
+      return values.contains { compare(value, .equal, $0) }
+    case .compare(let a, let comparison, let b):
+      guard let left = read(a, watch), let right = read(b, watch) else { return false }
+      return compare(left, comparison, right)
+    }
+  }
+
+  private static func read(_ source: Source, _ watch: Watch) -> Value? {
+    switch source {
+    case .literal(let value): value
+    case .watched(let slot): watch.value(slot).map(Value.init)
+    }
+  }
+
+  private static func compare(_ a: Value, _ comparison: Comparison, _ b: Value) -> Bool {
+    if let left = a.number, let right = b.number {
+      switch comparison {
+      case .equal: return left == right
+      case .notEqual: return left != right
+      case .less: return left < right
+      case .lessOrEqual: return left <= right
+      case .greater: return left > right
+      case .greaterOrEqual: return left >= right
+      }
+    }
+    switch comparison {
+    case .equal: return a.description == b.description
+    case .notEqual: return a.description != b.description
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: return false
+    }
+  }
+}
+
+extension Value {
+  /// A traced value as scenarios compare it.
+  init(_ datum: TraceDatum) {
+    self =
+      switch datum {
+      case .integer(let value): .count(Int(value))
+      case .real(let value): .real(value)
+      case .flag(let value): .flag(value)
+      case .interval(let value): .duration(value)
+      case .symbol(let value): .text(value)
+      case .endpoint(let value): .text("\(value)")
+      case .event(let value): .count(Int(value.rawValue))
+      }
+  }
+}

@@ -1,0 +1,85 @@
+internal import CallCore
+
+/// The present value of everything a scenario watches, kept by reading the trace as it is written.
+///
+/// Expectations, triggers and invariants register what they need before the run; whatever nobody registered costs one
+/// table look-up an event. Listeners are told from within the write, so they must not drive the world themselves.
+final class Watch: TraceObserver {
+  /// A watched value or event: one kind about one subject.
+  struct Slot: Hashable { fileprivate let index: Int }
+
+  private struct Entry {
+    let subject: TraceSubject
+    let kind: String
+    var value: TraceDatum?
+    var changedAt: Instant?
+    var eventCount = 0
+    var listeners: [(TraceRecord) -> Void] = []
+  }
+
+  let trace: Trace
+  private var entries: [Entry] = []
+  /// Registered entries by the name of their kind.
+  private var wanted: [String: [Int]] = [:]
+  /// Registered entries by the id of their kind, filled in as kinds are declared.
+  private var byKind: [[Int]] = []
+
+  init(trace: Trace) {
+    self.trace = trace
+    trace.add(self)
+  }
+
+  // MARK: Registering
+
+  /// The slot of a kind about a subject.
+  func slot(_ subject: String, _ kind: String) -> Slot {
+    let subject = trace.subject(subject)
+    if let known = wanted[kind]?.first(where: { entries[$0].subject == subject }) { return Slot(index: known) }
+    let index = entries.count
+    entries.append(Entry(subject: subject, kind: kind))
+    wanted[kind, default: []].append(index)
+    if let declared = trace.kind(named: kind), Int(declared.id) < byKind.count {
+      byKind[Int(declared.id)].append(index)
+    }
+    return Slot(index: index)
+  }
+
+  /// Calls `listener` for every event of the slot, after its value is updated.
+  func listen(_ slot: Slot, _ listener: @escaping (TraceRecord) -> Void) {
+    entries[slot.index].listeners.append(listener)
+  }
+
+  // MARK: Reading
+
+  /// The newest value, or nil before the first.
+  func value(_ slot: Slot) -> TraceDatum? { entries[slot.index].value }
+
+  /// When the newest value was written.
+  func changedAt(_ slot: Slot) -> Instant? { entries[slot.index].changedAt }
+
+  /// How many events of the slot there were.
+  func eventCount(_ slot: Slot) -> Int { entries[slot.index].eventCount }
+
+  // MARK: TraceObserver
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let kind = Int(record.kind.id)
+    if kind >= byKind.count { resolveKinds() }
+    for index in byKind[kind] where entries[index].subject == record.subject { update(index, with: record) }
+  }
+
+  private func resolveKinds() {
+    while byKind.count < trace.declarations.count {
+      byKind.append(wanted[trace.declarations[byKind.count].name] ?? [])
+    }
+  }
+
+  private func update(_ index: Int, with record: TraceRecord) {
+    entries[index].eventCount += 1
+    entries[index].changedAt = record.time
+    if trace.declarations[Int(record.kind.id)].isObservable {
+      entries[index].value = trace.datum(at: 0, of: record)
+    }
+    for listener in entries[index].listeners { listener(record) }
+  }
+}
