@@ -80,10 +80,20 @@ final class Anchors {
         if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
       }
     case .event(let peer, let name):
-      watch.listen(watch.slot(peer, name)) { record.come(at: $0.time) }
+      guard name.hasPrefix(Self.userPrefix) else {
+        watch.listen(watch.slot(peer, name)) { record.come(at: $0.time) }
+        break
+      }
+      // `user.accept` is the action `accept`, however it is written.
+      let action = TraceDatum.symbol(String(name.dropFirst(Self.userPrefix.count)))
+      watch.listen(watch.slot(peer, "user.action")) { [unowned self] event in
+        if watch.trace.datum("action", of: event) == action { record.come(at: event.time) }
+      }
     }
     return record
   }
+
+  private static let userPrefix = "user."
 
   private static func key(_ kind: Anchor.Kind) -> String {
     switch kind {

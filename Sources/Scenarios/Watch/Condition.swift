@@ -21,13 +21,20 @@ final class Condition {
   private let watch: Watch
   private let root: Node
   private(set) var isTrue = false
+  /// Whether every statistic it reads has been sampled: before that it is false, but proves nothing.
+  private(set) var isKnown = false
+  private var unsampled: [Watch.Slot]
   private var listeners: [(_ isTrue: Bool) -> Void] = []
+  private var knownListeners: [() -> Void] = []
 
   init(_ predicate: Predicate, watch: Watch) {
     self.predicate = predicate
     self.watch = watch
     var slots: [Watch.Slot] = []
     root = Self.bind(predicate, watch, &slots)
+    unsampled = predicate.values.filter(\.isSampled).map { watch.slot($0.peer, $0.name) }
+    unsampled.removeAll { watch.value($0) != nil }
+    isKnown = unsampled.isEmpty
     isTrue = Self.evaluate(root, watch)
     for slot in slots { watch.listen(slot) { [unowned self] _ in refresh() } }
   }
@@ -35,7 +42,21 @@ final class Condition {
   /// Calls `listener` whenever the truth changes.
   func listen(_ listener: @escaping (_ isTrue: Bool) -> Void) { listeners.append(listener) }
 
+  /// Calls `listener` when the condition becomes known, whatever it then is.
+  func listen(known listener: @escaping () -> Void) { knownListeners.append(listener) }
+
+  /// What the predicate is at this moment, for whoever does not want to go on listening.
+  static func isTrue(_ predicate: Predicate, _ watch: Watch) -> Bool {
+    var slots: [Watch.Slot] = []
+    return evaluate(bind(predicate, watch, &slots), watch)
+  }
+
   private func refresh() {
+    if !isKnown {
+      unsampled.removeAll { watch.value($0) != nil }
+      isKnown = unsampled.isEmpty
+      if isKnown { for listener in knownListeners { listener() } }
+    }
     let now = Self.evaluate(root, watch)
     guard now != isTrue else { return }
     isTrue = now
@@ -98,7 +119,7 @@ final class Condition {
     }
   }
 
-  private static func compare(_ a: Value, _ comparison: Comparison, _ b: Value) -> Bool {
+  static func compare(_ a: Value, _ comparison: Comparison, _ b: Value) -> Bool {
     if let left = a.number, let right = b.number {
       switch comparison {
       case .equal: return left == right

@@ -18,11 +18,19 @@ final class Watch: TraceObserver {
   }
 
   let trace: Trace
+  /// What is due when nothing happens.
+  let alarms = Alarms()
   private var entries: [Entry] = []
   /// Registered entries by the name of their kind.
   private var wanted: [String: [Int]] = [:]
   /// Registered entries by the id of their kind, filled in as kinds are declared.
   private var byKind: [[Int]] = []
+  /// Listeners of a kind about any subject, by the name of the kind and by its id.
+  private var wantedOfAll: [String: [(TraceRecord) -> Void]] = [:]
+  private var ofAllByKind: [[(TraceRecord) -> Void]] = []
+  private var depth = 0
+  private var deferred: [() -> Void] = []
+  private var latest = Instant.zero
 
   init(trace: Trace) {
     self.trace = trace
@@ -49,6 +57,19 @@ final class Watch: TraceObserver {
     entries[slot.index].listeners.append(listener)
   }
 
+  /// Calls `listener` for every event of the kind, whoever it is about.
+  func listen(toAll kind: String, _ listener: @escaping (TraceRecord) -> Void) {
+    wantedOfAll[kind, default: []].append(listener)
+    if let declared = trace.kind(named: kind), Int(declared.id) < ofAllByKind.count {
+      ofAllByKind[Int(declared.id)].append(listener)
+    }
+  }
+
+  /// Runs `work` once every listener has heard of the event being told; at once when there is none.
+  func afterEvent(_ work: @escaping () -> Void) {
+    if depth == 0 { work() } else { deferred.append(work) }
+  }
+
   // MARK: Reading
 
   /// The newest value, or nil before the first.
@@ -63,14 +84,31 @@ final class Watch: TraceObserver {
   // MARK: TraceObserver
 
   func observe(_ record: TraceRecord, in trace: Trace) {
+    if record.time > latest {
+      latest = record.time
+      if depth == 0 { alarms.fire(before: record.time) }
+    }
     let kind = Int(record.kind.id)
     if kind >= byKind.count { resolveKinds() }
+    guard !byKind[kind].isEmpty || !ofAllByKind[kind].isEmpty else { return }
+    depth += 1
     for index in byKind[kind] where entries[index].subject == record.subject { update(index, with: record) }
+    for listener in ofAllByKind[kind] { listener(record) }
+    depth -= 1
+    if depth == 0, !deferred.isEmpty { runDeferred() }
+  }
+
+  private func runDeferred() {
+    let work = deferred
+    deferred.removeAll(keepingCapacity: true)
+    for item in work { item() }
   }
 
   private func resolveKinds() {
     while byKind.count < trace.declarations.count {
-      byKind.append(wanted[trace.declarations[byKind.count].name] ?? [])
+      let name = trace.declarations[byKind.count].name
+      ofAllByKind.append(wantedOfAll[name] ?? [])
+      byKind.append(wanted[name] ?? [])
     }
   }
 

@@ -1,0 +1,54 @@
+internal import CallCore
+
+/// What became of one expectation in one run.
+struct ExpectationResult: Sendable {
+  enum Verdict: String, Sendable {
+    case pass, fail
+    /// It was never put to the test: an empty window, a trigger that never came, a metric without samples.
+    case vacuous
+    /// The run ended before it could be decided, or only the runs of all seeds decide it.
+    case inconclusive
+  }
+
+  var expectation: Expectation
+  var verdict: Verdict
+  /// When it was decided, in virtual time.
+  var time: Instant
+  /// What should have been, as a sentence without a full stop.
+  var expected: String
+  /// What was, likewise.
+  var actual: String
+  /// How close it came, for a failure that came close.
+  var nearestMiss: String?
+  /// What this run contributes when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
+  var measured: Double?
+  /// The states of the peers concerned, a line each. Failures only, like the two below.
+  var trail: [String] = []
+  /// The faults active at the time, a line each.
+  var faults: [String] = []
+  /// What explains it further, a line each.
+  var explanation: [String] = []
+}
+
+/// A broken invariant.
+struct Violation: Sendable, Hashable {
+  /// An invariant's name, or that of a finding that no scenario can turn off: `illegal-transition`, `stuck-state`.
+  var title: String
+  var time: Instant
+  var expected: String
+  var actual: String
+  var trail: [String] = []
+  var faults: [String] = []
+  var explanation: [String] = []
+
+  init(_ title: String, at time: Instant, expected: String, actual: String) {
+    self.title = title
+    self.time = time
+    self.expected = expected
+    self.actual = actual
+  }
+
+  init(_ invariant: Invariant, at time: Instant, actual: String) {
+    self.init(invariant.rawValue, at: time, expected: invariant.summary, actual: actual)
+  }
+}

@@ -1,0 +1,54 @@
+internal import CallCore
+
+/// Why an expectation failed: what the peers did, which faults were active, and what the network did to packets.
+final class Explanation {
+  struct Finding {
+    var trail: [String]
+    var faults: [String]
+    var explanation: [String]
+  }
+
+  private let context: MonitorContext
+  private let trails: StateTrails
+  private let faults: FaultHistory
+  private let network: NetworkEvidence
+  private let recent: RecentTrouble
+
+  init(_ context: MonitorContext) {
+    self.context = context
+    trails = StateTrails(context)
+    faults = FaultHistory(context)
+    network = NetworkEvidence(context)
+    recent = RecentTrouble(context)
+  }
+
+  /// What is known at `time`, which is now.
+  func explain(_ expectation: Expectation, at time: Instant) -> Finding {
+    explain(peers: Self.peers(of: expectation, in: context.scenario), at: time)
+  }
+
+  func explain(peers: [String], at time: Instant) -> Finding {
+    Finding(
+      trail: trails.lines(of: peers), faults: faults.lines(at: time),
+      explanation: recent.lines(of: peers, at: time) + network.lines(of: peers))
+  }
+
+  /// The peers an expectation is about; all of them when it names at most one, because a call has two ends.
+  private static func peers(of expectation: Expectation, in scenario: Scenario) -> [String] {
+    var named: [String] =
+      switch expectation.kind {
+      case .sequence(let sequence): [sequence.value.peer]
+      case .set(let set): [set.value.peer]
+      case .eventually(let eventually): eventually.predicate.values.map(\.peer)
+      case .always(let invariably), .never(let invariably): invariably.predicate.values.map(\.peer)
+      case .leadsTo(let leadsTo): (leadsTo.condition.values + leadsTo.consequence.values).map(\.peer)
+      case .ends(let ends): [ends.peer.value]
+      case .count, .recovers: []
+      case .metric(let metric): [metric.value.peer]
+      case .sometimes(let predicate): predicate.values.map(\.peer)
+      }
+    let all = scenario.peers.map(\.name)
+    named = all.filter(named.contains)
+    return named.count < 2 ? (all.count <= 4 || named.isEmpty ? all : named) : named
+  }
+}

@@ -1,0 +1,96 @@
+internal import CallCore
+
+/// Says a predicate in words, and what its values are at the moment.
+struct PredicateAccount {
+  let watch: Watch
+
+  /// `alice.call.state is connecting since 3.31 s; bob.call.state is connected since 3.40 s`
+  ///
+  /// Of a conjunction only the parts that are false are told, of anything else every value.
+  func account(of predicate: Predicate) -> String {
+    var told: [String] = []
+    for part in blamed(predicate) {
+      for operand in Self.operands(of: part) {
+        let text = sentence(operand)
+        if !told.contains(text) { told.append(text) }
+      }
+    }
+    return told.isEmpty ? "it is \(Condition.isTrue(predicate, watch))" : told.joined(separator: "; ")
+  }
+
+  /// The conjuncts that are false, or all when it is true.
+  private func blamed(_ predicate: Predicate) -> [Predicate] {
+    switch predicate.kind {
+    case .and(let parts):
+      let broken = parts.filter { !Condition.isTrue($0, watch) }
+      return broken.isEmpty ? parts : broken.flatMap(blamed)
+    case .defined(_, let part): return blamed(part)
+    default: return [predicate]
+    }
+  }
+
+  private static func operands(of predicate: Predicate) -> [Operand] {
+    switch predicate.kind {
+    case .constant: []
+    case .and(let parts), .or(let parts): parts.flatMap(operands)
+    case .not(let part), .defined(_, let part): operands(of: part)
+    case .compare(let a, _, let b): [a, b].filter(\.isWatched)
+    case .isIn(let operand, _), .holds(let operand): [operand].filter(\.isWatched)
+    }
+  }
+
+  private func sentence(_ operand: Operand) -> String {
+    let slot =
+      switch operand {
+      case .value(let path): watch.slot(path.peer, path.name)
+      case .wire(let quantity): watch.slot(WireMeter.subject, WireMeter.kind(of: quantity))
+      case .literal: preconditionFailure("literals are not watched")
+      }
+    guard let value = watch.value(slot) else { return "\(operand) was never set" }
+    let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
+    return "\(operand) is \(value)\(since)"
+  }
+}
+
+extension Operand {
+  fileprivate var isWatched: Bool {
+    if case .literal = self { return false }
+    return true
+  }
+}
+
+extension Operand: CustomStringConvertible {
+  /// As scenario files write it.
+  public var description: String {
+    switch self {
+    case .value(let path): return path.description
+    case .literal(let value): return value.description
+    case .wire(let quantity):
+      let arguments = [quantity.from.map { "from: \($0)" }, quantity.to.map { "to: \($0)" }].compactMap { $0 }
+      return "wire.\(quantity.kind.rawValue)(\(arguments.joined(separator: ", ")))"
+    }
+  }
+}
+
+extension Predicate: CustomStringConvertible {
+  /// As scenario files write it.
+  public var description: String {
+    switch kind {
+    case .constant(let value): "\(value)"
+    case .and(let parts): parts.map(\.nested).joined(separator: " and ")
+    case .or(let parts): parts.map(\.nested).joined(separator: " or ")
+    case .not(let part): "not \(part.nested)"
+    case .compare(let a, let comparison, let b): "\(a) \(comparison.rawValue) \(b)"
+    case .isIn(let operand, let values): "\(operand) in [\(values.map(\.description).joined(separator: ", "))]"
+    case .holds(let operand): "\(operand)"
+    case .defined(let name, _): name
+    }
+  }
+
+  private var nested: String {
+    switch kind {
+    case .and, .or: "(\(self))"
+    default: description
+    }
+  }
+}

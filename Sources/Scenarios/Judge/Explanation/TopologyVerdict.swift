@@ -1,0 +1,73 @@
+internal import CallCore
+
+/// What the topology alone says about whether two peers can reach each other (RFC 4787, RFC 5128).
+struct TopologyVerdict {
+  private let scenario: Scenario
+
+  init(_ scenario: Scenario) { self.scenario = scenario }
+
+  /// Sentences that explain why no direct path can work, or nothing when one could.
+  func lines(between peers: [String]) -> [String] {
+    let real = peers.compactMap { scenario.peer($0) }.filter { $0.stack == .real }
+    guard real.count == 2 else { return [] }
+    let (a, b) = (real[0], real[1])
+    var lines: [String] = []
+    for peer in real {
+      if routers(of: peer).contains(where: { $0.firewall?.blockUDP == true }) {
+        lines.append("\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP")
+      }
+    }
+    if sharesNetwork(a, b) { return lines }
+    let (natA, natB) = (strictest(of: a), strictest(of: b))
+    guard let natA, let natB, excludes(natA.nat, natB.nat) || excludes(natB.nat, natA.nat) else { return lines }
+    lines.append("\(a.name) is behind \(describe(natA)), \(b.name) behind \(describe(natB))")
+    let why =
+      natA.nat.isSymmetric && natB.nat.isSymmetric
+      ? "neither can know the port that the other's NAT will use towards it"
+      : "the symmetric NAT uses a port towards the peer that the other's port filter was not told of"
+    lines.append("\(why): no direct pair can work, only a relay" + relays)
+    return lines
+  }
+
+  private var relays: String {
+    scenario.topology.servers.contains { $0.kind == .turn } ? "" : ", and the scenario has no TURN server"
+  }
+
+  private typealias Border = (network: Topology.Network, nat: Topology.NAT)
+
+  /// The networks whose routers a peer's packets pass, on the interface it prefers.
+  private func routers(of peer: Scenario.Peer) -> [Topology.Network] {
+    var passed: [Topology.Network] = []
+    var next = peer.interfaces.first.flatMap { scenario.topology.network($0.network) }
+    while let network = next, !passed.contains(where: { $0.name == network.name }) {
+      passed.append(network)
+      next = network.uplink.flatMap { scenario.topology.network($0.value) }
+    }
+    return passed
+  }
+
+  private func strictest(of peer: Scenario.Peer) -> Border? {
+    let borders = routers(of: peer).compactMap { network in network.nat.map { (network: network, nat: $0) } }
+    return borders.first { $0.nat.isSymmetric } ?? borders.first { $0.nat.filter == .addressAndPort } ?? borders.first
+  }
+
+  private func sharesNetwork(_ a: Scenario.Peer, _ b: Scenario.Peer) -> Bool {
+    a.interfaces.contains { own in b.interfaces.contains { $0.network == own.network } }
+  }
+
+  /// A port that cannot be known meets a filter that asks for it.
+  private func excludes(_ a: Topology.NAT, _ b: Topology.NAT) -> Bool {
+    a.isSymmetric && (b.isSymmetric || b.filter == .addressAndPort)
+  }
+
+  private func describe(_ border: Border) -> String {
+    let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
+    return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
+      + "filtering by \(border.nat.filter.rawValue))"
+  }
+}
+
+extension Topology.NAT {
+  /// The port it uses depends on the destination.
+  fileprivate var isSymmetric: Bool { map != .endpointIndependent }
+}

@@ -1,0 +1,90 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// How findings speak: times, numbers and values as a person reads them.
+enum Wording {
+  /// `22.31 s`, with a third decimal only where it says something.
+  static func time(_ instant: Instant) -> String { number(instant) + " s" }
+
+  /// `22.31`
+  static func number(_ instant: Instant) -> String {
+    let milliseconds = (instant.nanoseconds + (instant.nanoseconds < 0 ? -500_000 : 500_000)) / 1_000_000
+    let sign = milliseconds < 0 ? "-" : ""
+    let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(rest + 1_000).dropFirst()
+    return "\(sign)\(whole).\(digits.last == "0" ? digits.dropLast() : digits)"
+  }
+
+  static func quoted(_ anchor: Anchor) -> String { "'\(anchor.text)'" }
+
+  static func peers(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+
+  static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+  /// `once`, `twice`, `3 times`.
+  static func times(_ number: Int) -> String {
+    switch number {
+    case 0: "never"
+    case 1: "once"
+    case 2: "twice"
+    default: "\(number) times"
+    }
+  }
+
+  /// A measured number in the unit of what it measures; durations are seconds, rates bits per second.
+  static func quantity(_ number: Double, _ type: ValueType, unit: String? = nil) -> String {
+    switch type {
+    case .duration: "\(Interval.nanoseconds(Int64((number * 1e6).rounded()) * 1_000))"
+    case .rate: rate(number)
+    case .percentage: Quantity.percentText((number * 1e4).rounded() / 1e4)
+    case .byteSize: "\(decimal(number, places: 1))B"
+    default: decimal(number, places: 3) + (unit.map { " \($0)" } ?? "")
+    }
+  }
+
+  private static func rate(_ bitsPerSecond: Double) -> String {
+    switch bitsPerSecond.magnitude {
+    case 1e9...: decimal(bitsPerSecond / 1e9, places: 2) + "Gbps"
+    case 1e6...: decimal(bitsPerSecond / 1e6, places: 2) + "Mbps"
+    case 1e3...: decimal(bitsPerSecond / 1e3, places: 1) + "kbps"
+    default: decimal(bitsPerSecond, places: 0) + "bps"
+    }
+  }
+
+  /// Rounded, without zeros at the end.
+  static func decimal(_ number: Double, places: Int) -> String {
+    var scale = 1.0
+    for _ in 0..<places { scale *= 10 }
+    let rounded = (number * scale).rounded() / scale
+    if let whole = Int64(exactly: rounded) { return "\(whole)" }
+    return "\(rounded)"
+  }
+
+  static func bound(_ bound: Expectation.Bound) -> String {
+    let words =
+      switch bound.comparison {
+      case .less: "less than"
+      case .lessOrEqual: "at most"
+      case .greater: "more than"
+      case .greaterOrEqual: "at least"
+      case .equal: "exactly"
+      case .notEqual: "not"
+      }
+    return "\(words) \(bound.value)"
+  }
+
+  static func bounds(_ bounds: [Expectation.Bound]) -> String { bounds.map(bound).joined(separator: " and ") }
+}
+
+extension Expectation.Bound {
+  /// Whether a measured number, in base units, meets the bound.
+  func admits(_ number: Double) -> Bool { Condition.compare(.real(number), comparison, value) }
+}
+
+extension ValuePath {
+  /// Whether it is sampled from statistics, and so is unknown until the first sample.
+  var isSampled: Bool { name.hasPrefix("stats.") || name.hasPrefix("q.") }
+}

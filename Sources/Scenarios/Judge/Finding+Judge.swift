@@ -1,0 +1,30 @@
+internal import CallCore
+
+extension Finding {
+  /// What a person has to be told of a result, or nil when there is nothing to tell in a single run.
+  ///
+  /// - Parameter location: where the expectation stands, as `path:line:column`.
+  init?(_ result: ExpectationResult, location: String?) {
+    let kind: Kind
+    switch result.verdict {
+    case .pass: return nil
+    case .fail: kind = result.expectation.severity == .warn ? .warning : .expectation
+    case .vacuous: kind = .vacuous
+    case .inconclusive:
+      guard !AcrossSeeds.decides(result.expectation) else { return nil }
+      kind = .harness
+    }
+    let miss = result.nearestMiss.map { "; nearest miss: \($0)" } ?? ""
+    self.init(
+      kind, result.expectation.text, location: location, expected: result.expected, actual: result.actual + miss,
+      time: result.time, trail: result.trail, faults: result.faults, explanation: result.explanation,
+      why: result.expectation.why)
+  }
+
+  init(_ violation: Violation) {
+    self.init(
+      violation.title == Invariant.noTrap.rawValue ? .crash : .invariant, violation.title, expected: violation.expected,
+      actual: violation.actual, time: violation.time, trail: violation.trail, faults: violation.faults,
+      explanation: violation.explanation)
+  }
+}

@@ -1,0 +1,77 @@
+internal import CallCore
+internal import CallSession
+
+/// The invariants of a run: those that hold by default, with what the scenario adds and takes away.
+final class InvariantJudge {
+  private(set) var violations: [Violation] = []
+  private let context: MonitorContext
+  private let explanation: Explanation
+  private let enabled: [Invariant]
+  private var monitors: [AnyObject] = []
+  private var agreement: Agreement?
+  private var statistics: HonestStats?
+  private var activeCalls: OneActiveCall?
+  /// At most so many violations of one invariant are told; one broken peer breaks it with every packet.
+  private static let limit = 5
+
+  init(_ context: MonitorContext, _ explanation: Explanation) {
+    self.context = context
+    self.explanation = explanation
+    enabled = Invariant.allCases.filter { invariant in
+      context.scenario.invariants.last { $0.invariant == invariant }?.isOn ?? invariant.isDefault
+    }
+    let report: (Violation) -> Void = { [unowned self] in add($0) }
+    for invariant in enabled {
+      switch invariant {
+      case .consent: monitors.append(Consent(context, report))
+      case .captureScope: monitors.append(CaptureScope(context, report))
+      case .noCleartext: monitors.append(NoCleartext(context, report))
+      case .preAcceptPrivacy: monitors.append(PreAcceptPrivacy(context, report))
+      case .agreement: agreement = Agreement(context, report)
+      case .honestStats: statistics = HonestStats(context, report)
+      case .oneActiveCall: activeCalls = OneActiveCall(report)
+      case .noTrap, .quiescence: break
+      }
+    }
+    monitors.append(LegalTransitions(context, report))
+  }
+
+  func isOn(_ invariant: Invariant) -> Bool { enabled.contains(invariant) }
+
+  private func add(_ violation: Violation) {
+    let count = violations.count { $0.title == violation.title }
+    guard count < Self.limit, !violations.contains(violation) else { return }
+    var violation = violation
+    let finding = explanation.explain(peers: context.scenario.peers.map(\.name), at: violation.time)
+    (violation.trail, violation.faults, violation.explanation) = (finding.trail, finding.faults, finding.explanation)
+    violations.append(violation)
+  }
+
+  // MARK: What the runner hands in
+
+  /// A peer's statistics, taken when nothing of the peer was half done.
+  ///
+  /// - Parameter openConnections: how many peer connections it has.
+  func sampled(_ report: StatsReport?, openConnections: Int, of peer: String, at time: Instant) {
+    activeCalls?.sampled(openConnections, of: peer, at: time)
+    if let report { statistics?.check(report, of: peer, at: time) }
+  }
+
+  /// The timeline is over, the faults are cleared, and the time to recover has passed.
+  func endOfPhaseTwo(at time: Instant) {
+    agreement?.check(at: time)
+    StuckStates(context).check(at: time) { add($0) }
+  }
+
+  /// Everything was shut down, and this is left, a line each: `alice: 2 timers`.
+  func quiesced(leftovers: [String], at time: Instant) {
+    guard isOn(.quiescence) else { return }
+    for line in leftovers { add(Violation(.quiescence, at: time, actual: line)) }
+  }
+
+  /// The run itself broke down.
+  func crashed(_ reason: String, at time: Instant) {
+    guard isOn(.noTrap) else { return }
+    add(Violation(.noTrap, at: time, actual: reason))
+  }
+}

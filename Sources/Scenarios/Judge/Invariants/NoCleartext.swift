@@ -1,0 +1,14 @@
+internal import CallCore
+
+/// No media packet crosses the wire unprotected, as ``CleartextDetector`` sees it.
+final class NoCleartext {
+  init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
+    for peer in context.scenario.peers.map(\.name) {
+      context.watch.listen(context.watch.slot(peer, CleartextDetector.kind)) { record in
+        report(
+          Violation(
+            .noCleartext, at: record.time, actual: "\(peer) sent media in clear at \(Wording.time(record.time))"))
+      }
+    }
+  }
+}

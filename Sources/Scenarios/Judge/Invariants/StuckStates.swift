@@ -1,0 +1,44 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// After the time to recover no peer may be on its way: it is idle, connected, or its call has ended.
+struct StuckStates {
+  private let context: MonitorContext
+
+  init(_ context: MonitorContext) { self.context = context }
+
+  func check(at time: Instant, _ report: (Violation) -> Void) {
+    for peer in context.scenario.peers.map(\.name) {
+      guard let stage = CallStage(of: peer, context), case .underway(let state, let since) = stage else { continue }
+      report(
+        Violation(
+          "stuck-state", at: time, expected: "after all faults are cleared every call is connected or over",
+          actual: "\(peer) is still \(state) since \(Wording.time(since))"))
+    }
+  }
+}
+
+/// Where a peer's main machine stands, as far as every profile has it.
+enum CallStage {
+  /// The initial state or a terminal one.
+  case none(state: String)
+  case connected(since: Instant)
+  case underway(state: String, since: Instant)
+
+  /// Nil for a puppet, and before a machine's first state.
+  init?(of peer: String, _ context: MonitorContext) {
+    guard let machine = context.mainMachine(of: peer) else { return nil }
+    let slot = context.watch.slot(peer, machine.name)
+    guard let state = context.watch.value(slot)?.description else { return nil }
+    let since = context.watch.changedAt(slot) ?? .zero
+    if state == "connected" {
+      self = .connected(since: since)
+    } else if state == machine.states.first?.name
+      || machine.states.contains(where: { $0.name == state && $0.isTerminal })
+    {
+      self = .none(state: state)
+    } else {
+      self = .underway(state: state, since: since)
+    }
+  }
+}

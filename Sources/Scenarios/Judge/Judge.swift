@@ -1,0 +1,88 @@
+internal import CallCore
+
+/// Judges one run: every expectation of the cell, and the invariants, from the trace as it is written.
+///
+/// Make it before the world, so that it sees the first values. While the world runs, do not let it pass
+/// ``nextDeadline`` without ``advance(to:)``; when ``isSettled``, only the end of the run is missing.
+final class Judge {
+  let scenario: Scenario
+  private let context: MonitorContext
+  private var monitors: [(expectation: Expectation, monitor: any Monitor)] = []
+  private let explanation: Explanation
+  let invariants: InvariantJudge
+  private var findings: [Int: Explanation.Finding] = [:]
+
+  init(_ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry) {
+    self.scenario = scenario
+    context = MonitorContext(scenario: scenario, watch: watch, anchors: anchors, profiles: profiles)
+    explanation = Explanation(context)
+    invariants = InvariantJudge(context, explanation)
+    for expectation in scenario.expectations { add(expectation) }
+  }
+
+  private func add(_ expectation: Expectation) {
+    let monitor: any Monitor =
+      switch expectation.kind {
+      case .sequence(let sequence): SequenceMonitor(sequence, context)
+      case .set(let set): SetMonitor(set, context)
+      case .eventually(let eventually): EventuallyMonitor(eventually, context)
+      case .always(let always): InvariablyMonitor(always, isNever: false, context)
+      case .never(let never): InvariablyMonitor(never, isNever: true, context)
+      case .leadsTo(let leadsTo): LeadsToMonitor(leadsTo, context)
+      case .ends(let ends): EndsMonitor(ends, context)
+      case .count(let count): CountMonitor(count, context)
+      case .recovers(let recovers): RecoversMonitor(recovers, context)
+      case .metric(let metric): MetricMonitor(metric, context)
+      case .sometimes(let predicate): SometimesMonitor(predicate, context)
+      }
+    let index = monitors.count
+    monitors.append((expectation, monitor))
+    // What explains a failure is what was so at the time, not what is left at the end.
+    monitor.ruling.onDecision = { [unowned self] in
+      if $0.verdict == .fail { findings[index] = explanation.explain(expectation, at: $0.time) }
+    }
+    if let decision = monitor.ruling.decision { monitor.ruling.onDecision?(decision) }
+  }
+
+  // MARK: While it runs
+
+  /// Whether every verdict is in that does not depend on the end of the run.
+  var isSettled: Bool { !monitors.contains { $0.monitor.isPending } }
+
+  /// Whether an expectation that fails the run has failed, or an invariant is broken.
+  var hasFailed: Bool {
+    !invariants.violations.isEmpty
+      || monitors.contains { $0.expectation.severity == .fail && $0.monitor.ruling.decision?.verdict == .fail }
+  }
+
+  /// When time alone decides something, or nil.
+  var nextDeadline: Instant? { context.alarms.next }
+
+  /// Everything up to and including `time` has happened.
+  func advance(to time: Instant) { context.alarms.fire(through: time) }
+
+  // MARK: At the end
+
+  /// The run is over: what is still open is decided.
+  ///
+  /// - Returns: the results in the order of the file.
+  func finish(at time: Instant) -> [ExpectationResult] {
+    advance(to: time)
+    context.anchors.finish(at: time)
+    return monitors.enumerated().map { index, entry in
+      entry.monitor.finish(at: time)
+      let ruling = entry.monitor.ruling
+      let decision =
+        ruling.decision ?? Ruling.Decision(verdict: .inconclusive, time: time, actual: "it was not decided")
+      var result = ExpectationResult(
+        expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
+        actual: decision.actual, nearestMiss: decision.nearestMiss, measured: ruling.measured)
+      if let finding = findings[index] {
+        result.trail = finding.trail
+        result.faults = finding.faults
+        result.explanation = finding.explanation
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,105 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// `count`: how often an anchor comes, or a predicate becomes true, within the window.
+final class CountMonitor: Monitor {
+  let ruling: Ruling
+  private let count: Expectation.Count
+  private let context: MonitorContext
+  private let span: ObservedWindow
+  private var condition: Condition?
+  private var times: [Instant] = []
+  /// Comings heard of in the event being told.
+  private var heard = 0
+
+  init(_ count: Expectation.Count, _ context: MonitorContext) {
+    self.count = count
+    self.context = context
+    span = ObservedWindow(count.between, context)
+    ruling = Ruling(expected: "\(Self.name(of: count)) \(Wording.bounds(count.bounds)) times, \(span.text)")
+    span.onChange = { [unowned self] in look(at: $0) }
+    listen()
+    span.start()
+  }
+
+  private static func name(of count: Expectation.Count) -> String {
+    switch count.subject {
+    case .anchor(let anchor)?: anchor.text
+    case .predicate(let predicate)?: "(\(predicate))"
+    case nil: "nothing"
+    }
+  }
+
+  /// Flags and definitions are anchors for their first truth only; here every time counts.
+  private func listen() {
+    switch count.subject {
+    case .predicate(let predicate)?: listen(to: predicate)
+    case .anchor(let anchor)?:
+      switch anchor.kind {
+      case .definition(let name):
+        guard let definition = context.scenario.definitions.first(where: { $0.name == name }) else { return }
+        listen(to: definition.predicate)
+      case .becomesTrue(let peer, let value):
+        let path = ValuePath(peer: peer, name: value, type: .flag, unit: nil, span: anchor.span)
+        listen(to: Predicate(.holds(.value(path)), at: anchor.span))
+      default: context.anchors.listen(anchor) { [unowned self] _ in hear() }
+      }
+    case nil: break
+    }
+  }
+
+  private func listen(to predicate: Predicate) {
+    let condition = context.condition(predicate)
+    self.condition = condition
+    condition.listen { [unowned self] in if $0 { hear() } }
+    if condition.isTrue { hear() }
+  }
+
+  private func hear() {
+    heard += 1
+    context.later { [unowned self] in look(at: $0) }
+  }
+
+  /// Unsettled while something may still come that the bounds ask for.
+  var isPending: Bool {
+    ruling.isOpen && (span.waitsForAnchor || !count.bounds.allSatisfy { $0.admits(Double(times.count)) })
+  }
+
+  private func look(at now: Instant) {
+    guard ruling.isOpen else { return }
+    let isInside = span.contains(now)
+    if isInside {
+      for _ in 0..<heard { times.append(now) }
+      if heard > 0 { checkUpperBounds(at: now) }
+    }
+    heard = 0
+    if let closed = span.closedAt { conclude(at: closed) }
+  }
+
+  private func checkUpperBounds(at now: Instant) {
+    let number = Double(times.count)
+    let isTooMany = count.bounds.contains { bound in
+      guard !bound.admits(number), let limit = bound.value.number else { return false }
+      return bound.comparison != .greater && bound.comparison != .greaterOrEqual && number >= limit
+    }
+    if isTooMany { ruling.decide(.fail, at: now, "\(Wording.times(times.count)): \(list)") }
+  }
+
+  private var list: String {
+    let shown = times.suffix(8).map(Wording.time).joined(separator: ", ")
+    return times.count > 8 ? "last at \(shown)" : "at \(shown)"
+  }
+
+  private func conclude(at time: Instant) {
+    if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
+    let holds = count.bounds.allSatisfy { $0.admits(Double(times.count)) }
+    let text = Wording.times(times.count) + (times.isEmpty ? "" : ": \(list)")
+    ruling.decide(holds ? .pass : .fail, at: time, text)
+  }
+
+  func finish(at time: Instant) {
+    guard ruling.isOpen else { return }
+    look(at: time)
+    conclude(at: time)
+  }
+}

@@ -1,0 +1,74 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// `ends`: the first end of the peer's call that counts has the code.
+final class EndsMonitor: Monitor {
+  let ruling: Ruling
+  private let ends: Expectation.Ends
+  private let context: MonitorContext
+  private let mainMachine: Watch.Slot?
+  private var began: Instant?
+  private var earlier: (code: String, time: Instant)?
+
+  init(_ ends: Expectation.Ends, _ context: MonitorContext) {
+    self.ends = ends
+    self.context = context
+    mainMachine = context.mainMachine(of: ends.peer.value).map { context.watch.slot(ends.peer.value, $0.name) }
+    let time = ends.within.map { " within \($0)\(ends.of.map { " of \($0.text)" } ?? "")" } ?? ""
+    ruling = Ruling(expected: "\(ends.peer.value)'s call ends with \(ends.code.value)\(time)")
+    context.watch.listen(context.watch.slot(ends.peer.value, "call.ended")) { [unowned self] in ended($0) }
+    context.begin(at: ends.of) { [unowned self] in begin(at: $0) }
+  }
+
+  var isPending: Bool { ruling.isOpen }
+
+  private var deadline: Instant? {
+    guard let began, let within = ends.within else { return nil }
+    return began + within
+  }
+
+  private func begin(at time: Instant) {
+    began = time
+    guard let deadline else { return }
+    context.alarms.schedule(at: deadline) { [weak self] in self?.fail(at: deadline) }
+  }
+
+  private func ended(_ record: TraceRecord) {
+    let code = context.trace.datum("code", of: record)?.description ?? ""
+    guard began != nil else {
+      earlier = (code, record.time)
+      return
+    }
+    if code == ends.code.value {
+      ruling.decide(.pass, at: record.time, "ended with \(code) at \(Wording.time(record.time))")
+    } else {
+      ruling.decide(.fail, at: record.time, "ended with \(code) at \(Wording.time(record.time)) instead")
+    }
+  }
+
+  private func fail(at time: Instant) {
+    let stayed = mainMachine.flatMap { slot in
+      context.watch.value(slot).map { value in
+        "still \(value) at \(Wording.time(time))"
+          + (context.watch.changedAt(slot).map { ", since \(Wording.time($0))" } ?? "")
+      }
+    }
+    let miss = earlier.map { "it had ended with \($0.code) at \(Wording.time($0.time)), before \(ends.of?.text ?? "")" }
+    ruling.decide(.fail, at: time, stayed ?? "no end by \(Wording.time(time))", nearestMiss: miss)
+  }
+
+  func finish(at time: Instant) {
+    guard ruling.isOpen else { return }
+    guard began != nil else {
+      let ending = earlier.map { "; the call had ended with \($0.code) at \(Wording.time($0.time))" } ?? ""
+      let anchor = ends.of.map(Wording.quoted) ?? "the start"
+      return ruling.decide(.vacuous, at: time, "\(anchor) never came\(ending)")
+    }
+    if let deadline, deadline > time {
+      return ruling.decide(
+        .inconclusive, at: time,
+        "the run ended at \(Wording.time(time)), before the deadline at \(Wording.time(deadline))")
+    }
+    fail(at: time)
+  }
+}

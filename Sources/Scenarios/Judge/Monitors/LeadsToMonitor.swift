@@ -1,0 +1,67 @@
+internal import CallCore
+
+/// `leads_to`: every time the condition becomes true, the consequence is true in time.
+final class LeadsToMonitor: Monitor {
+  let ruling: Ruling
+  private let leadsTo: Expectation.LeadsTo
+  private let context: MonitorContext
+  private let condition: Condition
+  private let consequence: Condition
+  private var wasTrue = false
+  private var triggerCount = 0
+  /// When the condition became true without its consequence yet, oldest first.
+  private var pending: [Instant] = []
+  private var slowest = Interval.zero
+
+  init(_ leadsTo: Expectation.LeadsTo, _ context: MonitorContext) {
+    self.leadsTo = leadsTo
+    self.context = context
+    condition = context.condition(leadsTo.condition)
+    consequence = context.condition(leadsTo.consequence)
+    ruling = Ruling(
+      expected: "whenever \(leadsTo.condition), then \(leadsTo.consequence) within \(leadsTo.within)")
+    condition.listen { [unowned self] _ in context.later { self.look(at: $0) } }
+    consequence.listen { [unowned self] _ in context.later { self.look(at: $0) } }
+    look(at: context.trace.now)
+  }
+
+  var isPending: Bool { ruling.isOpen && !pending.isEmpty }
+
+  private func look(at now: Instant) {
+    guard ruling.isOpen else { return }
+    if condition.isTrue, !wasTrue {
+      triggerCount += 1
+      pending.append(now)
+      context.alarms.schedule(at: now + leadsTo.within) { [weak self] in self?.expire(now) }
+    }
+    wasTrue = condition.isTrue
+    guard consequence.isTrue, let oldest = pending.first else { return }
+    slowest = max(slowest, now - oldest)
+    pending.removeAll()
+  }
+
+  private func expire(_ trigger: Instant) {
+    guard pending.first == trigger else { return }
+    let at = trigger + leadsTo.within
+    let fulfilled = triggerCount - pending.count
+    ruling.decide(
+      .fail, at: at,
+      "the condition became true at \(Wording.time(trigger)), and by \(Wording.time(at)) "
+        + "\(context.account(leadsTo.consequence))",
+      nearestMiss: fulfilled > 0 ? "it followed \(Wording.times(fulfilled)) before, after \(slowest) at most" : nil)
+  }
+
+  func finish(at time: Instant) {
+    guard ruling.isOpen else { return }
+    if let oldest = pending.first {
+      ruling.decide(
+        .inconclusive, at: time,
+        "the condition became true at \(Wording.time(oldest)), and the run ended at \(Wording.time(time)), "
+          + "before the time was up")
+    } else if triggerCount == 0 {
+      ruling.decide(.vacuous, at: time, "the condition was never true")
+    } else {
+      ruling.decide(.pass, at: time, "it followed \(Wording.times(triggerCount)), after \(slowest) at most")
+    }
+  }
+}

@@ -1,0 +1,84 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// One expectation at work: told of events through its conditions and anchors, and of time through alarms.
+///
+/// Whatever it hears within an event it only notes; it looks when the event is over, at values that belong together.
+protocol Monitor: AnyObject {
+  var ruling: Ruling { get }
+  /// Whether it waits for anything but the end of the run.
+  var isPending: Bool { get }
+  /// The run is over.
+  func finish(at time: Instant)
+}
+
+/// The verdict on one expectation: the first decision stands.
+final class Ruling {
+  struct Decision {
+    var verdict: ExpectationResult.Verdict
+    var time: Instant
+    var actual: String
+    var nearestMiss: String?
+  }
+
+  let expected: String
+  private(set) var decision: Decision?
+  var measured: Double?
+  /// Told of a decision when it falls.
+  var onDecision: ((Decision) -> Void)?
+
+  init(expected: String) { self.expected = expected }
+
+  var isOpen: Bool { decision == nil }
+
+  func decide(_ verdict: ExpectationResult.Verdict, at time: Instant, _ actual: String, nearestMiss: String? = nil) {
+    guard isOpen else { return }
+    let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
+    self.decision = decision
+    onDecision?(decision)
+  }
+}
+
+/// What every monitor is made with.
+struct MonitorContext {
+  let scenario: Scenario
+  let watch: Watch
+  let anchors: Anchors
+  let profiles: ProfileRegistry
+
+  var trace: Trace { watch.trace }
+  var alarms: Alarms { watch.alarms }
+
+  /// The peer's main state machine; nil for a puppet.
+  func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }
+
+  func vocabulary(of peer: String) -> Vocabulary? {
+    scenario.peer(peer)?.profile.flatMap { profiles.vocabulary($0.value) }
+  }
+
+  func condition(_ predicate: Predicate) -> Condition { Condition(predicate, watch: watch) }
+  /// Looks, once whatever is happening now is over.
+  func later(_ look: @escaping (Instant) -> Void) {
+    watch.afterEvent { [trace] in look(trace.now) }
+  }
+
+  /// Begins what counts from an anchor: at its first coming, or from the start of the run without one.
+  func begin(at anchor: Anchor?, _ start: @escaping (Instant) -> Void) {
+    switch anchor?.kind {
+    case nil: start(.zero)
+    case .time(let time) where time <= .zero: start(.zero)
+    case .time(let time): alarms.schedule(at: time) { start(time) }
+    case .end: break
+    default:
+      guard let anchor else { break }
+      var hasCome = false
+      anchors.listen(anchor) { time in
+        guard !hasCome else { return }
+        hasCome = true
+        start(time)
+      }
+    }
+  }
+
+  func account(_ predicate: Predicate) -> String { PredicateAccount(watch: watch).account(of: predicate) }
+}

@@ -1,0 +1,124 @@
+internal import CallCore
+
+/// The part of a run that a window names: from the event of its first anchor up to, not including, that of its second.
+///
+/// A time is a point without events of its own, so what happens exactly then belongs to what follows it.
+final class ObservedWindow {
+  enum Phase: Equatable {
+    case waiting
+    case open(since: Instant)
+    case closed(since: Instant, until: Instant)
+  }
+
+  private let window: Window
+  private let context: MonitorContext
+  private(set) var phase = Phase.waiting
+  /// Told once after the event that opens it, and once after the one that closes it.
+  var onChange: ((Instant) -> Void)?
+
+  init(_ window: Window, _ context: MonitorContext) {
+    self.window = window
+    self.context = context
+  }
+
+  /// Begins to listen; `onChange` is set by now.
+  func start() {
+    switch window.from?.kind {
+    case nil: open(at: .zero)
+    case .time(let time) where time <= .zero: open(at: .zero)
+    case .time(let time): context.alarms.schedule(at: time) { [weak self] in self?.open(at: time) }
+    case .end: break
+    default:
+      guard let from = window.from else { break }
+      context.anchors.listen(from) { [weak self] in self?.open(at: $0) }
+    }
+    switch window.to?.kind {
+    case nil, .end: break
+    case .time(let time): context.alarms.schedule(at: time) { [weak self] in self?.close(at: time) }
+    default:
+      guard let to = window.to else { break }
+      context.anchors.listen(to) { [weak self] in self?.close(at: $0) }
+    }
+  }
+
+  /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
+  func contains(_ now: Instant) -> Bool {
+    if case .time(let time)? = window.from?.kind, now >= time { open(at: time) }
+    if case .time(let time)? = window.to?.kind, now >= time { close(at: time) }
+    if case .open = phase { return true }
+    return false
+  }
+
+  var isOpen: Bool {
+    if case .open = phase { return true }
+    return false
+  }
+
+  var openedAt: Instant? {
+    switch phase {
+    case .waiting: nil
+    case .open(let since), .closed(let since, _): since
+    }
+  }
+
+  var closedAt: Instant? {
+    guard case .closed(_, let until) = phase else { return nil }
+    return until
+  }
+
+  /// Whether an anchor, and not the end of the run, will close it.
+  var waitsForAnchor: Bool {
+    switch phase {
+    case .waiting: window.from != nil && window.from?.kind != .end
+    case .open: isBetween
+    case .closed: false
+    }
+  }
+
+  /// `until` alone bounds nothing that must happen: without it the window lasts to the end of the run.
+  private var isBetween: Bool {
+    guard let to = window.to, to.kind != .end else { return false }
+    return window.from != nil
+  }
+
+  private func open(at time: Instant) {
+    guard phase == .waiting else { return }
+    phase = .open(since: time)
+    announce(time)
+  }
+
+  private func close(at time: Instant) {
+    guard case .open(let since) = phase else { return }
+    phase = .closed(since: since, until: time)
+    announce(time)
+  }
+
+  private func announce(_ time: Instant) {
+    context.watch.afterEvent { [weak self] in self?.onChange?(time) }
+  }
+
+  /// Why nothing was judged although the run is over, or nil when the window was as it should be.
+  var emptiness: String? {
+    switch phase {
+    case .waiting:
+      guard let from = window.from else { return nil }
+      if from.kind == .end { return "the window begins with the end of the run" }
+      return "\(Wording.quoted(from)) never came"
+    case .open(let since):
+      guard isBetween, let to = window.to else { return nil }
+      let earlier = context.anchors.first(to).map { ", only at \(Wording.time($0)), before the window opened" } ?? ""
+      return "the window that opened at \(Wording.time(since)) never closed: \(Wording.quoted(to)) never came\(earlier)"
+    case .closed(let since, let until):
+      return since == until ? "the window opened and closed at \(Wording.time(since))" : nil
+    }
+  }
+
+  var text: String {
+    switch (window.from, window.to) {
+    case (nil, nil): "throughout the run"
+    case (nil, let to?): "until \(to.text)"
+    case (let from?, nil): "from \(from.text) to the end"
+    case (let from?, let to?): "between \(from.text) and \(to.text)"
+    }
+  }
+}

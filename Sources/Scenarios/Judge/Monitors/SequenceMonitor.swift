@@ -1,0 +1,137 @@
+internal import CallCore
+
+/// `sequence`: the values a watched value takes, in order.
+///
+/// The value that holds when the window opens is the first step when it is that step's value, and nothing otherwise.
+final class SequenceMonitor: Monitor {
+  let ruling: Ruling
+  private let sequence: Expectation.Sequence
+  private let context: MonitorContext
+  private let slot: Watch.Slot
+  private let span: ObservedWindow
+  private var latest: String?
+  /// Changes heard of in the event being told.
+  private var heard: [String] = []
+  private var hasOpened = false
+  /// When each step reached so far was.
+  private var reached: [Instant] = []
+  private var began: Instant?
+  /// What came after the last step that was reached.
+  private var others: [(value: String, time: Instant)] = []
+
+  init(_ sequence: Expectation.Sequence, _ context: MonitorContext) {
+    self.sequence = sequence
+    self.context = context
+    slot = context.watch.slot(sequence.value.peer, sequence.value.name)
+    span = ObservedWindow(sequence.between, context)
+    let steps = sequence.steps.map { step in step.value.value + (step.by.map { " by \($0)" } ?? "") }
+    let manner = sequence.isStrict ? "exactly " : ""
+    ruling = Ruling(expected: "\(sequence.value) is \(manner)\(steps.joined(separator: " > ")), \(span.text)")
+    context.watch.listen(slot) { [unowned self] in hear($0) }
+    span.onChange = { [unowned self] in look(at: $0) }
+    span.start()
+    context.begin(at: sequence.of) { [unowned self] in begin(at: $0) }
+  }
+
+  /// A strict sequence that is complete waits for nothing but the end of its window.
+  var isPending: Bool { ruling.isOpen && (reached.count < sequence.steps.count || span.waitsForAnchor) }
+
+  private func begin(at time: Instant) {
+    began = time
+    for (index, step) in sequence.steps.enumerated() {
+      guard let by = step.by else { continue }
+      context.alarms.schedule(at: time + by) { [weak self] in self?.expire(index, at: time + by) }
+    }
+  }
+
+  private func hear(_ record: TraceRecord) {
+    guard record.fieldCount > 0 else { return }
+    let value = context.trace.datum(at: 0, of: record).description
+    guard value != latest else { return }
+    latest = value
+    heard.append(value)
+    context.later { [unowned self] in look(at: $0) }
+  }
+
+  private func look(at now: Instant) {
+    let news = heard
+    heard = []
+    guard ruling.isOpen else { return }
+    if span.contains(now) {
+      if !hasOpened {
+        hasOpened = true
+        let held = news.isEmpty ? context.watch.value(slot)?.description : nil
+        if let held, held == sequence.steps.first?.value.value { reached.append(now) }
+      }
+      for value in news { take(value, at: now) }
+    } else if let closed = span.closedAt {
+      conclude(at: closed)
+    }
+  }
+
+  private func take(_ value: String, at now: Instant) {
+    guard ruling.isOpen else { return }
+    guard reached.count < sequence.steps.count else {
+      return ruling.decide(
+        .fail, at: now, "\(value) at \(Wording.time(now)) after all steps", nearestMiss: progress)
+    }
+    let step = sequence.steps[reached.count]
+    guard value == step.value.value else {
+      // The value a machine starts with is no step of it.
+      guard sequence.isStrict, context.watch.eventCount(slot) > 1 else { return others.append((value, now)) }
+      return ruling.decide(
+        .fail, at: now, "\(value) at \(Wording.time(now)), where \(step.value.value) should have come",
+        nearestMiss: progress)
+    }
+    if let by = step.by, let began, now > began + by { return expire(reached.count, at: began + by) }
+    reached.append(now)
+    others = []
+    guard reached.count == sequence.steps.count, !sequence.isStrict else { return }
+    ruling.decide(.pass, at: now, "all steps by \(Wording.time(now))")
+  }
+
+  private func expire(_ index: Int, at deadline: Instant) {
+    guard ruling.isOpen, reached.count <= index else { return }
+    ruling.decide(
+      .fail, at: deadline, "\(sequence.steps[index].value.value) not by \(Wording.time(deadline))\(held)",
+      nearestMiss: progress)
+  }
+
+  private var held: String {
+    guard let value = context.watch.value(slot) else { return "; \(sequence.value) was never set" }
+    let since = context.watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
+    return "; it is \(value)\(since)"
+  }
+
+  /// `reached calling 1.00 > ringing 1.04, then ended at 2.00 s came instead of connecting`
+  private var progress: String {
+    let done = zip(sequence.steps, reached).map { "\($0.value.value) \(Wording.number($1))" }.joined(separator: " > ")
+    let start = done.isEmpty ? "no step was reached" : "reached \(done)"
+    guard reached.count < sequence.steps.count, let other = others.first else { return start }
+    let missing = sequence.steps[reached.count].value.value
+    return "\(start), then \(other.value) at \(Wording.time(other.time)) came and not \(missing)"
+  }
+
+  private func conclude(at time: Instant) {
+    if let emptiness = span.emptiness, !hasOpened || span.closedAt != nil {
+      return ruling.decide(.vacuous, at: time, emptiness)
+    }
+    guard reached.count == sequence.steps.count else {
+      return ruling.decide(
+        .fail, at: time, "no \(sequence.steps[reached.count].value.value) by \(Wording.time(time))\(held)",
+        nearestMiss: progress)
+    }
+    if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
+    ruling.decide(.pass, at: time, "all steps, and nothing else")
+  }
+
+  func finish(at time: Instant) {
+    guard ruling.isOpen else { return }
+    look(at: time)
+    guard ruling.isOpen else { return }
+    if let of = sequence.of, began == nil, sequence.steps.contains(where: { $0.by != nil }) {
+      return ruling.decide(.vacuous, at: time, "\(Wording.quoted(of)) never came")
+    }
+    conclude(at: time)
+  }
+}

@@ -1,0 +1,89 @@
+internal import CallCore
+
+/// `set`: values that a watched value takes within the window, in any order. What holds when it opens counts.
+final class SetMonitor: Monitor {
+  let ruling: Ruling
+  private let set: Expectation.SetOf
+  private let context: MonitorContext
+  private let slot: Watch.Slot
+  private let span: ObservedWindow
+  /// Values heard of in the event being told.
+  private var heard: [String] = []
+  private var hasOpened = false
+  private var seen: [(value: String, time: Instant)] = []
+
+  init(_ set: Expectation.SetOf, _ context: MonitorContext) {
+    self.set = set
+    self.context = context
+    slot = context.watch.slot(set.value.peer, set.value.name)
+    span = ObservedWindow(set.between, context)
+    let values = set.contains.map(\.value).joined(separator: ", ")
+    ruling = Ruling(
+      expected: "\(set.value) takes \(values)\(set.isStrict ? " and no other value" : ""), \(span.text)")
+    context.watch.listen(slot) { [unowned self] in hear($0) }
+    span.onChange = { [unowned self] in look(at: $0) }
+    span.start()
+  }
+
+  var isPending: Bool { ruling.isOpen && (!missing.isEmpty || span.waitsForAnchor) }
+
+  private var missing: [String] {
+    self.set.contains.map(\.value).filter { value in !seen.contains { $0.value == value } }
+  }
+
+  private func hear(_ record: TraceRecord) {
+    guard record.fieldCount > 0 else { return }
+    heard.append(context.trace.datum(at: 0, of: record).description)
+    context.later { [unowned self] in look(at: $0) }
+  }
+
+  private func look(at now: Instant) {
+    let news = heard
+    heard = []
+    guard ruling.isOpen else { return }
+    if span.contains(now) {
+      if !hasOpened {
+        hasOpened = true
+        if news.isEmpty, let held = context.watch.value(slot)?.description { take(held, at: now, isHeld: true) }
+      }
+      for value in news { take(value, at: now, isHeld: false) }
+    } else if let closed = span.closedAt {
+      conclude(at: closed)
+    }
+  }
+
+  private func take(_ value: String, at now: Instant, isHeld: Bool) {
+    guard ruling.isOpen, !seen.contains(where: { $0.value == value }) else { return }
+    let isWanted = set.contains.contains { $0.value == value }
+    // What a value starts with was not taken.
+    guard isWanted || !(isHeld || context.watch.eventCount(slot) <= 1) else { return }
+    seen.append((value, now))
+    if set.isStrict, !isWanted {
+      ruling.decide(.fail, at: now, "\(value) at \(Wording.time(now)), which is none of them", nearestMiss: list)
+    } else if !set.isStrict, missing.isEmpty {
+      ruling.decide(.pass, at: now, "all by \(Wording.time(now))")
+    }
+  }
+
+  private var list: String? {
+    guard !seen.isEmpty else { return nil }
+    return "seen: " + seen.map { "\($0.value) \(Wording.number($0.time))" }.joined(separator: ", ")
+  }
+
+  private func conclude(at time: Instant) {
+    if let emptiness = span.emptiness, missing.isEmpty || !hasOpened || span.closedAt != nil {
+      return ruling.decide(.vacuous, at: time, emptiness)
+    }
+    guard missing.isEmpty else {
+      let text = "\(missing.joined(separator: ", ")) not seen by \(Wording.time(time))"
+      return ruling.decide(.fail, at: time, text, nearestMiss: list)
+    }
+    ruling.decide(.pass, at: time, "all of them, and nothing else")
+  }
+
+  func finish(at time: Instant) {
+    guard ruling.isOpen else { return }
+    look(at: time)
+    if ruling.isOpen { conclude(at: time) }
+  }
+}
