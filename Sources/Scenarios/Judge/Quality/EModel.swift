@@ -1,0 +1,161 @@
+internal import Foundation
+
+/// The E-model: from delay, loss and echo to a transmission rating R and a mean opinion score.
+///
+/// ITU-T G.107 (narrowband), G.107.1 (wideband) and G.107.2 (fullband). Scores of different bandwidths are on
+/// different scales and are never compared.
+struct EModel {
+  enum Bandwidth: Sendable {
+    case narrowband, wideband, fullband
+
+    /// The basic rating of a channel without impairment; narrowband computes it from noise and loudness.
+    var basicRating: Double {
+      switch self {
+      case .narrowband: 100
+      case .wideband: 129
+      case .fullband: 148
+      }
+    }
+    /// How much longer the scale is than the narrowband one.
+    var scale: Double { basicRating / 100 }
+    /// The largest impairment by equipment: the constant of G.107 equation 7-29.
+    fileprivate var largestImpairment: Double { self == .fullband ? 132 : 95 }
+  }
+
+  /// How a codec with its concealment suffers: G.113.
+  struct Codec: Sendable, Hashable {
+    /// The equipment impairment factor without loss.
+    var impairment: Double
+    /// The packet-loss robustness factor.
+    var robustness: Double
+
+    /// G.711 with concealment by Appendix I, narrowband.
+    static let g711WithConcealment = Codec(impairment: 0, robustness: 25.1)
+    /// **Assumed.** The ITU publishes nothing for Opus; these are G.113's values of EVS-SWB at 24.4 kbit/s, fullband.
+    static let opus = Codec(impairment: 7.2, robustness: 11.4)
+  }
+
+  /// What a connection does to speech.
+  struct Connection: Sendable {
+    /// From mouth to ear, in milliseconds.
+    var delay = 0.0
+    /// Packets lost after recovery and late packets, in percent.
+    var loss = 0.0
+    /// The mean length of loss bursts over that of random loss; the model is valid up to 2.
+    var burstRatio = 1.0
+    /// Delay of the talker's echo path one way and of the listener's round trip, in milliseconds.
+    var echoDelay = 0.0
+    var roundTrip = 0.0
+  }
+
+  var bandwidth: Bandwidth
+  var codec: Codec
+
+  // MARK: Rating
+
+  func rating(_ connection: Connection) -> Double {
+    let impairment = effectiveImpairment(loss: connection.loss, burstRatio: connection.burstRatio)
+    let delay = delayImpairment(connection.delay)
+    guard bandwidth == .narrowband else {
+      return bandwidth.basicRating - listenerEcho(bandwidth.basicRating, connection.roundTrip) - delay - impairment
+    }
+    let telephone = Telephone(echoDelay: connection.echoDelay)
+    return telephone.basicRating - telephone.simultaneousImpairment - telephone.talkerEcho
+      - listenerEcho(telephone.basicRating, connection.roundTrip) - delay - impairment
+  }
+
+  func meanOpinionScore(_ connection: Connection) -> Double { meanOpinionScore(rating: rating(connection)) }
+
+  /// G.107 Annex B, with the dip below 1 at the bottom of the scale cut off.
+  func meanOpinionScore(rating: Double) -> Double {
+    let r = rating / bandwidth.scale
+    guard r > 0 else { return 1 }
+    guard r < 100 else { return 4.5 }
+    return max(1, 1 + 0.035 * r + r * (r - 60) * (100 - r) * 7e-6)
+  }
+
+  /// Ie,eff: G.107 equation 7-29.
+  func effectiveImpairment(loss: Double, burstRatio: Double) -> Double {
+    guard loss > 0 else { return codec.impairment }
+    return codec.impairment
+      + (bandwidth.largestImpairment - codec.impairment) * loss / (loss / burstRatio + codec.robustness)
+  }
+
+  /// Idd: too long a delay, even without echo (G.107 equation 7-27).
+  func delayImpairment(_ milliseconds: Double) -> Double {
+    guard milliseconds > 100 else { return 0 }
+    let x = log2(milliseconds / 100)
+    return bandwidth.scale * 25 * (pow(1 + pow(x, 6), 1 / 6) - 3 * pow(1 + pow(x / 3, 6), 1 / 6) + 2)
+  }
+
+  /// Idle, with the default weighted echo path loss of 110 dB (G.107 equations 7-25 and 7-26).
+  func listenerEcho(_ basicRating: Double, _ roundTrip: Double) -> Double {
+    let rle = 10.5 * (110 + 7) * pow(roundTrip + 1, -0.25)
+    return (basicRating - rle) / 2 + ((basicRating - rle) * (basicRating - rle) / 4 + 169).squareRoot()
+  }
+}
+
+/// The narrowband telephone connection of G.107 with the default values of its table 2.
+struct Telephone {
+  /// One way, in milliseconds.
+  var echoDelay = 0.0
+
+  private static let sendLoudness = 8.0
+  private static let receiveLoudness = 2.0
+  private static let sidetoneMasking = 15.0
+  private static let listenerSidetone = 18.0
+  private static let sideSensitivity = 3.0
+  private static let talkerEchoLoudness = 65.0
+  private static let circuitNoise = -70.0
+  private static let noiseFloor = -64.0
+  private static let roomNoise = 35.0
+  private static let overallLoudness = sendLoudness + receiveLoudness
+
+  /// Ro
+  var basicRating: Double { 15 - 1.5 * (Self.sendLoudness + noise) }
+
+  /// No: the sum of all noise, in dBm0p.
+  private var noise: Double {
+    let sendRoom =
+      Self.roomNoise - Self.sendLoudness - Self.sideSensitivity - 100
+      + 0.004 * pow(Self.roomNoise - Self.overallLoudness - Self.sideSensitivity - 14, 2)
+    let heardRoom = Self.roomNoise + 10 * log10(1 + pow(10, (10 - Self.listenerSidetone) / 10))
+    let receiveRoom = Self.receiveLoudness - 121 + heardRoom + 0.008 * pow(heardRoom - 35, 2)
+    let floor = Self.noiseFloor + Self.receiveLoudness
+    return 10 * log10([Self.circuitNoise, sendRoom, receiveRoom, floor].map { pow(10, $0 / 10) }.reduce(0, +))
+  }
+
+  /// Is: what happens together with speech.
+  var simultaneousImpairment: Double { loudness + sidetone + quantizing }
+
+  private var loudness: Double {
+    let x = Self.overallLoudness + 0.2 * (64 + noise - Self.receiveLoudness)
+    return 20 * (pow(1 + pow(x / 8, 8), 1 / 8) - x / 8)
+  }
+
+  private var sidetone: Double {
+    let echo = exp(-echoDelay / 4) * pow(10, -Self.talkerEchoLoudness / 10)
+    let masking = -10 * log10(pow(10, -Self.sidetoneMasking / 10) + echo)
+    return 12 * pow(1 + pow((masking - 13) / 6, 8), 1 / 8) - 28 * pow(1 + pow((masking + 1) / 19.4, 35), 1 / 35)
+      - 13 * pow(1 + pow((masking - 3) / 33, 13), 1 / 13) + 29
+  }
+
+  /// One quantizing distortion unit.
+  private var quantizing: Double {
+    let q = 37.0
+    let g = 1.07 + 0.258 * q + 0.0602 * q * q
+    let y = (basicRating - 100) / 15 + 46 / 8.4 - g / 9
+    let z = 46.0 / 30 - g / 40
+    return 15 * log10(1 + pow(10, y) + pow(10, z))
+  }
+
+  /// Idte
+  var talkerEcho: Double {
+    guard echoDelay >= 1 else { return 0 }
+    let t = echoDelay
+    let loudness = Self.talkerEchoLoudness - 40 * log10((1 + t / 10) / (1 + t / 150)) + 6 * exp(-0.3 * t * t)
+    let re = 80 + 2.5 * (loudness - 14)
+    let roe = -1.5 * (noise - Self.receiveLoudness)
+    return ((roe - re) / 2 + ((roe - re) * (roe - re) / 4 + 100).squareRoot() - 1) * (1 - exp(-t))
+  }
+}

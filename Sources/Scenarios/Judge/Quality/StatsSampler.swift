@@ -1,0 +1,140 @@
+internal import CallCore
+internal import CallSession
+internal import VirtualPeer
+
+/// Writes statistics into the trace under the names scenarios use, at fixed times, and only those a scenario uses.
+final class StatsSampler {
+  /// How often it wants a report of each peer.
+  static let period = Interval.milliseconds(250)
+
+  private final class Subject {
+    let peer: String
+    let subject: TraceSubject
+    let wanted: [ValuePath]
+    var quality: QualityEstimator
+
+    init(peer: String, subject: TraceSubject, wanted: [ValuePath], quality: QualityEstimator) {
+      self.peer = peer
+      self.subject = subject
+      self.wanted = wanted
+      self.quality = quality
+    }
+  }
+
+  private let trace: Trace
+  private var subjects: [Subject] = []
+  private var recovery: [RecoveryMeter] = []
+
+  init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
+    trace = watch.trace
+    for peer in scenario.peers {
+      var wanted: [ValuePath] = []
+      for path in scenario.watchedValues where path.peer == peer.name && path.isSampled {
+        if !wanted.contains(where: { $0.name == path.name }) { wanted.append(path) }
+      }
+      guard !wanted.isEmpty else { continue }
+      // A call has two ends: what one hears, another has packed.
+      let remote = scenario.peers.first { $0.name != peer.name && $0.stack == .real }
+      let quality = QualityEstimator(packetDuration: remote?.audio.ptime ?? .milliseconds(20))
+      subjects.append(
+        Subject(peer: peer.name, subject: trace.subject(peer.name), wanted: wanted, quality: quality))
+      if let path = wanted.first(where: { $0.name == "q.recovery" }) {
+        recovery.append(RecoveryMeter(path, scenario, watch: watch, anchors: anchors))
+      }
+    }
+  }
+
+  /// The peers whose statistics some expectation reads.
+  var peers: [String] { subjects.map(\.peer) }
+
+  func sample(_ report: StatsReport, of peer: String, at time: Instant) {
+    guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
+    subject.quality.add(report, at: time)
+    for path in subject.wanted { write(path, report, subject) }
+  }
+
+  private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {
+    switch path.name {
+    case "q.mos": subject.quality.meanOpinionScore.map { write(path, .real($0), subject.subject) }
+    case "q.concealment": subject.quality.concealment.map { write(path, .real($0), subject.subject) }
+    case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, .interval($0), subject.subject) }
+    case "q.recovery": break
+    default:
+      guard let value = report.value(of: path), let field = traceValue(value, path) else { return }
+      write(path, field, subject.subject)
+    }
+  }
+
+  private func write(_ path: ValuePath, _ value: TraceValue, _ subject: TraceSubject) {
+    trace.write(trace.declare(path.name, TraceField("value", path.type.traceType)), subject, value)
+  }
+
+  private func traceValue(_ value: StatsReport.Value, _ path: ValuePath) -> TraceValue? {
+    switch (path.type.traceType, value) {
+    case (.integer, .integer(let value)): .integer(value)
+    case (.integer, .real(let value)): Int64(exactly: value.rounded()).map { .integer($0) }
+    case (.real, .integer(let value)): .real(Double(value))
+    case (.real, .real(let value)): .real(value)
+    case (.interval, .integer(let value)): .interval(interval(Double(value), path))
+    case (.interval, .real(let value)): .interval(interval(value, path))
+    case (.flag, .flag(let value)): .flag(value)
+    case (.symbol, .text(let value)): trace.value(value)
+    default: nil
+    }
+  }
+
+  /// W3C counts durations in seconds, and timestamps in milliseconds since 1970.
+  private func interval(_ value: Double, _ path: ValuePath) -> Interval {
+    Interval.seconds(1).scaled(by: path.name.hasSuffix("Timestamp") ? value / 1_000 : value)
+  }
+}
+
+extension ValueType {
+  /// How values of the type are written into the trace.
+  var traceType: TraceFieldType {
+    switch self {
+    case .count, .byteSize, .rate: .integer
+    case .real, .percentage: .real
+    case .flag: .flag
+    case .duration: .interval
+    case .text, .peer, .choice: .symbol
+    }
+  }
+}
+
+extension StatsReport {
+  /// `stats.inbound-rtp.audio.packetsLost`: a type, a kind where the type has one, and a W3C member. Of candidate pairs
+  /// the selected one is meant.
+  func value(of path: ValuePath) -> Value? {
+    let parts = path.name.split(separator: ".").map(String.init)
+    guard parts.count >= 3, parts[0] == "stats" else { return nil }
+    if parts[1] == "candidate-pair" { return selectedPair?[parts[2]] }
+    return first(parts[1], kind: parts.count > 3 ? parts[2] : nil)?[parts[parts.count - 1]]
+  }
+}
+
+/// `q.recovery`: from the last fault to the first media after the interruption that followed it.
+final class RecoveryMeter {
+  private var latestFault: Instant?
+  private var latestArrival: Instant?
+
+  init(_ path: ValuePath, _ scenario: Scenario, watch: Watch, anchors: Anchors) {
+    let trace = watch.trace
+    let subject = trace.subject(path.peer)
+    let kind = trace.declare(path.name, TraceField("value", .interval))
+    for entry in scenario.timeline {
+      guard case .fault = entry.effect else { continue }
+      anchors.listen(Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)) { [unowned self] in
+        latestFault = $0
+      }
+    }
+    watch.listen(watch.slot(path.peer, "media.received")) { [unowned self, unowned trace] record in
+      if let fault = latestFault, let previous = latestArrival, record.time - previous > MediaBothWays.gap,
+        previous + MediaBothWays.gap > fault
+      {
+        trace.write(kind, subject, .interval(record.time - fault))
+      }
+      latestArrival = record.time
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/// What a cell asks of a run: every value and quantity its expectations and triggers read.
+extension Scenario {
+  var watchedValues: [ValuePath] {
+    predicates.flatMap(\.values)
+      + expectations.flatMap { expectation -> [ValuePath] in
+        switch expectation.kind {
+        case .sequence(let sequence): [sequence.value]
+        case .set(let set): [set.value]
+        case .metric(let metric): [metric.value]
+        default: []
+        }
+      }
+  }
+
+  /// Without repetition, in order of appearance.
+  var watchedWire: [WireQuantity] {
+    predicates.flatMap(\.wireQuantities).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private var predicates: [Predicate] {
+    let triggers = timeline.compactMap { entry -> Predicate? in
+      guard case .when(let predicate, _, _) = entry.trigger else { return nil }
+      return predicate
+    }
+    return definitions.map(\.predicate) + triggers + expectations.flatMap(\.predicates)
+  }
+}
+
+extension Expectation {
+  fileprivate var predicates: [Predicate] {
+    switch kind {
+    case .eventually(let eventually): [eventually.predicate]
+    case .always(let invariably), .never(let invariably): [invariably.predicate]
+    case .leadsTo(let leadsTo): [leadsTo.condition, leadsTo.consequence]
+    case .sometimes(let predicate): [predicate]
+    case .count(let count):
+      if case .predicate(let predicate)? = count.subject { [predicate] } else { [] }
+    case .recovers(let recovers):
+      if case .predicate(let predicate) = recovers.to { [predicate] } else { [] }
+    case .sequence, .set, .ends, .metric: []
+    }
+  }
+}
+
+extension Predicate {
+  fileprivate var wireQuantities: [WireQuantity] {
+    switch kind {
+    case .constant: []
+    case .and(let parts), .or(let parts): parts.flatMap(\.wireQuantities)
+    case .not(let part), .defined(_, let part): part.wireQuantities
+    case .compare(let a, _, let b): [a, b].compactMap(\.wire)
+    case .isIn(let operand, _), .holds(let operand): [operand].compactMap(\.wire)
+    }
+  }
+}
+
+extension Operand {
+  fileprivate var wire: WireQuantity? {
+    guard case .wire(let quantity) = self else { return nil }
+    return quantity
+  }
+}

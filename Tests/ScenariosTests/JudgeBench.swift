@@ -1,0 +1,238 @@
+import CallCore
+import Profiles
+import VirtualPeer
+
+@testable import Scenarios
+
+/// A judge with one expectation and a trace that the test writes by hand. Times are milliseconds.
+final class JudgeBench {
+  let trace = Trace()
+  let watch: Watch
+  let anchors: Anchors
+  let judge: Judge
+  private var states: [String: String] = [:]
+
+  init(_ kinds: [Expectation.Kind], _ change: (inout Scenario) -> Void = { _ in }) {
+    var scenario = Scenario()
+    for name in ["alice", "bob"] {
+      var peer = Scenario.Peer()
+      peer.name = name
+      peer.profile = Located("knotos")
+      scenario.peers.append(peer)
+    }
+    scenario.expectations = kinds.map { kind in
+      Expectation(kind: kind)
+    }
+    change(&scenario)
+    watch = Watch(trace: trace)
+    anchors = Anchors(scenario, watch: watch)
+    judge = Judge(
+      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]))
+    for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
+  }
+
+  convenience init(_ kind: Expectation.Kind, _ change: (inout Scenario) -> Void = { _ in }) {
+    self.init([kind], change)
+  }
+
+  func at(_ milliseconds: Int64) { trace.now = Instant.zero + .milliseconds(milliseconds) }
+
+  /// Moves a peer's call state.
+  func move(_ peer: String, to state: String, at milliseconds: Int64) {
+    at(milliseconds)
+    write(peer, "call.state", state: state)
+  }
+
+  private func write(_ peer: String, _ machine: String, state: String) {
+    let kind = trace.declare(
+      machine, TraceField("value", .symbol), TraceField("from", .symbol), TraceField("event", .symbol))
+    let from = states[peer] ?? state
+    states[peer] = state
+    trace.write(kind, trace.subject(peer), trace.value(state), trace.value(from), trace.value("test"))
+  }
+
+  func set(_ peer: String, _ name: String, _ value: Bool, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(trace.declare(name, TraceField("value", .flag)), trace.subject(peer), .flag(value))
+  }
+
+  func set(_ peer: String, _ name: String, _ value: Int, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(trace.declare(name, TraceField("value", .integer)), trace.subject(peer), .integer(value))
+  }
+
+  func end(_ peer: String, _ code: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(trace.declare("call.ended", TraceField("code", .symbol)), trace.subject(peer), trace.value(code))
+  }
+
+  func act(_ peer: String, _ action: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(trace.declare("user.action", TraceField("action", .symbol)), trace.subject(peer), trace.value(action))
+  }
+
+  func event(_ peer: String, _ name: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(trace.declare(name), trace.subject(peer))
+  }
+
+  func mediaSent(_ peer: String, at milliseconds: Int64, prefix: UInt64 = 1, bytes: Int = 100) {
+    at(milliseconds)
+    let kind = trace.declare(
+      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
+    trace.write(kind, trace.subject(peer), .integer(7), .integer(bytes), .integer(prefix))
+  }
+
+  func mediaReceived(_ peer: String, at milliseconds: Int64) {
+    at(milliseconds)
+    let kind = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
+    trace.write(kind, trace.subject(peer), .integer(7), .integer(100))
+  }
+
+  /// Fires a timeline entry.
+  func fire(_ entry: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(
+      trace.declare("timeline.fired", TraceField("entry", .symbol)), trace.subject("scenario"), trace.value(entry))
+    anchors.entryFired(entry, at: trace.now)
+  }
+
+  /// Ends the run and gives the result of the only expectation.
+  func finish(at milliseconds: Int64) -> ExpectationResult { finishAll(at: milliseconds)[0] }
+
+  func finishAll(at milliseconds: Int64) -> [ExpectationResult] {
+    at(milliseconds)
+    return judge.finish(at: trace.now)
+  }
+
+  var findings: [String] { judge.invariants.violations.map { "\($0.title): \($0.actual)" } }
+}
+
+// MARK: - Short forms of the document
+
+extension ValuePath {
+  static func of(_ peer: String, _ name: String, _ type: ValueType = .count, unit: String? = nil) -> ValuePath {
+    ValuePath(peer: peer, name: name, type: type, unit: unit, span: .builtIn)
+  }
+}
+
+extension Predicate {
+  static func state(_ peer: String, _ state: String) -> Predicate {
+    Predicate(.compare(.value(.of(peer, "call.state", .text)), .equal, .literal(.text(state))))
+  }
+  static func both(_ a: Predicate, _ b: Predicate) -> Predicate { Predicate(.and([a, b])) }
+  static func flag(_ peer: String, _ name: String) -> Predicate { Predicate(.holds(.value(.of(peer, name, .flag)))) }
+  static func less(_ path: ValuePath, _ count: Int) -> Predicate {
+    Predicate(.compare(.value(path), .less, .literal(.count(count))))
+  }
+}
+
+extension Anchor {
+  static func entry(_ id: String) -> Anchor { Anchor(kind: .entry(id), span: .builtIn, text: id) }
+  static func time(_ milliseconds: Int64) -> Anchor {
+    Anchor(kind: .time(.zero + .milliseconds(milliseconds)), span: .builtIn, text: "\(milliseconds)ms")
+  }
+  static func state(_ peer: String, _ state: String) -> Anchor {
+    Anchor(
+      kind: .entersState(peer: peer, machine: "call.state", state: state), span: .builtIn, text: "\(peer).\(state)")
+  }
+  static func becomes(_ peer: String, _ name: String) -> Anchor {
+    Anchor(kind: .becomesTrue(peer: peer, value: name), span: .builtIn, text: "\(peer).\(name)")
+  }
+  static func event(_ peer: String, _ name: String) -> Anchor {
+    Anchor(kind: .event(peer: peer, name: name), span: .builtIn, text: "\(peer).\(name)")
+  }
+}
+
+extension Expectation.Bound {
+  static func less(_ value: Value) -> Self { Self(comparison: .less, value: value, span: .builtIn) }
+  static func atLeast(_ value: Value) -> Self { Self(comparison: .greaterOrEqual, value: value, span: .builtIn) }
+  static func exactly(_ value: Value) -> Self { Self(comparison: .equal, value: value, span: .builtIn) }
+}
+
+extension Expectation.Kind {
+  static func always(_ predicate: Predicate, from: Anchor? = nil, to: Anchor? = nil) -> Self {
+    var invariably = Expectation.Invariably()
+    (invariably.predicate, invariably.window) = (predicate, Window(from: from, to: to))
+    return .always(invariably)
+  }
+
+  static func never(_ predicate: Predicate, from: Anchor? = nil, to: Anchor? = nil) -> Self {
+    guard case .always(let invariably) = Self.always(predicate, from: from, to: to) else { preconditionFailure() }
+    return .never(invariably)
+  }
+
+  static func eventually(
+    _ predicate: Predicate, within: Int64? = nil, of: Anchor? = nil, hold: Int64? = nil
+  ) -> Self {
+    var eventually = Expectation.Eventually()
+    eventually.predicate = predicate
+    eventually.within = within.map(Interval.milliseconds)
+    eventually.of = of
+    eventually.hold = hold.map(Interval.milliseconds)
+    return .eventually(eventually)
+  }
+
+  static func ends(_ peer: String, _ code: String, within: Int64? = nil, of: Anchor? = nil) -> Self {
+    var ends = Expectation.Ends()
+    (ends.peer, ends.code, ends.of) = (Located(peer), Located(code), of)
+    ends.within = within.map(Interval.milliseconds)
+    return .ends(ends)
+  }
+
+  static func leads(_ condition: Predicate, to consequence: Predicate, within: Int64) -> Self {
+    var leads = Expectation.LeadsTo()
+    (leads.condition, leads.consequence, leads.within) = (condition, consequence, .milliseconds(within))
+    return .leadsTo(leads)
+  }
+
+  static func sequence(
+    _ peer: String, _ steps: [(String, by: Int64?)], strict: Bool = false, of: Anchor? = nil,
+    between: Window = Window()
+  ) -> Self {
+    var sequence = Expectation.Sequence()
+    sequence.value = .of(peer, "call.state", .text)
+    sequence.steps = steps.map { state, by in
+      var step = Expectation.Sequence.Step()
+      (step.value, step.by) = (Located(state), by.map(Interval.milliseconds))
+      return step
+    }
+    (sequence.isStrict, sequence.of, sequence.between) = (strict, of, between)
+    return .sequence(sequence)
+  }
+
+  static func set(_ peer: String, _ states: [String], strict: Bool = false) -> Self {
+    var set = Expectation.SetOf()
+    set.value = .of(peer, "call.state", .text)
+    (set.contains, set.isStrict) = (states.map { Located($0) }, strict)
+    return .set(set)
+  }
+
+  static func count(_ anchor: Anchor, _ bound: Expectation.Bound, from: Anchor? = nil, to: Anchor? = nil) -> Self {
+    var count = Expectation.Count()
+    (count.subject, count.bounds, count.between) = (.anchor(anchor), [bound], Window(from: from, to: to))
+    return .count(count)
+  }
+
+  static func recovers(
+    _ fault: String, to target: Expectation.Recovers.Target = .mediaBothWays, within: Int64, hold: Int64? = nil
+  ) -> Self {
+    var recovers = Expectation.Recovers()
+    (recovers.fault, recovers.to, recovers.within) = (Located(fault), target, .milliseconds(within))
+    recovers.hold = hold.map(Interval.milliseconds)
+    return .recovers(recovers)
+  }
+
+  static func metric(
+    _ path: ValuePath, _ statistic: Expectation.Statistic, _ bound: Expectation.Bound, from: Anchor? = nil,
+    to: Anchor? = nil, across: Expectation.Across = .run
+  ) -> Self {
+    var metric = Expectation.Metric()
+    (metric.value, metric.statistic, metric.bounds, metric.across) = (path, statistic, [bound], across)
+    metric.window = Window(from: from, to: to)
+    return .metric(metric)
+  }
+}
+
+/// The testing library has an `Expectation` as well.
+typealias Wanted = Scenarios.Expectation

@@ -1,0 +1,140 @@
+import CallCore
+import Testing
+
+@testable import Scenarios
+
+@Suite struct JudgeDeadlineTests {
+  private let up = Predicate.both(.state("alice", "connected"), .state("bob", "connected"))
+
+  @Test func `eventually passes at the moment it becomes true, its deadline included`() {
+    let bench = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
+    bench.fire("accept", at: 1_000)
+    bench.move("alice", to: "connected", at: 2_000)
+    #expect(bench.judge.nextDeadline == .zero + .seconds(4))
+    bench.move("bob", to: "connected", at: 4_000)
+    let result = bench.finish(at: 5_000)
+    #expect(result.verdict == .pass)
+    #expect(result.actual == "true at 4.00 s")
+  }
+
+  @Test func `eventually fails at its deadline and tells the conjunct that is missing`() {
+    let bench = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
+    bench.fire("accept", at: 1_000)
+    bench.move("alice", to: "connected", at: 2_000)
+    bench.move("bob", to: "connecting", at: 2_500)
+    bench.judge.advance(to: .zero + .seconds(4))
+    #expect(bench.judge.isSettled)
+    bench.move("bob", to: "connected", at: 4_001)
+    let result = bench.finish(at: 5_000)
+    #expect(result.verdict == .fail)
+    #expect(result.time == .zero + .seconds(4))
+    #expect(
+      result.expected == "alice.call.state == connected and bob.call.state == connected within 3s of accept")
+    #expect(result.actual == "not true by 4.00 s: bob.call.state is connecting since 2.50 s")
+  }
+
+  @Test func `eventually with hold starts again when it breaks, and tells how long it had held`() {
+    let bench = JudgeBench(.eventually(.state("alice", "connected"), within: 3_000, hold: 2_000))
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_500)
+    let result = bench.finish(at: 5_000)
+    #expect(result.verdict == .fail)
+    #expect(result.nearestMiss == "it was true from 1.00 s to 2.50 s, 1.5s of 2s")
+  }
+
+  @Test func `eventually whose anchor never came is vacuous, and one cut short is inconclusive`() {
+    let never = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
+    #expect(never.finish(at: 5_000).verdict == .vacuous)
+    let short = JudgeBench(.eventually(up, within: 3_000))
+    let result = short.finish(at: 2_000)
+    #expect(result.verdict == .inconclusive)
+    #expect(result.actual == "the run ended at 2.00 s, before the deadline at 3.00 s")
+  }
+
+  @Test func `an end with the code passes, and one with another code fails at once`() {
+    let right = JudgeBench(.ends("alice", "local-hangup", within: 1_000, of: .entry("bye")))
+    right.fire("bye", at: 1_000)
+    right.end("alice", "local-hangup", at: 1_200)
+    #expect(right.finish(at: 5_000).actual == "ended with local-hangup at 1.20 s")
+    let wrong = JudgeBench(.ends("alice", "local-hangup", within: 1_000, of: .entry("bye")))
+    wrong.fire("bye", at: 1_000)
+    wrong.end("alice", "ice-failed", at: 1_200)
+    #expect(wrong.judge.hasFailed)
+    #expect(wrong.finish(at: 5_000).actual == "ended with ice-failed at 1.20 s instead")
+  }
+
+  @Test func `an end that does not come tells the state the peer stayed in, and an end before its time`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup", within: 1_000, of: .entry("bye")))
+    bench.move("alice", to: "connecting", at: 400)
+    bench.end("alice", "setup-timeout", at: 700)
+    bench.fire("bye", at: 1_000)
+    let result = bench.finish(at: 5_000)
+    #expect(result.verdict == .fail)
+    #expect(result.time == .zero + .seconds(2))
+    #expect(result.actual == "still connecting at 2.00 s, since 0.40 s")
+    #expect(result.nearestMiss == "it had ended with setup-timeout at 0.70 s, before bye")
+  }
+
+  @Test func `leads_to wants the consequence after every time, and counts them`() {
+    let kind = Wanted.Kind.leads(.state("alice", "ringing"), to: .flag("alice", "audible"), within: 1_000)
+    let good = JudgeBench(kind)
+    for start in [Int64(1_000), 3_000] {
+      good.move("alice", to: "ringing", at: start)
+      good.set("alice", "audible", true, at: start + 400)
+      good.set("alice", "audible", false, at: start + 500)
+      good.move("alice", to: "idle", at: start + 600)
+    }
+    #expect(good.finish(at: 9_000).actual == "it followed twice, after 400ms at most")
+    let bad = JudgeBench(kind)
+    bad.move("alice", to: "ringing", at: 1_000)
+    let result = bad.finish(at: 9_000)
+    #expect(result.time == .zero + .seconds(2))
+    #expect(
+      result.actual == "the condition became true at 1.00 s, and by 2.00 s alice.audible was never set")
+    #expect(JudgeBench(kind).finish(at: 9_000).actual == "the condition was never true")
+  }
+
+  @Test func `a fault is recovered from when media, lost since, arrives at both ends again and stays`() {
+    let bench = JudgeBench(.recovers("drop", within: 4_000, hold: 1_000))
+    for time in stride(from: Int64(0), through: 2_000, by: 100) { bench.receive(at: time) }
+    bench.fire("drop", at: 2_000)
+    bench.mediaReceived("alice", at: 4_000)
+    for time in stride(from: Int64(4_500), through: 6_000, by: 100) { bench.receive(at: time) }
+    let result = bench.finish(at: 7_000)
+    #expect(result.verdict == .pass)
+    #expect(result.actual == "recovered at 4.50 s, after 2.5s")
+    #expect(result.time == .zero + .milliseconds(5_500))
+  }
+
+  @Test func `media in one direction is no recovery, and the last packets of each peer are told`() {
+    let bench = JudgeBench(.recovers("drop", within: 4_000))
+    for time in stride(from: Int64(0), through: 2_000, by: 100) { bench.receive(at: time) }
+    bench.fire("drop", at: 2_000)
+    for time in stride(from: Int64(3_000), through: 5_900, by: 100) { bench.mediaReceived("alice", at: time) }
+    let result = bench.finish(at: 7_000)
+    #expect(result.verdict == .fail)
+    #expect(result.actual == "lost at 2.50 s, and not back by 6.00 s")
+    #expect(result.nearestMiss == "alice last received media at 5.90 s, bob last received media at 2.00 s")
+  }
+
+  @Test func `a fault that interrupts nothing is passed at the deadline`() {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 1_000))
+    bench.move("alice", to: "connected", at: 100)
+    bench.fire("drop", at: 1_000)
+    let result = bench.finish(at: 3_000)
+    #expect(result.verdict == .pass)
+    #expect(result.time == .zero + .seconds(2))
+    #expect(result.actual == "it was never lost")
+  }
+
+  @Test func `a fault that never came makes recovery vacuous`() {
+    #expect(JudgeBench(.recovers("drop", within: 4_000)).finish(at: 7_000).verdict == .vacuous)
+  }
+}
+
+extension JudgeBench {
+  fileprivate func receive(at time: Int64) {
+    mediaReceived("alice", at: time)
+    mediaReceived("bob", at: time)
+  }
+}

@@ -1,0 +1,137 @@
+import CallCore
+import Testing
+
+@testable import Scenarios
+
+@Suite struct JudgeExplanationTests {
+  private static func behindNATs(_ alice: Topology.MappingBehavior, _ bob: Topology.MappingBehavior, turn: Bool)
+    -> (inout Scenario) -> Void
+  {
+    { scenario in
+      for (index, map) in [alice, bob].enumerated() {
+        var network = Topology.Network()
+        network.name = ["home", "office"][index]
+        var nat = Topology.NAT()
+        nat.map = map
+        network.nat = nat
+        scenario.topology.networks.append(network)
+        scenario.peers[index].interfaces = [.init(name: "wifi", network: network.name, link: "l\(index)")]
+      }
+      guard turn else { return }
+      var server = Topology.Server()
+      server.kind = .turn
+      scenario.topology.servers = [server]
+    }
+  }
+
+  private func failConnecting(_ bench: JudgeBench) -> ExpectationResult {
+    let trace = bench.trace
+    bench.at(1_000)
+    let mapping = trace.declare(
+      "nat.created", TraceField("protocol", .symbol), TraceField("internal", .endpoint),
+      TraceField("external", .endpoint))
+    for port in ["40001", "40002"] {
+      trace.write(
+        mapping, trace.subject("nat/home"), trace.value("udp"), trace.value(Endpoint("192.168.1.2:5000")!),
+        trace.value(Endpoint("203.0.113.1:\(port)")!))
+    }
+    let dropped = trace.declare(
+      "packet.dropped", TraceField("reason", .symbol), TraceField("packet", .integer), TraceField("from", .endpoint),
+      TraceField("to", .endpoint), TraceField("bytes", .integer))
+    for number in 1...3 {
+      trace.write(
+        dropped, trace.subject("nat/office"), trace.value("nat-filter"), .integer(number),
+        trace.value(Endpoint("203.0.113.1:40001")!), trace.value(Endpoint("203.0.113.2:50001")!), .integer(100))
+    }
+    let failed = trace.declare(
+      "ice.check-failed", TraceField("local", .endpoint), TraceField("remote", .endpoint),
+      TraceField("reason", .symbol))
+    trace.write(
+      failed, trace.subject("alice"), trace.value(Endpoint("192.168.1.2:5000")!),
+      trace.value(Endpoint("203.0.113.2:50001")!), trace.value("timeout"))
+    bench.end("alice", "ice-failed", at: 31_000)
+    return bench.finish(at: 40_000)
+  }
+
+  @Test func `two symmetric NATs without a relay explain themselves`() {
+    let bench = JudgeBench(
+      .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))
+    let result = failConnecting(bench)
+    #expect(
+      result.explanation == [
+        "alice: ended with ice-failed at 31.00 s",
+        "alice: connectivity checks failed to 203.0.113.2:50001 (timeout, last 1.00)",
+        "nat/home maps 192.168.1.2:5000 to another port for each destination: 203.0.113.1:40001, 203.0.113.1:40002",
+        "alice is behind a symmetric NAT (home: mapping by address-and-port, filtering by address-and-port), "
+          + "bob behind a symmetric NAT (office: mapping by address-and-port, filtering by address-and-port)",
+        "neither can know the port that the other's NAT will use towards it: no direct pair can work, only a relay, "
+          + "and the scenario has no TURN server",
+        "packets dropped: 3 at nat/office (nat-filter, last 1.00)",
+      ])
+  }
+
+  @Test func `a symmetric NAT against a port filter says that the port was not told`() {
+    let bench = JudgeBench(
+      .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .endpointIndependent, turn: true))
+    let lines = failConnecting(bench).explanation
+    #expect(
+      lines.contains(
+        "the symmetric NAT uses a port towards the peer that the other's port filter was not told of: "
+          + "no direct pair can work, only a relay"))
+  }
+
+  @Test func `NATs that can be passed are not blamed`() {
+    let bench = JudgeBench(
+      .ends("alice", "local-hangup"), Self.behindNATs(.endpointIndependent, .endpointIndependent, turn: false))
+    #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
+  }
+
+  @Test func `faults that are active are told, and those that are over are not`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      scenario.timeline = [
+        Self.fault("drop", .linkDown, duration: nil), Self.fault("again", .linkUp, duration: nil),
+        Self.fault("silence", .stunSilent, duration: .seconds(1)), Self.fault("reboot", .natReboot, duration: nil),
+        Self.fault("hole", .linkBlackhole, duration: .seconds(90)),
+      ]
+    }
+    for (index, id) in ["drop", "again", "silence", "reboot", "hole"].enumerated() {
+      bench.fire(id, at: 1_000 + Int64(index) * 100)
+    }
+    bench.end("alice", "ice-failed", at: 9_000)
+    #expect(
+      bench.finish(at: 10_000).faults == [
+        "link.up wifi since 1.10 s", "nat.reboot wifi at 1.30 s", "link.blackhole wifi since 1.40 s",
+      ])
+  }
+
+  private static func fault(_ id: String, _ kind: FaultKind, duration: Interval?) -> TimelineEntry {
+    var fault = Fault(kind: kind)
+    fault.arguments.entries = [("link", Located(.text("wifi")))]
+    var entry = TimelineEntry()
+    (entry.id, entry.effect) = (id, .fault(fault, duration: duration))
+    return entry
+  }
+}
+
+@Suite struct JudgeFindingTests {
+  @Test func `a failure becomes a finding with its nearest miss, and a pass becomes none`() {
+    let bench = JudgeBench([
+      .eventually(.state("alice", "connected"), within: 3_000, hold: 2_000), .always(Predicate.constant(true)),
+      .sometimes(.state("bob", "connected")),
+    ]) { scenario in
+      scenario.expectations[0].text = "eventually: connected"
+      scenario.expectations[0].severity = .warn
+      scenario.expectations[0].why = "it rings"
+    }
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_000)
+    let findings = bench.finishAll(at: 5_000).compactMap { Finding($0, location: "a.yaml:3:5") }
+    #expect(findings.count == 1)
+    #expect(findings.first?.kind == .warning)
+    #expect(findings.first?.title == "eventually: connected")
+    #expect(findings.first?.why == "it rings")
+    #expect(
+      findings.first?.actual == "not true by 3.00 s: alice.call.state is ended since 2.00 s; "
+        + "nearest miss: it was true from 1.00 s to 2.00 s, 1s of 2s")
+  }
+}

@@ -1,0 +1,141 @@
+import CallCore
+import Testing
+import VirtualPeer
+
+@testable import Scenarios
+
+@Suite struct JudgeValueTests {
+  @Test func `a sequence with gaps passes at its last step`() {
+    let bench = JudgeBench(.sequence("alice", [("calling", nil), ("connected", nil)]))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "connecting", at: 1_500)
+    bench.move("alice", to: "connected", at: 2_000)
+    #expect(bench.judge.isSettled)
+    #expect(bench.finish(at: 3_000).verdict == .pass)
+  }
+
+  @Test func `a sequence that stops tells how far it got and what came instead`() {
+    let bench = JudgeBench(.sequence("alice", [("calling", nil), ("connecting", nil), ("connected", nil)]))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "connecting", at: 1_500)
+    bench.move("alice", to: "ended", at: 2_000)
+    let result = bench.finish(at: 3_000)
+    #expect(result.verdict == .fail)
+    #expect(result.actual == "no connected by 3.00 s; it is ended since 2.00 s")
+    #expect(
+      result.nearestMiss == "reached calling 1.00 > connecting 1.50, then ended at 2.00 s came and not connected")
+  }
+
+  @Test func `a strict sequence fails at the first value that is not its turn, the initial one aside`() {
+    let bench = JudgeBench(.sequence("alice", [("calling", nil), ("connected", nil)], strict: true))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "connecting", at: 1_500)
+    let result = bench.finish(at: 3_000)
+    #expect(result.time == .zero + .milliseconds(1_500))
+    #expect(result.actual == "connecting at 1.50 s, where connected should have come")
+  }
+
+  @Test func `a strict sequence allows nothing after its last step within the window`() {
+    let steps: [(String, by: Int64?)] = [("calling", nil), ("ended", nil)]
+    let open = JudgeBench(.sequence("alice", steps, strict: true))
+    open.move("alice", to: "calling", at: 1_000)
+    open.move("alice", to: "ended", at: 1_500)
+    #expect(open.judge.isSettled)
+    open.move("alice", to: "idle", at: 2_000)
+    #expect(open.finish(at: 3_000).actual == "idle at 2.00 s after all steps")
+    let window = Window(from: .time(0), to: .time(1_800))
+    let closed = JudgeBench(.sequence("alice", steps, strict: true, between: window))
+    closed.move("alice", to: "calling", at: 1_000)
+    closed.move("alice", to: "ended", at: 1_500)
+    closed.move("alice", to: "idle", at: 2_000)
+    #expect(closed.finish(at: 3_000).verdict == .pass)
+  }
+
+  @Test func `a step that is late fails at its own deadline`() {
+    let bench = JudgeBench(.sequence("alice", [("calling", nil), ("connected", 500)], of: .entry("accept")))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.fire("accept", at: 2_000)
+    bench.move("alice", to: "connected", at: 2_600)
+    let result = bench.finish(at: 3_000)
+    #expect(result.verdict == .fail)
+    #expect(result.time == .zero + .milliseconds(2_500))
+    #expect(result.actual == "connected not by 2.50 s; it is calling since 1.00 s")
+  }
+
+  @Test func `a sequence within a window counts the value that held when it opened`() {
+    let window = Window(from: .entry("drop"), to: .entry("bye"))
+    let bench = JudgeBench(.sequence("alice", [("connected", nil), ("ended", nil)], strict: true, between: window))
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.fire("drop", at: 2_000)
+    bench.move("alice", to: "ended", at: 3_000)
+    bench.fire("bye", at: 4_000)
+    #expect(bench.finish(at: 5_000).verdict == .pass)
+  }
+
+  @Test func `a set wants every value in any order`() {
+    let bench = JudgeBench(.set("alice", ["ended", "calling"]))
+    bench.move("alice", to: "calling", at: 1_000)
+    #expect(!bench.judge.isSettled)
+    bench.move("alice", to: "ended", at: 2_000)
+    #expect(bench.finish(at: 3_000).actual == "all by 2.00 s")
+    let missing = JudgeBench(.set("alice", ["ended", "calling"]))
+    missing.move("alice", to: "calling", at: 1_000)
+    let result = missing.finish(at: 3_000)
+    #expect(result.actual == "ended not seen by 3.00 s")
+    #expect(result.nearestMiss == "seen: calling 1.00")
+  }
+
+  @Test func `a strict set refuses other values`() {
+    let bench = JudgeBench(.set("alice", ["calling"], strict: true))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_000)
+    #expect(bench.finish(at: 3_000).actual == "ended at 2.00 s, which is none of them")
+  }
+
+  @Test func `count counts an event in its window, and fails as soon as it is too often`() {
+    let kind = Wanted.Kind.count(
+      .event("alice", "ice.restart"), .exactly(.count(1)), from: .entry("drop"), to: .entry("bye"))
+    let bench = JudgeBench(kind)
+    bench.event("alice", "ice.restart", at: 500)
+    bench.fire("drop", at: 1_000)
+    bench.event("alice", "ice.restart", at: 1_500)
+    bench.fire("bye", at: 2_000)
+    bench.event("alice", "ice.restart", at: 2_500)
+    #expect(bench.finish(at: 3_000).actual == "once: at 1.50 s")
+    let often = JudgeBench(kind)
+    often.fire("drop", at: 1_000)
+    often.event("alice", "ice.restart", at: 1_500)
+    often.event("alice", "ice.restart", at: 1_600)
+    let result = often.finish(at: 3_000)
+    #expect(result.time == .zero + .milliseconds(1_600))
+    #expect(result.actual == "twice: at 1.50 s, 1.60 s")
+  }
+
+  @Test func `a user's action counts by its name, and a flag every time it becomes true`() {
+    let bench = JudgeBench([
+      .count(.event("alice", "user.mute"), .exactly(.count(1))),
+      .count(.becomes("alice", "mic.muted"), .exactly(.count(2))),
+    ])
+    bench.act("alice", "mute", at: 1_000)
+    bench.act("alice", "unmute", at: 1_100)
+    for (index, value) in [true, false, true, true].enumerated() {
+      bench.set("alice", "mic.muted", value, at: 2_000 + Int64(index))
+    }
+    #expect(bench.finishAll(at: 3_000).map(\.verdict) == [.pass, .pass])
+  }
+
+  @Test func `sometimes is for all runs to decide`() {
+    let kind = Wanted.Kind.sometimes(.state("alice", "connected"))
+    let missed = JudgeBench(kind)
+    #expect(missed.judge.isSettled)
+    let first = missed.finish(at: 1_000)
+    #expect(first.verdict == .inconclusive)
+    let reached = JudgeBench(kind)
+    reached.move("alice", to: "connected", at: 500)
+    let second = reached.finish(at: 1_000)
+    let together = AcrossSeeds.judge([first, second])
+    #expect(together?.verdict == .pass)
+    #expect(together?.actual == "reached in 1 of 2 runs")
+    #expect(AcrossSeeds.judge([first])?.verdict == .fail)
+  }
+}

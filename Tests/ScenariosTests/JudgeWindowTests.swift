@@ -1,0 +1,99 @@
+import CallCore
+import Testing
+
+@testable import Scenarios
+
+@Suite struct JudgeWindowTests {
+  private let connected = Predicate.state("alice", "connected")
+
+  @Test func `always holds from the event that opens the window to the one that closes it`() {
+    let bench = JudgeBench(
+      .always(connected, from: .state("alice", "connected"), to: .state("alice", "ended")))
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 5_000)
+    #expect(bench.judge.isSettled)
+    let result = bench.finish(at: 6_000)
+    #expect(result.verdict == .pass)
+    #expect(result.time == .zero + .seconds(5))
+    #expect(result.expected == "always alice.call.state == connected, between alice.connected and alice.ended")
+  }
+
+  @Test func `always fails at the first moment at which it is false, with the value that broke it`() {
+    let bench = JudgeBench(.always(connected, from: .state("alice", "connected"), to: .entry("bye")))
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_340)
+    bench.fire("bye", at: 3_000)
+    let result = bench.finish(at: 4_000)
+    #expect(result.verdict == .fail)
+    #expect(result.actual == "false at 2.34 s: alice.call.state is ended since 2.34 s")
+    #expect(
+      result.trail == ["alice: idle 0.00 > connected 1.00 > ended 2.34", "bob: idle 0.00"])
+  }
+
+  @Test func `a window whose beginning never came is vacuous`() {
+    let bench = JudgeBench(.always(connected, from: .entry("drop"), to: .entry("bye")))
+    bench.fire("bye", at: 1_000)
+    let result = bench.finish(at: 2_000)
+    #expect(result.verdict == .vacuous)
+    #expect(result.actual == "'drop' never came")
+  }
+
+  @Test func `a window between two anchors that never closed is vacuous`() {
+    let bench = JudgeBench(.never(connected, from: .entry("drop"), to: .entry("bye")))
+    bench.fire("bye", at: 500)
+    bench.fire("drop", at: 1_000)
+    #expect(!bench.judge.isSettled)
+    let result = bench.finish(at: 2_000)
+    #expect(result.verdict == .vacuous)
+    #expect(
+      result.actual == "the window that opened at 1.00 s never closed: 'bye' never came, only at 0.50 s, "
+        + "before the window opened")
+  }
+
+  @Test func `never until something that never comes lasts to the end of the run and does not hold it up`() {
+    let bench = JudgeBench(.never(connected, to: .becomes("alice", "user.accepted")))
+    bench.move("alice", to: "ringing", at: 1_000)
+    #expect(bench.judge.isSettled)
+    #expect(bench.finish(at: 2_000).verdict == .pass)
+  }
+
+  @Test func `never fails when it is true, and not when that comes with the end of the window`() {
+    let early = JudgeBench(.never(connected, to: .becomes("alice", "user.accepted")))
+    early.move("alice", to: "connected", at: 1_000)
+    early.set("alice", "user.accepted", true, at: 1_200)
+    #expect(early.finish(at: 2_000).actual == "true at 1.00 s: alice.call.state is connected since 1.00 s")
+    let late = JudgeBench(.never(connected, to: .state("alice", "connected")))
+    late.move("alice", to: "connected", at: 1_000)
+    #expect(late.finish(at: 2_000).verdict == .pass)
+  }
+
+  @Test func `a window that begins by the clock sees what was so before it`() {
+    let bench = JudgeBench(.always(connected, from: .time(2_000), to: .time(3_000)))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "connected", at: 2_500)
+    let result = bench.finish(at: 4_000)
+    #expect(result.verdict == .fail)
+    #expect(result.time == .zero + .seconds(2))
+  }
+
+  @Test func `a window that begins and ends at the same moment is vacuous`() {
+    let bench = JudgeBench(.always(connected, from: .time(2_000), to: .time(2_000)))
+    #expect(bench.finish(at: 4_000).actual == "the window opened and closed at 2.00 s")
+  }
+
+  @Test func `a statistic proves nothing before its first sample`() {
+    let loss = ValuePath.of("alice", "stats.inbound-rtp.audio.packetsLost")
+    let sampled = JudgeBench(.always(.less(loss, 5)))
+    sampled.set("alice", loss.name, 3, at: 1_000)
+    #expect(sampled.finish(at: 2_000).verdict == .pass)
+    let bad = JudgeBench(.always(.less(loss, 5)))
+    bad.set("alice", loss.name, 7, at: 1_000)
+    #expect(
+      bad.finish(at: 2_000).actual
+        == "false at 1.00 s: alice.stats.inbound-rtp.audio.packetsLost is 7 since 1.00 s")
+    let unsampled = JudgeBench(.always(.less(loss, 5)))
+    let result = unsampled.finish(at: 2_000)
+    #expect(result.verdict == .vacuous)
+    #expect(result.actual == "alice.stats.inbound-rtp.audio.packetsLost was never sampled")
+  }
+}
