@@ -3,50 +3,50 @@ internal import CallSession
 
 /// Statistics equal what the peer really sent and received, stream by stream.
 final class HonestStats {
-  private struct Stream: Hashable {
-    var peer: String
-    var ssrc: Int64
-  }
   private struct Traffic {
     var packets: Int64 = 0
     var bytes: Int64 = 0
+
+    mutating func count(_ record: TraceRecord) {
+      packets += 1
+      bytes += Int64(bitPattern: record.values[1])
+    }
   }
 
-  private var sent: [Stream: Traffic] = [:]
-  private var received: [Stream: Traffic] = [:]
-  /// What anybody sent, by SSRC.
-  private var sentByAnyone: [Int64: Int64] = [:]
+  /// What one peer sent and received, by SSRC.
+  private final class PeerTraffic {
+    let peer: String
+    var sent: [Int64: Traffic] = [:]
+    var received: [Int64: Traffic] = [:]
+    init(peer: String) { self.peer = peer }
+  }
+
+  private let peers: [PeerTraffic]
   private let report: (Violation) -> Void
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.report = report
-    for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(context.watch.slot(peer, "media.sent")) { [unowned self] record in
-        let ssrc = Int64(bitPattern: record.values[0])
-        Self.count(record, &sent[Stream(peer: peer, ssrc: ssrc), default: Traffic()])
-        sentByAnyone[ssrc, default: 0] += 1
+    let watch = context.watch
+    peers = context.scenario.peers.map { PeerTraffic(peer: $0.name) }
+    for traffic in peers {
+      watch.listen(watch.slot(traffic.peer, "media.sent")) { record in
+        traffic.sent[Int64(bitPattern: record.values[0]), default: Traffic()].count(record)
       }
-      context.watch.listen(context.watch.slot(peer, "media.received")) { [unowned self] record in
-        let ssrc = Int64(bitPattern: record.values[0])
-        Self.count(record, &received[Stream(peer: peer, ssrc: ssrc), default: Traffic()])
+      watch.listen(watch.slot(traffic.peer, "media.received")) { record in
+        traffic.received[Int64(bitPattern: record.values[0]), default: Traffic()].count(record)
       }
     }
   }
 
-  private static func count(_ record: TraceRecord, _ traffic: inout Traffic) {
-    traffic.packets += 1
-    traffic.bytes += Int64(bitPattern: record.values[1])
-  }
-
   func check(_ stats: StatsReport, of peer: String, at time: Instant) {
+    guard let traffic = peers.first(where: { $0.peer == peer }) else { return }
     for entry in stats.entries {
       guard let ssrc = entry.integer("ssrc") else { continue }
-      let stream = Stream(peer: peer, ssrc: ssrc)
       switch entry.type {
       case "outbound-rtp":
-        compare(entry, "Sent", with: sent[stream] ?? Traffic(), of: peer, at: time)
+        compare(entry, "Sent", with: traffic.sent[ssrc] ?? Traffic(), of: peer, at: time)
       case "inbound-rtp":
-        let truth = received[stream] ?? Traffic()
+        let truth = traffic.received[ssrc] ?? Traffic()
         compare(entry, "Received", with: truth, of: peer, at: time)
         checkLoss(entry, ssrc, received: truth.packets, of: peer, at: time)
       default: break
@@ -71,9 +71,9 @@ final class HonestStats {
   private func checkLoss(
     _ entry: StatsReport.Entry, _ ssrc: Int64, received: Int64, of peer: String, at time: Instant
   ) {
-    guard let lost = entry.integer("packetsLost"), let sent = sentByAnyone[ssrc], lost > max(0, sent - received) else {
-      return
-    }
+    // What a puppet sent nobody counted, so nothing can be said about it.
+    let sent = peers.compactMap { $0.sent[ssrc]?.packets }.reduce(0, +)
+    guard let lost = entry.integer("packetsLost"), sent > 0, lost > max(0, sent - received) else { return }
     tell(entry, "packetsLost", lost, max(0, sent - received), orLess: true, of: peer, at: time)
   }
 
