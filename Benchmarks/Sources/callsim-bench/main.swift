@@ -14,6 +14,13 @@ let figures = [
   Figure("packets/s through a NAT and two lossy links, 10,000 flows", .atLeast(700_000)) {
     packetsThroughNAT(flows: 10_000, packets: 1_000_000)
   },
+  Figure("calls set up/s, ICE and DTLS, certificates cached", .atLeast(200)) { callSetups(200) },
+  Figure("call s simulated/s, synthetic audio, DTLS-SRTP", .atLeast(300)) {
+    syntheticTalk(for: .seconds(600), protection: .dtlsSRTP)
+  },
+  Figure("call s simulated/s, synthetic audio, no crypto", .atLeast(1_000)) {
+    syntheticTalk(for: .seconds(600), protection: .none)
+  },
 ]
 
 let chosen = figures.filter { figure in words.isEmpty || words.contains { figure.name.contains($0) } }
