@@ -31,6 +31,7 @@ public final class VirtualPeer {
   private let connections: PeerConnectionFactory
   private let trace: Trace
   private let subject: TraceSubject
+  private let userAction: TraceKind
   private let actionRefused: TraceKind
   private let network: TraceKind
   private let interfaceNames: [String: String]
@@ -50,6 +51,7 @@ public final class VirtualPeer {
     self.host = host
     trace = simulator.trace
     subject = trace.subject(name)
+    userAction = trace.declare("user.action", TraceField("action", .symbol))
     actionRefused = trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
     network = trace.declare("network", TraceField("value", .symbol))
     runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
@@ -76,7 +78,7 @@ public final class VirtualPeer {
 
   /// The user acts. What the app refuses is traced with its reason.
   public func perform(_ action: UserAction) {
-    trace.write(trace.declare("user.\(action.name)"), subject)
+    trace.write(userAction, subject, trace.value(action.name))
     do throws(ActionError) {
       if action.name == "switch-network" {
         try switchNetwork(to: action.values.text("to") ?? "")

@@ -14,6 +14,8 @@ final class Call {
   var socketTimer: PeerTimer? { didSet { oldValue?.cancel() } }
   var isRestarting = false
   var hasRestartedAfterFailure = false
+  /// The call was placed before the socket was up: its offer leaves when it is.
+  var wantsOffer = false
   /// The network changed while the socket was down: restart when it is back.
   var wantsRestart = false
   var wasRefusedByTURN = false

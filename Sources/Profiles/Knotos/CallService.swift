@@ -63,8 +63,8 @@ final class CallService: PeerConnectionDelegate {
     enter("calling", on: "startCall")
     trace.set("user.accepted", true)
     open(call)
-    sendOffer(call)
     startRinging(call)
+    if socket.state == .connected { sendOffer(call) } else { call.wantsOffer = true }
   }
 
   func accept() throws(ActionError) {
@@ -90,7 +90,7 @@ final class CallService: PeerConnectionDelegate {
       try decline()
       return
     }
-    send(.hangup, call)
+    send(.hangup(reason: nil), call)
     end(.localHangup, code: "local-hangup", on: "hangup")
   }
 
@@ -121,6 +121,8 @@ final class CallService: PeerConnectionDelegate {
       let isBusy = message.body == .busy
       trace.raise(isBusy ? "kn.busy" : "kn.declined")
       end(.declined, code: isBusy ? "busy" : "declined", on: message.name)
+    case .hangup(let reason?) where Self.failureCodes.contains(reason) && state == "connecting":
+      end(.failed, code: reason, on: "call_hangup")
     case .hangup:
       if state == "ringing" {
         end(.missed, code: "cancelled", on: "call_hangup")
@@ -208,6 +210,10 @@ final class CallService: PeerConnectionDelegate {
 
   func socketChanged(isConnected: Bool) {
     guard let call else { return }
+    if isConnected, call.wantsOffer, state == "calling" {
+      call.wantsOffer = false
+      sendOffer(call)
+    }
     if isConnected, call.wantsRestart, state == "connected" {
       call.wantsRestart = false
       beginRestart(call)
@@ -270,8 +276,7 @@ final class CallService: PeerConnectionDelegate {
     } catch {
       trace.raise("kn.sdp_rejected")
       trace.event("sdp-rejected", "reason", "\(error)")
-      send(.hangup, call)
-      end(.failed, code: error == .noCommonCodec ? "codec-mismatch" : "protocol-violation", on: "description refused")
+      fail(error == .noCommonCodec ? "codec-mismatch" : "protocol-violation", on: "description refused")
     }
   }
 
@@ -309,7 +314,7 @@ final class CallService: PeerConnectionDelegate {
     call.timer = environment.clock.schedule(after: settings.ringTimeout) { [weak self, weak call] in
       guard let self, let call, self.call === call, state == "calling" || state == "ringing" else { return }
       trace.raise("kn.offer_timeout")
-      if call.isCaller { send(.hangup, call) }
+      if call.isCaller { send(.hangup(reason: nil), call) }
       end(.missed, code: "ring-timeout", on: "ring timer")
     }
   }
@@ -318,12 +323,23 @@ final class CallService: PeerConnectionDelegate {
     call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
       guard let self, let call, self.call === call, state == "connecting" else { return }
       trace.raise("kn.ice_timeout")
-      send(.hangup, call)
-      end(.failed, code: "setup-timeout", on: "setup timer")
+      fail("setup-timeout", on: "setup timer")
     }
   }
 
   // MARK: Ending
+
+  /// The codes with which a call fails, on this side or the other's.
+  private static let failureCodes = [
+    "setup-timeout", "ice-failed", "turn-auth", "dtls-failed", "fingerprint-mismatch", "codec-mismatch",
+    "protocol-violation",
+  ]
+
+  /// The call cannot go on: tells the other side why, and ends.
+  private func fail(_ code: String, on event: String) {
+    if let call { send(.hangup(reason: code), call) }
+    end(.failed, code: code, on: event)
+  }
 
   private func end(_ reason: EndReason, code: String, on event: String) {
     guard let call else { return }
@@ -358,8 +374,7 @@ final class CallService: PeerConnectionDelegate {
       trace.raise("kn.turn_401")
     case .dtlsFailed(let reason):
       guard state == "connecting" || state == "connected" else { return }
-      send(.hangup, call)
-      end(.failed, code: reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
+      fail(reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
     case .connectionStateChange(let state): connectionChanged(to: state, call)
     default: break
     }
@@ -377,8 +392,7 @@ final class CallService: PeerConnectionDelegate {
       startRestartTimer(call)
     case .failed where state == "connecting" || state == "connected":
       trace.raise("kn.ice_failed")
-      send(.hangup, call)
-      end(.failed, code: call.wasRefusedByTURN ? "turn-auth" : "ice-failed", on: "ICE failed")
+      fail(call.wasRefusedByTURN ? "turn-auth" : "ice-failed", on: "ICE failed")
     default: break
     }
   }
@@ -390,8 +404,7 @@ final class CallService: PeerConnectionDelegate {
         call.connection?.connectionState != .connected
       else { return }
       trace.raise("kn.ice_failed")
-      send(.hangup, call)
-      end(.failed, code: "ice-failed", on: "ICE restart failed")
+      fail("ice-failed", on: "ICE restart failed")
     }
   }
 }

@@ -7,7 +7,9 @@ struct KnotosMessage: Hashable, Sendable {
     case offer(sdp: String, user: String)
     case answer(sdp: String)
     case candidate(text: String, mid: String?, mLineIndex: Int?)
-    case decline, busy, hangup
+    case decline, busy
+    /// `reason` is an end code when the call failed, so that both sides end for the same cause.
+    case hangup(reason: String?)
   }
 
   var body: Body
@@ -37,7 +39,8 @@ struct KnotosMessage: Hashable, Sendable {
         .init("candidate", .string(text)), .init("sdpMid", mid.map(JSON.string) ?? .null),
         .init("sdpMLineIndex", index.map { .integer(Int64($0)) } ?? .null),
       ]
-    case .decline, .busy, .hangup: break
+    case .hangup(let reason?): members = [.init("reason", .string(reason))]
+    case .decline, .busy, .hangup(nil): break
     }
     members.append(.init("callId", .string(callID)))
     return .event(name: name, arguments: [.object(members)], acknowledgement: nil)
@@ -62,7 +65,7 @@ struct KnotosMessage: Hashable, Sendable {
       body = .candidate(text: text, mid: object["sdpMid"]?.string, mLineIndex: index.map(Int.init))
     case "call_decline": body = .decline
     case "call_busy": body = .busy
-    case "call_hangup": body = .hangup
+    case "call_hangup": body = .hangup(reason: object["reason"]?.string)
     default: return nil
     }
   }

@@ -31,6 +31,11 @@ public final class KnotosServer: SignallingServer {
   private var calls: [String: (caller: String, callee: String)] = [:]
   private var currentCall: [String: String] = [:]
   private var connectionCount = 0
+  /// Who has ever connected. Messages for those who have not wait for their phone to start; for the others they are
+  /// lost, as the product loses them.
+  private var knownUsers: Set<String> = []
+  private var waiting: [SignallingMessage] = []
+  private static let waitingLimit = 1_000
 
   public init(environment: ServerEnvironment) { self.environment = environment }
 
@@ -141,6 +146,10 @@ public final class KnotosServer: SignallingServer {
     for other in clients where other.user == user && other !== client { drop(other) }
     client.user = user
     send(.connect(["sid": .string("u-\(user)")]), to: client)
+    guard knownUsers.insert(user).inserted else { return }
+    let forUser = waiting.filter { $0.to == user }
+    waiting.removeAll { $0.to == user }
+    for message in forUser { deliver(message) }
   }
 
   private func send(_ packet: SocketIOPacket, to client: Client) {
@@ -175,9 +184,12 @@ public final class KnotosServer: SignallingServer {
   }
 
   private func deliver(_ message: SignallingMessage) {
-    guard let client = clients.last(where: { $0.user == message.to }) else {
-      return environment.undeliverable(message)
+    if let client = clients.last(where: { $0.user == message.to }) {
+      client.channel.send(message.text)
+    } else if !knownUsers.contains(message.to), waiting.count < Self.waitingLimit {
+      waiting.append(message)
+    } else {
+      environment.undeliverable(message)
     }
-    client.channel.send(message.text)
   }
 }
