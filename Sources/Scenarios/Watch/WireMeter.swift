@@ -11,9 +11,7 @@ final class WireMeter {
   }
 
   /// Writes the totals of the quantities asked for, and of nothing else.
-  ///
-  /// - Parameter addresses: which peer an address belongs to.
-  init(_ quantities: [WireQuantity], peers: [String], trace: Trace, watch: Watch, cleartext: String) {
+  init(_ quantities: [WireQuantity], peers: [String], trace: Trace, watch: Watch) {
     for quantity in quantities {
       let kind = trace.declare(Self.kind(of: quantity), TraceField("value", .integer))
       let subject = trace.subject(Self.subject)
@@ -25,7 +23,7 @@ final class WireMeter {
           case .media: ("media.sent", nil)
           case .packets: ("packet.sent", nil)
           case .bytes: ("packet.sent", "bytes")
-          case .cleartext: (cleartext, nil)
+          case .cleartext: (CleartextDetector.kind, nil)
           }
         watch.listen(watch.slot(peer, source.kind)) { [unowned trace] record in
           var amount: Int64 = 1

@@ -57,6 +57,13 @@ final class InvariantJudge {
     if let report { statistics?.check(report, of: peer, at: time) }
   }
 
+  /// Whether no peer is on its way from one state to another.
+  var arePeersSettled: Bool {
+    context.scenario.peers.allSatisfy { peer in
+      if case .underway? = CallStage(of: peer.name, context) { false } else { true }
+    }
+  }
+
   /// The timeline is over, the faults are cleared, and the time to recover has passed.
   func endOfPhaseTwo(at time: Instant) {
     agreement?.check(at: time)

@@ -1,0 +1,204 @@
+internal import CallCore
+internal import Glibc
+public import Profiles
+internal import SimNet
+internal import VirtualPeer
+
+/// One run: one cell of a scenario with one seed, in virtual time, judged.
+///
+/// It has two phases. The timeline plays until every expectation is settled; then faults are cleared, peers get time to
+/// settle, everything is shut down, and nothing may be left.
+public struct SingleRun {
+  public let cell: Cell
+  public let seed: UInt64
+  /// The scenario file, as shown to people.
+  public let path: String
+  public let profiles: ProfileCatalogue
+
+  public init(cell: Cell, seed: UInt64, path: String, profiles: ProfileCatalogue = .builtIn) {
+    self.cell = cell
+    self.seed = seed
+    self.path = path
+    self.profiles = profiles
+  }
+
+  /// How long peers get to settle after faults are cleared.
+  private static let livenessBudget = Interval.seconds(60)
+  /// How long sockets and servers get to fall quiet after the peers are shut down.
+  private static let quietBudget = Interval.seconds(10)
+  /// How long the world goes on after the last thing the file asks for.
+  private static let grace = Interval.seconds(1)
+
+  /// Runs it.
+  ///
+  /// - Throws: when the harness, not the call under test, could not go on.
+  public func execute(outputs: RunOutputs = RunOutputs()) throws -> RunResult {
+    let started = Self.cpuTime
+    let scenario = cell.scenario
+    let trace = Trace()
+    for observer in outputs.observers { trace.add(observer) }
+    let watch = Watch(trace: trace)
+    let anchors = Anchors(scenario, watch: watch)
+    let judge = Judge(scenario, watch: watch, anchors: anchors, profiles: profiles.registry)
+    let wire = WireMeter(scenario.watchedWire, peers: scenario.peers.map(\.name), trace: trace, watch: watch)
+    defer { withExtendedLifetime(wire) {} }
+    let sampler = StatsSampler(scenario, watch: watch, anchors: anchors)
+    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
+    let world = try World(scenario: scenario, simulator: simulator)
+    var runOutputs = outputs
+    runOutputs.tap = CleartextDetector(peers: scenario.peers.map(\.name), watch: watch, next: outputs.tap)
+    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
+    let faults = FaultInjector(world: world)
+    let failures = HarnessFailures()
+    let director = Director(scenario, clock: world.director.clock, anchors: anchors, watch: watch, trace: trace) {
+      entry in
+      failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
+    }
+    world.start()
+
+    playTimeline(world, director, judge, sampler)
+    let end = simulator.now
+    let results = judge.finish(at: end)
+
+    failures.catching { try faults.clearAll() }
+    settle(world, judge)
+    judge.invariants.endOfPhaseTwo(at: simulator.now)
+    world.shutDownPeers()
+    simulator.run(until: simulator.now + Self.quietBudget)
+    judge.invariants.quiesced(leftovers: world.leftovers, at: simulator.now)
+    if let failure = failures.first { throw failure }
+
+    let findings = self.findings(results, judge.invariants.violations, director)
+    return RunResult(
+      id: cell.runID(seed: seed), scenarioID: scenario.id, title: scenario.title, path: path, seed: seed,
+      verdict: Self.verdict(of: findings), findings: findings, reached: Self.reached(results),
+      traceHash: trace.hash, eventCount: trace.count, virtualDuration: end - .zero,
+      cpuSeconds: Self.cpuTime - started)
+  }
+
+  // MARK: Phases
+
+  /// How often the judge and the statistics are brought up to date.
+  private static let step = Interval.milliseconds(50)
+
+  /// Runs until the timeline is done and every expectation is settled, or the limit is reached.
+  private func playTimeline(_ world: World, _ director: Director, _ judge: Judge, _ sampler: StatsSampler) {
+    let simulator = world.simulator
+    let limit = Instant.zero + world.scenario.limits.virtual
+    var nextSample = Instant.zero
+    var samples = 0
+    var quietSince: Instant?
+    while simulator.now < limit {
+      var next = min(limit, simulator.now + Self.step)
+      if let deadline = judge.nextDeadline { next = min(next, max(deadline, simulator.now)) }
+      simulator.run(until: next)
+      judge.advance(to: simulator.now)
+      if simulator.now >= nextSample {
+        nextSample = nextSample + StatsSampler.period
+        sample(world, judge, sampler, everybody: samples % Self.samplesPerCheck == 0)
+        samples += 1
+      }
+      guard director.unfired.isEmpty, !director.isBusy, judge.isSettled else {
+        quietSince = nil
+        continue
+      }
+      let since = quietSince ?? simulator.now
+      quietSince = since
+      if simulator.now - since >= Self.grace { return }
+    }
+  }
+
+  /// Statistics that nobody watches are only checked for honesty, once a second.
+  private static let samplesPerCheck = 4
+
+  private func sample(_ world: World, _ judge: Judge, _ sampler: StatsSampler, everybody: Bool) {
+    for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
+      let report = peer.statistics()
+      if let report { sampler.sample(report, of: peer.name, at: world.simulator.now) }
+      judge.invariants.sampled(
+        report, openConnections: peer.openConnectionCount, of: peer.name, at: world.simulator.now)
+    }
+  }
+
+  /// Gives peers time to leave transient states; most need none.
+  private func settle(_ world: World, _ judge: Judge) {
+    let limit = world.simulator.now + Self.livenessBudget
+    while world.simulator.now < limit, !judge.invariants.arePeersSettled {
+      world.simulator.run(until: min(limit, world.simulator.now + .milliseconds(500)))
+    }
+  }
+
+  // MARK: Results
+
+  private func findings(
+    _ results: [ExpectationResult], _ violations: [Violation], _ director: Director
+  ) -> [Finding] {
+    var findings = results.compactMap { Finding($0, location: location(of: $0.expectation.span)) }
+    for entry in director.unfired {
+      findings.append(
+        Finding(
+          .vacuous, "timeline entry '\(entry.id)'", location: location(of: entry.span),
+          expected: "it fires", actual: "its trigger never came", time: .zero, why: entry.why))
+    }
+    findings += violations.map { Finding($0) }
+    return findings
+  }
+
+  private func location(of span: SourceSpan) -> String? {
+    span == .builtIn ? nil : "\(path):\(span.line):\(span.column)"
+  }
+
+  private static func reached(_ results: [ExpectationResult]) -> [String] {
+    results.compactMap { result in
+      guard case .sometimes = result.expectation.kind, (result.measured ?? 0) > 0 else { return nil }
+      return result.expectation.id
+    }
+  }
+
+  /// The worst wins: harness, then invariant, then expectation, then vacuity.
+  private static func verdict(of findings: [Finding]) -> Verdict {
+    let kinds = Set(findings.map(\.kind))
+    if kinds.contains(.harness) { return .inconclusive }
+    if kinds.contains(.invariant) || kinds.contains(.crash) { return .broken }
+    if kinds.contains(.expectation) { return .fail }
+    return kinds.contains(.vacuous) ? .vacuous : .pass
+  }
+
+  private static func perform(_ entry: TimelineEntry, in world: World, _ faults: FaultInjector) throws {
+    switch entry.effect {
+    case .action(let peer, let name, let arguments):
+      guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }
+      target.perform(UserAction(name, NamedValues(arguments)))
+    case .fault(let fault, let duration):
+      try faults.apply(fault, entry: entry.id)
+      guard let duration else { return }
+      world.director.clock.schedule(after: duration) { try? faults.clear(entry: entry.id) }
+    case .send(let message, let from, let to, let fields):
+      guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
+      server.inject(type: message, from: from, to: to, fields: NamedValues(fields))
+    case .clear(let id): try faults.clear(entry: id.value)
+    }
+  }
+
+  /// Processor time of this process, in seconds.
+  private static var cpuTime: Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let (user, system) = (usage.ru_utime, usage.ru_stime)
+    return Double(user.tv_sec + system.tv_sec) + Double(user.tv_usec + system.tv_usec) / 1e6
+  }
+}
+
+/// Keeps the first harness error that happened inside an event, until the run can throw it.
+private final class HarnessFailures {
+  private(set) var first: HarnessError?
+
+  func catching(at entry: TimelineEntry? = nil, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      let place = entry.map { "timeline entry '\($0.id)': " } ?? ""
+      if first == nil { first = HarnessError(place + "\(error)") }
+    }
+  }
+}

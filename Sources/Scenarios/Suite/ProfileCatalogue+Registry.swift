@@ -1,0 +1,6 @@
+public import Profiles
+
+extension ProfileCatalogue {
+  /// What scenario files may name.
+  public var registry: ProfileRegistry { ProfileRegistry(profiles.map(\.vocabulary)) }
+}

@@ -1,0 +1,76 @@
+import CallCore
+import Profiles
+import Testing
+
+@testable import Scenarios
+
+@Suite struct SingleRunTests {
+  private func run(_ text: String, seed: UInt64 = 1) throws -> RunResult {
+    let profiles = ProfileCatalogue.builtIn
+    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
+    let problems = loaded.report.rendered(as: .text(color: false))
+    let file = try #require(loaded.scenario, "\(problems)")
+    return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute()
+  }
+
+  private func call(_ network: String, extra: String = "", expect: String) -> String {
+    """
+    callsim: 1
+    id: test
+    \(extra)
+    peers:
+      alice: { profile: knotos, network: \(network) }
+      bob: { profile: knotos, network: \(network) }
+    timeline:
+      - { at: 1s, do: alice.call, to: bob }
+      - { id: accept, when: bob.call.state == ringing, after: 2s, do: bob.accept }
+      - { id: bye, after: 10s, of: accept, do: alice.hangup }
+    expect:
+    \(expect)
+    """
+  }
+
+  @Test func `two phones on their own Wi-Fi talk and hang up`() throws {
+    let result = try run(
+      call(
+        "wifi",
+        expect: """
+            - { sequence: alice.call.state, is: [calling, connecting, connected, ended] }
+            - { ends: alice, code: local-hangup, within: 1s, of: bye }
+            - { ends: bob, code: remote-hangup, within: 2s, of: bye }
+          """))
+    #expect(result.verdict == .pass, "\(result.findings)")
+    #expect(result.virtualDuration > .seconds(12))
+  }
+
+  @Test func `symmetric NATs on both sides fail without TURN and say why`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: carrier/symmetric }
+        bob: { profile: knotos, network: carrier/symmetric }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { id: accept, when: bob.call.state == ringing, after: 2s, do: bob.accept }
+      expect:
+        - { eventually: alice.call.state == connected, within: 10s, of: accept }
+        - { never: alice.call.state == ended }
+        - { ends: alice, code: ice-failed, within: 20s, of: accept }
+      """)
+    #expect(result.verdict == .fail)
+    #expect(result.findings.count == 2, "\(result.findings)")
+    let explanation = result.findings.last?.explanation.joined(separator: "\n") ?? ""
+    #expect(explanation.contains("TURN"), "\(explanation)")
+  }
+
+  @Test func `equal seeds give equal traces`() throws {
+    let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
+    let (first, second) = (try run(text, seed: 3), try run(text, seed: 3))
+    #expect(first.verdict == .pass, "\(first.findings)")
+    #expect(first.traceHash == second.traceHash)
+    #expect(first.eventCount == second.eventCount)
+    #expect(try run(text, seed: 4).traceHash != first.traceHash)
+  }
+}
