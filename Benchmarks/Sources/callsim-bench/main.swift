@@ -21,6 +21,12 @@ let figures = [
   Figure("call s simulated/s, synthetic audio, no crypto", .atLeast(1_000)) {
     syntheticTalk(for: .seconds(600), protection: .none)
   },
+  Figure("call s simulated/s, a whole scenario, synthetic audio", .atLeast(300)) {
+    ScenarioCall(talking: 600, media: .synthetic).speed()
+  },
+  Figure("cost of a scenario with Opus ÷ cost of codec and crypto", .atMost(1.25)) {
+    ScenarioCall(talking: 30, media: .real).overhead()
+  },
 ]
 
 let chosen = figures.filter { figure in words.isEmpty || words.contains { figure.name.contains($0) } }
