@@ -63,7 +63,8 @@ package.targets = [
   .executableTarget(
     name: "callsim",
     dependencies: [
-      "Scenarios", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      "CallCore", "CallSession", "VirtualPeer", "Profiles", "Scenarios",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
 ]
 
@@ -84,6 +85,12 @@ for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
       name: name + "Tests", dependencies: [.byName(name: name)] + others,
       exclude: corpora[name] ?? []))
 }
+
+// These look at the package from outside: its source text, and the built program.
+package.targets += [
+  .testTarget(name: "LinkageTests"),
+  .testTarget(name: "CommandLineTests", dependencies: ["callsim"], exclude: ["Help"]),
+]
 
 for target in package.targets where target.type != .system && target.name != "CVirtualClock" {
   target.swiftSettings = [

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VirtualPeer
 
 @testable import Scenarios
 
@@ -36,7 +37,7 @@ import Testing
   @Test func `describes every key`() {
     func check(_ json: JSON) {
       if case .object(let properties)? = json["properties"] {
-        for property in properties { #expect(property.value["description"] != nil, "\(property.name)") }
+        for property in properties { #expect(property.value["description"] != nil, "\(property.key)") }
       }
     }
     check(Self.schema)
@@ -47,7 +48,7 @@ import Testing
 
   @Test func `knows the actions of the profiles`() {
     #expect(
-      Self.schema["definitions"]?["timeline-entry"]?["properties"]?["do"]?["pattern"]?.text.contains("hangup") == true)
+      Self.schema["definitions"]?["timeline-entry"]?["properties"]?["do"]?["pattern"]?.string?.contains("hangup") == true)
   }
 }
 
@@ -63,8 +64,8 @@ private struct SchemaChecker {
       return root["definitions"]?[String(name)].map { problems(value, $0, at: path) } ?? ["\(path): no \(reference)"]
     }
     var found: [String] = []
-    if let type = schema["type"], !fits(value, type) { return ["\(path): \(value.text.prefix(40)) is no \(type.text)"] }
-    if let constant = schema["const"], constant != value { found.append("\(path): is not \(constant.text)") }
+    if let type = schema["type"], !fits(value, type) { return ["\(path): \(value.description.prefix(40)) is no \(type)"] }
+    if let constant = schema["const"], constant != value { found.append("\(path): is not \(constant)") }
     if case .array(let legal)? = schema["enum"], !legal.contains(value) { found.append("\(path): not in enum") }
     if case .string(let pattern)? = schema["pattern"], case .string(let text) = value,
       text.range(of: pattern, options: .regularExpression) == nil
@@ -100,12 +101,12 @@ private struct SchemaChecker {
         for case .string(let name) in required where value[name] == nil { found.append("\(path): no \(name)") }
       }
       for member in members {
-        if let property = schema["properties"]?[member.name] {
-          found += problems(member.value, property, at: "\(path).\(member.name)")
+        if let property = schema["properties"]?[member.key] {
+          found += problems(member.value, property, at: "\(path).\(member.key)")
         } else if schema["additionalProperties"] == .bool(false) {
-          found.append("\(path): unknown \(member.name)")
+          found.append("\(path): unknown \(member.key)")
         } else if let additional = schema["additionalProperties"] {
-          found += problems(member.value, additional, at: "\(path).\(member.name)")
+          found += problems(member.value, additional, at: "\(path).\(member.key)")
         }
       }
     }
@@ -124,7 +125,7 @@ private struct SchemaChecker {
     case (.array(let types), _): types.contains { fits(value, $0) }
     case (.string("object"), .object), (.string("array"), .array), (.string("string"), .string),
       (.string("boolean"), .bool), (.string("integer"), .integer), (.string("number"), .integer),
-      (.string("number"), .real), (.string("null"), .null):
+      (.string("number"), .number), (.string("null"), .null):
       true
     default: false
     }
@@ -134,14 +135,14 @@ private struct SchemaChecker {
 extension JSON {
   fileprivate init(_ node: YAMLNode) {
     switch node.content {
-    case .mapping(let entries): self = .object(entries.map { Member(name: $0.key, value: JSON($0.value)) })
+    case .mapping(let entries): self = .object(entries.map { Member($0.key, JSON($0.value)) })
     case .sequence(let items): self = .array(items.map { JSON($0) })
     case .scalar(let scalar):
       switch scalar.coreType {
       case .null: self = .null
       case .flag: self = .bool(scalar.flag == true)
-      case .integer: self = scalar.integer.map { .integer($0) } ?? .real(0)
-      case .real: self = .real(Double(scalar.text) ?? 0)
+      case .integer: self = scalar.integer.map { .integer(Int64($0)) } ?? .number(0)
+      case .real: self = .number(Double(scalar.text) ?? 0)
       case .text: self = .string(scalar.text)
       }
     }

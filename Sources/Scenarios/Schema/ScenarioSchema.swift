@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+public import VirtualPeer
 
 /// The draft-07 JSON Schema of scenario files, made from the declarations the decoder uses.
 public struct ScenarioSchema {
@@ -35,7 +35,8 @@ private struct SchemaWriter {
     case .integer(let range):
       return Self.orVariable(
         .object([
-          "type": .string("integer"), "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+          "type": .string("integer"), "minimum": .integer(Int64(range.lowerBound)),
+          "maximum": .integer(Int64(range.upperBound)),
         ]))
     case .real: return Self.orVariable(.object(["type": .string("number")]))
     case .quantity(let units):
@@ -44,11 +45,11 @@ private struct SchemaWriter {
     case .pattern(let pattern): return self.pattern("\(pattern)|\(Self.variable)")
     case .choice(let legal):
       return Self.orVariable(.object(["type": .string("string"), "enum": .array(legal.map { .string($0) })]))
-    case .constant(let value): return .object(["const": .integer(value)])
+    case .constant(let value): return .object(["const": .integer(Int64(value))])
     case .list(let member, let range):
       var list = JSON.object(["type": .string("array"), "items": schema(member)])
-      if range.lowerBound > 0 { list = list.adding(["minItems": .integer(range.lowerBound)]) }
-      return list.adding(["maxItems": .integer(range.upperBound)])
+      if range.lowerBound > 0 { list = list.adding(["minItems": .integer(Int64(range.lowerBound))]) }
+      return list.adding(["maxItems": .integer(Int64(range.upperBound))])
     case .named(let member): return .object(["type": .string("object"), "additionalProperties": schema(member)])
     case .mapping(let mapping): return reference(to: mapping)
     case .either(let shapes):
@@ -69,10 +70,10 @@ private struct SchemaWriter {
 
   private mutating func reference(to mapping: MappingShape) -> JSON {
     let name = mapping.name.replacing(" ", with: "-")
-    if !definitions.contains(where: { $0.name == name }) {
-      definitions.append(JSON.Member(name: name, value: .null))
+    if !definitions.contains(where: { $0.key == name }) {
+      definitions.append(JSON.Member(name, .null))
       let index = definitions.count - 1
-      definitions[index].value = object(mapping)
+      definitions[index] = JSON.Member(name, object(mapping))
     }
     return .object(["$ref": .string("#/definitions/\(name)")])
   }
@@ -82,7 +83,7 @@ private struct SchemaWriter {
     let isEntry = mapping.name == EntryDraft.type.name
     let extra = isEntry ? EntryDraft.effectKeys(registry) : []
     var properties: [JSON.Member] = []
-    for key in mapping.keys + extra where !properties.contains(where: { $0.name == key.name }) {
+    for key in mapping.keys + extra where !properties.contains(where: { $0.key == key.name }) {
       let summary = key.summary + (key.defaultText.map { " (default: \($0))" } ?? "")
       let schema = isEntry && key.name == "do" ? actions : schema(key.shape)
       // A $ref hides its neighbours in draft-07, so the summary goes around it.
@@ -90,7 +91,7 @@ private struct SchemaWriter {
         schema["$ref"] == nil
         ? JSON.object(["description": .string(summary)]).adding(schema)
         : JSON.object(["description": .string(summary), "allOf": .array([schema])])
-      properties.append(JSON.Member(name: key.name, value: described))
+      properties.append(JSON.Member(key.name, described))
     }
     var object = JSON.object([
       "type": .string("object"), "description": .string(mapping.summary), "additionalProperties": .bool(false),
@@ -123,6 +124,10 @@ private struct SchemaWriter {
 }
 
 extension JSON {
+  static func object(_ members: KeyValuePairs<String, JSON>) -> JSON {
+    .object(members.map { Member($0.key, $0.value) })
+  }
+
   /// The members of another object, at the end of this one.
   func adding(_ other: JSON) -> JSON {
     guard case .object(let members) = self, case .object(let more) = other else { return self }

@@ -43,11 +43,19 @@ extension JSON: CustomStringConvertible {
   /// Compact text. Non-finite numbers, which JSON cannot carry, become null.
   public var description: String {
     var text = ""
-    write(into: &text)
+    write(into: &text, indentation: nil)
     return text
   }
 
-  private func write(into text: inout String) {
+  /// The same over many lines, indented by two spaces a level.
+  public var prettyText: String {
+    var text = ""
+    write(into: &text, indentation: "")
+    return text
+  }
+
+  /// - Parameter indentation: of the line this value begins on; nil to write everything on one.
+  private func write(into text: inout String, indentation: String?) {
     switch self {
     case .null: text += "null"
     case .bool(let value): text += value ? "true" : "false"
@@ -55,22 +63,31 @@ extension JSON: CustomStringConvertible {
     case .number(let value): text += value.isFinite ? "\(value)" : "null"
     case .string(let value): Self.quote(value, into: &text)
     case .array(let elements):
-      text += "["
-      for (index, element) in elements.enumerated() {
-        if index > 0 { text += "," }
-        element.write(into: &text)
+      Self.write(elements, "[", "]", into: &text, indentation) { element, text, inner in
+        element.write(into: &text, indentation: inner)
       }
-      text += "]"
     case .object(let members):
-      text += "{"
-      for (index, member) in members.enumerated() {
-        if index > 0 { text += "," }
+      Self.write(members, "{", "}", into: &text, indentation) { member, text, inner in
         Self.quote(member.key, into: &text)
-        text += ":"
-        member.value.write(into: &text)
+        text += inner == nil ? ":" : ": "
+        member.value.write(into: &text, indentation: inner)
       }
-      text += "}"
     }
+  }
+
+  private static func write<Element>(
+    _ elements: [Element], _ open: String, _ close: String, into text: inout String, _ indentation: String?,
+    _ writeOne: (Element, inout String, String?) -> Void
+  ) {
+    text += open
+    let inner = indentation.map { $0 + "  " }
+    for (index, element) in elements.enumerated() {
+      if index > 0 { text += "," }
+      if let inner { text += "\n" + inner }
+      writeOne(element, &text, inner)
+    }
+    if let indentation, !elements.isEmpty { text += "\n" + indentation }
+    text += close
   }
 
   private static func quote(_ value: String, into text: inout String) {

@@ -1,3 +1,5 @@
+internal import VirtualPeer
+
 /// How a list of diagnostics is printed.
 public struct DiagnosticReport: Sendable {
   public enum Style: Sendable {
@@ -104,8 +106,8 @@ public struct DiagnosticReport: Sendable {
       if let hint = item.hint { fields.append(("hint", hint)) }
       if let explain = item.explain { fields.append(("explain", explain)) }
       if let cell = item.cell { fields.append(("cell", cell)) }
-      let texts = fields.map { "\(JSON.string($0.0).text):\(JSON.string($0.1).text)" }
-      let chain = sources.useChain(of: item.span).map { JSON.string(sources.location(of: $0)).text }
+      let texts = fields.map { "\(JSON.string($0.0).description):\(JSON.string($0.1).description)" }
+      let chain = sources.useChain(of: item.span).map { JSON.string(sources.location(of: $0)).description }
       let place = "\"line\":\(item.span.line),\"column\":\(item.span.column),\"length\":\(item.span.length)"
       return "{" + (texts + [place, "\"usedFrom\":[\(chain.joined(separator: ","))]"]).joined(separator: ",") + "}"
     }

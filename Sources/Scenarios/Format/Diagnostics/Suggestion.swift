@@ -1,5 +1,5 @@
 /// "Did you mean": the nearest of the names that are legal at a place.
-enum Suggestion {
+public enum Suggestion {
   /// The nearest name, when it is near enough that a typing mistake explains the difference.
   static func nearest(to name: String, among legal: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
@@ -18,7 +18,7 @@ enum Suggestion {
   }
 
   /// `did you mean 'x'?`, or the whole list when it is short, or nil.
-  static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
+  public static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
     if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
     guard !legal.isEmpty, legal.count <= 10 else { return nil }
     return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")

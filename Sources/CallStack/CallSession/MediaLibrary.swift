@@ -1,0 +1,29 @@
+internal import CallCore
+internal import Codecs
+internal import DTLS
+internal import SRTP
+
+/// A library the media path is built on, with the version that is linked in.
+public struct MediaLibrary: Sendable, Hashable {
+  public let name: String
+  public let version: String
+
+  /// Whether DTLS timers follow virtual time in this process.
+  public static var readsVirtualClock: Bool { VirtualClockCheck.remainingAfter400Milliseconds() == .milliseconds(600) }
+
+  /// Output of codecs and ciphers may differ between versions, so every run names them.
+  public static var all: [MediaLibrary] {
+    [
+      MediaLibrary(name: "OpenSSL", version: DTLSTransport.libraryVersion),
+      MediaLibrary(name: "libsrtp", version: number(SRTPContext.libraryVersion)),
+      MediaLibrary(name: "libopus", version: number(CodecLibraries.opusVersion)),
+      MediaLibrary(name: "libvpx", version: number(CodecLibraries.vpxVersion)),
+    ]
+  }
+
+  /// `libsrtp2 2.5.0` and `v1.12.0` without what is no number.
+  private static func number(_ text: String) -> String {
+    let last = text.split(separator: " ").last ?? ""
+    return String(last.first == "v" ? last.dropFirst() : last)
+  }
+}

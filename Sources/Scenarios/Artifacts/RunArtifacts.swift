@@ -1,0 +1,59 @@
+internal import CallCore
+internal import SimNet
+internal import VirtualPeer
+
+/// Writes everything there is to see of one run into its folder, while it runs.
+final class RunArtifacts {
+  private let folder: String
+  private let trace: TraceFile
+  private let capture: FileSink
+  private let diagram = SequenceDiagram()
+  private var speakers: [(peer: String, file: WAVFile)] = []
+  private var failure: ArtifactError?
+
+  init(folder: String) throws(ArtifactError) {
+    self.folder = folder
+    try RunDirectory.prepare(folder)
+    trace = try TraceFile(path: folder + "/trace.jsonl")
+    capture = try FileSink(path: folder + "/run.pcapng")
+  }
+
+  /// What the run has to be given.
+  var outputs: RunOutputs {
+    var outputs = RunOutputs()
+    let packets = PacketCapture { [capture] bytes in capture.write(bytes) }
+    outputs.observers = [trace, diagram]
+    outputs.tap = packets
+    outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
+    outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
+    return outputs
+  }
+
+  private func append(_ samples: Span<Int16>, heardBy peer: String) {
+    if let known = speakers.first(where: { $0.peer == peer }) {
+      known.file.append(samples)
+      return
+    }
+    guard failure == nil else { return }
+    do {
+      let file = try WAVFile(path: "\(folder)/\(peer).wav")
+      speakers.append((peer, file))
+      file.append(samples)
+    } catch { failure = error }
+  }
+
+  func finish(_ result: RunResult) throws(ArtifactError) {
+    if let failure { throw failure }
+    try trace.close()
+    try capture.close()
+    for speaker in speakers { try speaker.file.close() }
+    try Self.write(diagram.text, to: folder + "/sequence.mmd")
+    try Self.write(result.json.description + "\n", to: folder + "/result.json")
+  }
+
+  private static func write(_ text: String, to path: String) throws(ArtifactError) {
+    let sink = try FileSink(path: path)
+    sink.write(text)
+    try sink.close()
+  }
+}

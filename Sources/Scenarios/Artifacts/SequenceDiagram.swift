@@ -1,0 +1,92 @@
+internal import CallCore
+
+/// A Mermaid sequence diagram of a run: signalling between the peers, their state changes, and faults.
+final class SequenceDiagram: TraceObserver {
+  /// More than this nobody reads, and Mermaid refuses.
+  static let lineLimit = 200
+
+  private enum Role { case other, sent, state, applied, cleared }
+
+  private var roles: [Role?] = []
+  private var participants: [String] = []
+  private var lines: [String] = []
+  private var hidden = 0
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let role = role(of: record.kind, in: trace)
+    guard role != .other else { return }
+    guard lines.count < Self.lineLimit else {
+      hidden += 1
+      return
+    }
+    let subject = trace.subjects[Int(record.subject.id)]
+    let time = TextStyle.decimal(record.time.seconds, places: 3)
+    switch role {
+    case .sent:
+      let arrow = trace.datum("lost", of: record) == .flag(true) ? "-x" : "->>"
+      let to = trace.datum("peer", of: record)?.description ?? subject
+      let type = trace.datum("type", of: record)?.description ?? ""
+      lines.append("\(participant(subject))\(arrow)\(participant(to)): \(Self.escape(type)) (\(time) s)")
+    case .state:
+      let name = trace.declarations[Int(record.kind.id)].name
+      let value = trace.datum("value", of: record)?.description ?? ""
+      // Initial states say nothing yet.
+      guard trace.datum("event", of: record) != .symbol("start") else { return }
+      lines.append("Note over \(participant(subject)): \(Self.escape(name)) \(Self.escape(value)) (\(time) s)")
+    case .applied, .cleared:
+      let fault = trace.datum("fault", of: record)?.description ?? ""
+      let entry = trace.datum("entry", of: record)?.description ?? ""
+      let word = role == .applied ? "fault" : "cleared"
+      // Across everybody who has been seen so far.
+      let first = participants.isEmpty ? participant(subject) : "P0"
+      let over = participants.count > 1 ? "\(first),P\(participants.count - 1)" : first
+      lines.append("Note over \(over): \(word) \(Self.escape(fault)) [\(Self.escape(entry))] (\(time) s)")
+    case .other: break
+    }
+  }
+
+  var text: String {
+    var text = "sequenceDiagram\n"
+    for (index, name) in participants.enumerated() { text += "  participant P\(index) as \(Self.escape(name))\n" }
+    for line in lines { text += "  \(line)\n" }
+    if hidden > 0, !participants.isEmpty { text += "  Note over P0: and \(hidden) more\n" }
+    return text
+  }
+
+  private func participant(_ name: String) -> String {
+    if let index = participants.firstIndex(of: name) { return "P\(index)" }
+    participants.append(name)
+    return "P\(participants.count - 1)"
+  }
+
+  private func role(of kind: TraceKind, in trace: Trace) -> Role {
+    while roles.count <= Int(kind.id) { roles.append(nil) }
+    if let known = roles[Int(kind.id)] { return known }
+    let name = trace.declarations[Int(kind.id)].name
+    let role: Role =
+      switch name {
+      case "signal.sent": .sent
+      case "fault.applied": .applied
+      case "fault.cleared": .cleared
+      case "link.state", "interface.state", "host.state", "ice-gathering.state", "signaling.state": .other
+      default: name.hasSuffix(".state") ? .state : .other
+      }
+    roles[Int(kind.id)] = role
+    return role
+  }
+
+  /// Mermaid ends a statement at `;` and begins an entity with `#`.
+  static func escape(_ text: String) -> String {
+    var out = ""
+    for character in TextStyle.printable(text) {
+      switch character {
+      case "#": out += "#35;"
+      case ";": out += "#59;"
+      case "<": out += "#lt;"
+      case ">": out += "#gt;"
+      default: out.append(character)
+      }
+    }
+    return out
+  }
+}

@@ -1,0 +1,38 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// The whole trace of a run, one JSON object a line, names rendered.
+final class TraceFile: TraceObserver {
+  private let sink: FileSink
+
+  init(path: String) throws(ArtifactError) { sink = try FileSink(path: path, keepsEveryLine: true) }
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let declaration = trace.declarations[Int(record.kind.id)]
+    var fields: [JSON.Member] = []
+    for index in 0..<Int(record.fieldCount) {
+      fields.append(.init(declaration.fields[index].name, Self.json(trace.datum(at: index, of: record))))
+    }
+    var members: [JSON.Member] = [
+      .init("t", .integer(record.time.nanoseconds)), .init("n", .unsigned(record.number.rawValue)),
+      .init("subject", .string(trace.subjects[Int(record.subject.id)])), .init("kind", .string(declaration.name)),
+    ]
+    if !fields.isEmpty { members.append(.init("fields", .object(fields))) }
+    if record.cause != .none { members.append(.init("cause", .unsigned(record.cause.rawValue))) }
+    sink.write(JSON.object(members).description + "\n")
+  }
+
+  func close() throws(ArtifactError) { try sink.close() }
+
+  private static func json(_ datum: TraceDatum) -> JSON {
+    switch datum {
+    case .integer(let value): .integer(value)
+    case .real(let value): .number(value)
+    case .flag(let value): .bool(value)
+    case .interval(let value): .integer(value.nanoseconds)
+    case .symbol(let value): .string(value)
+    case .endpoint(let value): .string("\(value)")
+    case .event(let value): .unsigned(value.rawValue)
+    }
+  }
+}

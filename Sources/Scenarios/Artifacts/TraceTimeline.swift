@@ -1,0 +1,51 @@
+public import CallCore
+
+/// Prints events for people as they happen: time, subject, kind, fields.
+public final class TraceTimeline: TraceObserver {
+  private let topics: [String]
+  private let until: Instant?
+  private let write: (String) -> Void
+  /// By kind: whether it was asked for; nil until it is met.
+  private var wanted: [Bool?] = []
+
+  /// - Parameters:
+  ///   - topics: `ice` shows the kinds `ice`, `ice.…` and `ice-…`; a subject such as `alice` shows all about it;
+  ///     empty shows everything but single packets.
+  ///   - until: nothing later is shown.
+  public init(topics: [String], until: Instant?, write: @escaping (String) -> Void) {
+    self.topics = topics
+    self.until = until
+    self.write = write
+  }
+
+  public func observe(_ record: TraceRecord, in trace: Trace) {
+    if let until, record.time > until { return }
+    let subject = trace.subjects[Int(record.subject.id)]
+    guard isWanted(record.kind, in: trace) || topics.contains(subject) else { return }
+    let declaration = trace.declarations[Int(record.kind.id)]
+    var line = "\(Self.padded(TextStyle.decimal(record.time.seconds, places: 6), 12)) s  "
+    line += Self.padded(subject, -12) + "  " + Self.padded(declaration.name, -20)
+    for index in 0..<Int(record.fieldCount) {
+      line += "  \(declaration.fields[index].name)=\(TextStyle.printable("\(trace.datum(at: index, of: record))"))"
+    }
+    write(line + "\n")
+  }
+
+  private func isWanted(_ kind: TraceKind, in trace: Trace) -> Bool {
+    while wanted.count <= Int(kind.id) { wanted.append(nil) }
+    if let known = wanted[Int(kind.id)] { return known }
+    let name = trace.declarations[Int(kind.id)].name
+    let isWanted =
+      topics.isEmpty
+      ? !name.hasPrefix("packet.")
+      : topics.contains { name == $0 || name.hasPrefix($0 + ".") || name.hasPrefix($0 + "-") }
+    wanted[Int(kind.id)] = isWanted
+    return isWanted
+  }
+
+  /// On the left to `width`, or on the right when it is negative.
+  private static func padded(_ text: String, _ width: Int) -> String {
+    let fill = String(repeating: " ", count: max(0, abs(width) - text.count))
+    return width < 0 ? text + fill : fill + text
+  }
+}

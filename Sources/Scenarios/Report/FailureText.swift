@@ -1,0 +1,72 @@
+internal import CallCore
+
+/// A failed run as people read it: what was expected where, what happened instead, and one command that shows it again.
+public struct FailureText {
+  private let run: ReportedRun
+  private let style: TextStyle
+
+  public init(_ run: ReportedRun, style: TextStyle = .plain) {
+    self.run = run
+    self.style = style
+  }
+
+  /// How many findings are spelled out; the rest is counted.
+  static let findingLimit = 10
+
+  public var text: String {
+    let result = run.result
+    var out =
+      style.paint(Self.word(result.verdict), .failure) + " " + style.paint(TextStyle.printable(result.id), .strong)
+    out += "   virtual \(TextStyle.seconds(result.virtualDuration)), cpu \(TextStyle.seconds(result.cpuSeconds))\n"
+    if let title = result.title { out += "  \(TextStyle.printable(title))\n" }
+    for finding in result.findings.prefix(Self.findingLimit) { out += text(finding) }
+    if result.findings.count > Self.findingLimit {
+      out += "  and \(result.findings.count - Self.findingLimit) more findings\n"
+    }
+    out += line("replay", [run.replay])
+    if let artifacts = run.artifacts, !artifacts.names.isEmpty {
+      out += line("artifacts", ["\(artifacts.folder): \(artifacts.names.joined(separator: ", "))"])
+    }
+    return out
+  }
+
+  private func text(_ finding: Finding) -> String {
+    let place = finding.location ?? "\(finding.kind.rawValue)"
+    let title = TextStyle.printable(finding.title)
+    var out = "  \(style.paint(TextStyle.printable(place), .place))  \(title)\n"
+    if finding.kind == .warning { out += line("severity", ["warning"]) }
+    out += line("expected", [finding.expected])
+    out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
+    out += line("trail", finding.trail)
+    out += line("faults", finding.faults)
+    out += line("why", finding.why.map { [$0] } ?? [])
+    out += line("explain", finding.explanation)
+    return out
+  }
+
+  /// One label and its lines, the following ones under the first.
+  private func line(_ label: String, _ texts: [String], at time: Instant? = nil) -> String {
+    let lines = texts.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: true).map(String.init) }
+    var out = ""
+    for (index, text) in lines.enumerated() {
+      let head = index == 0 ? style.paint(label, .label) + String(repeating: " ", count: max(1, 11 - label.count)) : ""
+      let gutter = index == 0 ? "" : String(repeating: " ", count: 11)
+      out += "  \(head)\(gutter)\(TextStyle.printable(text))"
+      if index == lines.count - 1, let time, time != .zero { out += "   (at \(TextStyle.seconds(time - .zero)))" }
+      out += "\n"
+    }
+    return out
+  }
+
+  static func word(_ verdict: Verdict) -> String {
+    switch verdict {
+    case .pass: "PASS"
+    case .fail: "FAIL"
+    case .broken: "BROKEN"
+    case .vacuous: "VACUOUS"
+    case .inconclusive: "INCONCLUSIVE"
+    case .timeout: "TIMEOUT"
+    case .nondeterministic: "NONDETERMINISTIC"
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CallCore
+package import VirtualPeer
+
+/// A run's result as JSON: what workers send, what `result.json` holds and what `--json` prints.
+extension RunResult {
+  package var json: JSON {
+    var members: [(String, JSON)] = [
+      ("id", .string(id)), ("scenario", .string(scenarioID)),
+    ]
+    if let title { members.append(("title", .string(title))) }
+    members += [
+      ("path", .string(path)), ("seed", .unsigned(seed)), ("verdict", .string(verdict.rawValue)),
+      ("findings", .array(findings.map(\.json))), ("reached", .strings(reached)),
+      ("traceHash", .string(Self.hexadecimal(traceHash))), ("eventCount", .unsigned(eventCount)),
+      ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
+    ]
+    return .object(members.map { JSON.Member($0.0, $0.1) })
+  }
+
+  /// Nil when a member that every result has is missing or of another type.
+  package init?(json: JSON) {
+    guard let id = json["id"]?.string, let scenario = json["scenario"]?.string, let path = json["path"]?.string,
+      let seed = json["seed"]?.unsigned, let verdict = json["verdict"]?.string.flatMap(Verdict.init),
+      let findings = json["findings"]?.array, let reached = json["reached"]?.array,
+      let hash = json["traceHash"]?.string.flatMap({ UInt64($0, radix: 16) }),
+      let eventCount = json["eventCount"]?.unsigned, let duration = json["virtualNanoseconds"]?.integer
+    else { return nil }
+    self.init(
+      id: id, scenarioID: scenario, title: json["title"]?.string, path: path, seed: seed, verdict: verdict,
+      findings: findings.compactMap(Finding.init), reached: reached.compactMap(\.string), traceHash: hash,
+      eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
+      cpuSeconds: json["cpuSeconds"]?.real ?? 0)
+    guard self.findings.count == findings.count else { return nil }
+  }
+
+  static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+extension Finding {
+  var json: JSON {
+    var members: [(String, JSON)] = [("kind", .string(kind.rawValue)), ("title", .string(title))]
+    if let location { members.append(("location", .string(location))) }
+    members += [
+      ("expected", .string(expected)), ("actual", .string(actual)), ("atNanoseconds", .integer(time.nanoseconds)),
+      ("trail", .strings(trail)), ("faults", .strings(faults)), ("explanation", .strings(explanation)),
+    ]
+    if let why { members.append(("why", .string(why))) }
+    return .object(members.map { JSON.Member($0.0, $0.1) })
+  }
+
+  init?(json: JSON) {
+    guard let kind = json["kind"]?.string.flatMap(Kind.init), let title = json["title"]?.string,
+      let expected = json["expected"]?.string, let actual = json["actual"]?.string,
+      let time = json["atNanoseconds"]?.integer
+    else { return nil }
+    self.init(
+      kind, title, location: json["location"]?.string, expected: expected, actual: actual,
+      time: Instant(nanoseconds: time), trail: json["trail"]?.strings ?? [], faults: json["faults"]?.strings ?? [],
+      explanation: json["explanation"]?.strings ?? [], why: json["why"]?.string)
+  }
+}
+
+extension JSON {
+  static func strings(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
+  var strings: [String] { array?.compactMap(\.string) ?? [] }
+
+  /// Beyond what a signed word holds, as digits in a string.
+  static func unsigned(_ value: UInt64) -> JSON { Int64(exactly: value).map { .integer($0) } ?? .string("\(value)") }
+  var unsigned: UInt64? { integer.flatMap { UInt64(exactly: $0) } ?? string.flatMap { UInt64($0) } }
+
+  var real: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    default: nil
+    }
+  }
+
+  var flag: Bool? { if case .bool(let value) = self { value } else { nil } }
+}
+
+extension RunResult {
+  /// Reads a `result.json`.
+  public init?(fileContents: [UInt8]) {
+    guard let json = try? JSON(parsing: fileContents) else { return nil }
+    self.init(json: json)
+  }
+}

@@ -1,0 +1,46 @@
+public import CallCore
+
+/// What all the runs of one command came to.
+public struct SuiteSummary: Sendable, Equatable {
+  private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
+  /// Runs that were planned and never started, after `--fail-fast` or an interruption.
+  public var notRun = 0
+  public private(set) var status = ExitStatus.pass
+  public private(set) var virtualDuration = Interval.zero
+  public private(set) var cpuSeconds = 0.0
+  /// Findings that do not fail a run.
+  public private(set) var warnings = 0
+
+  public init() {}
+
+  public mutating func add(_ result: RunResult) {
+    counts[Self.index(result.verdict)] += 1
+    status = status.worse(ExitStatus(result.verdict))
+    virtualDuration += result.virtualDuration
+    cpuSeconds += result.cpuSeconds
+    warnings += result.findings.count { $0.kind == .warning }
+  }
+
+  public func count(_ verdict: Verdict) -> Int { counts[Self.index(verdict)] }
+
+  /// Results of every verdict.
+  public var total: Int { counts.reduce(0, +) }
+
+  /// What the command ends with: a suite that ran nothing is vacuous.
+  public var exitStatus: ExitStatus { total == 0 ? .vacuous : status }
+
+  /// `12 passed, 1 failed, 2 vacuous`
+  public var line: String {
+    var parts = ["\(count(.pass)) passed", "\(count(.fail)) failed"]
+    let others: [(Verdict, String)] = [
+      (.broken, "broken"), (.vacuous, "vacuous"), (.inconclusive, "inconclusive"), (.timeout, "over the wall limit"),
+      (.nondeterministic, "not deterministic"),
+    ]
+    for (verdict, name) in others where count(verdict) > 0 { parts.append("\(count(verdict)) \(name)") }
+    if notRun > 0 { parts.append("\(notRun) not run") }
+    if warnings > 0 { parts.append(warnings == 1 ? "1 warning" : "\(warnings) warnings") }
+    return parts.joined(separator: ", ")
+  }
+
+  private static func index(_ verdict: Verdict) -> Int { Verdict.allCases.firstIndex(of: verdict) ?? 0 }
+}

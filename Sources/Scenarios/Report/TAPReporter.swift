@@ -1,0 +1,54 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// Test Anything Protocol, version 14.
+public final class TAPReporter: Reporter {
+  private let write: (String) -> Void
+  private var number = 0
+  private var planned = 0
+
+  public init(write: @escaping (String) -> Void) { self.write = write }
+
+  public func begin(_ suite: SuiteHeader) {
+    planned = suite.runCount
+    write("TAP version 14\n")
+  }
+
+  public func finished(_ run: ReportedRun) {
+    number += 1
+    let result = run.result
+    write("\(result.verdict == .pass ? "ok" : "not ok") \(number) - \(Self.escape(result.id))\n")
+    guard result.verdict != .pass else { return }
+    write("  ---\n  verdict: \(result.verdict.rawValue)\n  file: \(quoted(result.path))\n")
+    write("  virtual_seconds: \(TextStyle.decimal(result.virtualDuration.seconds, places: 6))\n")
+    write("  replay: \(quoted(run.replay))\n")
+    if !result.findings.isEmpty { write("  findings:\n") }
+    for finding in result.findings {
+      write("    - title: \(quoted(finding.title))\n      kind: \(finding.kind.rawValue)\n")
+      if let location = finding.location { write("      at: \(quoted(location))\n") }
+      write("      expected: \(quoted(finding.expected))\n      actual: \(quoted(finding.actual))\n")
+    }
+    write("  ...\n")
+  }
+
+  public func end(_ summary: SuiteSummary) {
+    for _ in 0..<summary.notRun {
+      number += 1
+      write("ok \(number) - not run # SKIP the suite ended early\n")
+    }
+    // At the end, because verdicts over all seeds of a cell add points that are not planned.
+    write("1..\(number)\n")
+  }
+
+  /// A JSON string is a YAML one.
+  private func quoted(_ text: String) -> String { JSON.string(text).description }
+
+  static func escape(_ text: String) -> String {
+    var out = ""
+    for character in TextStyle.printable(text) {
+      if character == "#" || character == "\\" { out.append("\\") }
+      out.append(character)
+    }
+    return out
+  }
+}

@@ -1,0 +1,134 @@
+internal import CallCore
+internal import Foundation
+
+/// Runs a plan in worker processes and tells reporters, in the order of the plan.
+public final class SuiteRunner {
+  public enum ArtifactMode: String, Sendable, CaseIterable { case fail, all, none }
+
+  public struct Options: Sendable {
+    /// The program that has the worker's end, and the arguments that make it one.
+    public var executable: String
+    public var workerArguments: [String]
+    public var jobs = 1
+    public var failFast = false
+    public var checkDeterminism = false
+    public var artifacts = ArtifactMode.fail
+
+    public init(executable: String, workerArguments: [String]) {
+      self.executable = executable
+      self.workerArguments = workerArguments
+    }
+  }
+
+  public struct Outcome: Sendable {
+    public var summary: SuiteSummary
+    public var isInterrupted: Bool
+  }
+
+  private let plan: SuitePlan
+  private let options: Options
+  private let reporters: [any Reporter]
+  private var tasks: [RunTask?]
+  private var finished: [ReportedRun?]
+  private var nextToStart = 0
+  private var nextToTell = 0
+  private var isStopping = false
+  private var summary = SuiteSummary()
+  private var sometimes = SometimesLedger()
+
+  public init(plan: SuitePlan, options: Options, reporters: [any Reporter]) {
+    self.plan = plan
+    self.options = options
+    self.reporters = reporters
+    tasks = Array(repeating: nil, count: plan.runs.count)
+    finished = Array(repeating: nil, count: plan.runs.count)
+  }
+
+  public func run(_ header: SuiteHeader) throws -> Outcome {
+    for reporter in reporters { reporter.begin(header) }
+    let pool = WorkerPool(
+      WorkerPool.Configuration(
+        executable: options.executable, arguments: options.workerArguments,
+        workerCount: min(options.jobs, max(1, plan.runs.count))))
+    let isComplete = try pool.run(
+      nextTask: { startNext() }, wallLimit: { plan.entries[plan.runs[$0].entry].cell.scenario.limits.wall },
+      follow: { follow($0, $1, $2) })
+    summary.notRun = plan.runs.count - nextToTell
+    for reporter in reporters { reporter.end(summary) }
+    return Outcome(summary: summary, isInterrupted: !isComplete)
+  }
+
+  private func startNext() -> (task: Int, job: RunJob)? {
+    guard !isStopping, nextToStart < plan.runs.count else { return nil }
+    let number = nextToStart
+    nextToStart += 1
+    var job = plan.job(number)
+    if options.artifacts == .all { job.output = .artifacts(folder: RunDirectory.path(of: job.runID)) }
+    tasks[number] = RunTask(
+      title: plan.entries[plan.runs[number].entry].title, checksDeterminism: options.checkDeterminism,
+      artifacts: options.artifacts)
+    for reporter in reporters { reporter.started(job.runID) }
+    return (number, job)
+  }
+
+  private func follow(_ number: Int, _ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
+    guard var task = tasks[number] else { return .done }
+    tasks[number] = nil
+    let step = task.advance(after: job, outcome)
+    guard case .done = step else {
+      tasks[number] = task
+      return step
+    }
+    guard let result = task.result else { return .done }
+    let folder = RunDirectory.path(of: job.runID)
+    let list = task.hasArtifacts ? RunDirectory.contents(of: folder) : nil
+    finished[number] = ReportedRun(result: result, replay: replayCommand(job), artifacts: list)
+    tell()
+    return .done
+  }
+
+  /// Tells what has finished, as far as everything before it has.
+  private func tell() {
+    while nextToTell < finished.count, let run = finished[nextToTell] {
+      finished[nextToTell] = nil
+      let (entry, _) = plan.runs[nextToTell]
+      nextToTell += 1
+      if let list = run.artifacts { RunDirectory.linkLatest(to: list.folder) }
+      report(run)
+      sometimes.add(run.result)
+      let isLastOfCell = nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry
+      if isLastOfCell, let run = sometimes.close(plan.entries[entry], overrides: plan.overrides) { report(run) }
+    }
+  }
+
+  private func report(_ run: ReportedRun) {
+    summary.add(run.result)
+    if options.failFast, run.result.verdict != .pass { isStopping = true }
+    for reporter in reporters { reporter.finished(run) }
+  }
+
+  private func replayCommand(_ job: RunJob) -> String {
+    ReplayCommandLine(runID: job.runID, path: job.path, overrides: job.overrides).text
+  }
+}
+
+/// The one command that plays a run again.
+public struct ReplayCommandLine: Sendable {
+  public var runID: String
+  public var path: String
+  public var overrides: [RunJob.Override]
+
+  public init(runID: String, path: String, overrides: [RunJob.Override]) {
+    self.runID = runID
+    self.path = path
+    self.overrides = overrides
+  }
+
+  public var text: String {
+    var words = ["callsim", "replay", TextStyle.shellQuoted(runID)]
+    // Under the default folder the id alone finds the file.
+    if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(TextStyle.shellQuoted(path)) }
+    for override in overrides { words += ["--set", TextStyle.shellQuoted("\(override.name)=\(override.value)")] }
+    return words.joined(separator: " ")
+  }
+}

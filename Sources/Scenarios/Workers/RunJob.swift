@@ -1,0 +1,90 @@
+internal import VirtualPeer
+
+/// One run for a worker: which cell of which file, with which seed, and what to write.
+public struct RunJob: Sendable, Equatable {
+  public enum Output: Sendable, Equatable {
+    case nothing
+    /// Everything, into this folder.
+    case artifacts(folder: String)
+    /// The trace alone, to this file.
+    case trace(file: String)
+  }
+
+  public var path: String
+  public var cellID: String
+  public var seed: UInt64
+  public var overrides: [Override]
+  public var output = Output.nothing
+
+  /// One `--set name=value`.
+  public struct Override: Sendable, Equatable {
+    public var name: String
+    public var value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  public init(path: String, cellID: String, seed: UInt64, overrides: [Override] = [], output: Output = .nothing) {
+    self.path = path
+    self.cellID = cellID
+    self.seed = seed
+    self.overrides = overrides
+    self.output = output
+  }
+
+  public var runID: String { "\(cellID)#\(seed)" }
+}
+
+extension RunJob {
+  var json: JSON {
+    var members: [JSON.Member] = [
+      .init("path", .string(path)), .init("cell", .string(cellID)), .init("seed", .unsigned(seed)),
+      .init("set", .array(overrides.map { .strings([$0.name, $0.value]) })),
+    ]
+    switch output {
+    case .nothing: break
+    case .artifacts(let folder): members.append(.init("artifacts", .string(folder)))
+    case .trace(let file): members.append(.init("trace", .string(file)))
+    }
+    return .object(members)
+  }
+
+  init?(json: JSON) {
+    guard let path = json["path"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
+      let set = json["set"]?.array
+    else { return nil }
+    let overrides = set.compactMap { pair in
+      pair.strings.count == 2 ? Override(name: pair.strings[0], value: pair.strings[1]) : nil
+    }
+    self.init(path: path, cellID: cell, seed: seed, overrides: overrides)
+    if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
+    if let file = json["trace"]?.string { output = .trace(file: file) }
+  }
+}
+
+/// What a worker says about a job.
+enum WorkerReply {
+  case result(RunResult)
+  /// The harness failed; nothing is known about the run.
+  case failure(String)
+
+  var json: JSON {
+    switch self {
+    case .result(let result): .object([.init("result", result.json)])
+    case .failure(let message): .object([.init("error", .string(message))])
+    }
+  }
+
+  init?(json: JSON) {
+    if let result = json["result"].flatMap({ RunResult(json: $0) }) {
+      self = .result(result)
+    } else if let message = json["error"]?.string {
+      self = .failure(message)
+    } else {
+      return nil
+    }
+  }
+}

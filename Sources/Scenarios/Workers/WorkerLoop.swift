@@ -1,0 +1,79 @@
+internal import Foundation
+public import Profiles
+internal import VirtualPeer
+
+/// The worker's end of the pipe: runs one job after the other, a line of JSON each way.
+public struct WorkerLoop {
+  private let profiles: ProfileCatalogue
+  private var files: [(path: String, overrides: [RunJob.Override], file: ScenarioFile)] = []
+
+  public init(profiles: ProfileCatalogue) { self.profiles = profiles }
+
+  /// Runs until standard input ends.
+  public mutating func run() {
+    // Replies go to the pipe alone: whatever else prints, prints to standard error.
+    let replies = dup(STDOUT_FILENO)
+    dup2(STDERR_FILENO, STDOUT_FILENO)
+    while let line = readLine(strippingNewline: true) {
+      let reply: WorkerReply
+      if let json = try? JSON(parsing: line.utf8), let job = RunJob(json: json) {
+        reply = execute(job)
+      } else {
+        reply = .failure("a job could not be read; are both processes the same version of callsim?")
+      }
+      ChildPipe.writeAll(Array((reply.json.description + "\n").utf8), to: replies)
+    }
+  }
+
+  mutating func execute(_ job: RunJob) -> WorkerReply {
+    do {
+      return .result(try JobExecution(job: job, profiles: profiles).result(cell: try cell(of: job)))
+    } catch {
+      return .failure("\(error)")
+    }
+  }
+
+  private mutating func cell(of job: RunJob) throws -> Cell {
+    // Jobs come file by file, so the newest is enough to keep.
+    if files.last?.path != job.path || files.last?.overrides != job.overrides {
+      let overrides = job.overrides.map { (name: $0.name, value: $0.value) }
+      let loaded = ScenarioFile.load(path: job.path, registry: profiles.registry, overrides: overrides)
+      guard let file = loaded.scenario else { throw JobError(message: "\(job.path) changed while it was being run") }
+      files = [(job.path, job.overrides, file)]
+    }
+    guard let cell = files[0].file.cells.first(where: { $0.id == job.cellID }) else {
+      throw JobError(message: "\(job.path) has no cell '\(job.cellID)' any more")
+    }
+    return cell
+  }
+}
+
+/// One job in this process.
+struct JobExecution {
+  let job: RunJob
+  let profiles: ProfileCatalogue
+
+  func result(cell: Cell) throws -> RunResult {
+    let run = SingleRun(cell: cell, seed: job.seed, path: job.path, profiles: profiles)
+    switch job.output {
+    case .nothing: return try run.execute(outputs: RunOutputs())
+    case .trace(let path):
+      let file = try TraceFile(path: path)
+      var outputs = RunOutputs()
+      outputs.observers = [file]
+      let result = try run.execute(outputs: outputs)
+      try file.close()
+      return result
+    case .artifacts(let folder):
+      let artifacts = try RunArtifacts(folder: folder)
+      let result = try run.execute(outputs: artifacts.outputs)
+      try artifacts.finish(result)
+      return result
+    }
+  }
+}
+
+struct JobError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import Scenarios
+
+/// The command line: parses arguments, calls Scenarios, prints.
+struct CallSim: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "callsim",
+    abstract: "A flight simulator for call apps: scripted calls over simulated networks, in virtual time.",
+    discussion: """
+      Start with 'callsim run' in a folder that has scenarios/. What anything in a scenario means, \
+      'callsim explain <name>' tells.
+      """,
+    version: RunEnvironment.version,
+    subcommands: [
+      RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
+      SchemaCommand.self, DoctorCommand.self, WorkerCommand.self,
+    ])
+}
+
+@main
+enum Main {
+  static func main() {
+    do {
+      var command = try CallSim.parseAsRoot()
+      try command.run()
+    } catch let problem as UsageProblem {
+      Output.error("error: \(problem.message)\n")
+      exit(ExitStatus.badUsage.rawValue)
+    } catch let status as ExitCode {
+      exit(status.rawValue)
+    } catch {
+      let code = CallSim.exitCode(for: error)
+      let text = CallSim.fullMessage(for: error)
+      if code.isSuccess {
+        Output.text(text + "\n")
+        exit(0)
+      }
+      Output.error(text + "\n")
+      exit(code == .validationFailure ? ExitStatus.badUsage.rawValue : ExitStatus.inconclusive.rawValue)
+    }
+  }
+}
+
+/// Arguments that parse and still cannot be meant. The message says what to do instead.
+struct UsageProblem: Error {
+  let message: String
+}
+
+extension ExitStatus {
+  /// Ends the command.
+  var code: ExitCode { ExitCode(rawValue) }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import CallSession
+import Foundation
+import Scenarios
+
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", abstract: "Show versions and check that this machine can run scenarios.",
+    discussion: "Exit codes: 0 everything works, 4 something does not.")
+
+  func run() throws {
+    let environment = RunEnvironment.current
+    var rows = [("callsim", RunEnvironment.version + (environment.revision.map { " (\($0))" } ?? ""))]
+    rows.append(("Swift", RunEnvironment.swiftVersion))
+    rows += environment.libraries.map { ($0.name, $0.version) }
+    rows.append(("processor", environment.processorFeatures.joined(separator: " ")))
+    rows.append(("processors", "\(ProcessInfo.processInfo.activeProcessorCount)"))
+    for (name, value) in rows { Output.text(Self.row(name, value)) }
+    let checks = SelfCheck.all
+    for check in checks { Output.text(Self.row(check.name, check.isPassed ? "ok" : "FAILED: \(check.advice)")) }
+    throw (checks.allSatisfy(\.isPassed) ? ExitStatus.pass : .inconclusive).code
+  }
+
+  private static func row(_ name: String, _ value: String) -> String {
+    name + String(repeating: " ", count: max(1, 16 - name.count)) + value + "\n"
+  }
+}

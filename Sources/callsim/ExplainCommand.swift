@@ -1,0 +1,30 @@
+import ArgumentParser
+import Profiles
+import Scenarios
+
+struct ExplainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "Tell what a scenario, key, code, value, fault, action or state means.",
+    discussion: "For example: callsim explain E210, callsim explain link.down, callsim explain fault.")
+
+  @Argument(help: "A name as scenarios have it, a diagnostic code, or a scenario's id.")
+  var topic: String
+
+  @Argument(help: "Where to look for scenarios. (default: scenarios)")
+  var paths: [String] = []
+
+  func run() throws {
+    let registry = ProfileCatalogue.builtIn.registry
+    let reference = ScenarioReference(registry: registry)
+    if let text = reference.explain(topic) { return Output.text(text) }
+    let names = NameReference(registry: registry)
+    if let text = names.explain(topic) { return Output.text(text) }
+    // Scenarios are looked for last, and only where there are some.
+    let files = (try? ScenarioFinder.files(at: paths)) ?? []
+    let collection = ScenarioCollection(paths: files, registry: registry, overrides: [])
+    if let text = ScenarioOutline.text(topic, in: collection.files) { return Output.text(text) }
+    let topics = reference.topics + names.topics + collection.files.map(\.id)
+    let hint = Suggestion.hint(for: topic, among: topics) ?? "'callsim explain expect' is a good place to start"
+    throw UsageProblem(message: "nothing is called '\(topic)'; \(hint)")
+  }
+}

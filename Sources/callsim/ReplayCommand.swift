@@ -1,0 +1,93 @@
+import ArgumentParser
+import CallCore
+import Foundation
+import Profiles
+import Scenarios
+
+struct ReplayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "Play one run again and print its events.",
+    discussion: """
+      For example: callsim replay 'nat/cgnat[turn=tcp]#7' --until 12.3s --trace ice,dtls. The same file and seed play \
+      the same run. Exit codes are those of 'callsim run'.
+      """)
+
+  @Argument(help: "A run as reports name it, id[var=value,…]#seed, or the folder of a run in callsim-runs/.")
+  var target: String
+
+  @Argument(help: "Where to look for the scenario. (default: scenarios)")
+  var paths: [String] = []
+
+  @Option(help: ArgumentHelp("Print nothing later than this virtual time.", valueName: "12.3s"))
+  var until: String?
+
+  @Option(help: ArgumentHelp("Print only events of these kinds, or about these subjects.", valueName: "ice,dtls,…"))
+  var trace: String?
+
+  @Option(
+    name: .customLong("set"), help: ArgumentHelp("Stands in for a value of vars or matrix.", valueName: "key=value"))
+  var overrides: [String] = []
+
+  func run() throws {
+    let overrides = try overrides.map { try Assignment.parse($0, option: "--set") }
+    let limit = try until.map(Self.time)
+    let (name, paths) = try resolveTarget()
+    let collection = ScenarioCollection(
+      paths: try ScenarioArguments.find(paths), registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
+    let (file, cell) = try find(name, in: collection)
+    let seed = name.seed ?? file.seeds.all.first ?? 1
+    let topics = (trace ?? "").split(separator: ",").map(String.init)
+    var outputs = RunOutputs()
+    outputs.observers = [TraceTimeline(topics: topics, until: limit, write: { print($0, terminator: "") })]
+    let run = SingleRun(cell: cell, seed: seed, path: file.path, profiles: .builtIn)
+    let result = try run.execute(outputs: outputs)
+    let command = ReplayCommandLine(runID: result.id, path: file.path, overrides: overrides).text
+    let reported = ReportedRun(result: result, replay: command)
+    let style = Output.style(for: 1)
+    if result.verdict == .pass {
+      Output.text("\(style.paint("PASS", .success)) \(result.id)\n")
+    } else {
+      Output.text(FailureText(reported, style: style).text)
+    }
+    throw ExitStatus(result.verdict).code
+  }
+
+  /// A run folder says itself which run it is of.
+  private func resolveTarget() throws -> (RunName, [String]) {
+    let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
+    guard let data = FileManager.default.contents(atPath: folder + "/result.json") else {
+      return (RunName(target), paths)
+    }
+    guard let result = RunResult(fileContents: Array(data)) else {
+      throw UsageProblem(message: "\(folder)/result.json cannot be read; name the run itself: id#seed")
+    }
+    return (RunName(result.id), paths.isEmpty ? [result.path] : paths)
+  }
+
+  private func find(_ name: RunName, in collection: ScenarioCollection) throws -> (ScenarioFile, Cell) {
+    let matches = collection.files.filter { $0.id == name.scenarioID }
+    guard let file = matches.first else {
+      // A file that cannot be read has no id: it may be the one that is looked for.
+      try collection.requireValid()
+      let hint =
+        Suggestion.hint(for: name.scenarioID, among: collection.files.map(\.id)) ?? "'callsim list' shows them all"
+      throw UsageProblem(message: "no scenario is called '\(name.scenarioID)'; \(hint)")
+    }
+    guard let cell = file.cells.first(where: { $0.id == name.cellID }) else {
+      let cells = file.cells.map(\.id)
+      let hint = Suggestion.hint(for: name.cellID, among: cells) ?? "'callsim list' shows them all"
+      throw UsageProblem(message: "\(file.path) has no cell '\(name.cellID)'; \(hint)")
+    }
+    return (file, cell)
+  }
+
+  /// `12.3s`, `250ms`, `2min`.
+  private static func time(_ text: String) throws -> Instant {
+    let units: [(String, Double)] = [("ms", 1e6), ("us", 1e3), ("ns", 1), ("min", 60e9), ("s", 1e9)]
+    for (unit, scale) in units where text.hasSuffix(unit) {
+      guard let number = Double(text.dropLast(unit.count)), number >= 0, number * scale < 9e18 else { break }
+      return Instant(nanoseconds: Int64((number * scale).rounded()))
+    }
+    throw UsageProblem(message: "--until takes a virtual time such as 12.3s or 250ms, not '\(text)'")
+  }
+}

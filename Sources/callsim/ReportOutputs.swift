@@ -1,0 +1,62 @@
+import Foundation
+import Scenarios
+
+/// The reporters of a suite and the files they write to.
+struct ReportOutputs {
+  private let requests: [ReportRequest]
+  private let quiet: Bool
+  private var files: [FileHandle] = []
+
+  init(requests: [ReportRequest], quiet: Bool) throws {
+    self.requests = requests
+    self.quiet = quiet
+  }
+
+  /// Opens every file before the first run, so that a mistyped folder is not noticed after the last.
+  mutating func open() throws -> [any Reporter] {
+    var reporters: [any Reporter] = [people]
+    for request in requests {
+      let write = try writer(request.file)
+      switch request.kind {
+      case .junit: reporters.append(JUnitReporter(write: write))
+      case .tap: reporters.append(TAPReporter(write: write))
+      case .json: reporters.append(JSONLinesReporter(write: write))
+      case .github: reporters.append(GitHubReporter(write: write, writeSummary: try stepSummary()))
+      }
+    }
+    return reporters
+  }
+
+  func close() throws { for file in files { try file.close() } }
+
+  /// Text for people goes to standard error when programs read standard output.
+  private var people: TerminalReporter {
+    let isTaken = requests.contains { $0.file == "-" && $0.kind != .github }
+    let descriptor: Int32 = isTaken ? 2 : 1
+    let detail: TerminalReporter.Detail = quiet ? .quiet : Output.isTerminal(descriptor) ? .live : .lines
+    let style = Output.style(for: descriptor)
+    return TerminalReporter(detail: detail, style: style) { isTaken ? Output.error($0) : Output.text($0) }
+  }
+
+  private mutating func writer(_ path: String) throws -> (String) -> Void {
+    guard path != "-" else { return Output.text }
+    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
+    else {
+      throw UsageProblem(message: "the report '\(path)' cannot be written; does its folder exist?")
+    }
+    files.append(file)
+    return { file.write(Data($0.utf8)) }
+  }
+
+  /// GitHub names the file; what other steps wrote to it stays.
+  private mutating func stepSummary() throws -> ((String) -> Void)? {
+    guard let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else { return nil }
+    if !FileManager.default.fileExists(atPath: path) {
+      _ = FileManager.default.createFile(atPath: path, contents: nil)
+    }
+    guard let file = FileHandle(forWritingAtPath: path) else { return nil }
+    try file.seekToEnd()
+    files.append(file)
+    return { file.write(Data($0.utf8)) }
+  }
+}

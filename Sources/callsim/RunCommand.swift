@@ -1,0 +1,145 @@
+public import ArgumentParser
+import Foundation
+import Profiles
+public import Scenarios
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run scenarios and judge them.",
+    discussion: """
+      Exit codes: 0 pass, 1 expectation failed, 2 bad usage, 3 bad scenario, 4 inconclusive (harness error), \
+      5 invariant broken or crash, 6 not deterministic, 7 nothing ran or vacuous, 8 wall limit, 130 interrupted. \
+      Of several the worst counts, in the order 6, 4, 5, 1, 8, 7.
+      """)
+
+  @OptionGroup var scenarios: ScenarioArguments
+
+  @Option(name: .shortAndLong, help: "Only scenarios with one of these tags.")
+  var tag: [String] = []
+
+  @Option(name: .customShort("k"), help: "Only cells whose id, or scenarios whose title, contains this.")
+  var text: String?
+
+  @Option(help: ArgumentHelp("Only cells of the matrix with these values.", valueName: "var=value,…"))
+  var cell: String?
+
+  @Option(help: "Run with this seed alone.")
+  var seed: UInt64?
+
+  @Option(help: "Run with the seeds 1 to this.")
+  var seeds: Int?
+
+  @Option(name: .shortAndLong, help: "Runs at the same time. (default: the number of processors)")
+  var jobs: Int?
+
+  @Flag(help: "Start nothing more after the first run that does not pass.")
+  var failFast = false
+
+  @Option(help: ArgumentHelp("Run one of n equal shares.", valueName: "i/n"))
+  var shard: String?
+
+  @Flag(help: "Run everything twice, in two processes, and compare.")
+  var checkDeterminism = false
+
+  @Option(
+    help: ArgumentHelp("Write reports: junit, tap, json, github; FILE - is standard output.", valueName: "kind=FILE,…"))
+  var report: [String] = []
+
+  @Option(help: "Which runs leave their files in callsim-runs/: fail, all or none.")
+  var artifacts = SuiteRunner.ArtifactMode.fail
+
+  @Flag(help: "One JSON event a line on standard output; text goes to standard error.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Failures and the closing line only.")
+  var quiet = false
+
+  func run() throws {
+    let selection = try selection()
+    var outputs = try ReportOutputs(requests: try requests(), quiet: quiet)
+    let collection = try scenarios.load()
+    try collection.requireValid()
+    let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
+    guard !plan.runs.isEmpty else {
+      Output.error("error: nothing to run; 'callsim list' shows what there is to choose from\n")
+      throw ExitStatus.vacuous.code
+    }
+    let runner = SuiteRunner(plan: plan, options: options, reporters: try outputs.open())
+    let outcome = try runner.run(header(plan))
+    try outputs.close()
+    if outcome.isInterrupted {
+      Output.error("interrupted: \(outcome.summary.notRun) runs did not finish\n")
+      throw ExitStatus.interrupted.code
+    }
+    throw outcome.summary.exitStatus.code
+  }
+
+  private var options: SuiteRunner.Options {
+    var options = SuiteRunner.Options(
+      executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
+    options.jobs = jobs ?? ProcessInfo.processInfo.activeProcessorCount
+    options.failFast = failFast
+    options.checkDeterminism = checkDeterminism
+    options.artifacts = artifacts
+    return options
+  }
+
+  private func requests() throws -> [ReportRequest] {
+    var requests: [ReportRequest] = []
+    for text in report {
+      do { requests += try ReportRequest.parse(text) } catch { throw UsageProblem(message: error.message) }
+    }
+    if json { requests.append(ReportRequest(kind: .json, file: "-")) }
+    let isGitHub = ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true"
+    if isGitHub, !requests.contains(where: { $0.kind == .github }) {
+      requests.append(ReportRequest(kind: .github, file: "-"))
+    }
+    let claims = requests.filter { $0.file == "-" && $0.kind != .github }
+    guard claims.count <= 1 else {
+      let kinds = claims.map(\.kind.rawValue).joined(separator: " and ")
+      throw UsageProblem(message: "\(kinds) cannot share standard output; give one of them a file: --report junit=FILE")
+    }
+    return requests
+  }
+
+  private func selection() throws -> SuiteSelection {
+    var selection = SuiteSelection()
+    selection.tags = tag
+    selection.text = text
+    selection.cell = try (cell ?? "").split(separator: ",").map { try Assignment.parse(String($0), option: "--cell") }
+    guard seed == nil || seeds == nil else {
+      throw UsageProblem(message: "--seed and --seeds exclude each other; choose one")
+    }
+    if let seeds, !(1...1_000_000).contains(seeds) {
+      throw UsageProblem(message: "--seeds takes a count from 1 to 1000000, not \(seeds)")
+    }
+    if let jobs, !(1...1024).contains(jobs) {
+      throw UsageProblem(message: "--jobs takes a count from 1 to 1024, not \(jobs)")
+    }
+    selection.seed = seed
+    selection.seedCount = seeds
+    selection.shard = try shard.map(Self.parseShard)
+    selection.overrides = try scenarios.parsedOverrides()
+    return selection
+  }
+
+  private static func parseShard(_ text: String) throws -> (index: Int, count: Int) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let index = parts[0], let count = parts[1], count >= 1, (1...count).contains(index) else {
+      throw UsageProblem(message: "--shard takes i/n with i from 1 to n, such as 2/8, not '\(text)'")
+    }
+    return (index, count)
+  }
+
+  private func header(_ plan: SuitePlan) -> SuiteHeader {
+    var words = scenarios.overrides.map { "--set \($0)" }
+    words += tag.map { "--tag \($0)" }
+    if let text { words.append("-k \(text)") }
+    if let cell { words.append("--cell \(cell)") }
+    if let shard { words.append("--shard \(shard)") }
+    if checkDeterminism { words.append("--check-determinism") }
+    return SuiteHeader(plan, environment: .current, options: words)
+  }
+}
+
+extension SuiteRunner.ArtifactMode: ExpressibleByArgument {}

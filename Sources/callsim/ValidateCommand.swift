@@ -1,0 +1,58 @@
+import ArgumentParser
+import Scenarios
+
+struct ValidateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Check scenario files without running them.",
+    discussion: "Exit codes: 0 nothing is wrong, 2 bad usage, 3 a file has errors.")
+
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, github }
+
+  @OptionGroup var scenarios: ScenarioArguments
+
+  @Option(help: "text, json or github.")
+  var format = Format.text
+
+  @Flag(help: "Treat warnings as errors.")
+  var strict = false
+
+  func run() throws {
+    let collection = try scenarios.load()
+    switch format {
+    case .text: printText(collection)
+    case .json: printJSON(collection)
+    case .github:
+      for report in collection.reports { Output.text(report.rendered(as: .github)) }
+      for clash in collection.clashes { Output.text("::error::\(ScenarioCollection.text(clash))\n") }
+    }
+    let isBad = collection.errorCount > 0 || !collection.clashes.isEmpty || (strict && collection.warningCount > 0)
+    throw (isBad ? ExitStatus.badScenario : .pass).code
+  }
+
+  private func printText(_ collection: ScenarioCollection) {
+    let style = Output.style(for: 1)
+    for report in collection.reports { Output.text(report.rendered(as: .text(color: style.isColored))) }
+    for clash in collection.clashes { Output.text("error: \(ScenarioCollection.text(clash))\n") }
+    let cells = collection.files.reduce(0) { $0 + $1.cells.count }
+    let errors = collection.errorCount + collection.clashes.count
+    var line = "\(count(collection.files.count, "scenario")) in \(count(cells, "cell"))"
+    line += ", \(count(errors, "error")), \(count(collection.warningCount, "warning"))"
+    Output.text(style.paint(line, errors == 0 ? .success : .failure) + "\n")
+  }
+
+  /// One array over all files.
+  private func printJSON(_ collection: ScenarioCollection) {
+    Output.text("[" + collection.reports.map(\.jsonObjects).joined(separator: ",\n ") + "]\n")
+  }
+
+  private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}
+
+extension DiagnosticReport {
+  /// The members of the rendered array, without its brackets.
+  fileprivate var jsonObjects: String {
+    var text = rendered(as: .json)
+    while let last = text.last, last.isNewline { text.removeLast() }
+    return String(text.dropFirst().dropLast())
+  }
+}

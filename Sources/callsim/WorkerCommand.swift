@@ -1,0 +1,15 @@
+import ArgumentParser
+import Profiles
+import Scenarios
+
+/// The other end of `run`: takes jobs on standard input.
+struct WorkerCommand: ParsableCommand {
+  static let name = "worker"
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Run jobs that 'callsim run' sends.", shouldDisplay: false)
+
+  func run() {
+    var loop = WorkerLoop(profiles: .builtIn)
+    loop.run()
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// The built program, run as users run it.
+struct Program {
+  struct Outcome {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  /// Next to the test bundle in the build folder.
+  static let path: String = {
+    let fromBundle = Bundle.allBundles.map(\.bundlePath).first { $0.hasSuffix(".xctest") }
+    let test = fromBundle ?? CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+    return URL(filePath: test).deletingLastPathComponent().appending(path: "callsim").path
+  }()
+
+  /// Runs it in a folder and waits for its end.
+  static func run(
+    _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:]
+  ) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(filePath: folder)
+    var variables = ProcessInfo.processInfo.environment
+    for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CALLSIM_REVISION", "COLUMNS"] { variables[name] = nil }
+    variables.merge(environment) { $1 }
+    process.environment = variables
+    // Files instead of pipes: nothing can fill up while nobody reads.
+    let base = NSTemporaryDirectory() + "callsim-output-\(UUID().uuidString)"
+    let names = [base + ".out", base + ".err"]
+    for name in names { _ = FileManager.default.createFile(atPath: name, contents: nil) }
+    defer { for name in names { try? FileManager.default.removeItem(atPath: name) } }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle(forWritingAtPath: names[0])
+    process.standardError = FileHandle(forWritingAtPath: names[1])
+    try process.run()
+    process.waitUntilExit()
+    let texts = try names.map { try String(contentsOfFile: $0, encoding: .utf8) }
+    return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
+  }
+}
+
+/// A folder with scenario files that is gone after the test.
+final class Workspace {
+  let path: String
+
+  init(_ files: [String: String] = [:]) throws {
+    path = NSTemporaryDirectory() + "callsim-cli-\(UUID().uuidString)"
+    for (name, text) in files {
+      let file = URL(filePath: path).appending(path: name)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Program.Outcome {
+    try Program.run(arguments, in: path, environment: environment)
+  }
+
+  func text(_ name: String) throws -> String { try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
+  func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
+}

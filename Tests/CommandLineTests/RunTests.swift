@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@Suite struct RunTests {
+  @Test func `a passing suite prints a line for every run and exits with 0`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a"), "scenarios/b/b.yaml": Fixture.scenario("b"),
+    ])
+    let outcome = try workspace.run("run")
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("callsim 0.1.0, OpenSSL ") == true)
+    #expect(lines.dropFirst().first?.hasPrefix("2 files, 2 cells, 2 runs, seed 1, files ") == true)
+    #expect(lines.dropFirst(2).map { $0.prefix(9) } == ["PASS a#1 ", "PASS b#1 ", "2 passed,"])
+    #expect(lines.last == "2 passed, 0 failed")
+    #expect(!workspace.has("callsim-runs"))
+  }
+
+  @Test func `a failed expectation exits with 1 and leaves everything to follow it up`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
+    let outcome = try workspace.run("run", "--report", "junit=j.xml,tap=t.tap")
+    #expect(outcome.status == 1, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("FAIL a#1   virtual "))
+    #expect(outcome.output.contains("  scenarios/a.yaml:12:"))
+    #expect(outcome.output.contains("  why        hanging up must end the call\n"))
+    #expect(outcome.output.contains("  replay     callsim replay 'a#1'\n"))
+    #expect(outcome.output.hasSuffix("0 passed, 1 failed\n"))
+    for name in ["trace.jsonl", "run.pcapng", "sequence.mmd", "result.json"] {
+      #expect(workspace.has("callsim-runs/a#1/\(name)"), "\(name)")
+      #expect(workspace.has("callsim-runs/latest/\(name)"), "\(name)")
+    }
+    #expect(try workspace.text("callsim-runs/a#1/sequence.mmd").hasPrefix("sequenceDiagram\n  participant P0 as "))
+    #expect(try workspace.text("j.xml").contains("<failure type=\"fail\" message=\""))
+    #expect(try workspace.text("t.tap").contains("not ok 1 - a\\#1\n"))
+  }
+
+  @Test func `the replay command plays the same run again`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
+    _ = try workspace.run("run")
+    let byName = try workspace.run("replay", "a#1", "--trace", "call")
+    let byFolder = try workspace.run("replay", "callsim-runs/latest", "--trace", "call")
+    #expect(byName.status == 1 && byFolder.status == 1)
+    #expect(byName.output.contains("alice         call.state"))
+    let events = { (text: String) in text.split(separator: "\n").filter { $0.contains(" s  ") } }
+    #expect(events(byName.output) == events(byFolder.output))
+    let early = try workspace.run("replay", "a#1", "--until", "500ms")
+    #expect(!early.output.contains("connected"))
+  }
+
+  @Test func `a trigger that never fires is vacuous and exits with 7`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", accept: "connected")])
+    let outcome = try workspace.run("run", "--artifacts", "none")
+    #expect(outcome.output.contains("VACUOUS a#1"), "\(outcome.output)")
+    #expect(outcome.status == 7)
+  }
+
+  @Test func `choosing nothing is vacuous`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
+    let outcome = try workspace.run("run", "-t", "nightly")
+    #expect(outcome.status == 7)
+    #expect(outcome.errors == "error: nothing to run; 'callsim list' shows what there is to choose from\n")
+  }
+
+  @Test func `JSON has standard output to itself`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "seeds: { count: 3 }")])
+    let outcome = try workspace.run("run", "--json", "--jobs", "3")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let events = try outcome.output.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(events.map { $0["event"] as? String } == ["begin", "run", "run", "run", "end"])
+    let seeds = events.compactMap { ($0["result"] as? [String: Any])?["seed"] as? Int }
+    #expect(seeds == [1, 2, 3])
+    #expect(outcome.errors.hasSuffix("3 passed, 0 failed\n"))
+  }
+
+  @Test func `the same suite gives the same results in one process or in several`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "seeds: { count: 4 }")])
+    let hashes = try ["1", "4"].map { jobs in
+      try workspace.run("run", "--json", "--jobs", jobs).output.split(separator: "\n").compactMap { line -> String? in
+        let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return (event?["result"] as? [String: Any])?["traceHash"] as? String
+      }
+    }
+    #expect(hashes[0] == hashes[1])
+    #expect(Set(hashes[0]).count == 4)
+  }
+
+  @Test func `two processes give the same events`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run("run", "--check-determinism")
+    #expect(outcome.status == 0, "\(outcome.output)")
+  }
+
+  @Test func `in GitHub a failure annotates its line and the summary shows the diagram`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a", code: "declined"), "summary.md": "before\n",
+    ])
+    let outcome = try workspace.run(
+      "run", environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "summary.md"])
+    #expect(outcome.output.contains("::error file=scenarios/a.yaml,line=12,"))
+    let summary = try workspace.text("summary.md")
+    #expect(summary.hasPrefix("before\n### callsim: 0 passed, 1 failed\n"))
+    #expect(summary.contains("```mermaid\nsequenceDiagram\n"))
+  }
+
+  @Test func `list shows cells, seeds and tags`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a", more: "title: one call\ntags: [ci]\nseeds: { count: 2 }")
+    ])
+    #expect(try workspace.run("list").output == "a  one call  (seeds 1-2)  [ci]\n")
+    let json = try workspace.run("list", "--json").output
+    #expect(
+      json == """
+        [{"id":"a","path":"scenarios/a.yaml","title":"one call","tags":["ci"],"seeds":[1,2],"cells":["a"]}]
+
+        """)
+  }
+}

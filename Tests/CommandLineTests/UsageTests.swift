@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite struct UsageTests {
+
+  @Test(arguments: ["callsim", "run", "validate", "list", "explain", "replay", "schema", "doctor"])
+  func `every help text is as it was reviewed`(command: String) throws {
+    let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
+    let outcome = try Program.run(arguments, environment: ["COLUMNS": "80"])
+    #expect(outcome.status == 0)
+    let golden = try String(contentsOfFile: Self.golden(command), encoding: .utf8)
+    #expect(outcome.output == golden)
+  }
+
+  private static func golden(_ command: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Help/\(command).txt").path
+  }
+
+  @Test(arguments: [
+    (["run", "--nope"], "Unknown option '--nope'"),
+    (["run", "--seed", "1", "--seeds", "2"], "--seed and --seeds exclude each other; choose one"),
+    (["run", "--shard", "3/2"], "--shard takes i/n with i from 1 to n, such as 2/8, not '3/2'"),
+    (["run", "--seeds", "0"], "--seeds takes a count from 1 to 1000000, not 0"),
+    (["run", "--jobs", "0"], "--jobs takes a count from 1 to 1024, not 0"),
+    (["run", "--set", "loss"], "--set takes name=value, not 'loss'; write --set 'loss=10%'"),
+    (["run", "--report", "junitt=x"], "unknown report 'junitt=x'; did you mean 'junit'?"),
+    (["run", "--json", "--report", "tap=-"], "cannot share standard output; give one of them a file"),
+    (["run", "nowhere"], "'nowhere' does not exist; name a scenario file or a folder that holds some"),
+    (["run"], "there is no folder 'scenarios' here; run callsim where it is, or name a file or folder"),
+    (["run", "--artifacts", "some"], "--artifacts"),
+    (["explain"], "Missing expected argument '<topic>'"),
+    (["explain", "link.dwon"], "nothing is called 'link.dwon'; did you mean 'link.down'?"),
+    (["replay", "hello#1", "--until", "soon"], "--until takes a virtual time such as 12.3s or 250ms, not 'soon'"),
+    (["frobnicate"], "Unexpected argument 'frobnicate'"),
+  ])
+  func `bad usage exits with 2 and says what to do instead`(arguments: [String], message: String) throws {
+    let workspace = try Workspace()
+    let outcome = try Program.run(arguments, in: workspace.path)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `the version is one line`() throws {
+    let outcome = try Program.run(["--version"])
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "0.1.0\n")
+  }
+
+  @Test func `explain knows codes, faults, states and scenarios`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    #expect(try workspace.run("explain", "e210").output.hasPrefix("E210 (error)\n"))
+    #expect(try workspace.run("explain", "link.down").output.contains("link"))
+    #expect(try workspace.run("explain", "ringing").output.contains("state of call.state of knotos"))
+    #expect(try workspace.run("explain", "bob.call.state").output.contains("state machine of knotos"))
+    #expect(try workspace.run("explain", "consent").output.contains("invariant, on unless turned off"))
+    let scenario = try workspace.run("explain", "a").output
+    #expect(scenario.hasPrefix("a  scenarios/a.yaml\n"))
+    #expect(scenario.contains("ends: alice, code: local-hangup"))
+  }
+
+  @Test func `doctor finds this machine fit`() throws {
+    let outcome = try Program.run(["doctor"])
+    #expect(outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.contains("virtual clock   ok\n"))
+    for library in ["OpenSSL", "libsrtp", "libopus", "libvpx"] { #expect(outcome.output.contains(library)) }
+  }
+
+  @Test func `the schema is one JSON document`() throws {
+    let outcome = try Program.run(["schema"])
+    #expect(outcome.status == 0)
+    let schema = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+    #expect(schema?["$schema"] as? String == "http://json-schema.org/draft-07/schema#")
+  }
+}

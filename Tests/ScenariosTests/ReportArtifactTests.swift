@@ -1,0 +1,141 @@
+import CallCore
+import Foundation
+import Testing
+import VirtualPeer
+
+@testable import Scenarios
+
+@Suite struct ReportArtifactTests {
+  /// A folder that is gone after the test.
+  private func withFolder(_ body: (String) throws -> Void) throws {
+    let folder = NSTemporaryDirectory() + "callsim-tests-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try body(folder)
+  }
+
+  @Test func `a WAV file says how long it is`() throws {
+    try withFolder { folder in
+      let file = try WAVFile(path: folder + "/a.wav")
+      let samples: [Int16] = [1, -2, 3]
+      file.append(samples.span)
+      file.append(samples.span)
+      try file.close()
+      let bytes = Array(try #require(FileManager.default.contents(atPath: folder + "/a.wav")))
+      #expect(bytes.count == 44 + 12)
+      #expect(Array(bytes[0..<4]) == Array("RIFF".utf8) && Array(bytes[4..<8]) == [48, 0, 0, 0])
+      #expect(Array(bytes[24..<28]) == [0x80, 0xBB, 0, 0])
+      #expect(Array(bytes[40..<44]) == [12, 0, 0, 0])
+      #expect(Array(bytes[44..<50]) == [1, 0, 0xFE, 0xFF, 3, 0])
+    }
+  }
+
+  @Test func `a trace file has one event a line with its names`() throws {
+    try withFolder { folder in
+      let file = try TraceFile(path: folder + "/t.jsonl")
+      let trace = Trace()
+      trace.add(file)
+      let kind = trace.declare("ice.state", TraceField("value", .symbol), TraceField("took", .interval))
+      trace.now = .zero + .milliseconds(5)
+      trace.write(kind, trace.subject("alice"), trace.value("a\"b\n"), .interval(.seconds(1)))
+      trace.write(kind, trace.subject("bob"), cause: EventNumber(1), trace.value("x"), .interval(.zero))
+      try file.close()
+      let text = try String(contentsOfFile: folder + "/t.jsonl", encoding: .utf8)
+      #expect(
+        text == """
+          {"t":5000000,"n":1,"subject":"alice","kind":"ice.state","fields":{"value":"a\\"b\\n","took":1000000000}}
+          {"t":5000000,"n":2,"subject":"bob","kind":"ice.state","fields":{"value":"x","took":0},"cause":1}
+
+          """)
+    }
+  }
+
+  @Test func `the first difference of two traces is named`() throws {
+    let one = #"{"t":1000000,"n":2,"subject":"alice","kind":"ice.state","fields":{"value":"checking"}}"#
+    let other = #"{"t":1000000,"n":2,"subject":"alice","kind":"ice.state","fields":{"value":"failed"}}"#
+    try withFolder { folder in
+      try "same\n\(one)\n".write(toFile: folder + "/a", atomically: true, encoding: .utf8)
+      try "same\n\(other)\n".write(toFile: folder + "/b", atomically: true, encoding: .utf8)
+      let difference = try #require(TraceComparison.firstDifference(folder + "/a", folder + "/b"))
+      #expect(difference.summary == "event 2 at 0.001 s, alice ice.state: value \"checking\" or \"failed\"")
+      #expect(difference.time == .zero + .milliseconds(1))
+      #expect(TraceComparison.firstDifference(folder + "/a", folder + "/a") == nil)
+    }
+  }
+
+  @Test func `a trace that ends early differs where it ends`() {
+    let difference = TraceComparison.difference(3, nil, #"{"t":7,"n":3,"subject":"bob","kind":"x"}"#)
+    #expect(difference.summary == "event 3 at 0.000 s, bob x: only one of the runs has it")
+    #expect(difference.lines == ["one run: no more events", #"another: {"t":7,"n":3,"subject":"bob","kind":"x"}"#])
+  }
+
+  @Test(arguments: [
+    ("hello#1", "callsim-runs/hello#1"),
+    ("nat/cgnat[turn=tcp,net=lte/edge]#7", "callsim-runs/nat/cgnat[turn=tcp,net=lte%2Fedge]#7"),
+    ("a[x=10%]#1", "callsim-runs/a[x=10%25]#1"), ("a[x=é b]#1", "callsim-runs/a[x=é%20b]#1"),
+  ])
+  func `a run's folder has the run's name`(id: String, path: String) {
+    #expect(RunDirectory.path(of: id) == path)
+  }
+
+  @Test func `a sequence diagram shows messages, states and faults`() {
+    let trace = Trace()
+    let diagram = SequenceDiagram()
+    let vocabulary = ProfileVocabulary.small
+    trace.add(diagram)
+    let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: vocabulary)
+    alice.signalSent(type: "offer; #1", to: "bob", isLost: false)
+    alice.signalSent(type: "bye", to: "bob", isLost: true)
+    trace.now = .zero + .milliseconds(1_500)
+    alice.enter("call.state", "calling", on: "call")
+    let fault = trace.declare("fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
+    trace.write(fault, trace.subject("scenario"), trace.value("drop"), trace.value("link.down"))
+    #expect(
+      diagram.text == """
+        sequenceDiagram
+          participant P0 as alice
+          participant P1 as bob
+          P0->>P1: offer#59; #35;1 (0.000 s)
+          P0-xP1: bye (0.000 s)
+          Note over P0: call.state calling (1.500 s)
+          Note over P0,P1: fault link.down [drop] (1.500 s)
+
+        """)
+  }
+
+  @Test func `a sequence diagram stays readable however long the run`() {
+    let trace = Trace()
+    let diagram = SequenceDiagram()
+    trace.add(diagram)
+    let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: ProfileVocabulary.small)
+    for _ in 0..<1_000 { alice.signalSent(type: "x", to: "bob", isLost: false) }
+    let lines = diagram.text.split(separator: "\n")
+    #expect(lines.count == SequenceDiagram.lineLimit + 4)
+    #expect(lines.last == "  Note over P0: and 800 more")
+  }
+
+  @Test func `a timeline shows the topics that were asked for, up to a time`() {
+    let trace = Trace()
+    let text = Sample.TextBox()
+    trace.add(TraceTimeline(topics: ["ice"], until: .zero + .seconds(1)) { text.value += $0 })
+    let subject = trace.subject("alice")
+    let ice = trace.declare("ice.state", TraceField("value", .symbol))
+    let gathering = trace.declare("ice-gathering.state", TraceField("value", .symbol))
+    let iceberg = trace.declare("iceberg", TraceField("value", .symbol))
+    for kind in [ice, gathering, iceberg] { trace.write(kind, subject, trace.value("new")) }
+    trace.now = .zero + .seconds(2)
+    trace.write(ice, subject, trace.value("failed"))
+    let kinds = text.value.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(3).first }
+    #expect(kinds == ["ice.state", "ice-gathering.state"])
+  }
+}
+
+enum ProfileVocabulary {
+  static let small = Vocabulary(
+    profile: "small", summary: "",
+    machines: [
+      StateMachine(
+        "call.state", states: [.init("idle", ""), .init("calling", "")],
+        transitions: [.init("idle", "calling", on: "call")])
+    ], actions: [])
+}

@@ -1,0 +1,113 @@
+import CallCore
+import Foundation
+import Testing
+import VirtualPeer
+
+@testable import Scenarios
+
+@Suite struct ReportFormatTests {
+  private static let nasty = "<a> & \"b\"\n]]>|`x`\u{1} é 🙂 %0A::"
+
+  private func nastyRun(_ verdict: Verdict = .fail) -> ReportedRun {
+    let finding = Finding(
+      .expectation, Self.nasty, location: "s.yaml:3:7", expected: Self.nasty, actual: Self.nasty, time: .zero)
+    return Sample.run(verdict, findings: [finding])
+  }
+
+  @Test func `JUnit counts failures and errors by what they say about the software`() {
+    let text = Sample.output(of: Verdict.allCases.map { Sample.run($0) }) { JUnitReporter(write: $0) }
+    #expect(text.contains("tests=\"7\" failures=\"3\" errors=\"3\""))
+    #expect(text.contains("<error type=\"nondeterministic\""))
+    #expect(text.contains("<failure type=\"vacuous\""))
+  }
+
+  @Test func `JUnit is well-formed whatever the text`() throws {
+    let text = Sample.output(of: [nastyRun()]) { JUnitReporter(write: $0) }
+    let body = text.dropFirst("<?xml version=\"1.0\" encoding=\"UTF-8\"?>".count)
+    // What is left outside of tags has no markup, and attributes have no quotes or line ends of their own.
+    #expect(!body.contains("<a>") && !body.contains("\u{1}") && !body.contains("& "))
+    #expect(body.contains("message=\"&lt;a&gt; &amp; &quot;b&quot;&#10;]]&gt;|`x`\u{FFFD} é 🙂 %0A::: "))
+  }
+
+  @Test func `JUnit groups runs by their file`() {
+    var other = Sample.run(.pass)
+    other.result.path = "scenarios/other.yaml"
+    let text = Sample.output(of: [Sample.run(.pass), Sample.run(.pass), other]) { JUnitReporter(write: $0) }
+    #expect(text.components(separatedBy: "<testsuite ").count == 3)
+    #expect(text.contains("name=\"scenarios/nat/cgnat.yaml\" tests=\"2\""))
+  }
+
+  @Test func `TAP escapes what it gives a meaning to and ends with the plan`() {
+    let text = Sample.output(of: [Sample.run(.pass), nastyRun()]) { TAPReporter(write: $0) }
+    #expect(text.hasPrefix("TAP version 14\nok 1 - nat/cgnat[turn=tcp]\\#7\nnot ok 2 - "))
+    #expect(text.contains("  ---\n  verdict: fail\n"))
+    #expect(text.contains("    - title: \"<a> & \\\"b\\\"\\n]]>|`x`\\u0001 é 🙂 %0A::\"\n"))
+    #expect(text.hasSuffix("  ...\n1..2\n"))
+  }
+
+  @Test func `JSON lines are one object a line and give results back whole`() throws {
+    let run = nastyRun()
+    let text = Sample.output(of: [run]) { JSONLinesReporter(write: $0) }
+    let lines = text.split(separator: "\n")
+    #expect(lines.count == 3)
+    let event = try JSON(parsing: lines[1].utf8)
+    let result = try #require(event["result"].flatMap { RunResult(json: $0) })
+    #expect(result == run.result)
+    #expect(try JSON(parsing: lines[2].utf8)["exitStatus"]?.integer == 1)
+  }
+
+  @Test func `seeds that no signed word holds survive JSON`() throws {
+    var result = Sample.run(.pass).result
+    result.seed = .max
+    result.eventCount = .max
+    result.traceHash = .max
+    let json = try JSON(parsing: result.json.description.utf8)
+    #expect(RunResult(json: json) == result)
+  }
+
+  @Test func `annotations stand on the line of the expectation`() {
+    let text = Sample.output(of: [nastyRun()]) { GitHubReporter(write: $0, writeSummary: nil) }
+    #expect(text.hasPrefix("::error file=s.yaml,line=3,col=7,title=nat/cgnat[turn=tcp]#7%3A <a> & \"b\"%0A"))
+    #expect(text.split(separator: "\n").count == 1)
+    #expect(text.contains("%250A::"))
+  }
+
+  @Test func `a step summary lists what failed without letting text become markup`() {
+    let summary = Sample.TextBox()
+    _ = Sample.output(of: [nastyRun()]) { GitHubReporter(write: $0) { summary.value += $0 } }
+    #expect(summary.value.hasPrefix("### callsim: 0 passed, 1 failed\n"))
+    #expect(summary.value.contains("&lt;a> &amp; \"b\" ]]>".replacing("]]", with: "\\]\\]")))
+  }
+
+  @Test func `report requests are read with their files`() throws {
+    #expect(
+      try ReportRequest.parse("junit=a b.xml,tap,json=-")
+        == [.init(kind: .junit, file: "a b.xml"), .init(kind: .tap, file: "-"), .init(kind: .json, file: "-")])
+    #expect(throws: ReportRequest.Problem(message: "--report junit=FILE needs a file")) {
+      try ReportRequest.parse("junit")
+    }
+    #expect(throws: ReportRequest.Problem(message: "unknown report 'junitt=x'; did you mean 'junit'?")) {
+      try ReportRequest.parse("junitt=x")
+    }
+  }
+}
+
+@Suite struct ExitStatusTests {
+  @Test func `the worst outcome counts, in the documented order`() {
+    let order: [Scenarios.ExitStatus] = [
+      .nondeterministic, .inconclusive, .broken, .expectationFailed, .wallLimit, .vacuous, .pass,
+    ]
+    for (index, worse) in order.enumerated() {
+      for better in order[index...] {
+        #expect(worse.worse(better) == worse)
+        #expect(better.worse(worse) == worse)
+      }
+    }
+  }
+
+  @Test func `a suite that ran nothing is vacuous`() { #expect(SuiteSummary().exitStatus == .vacuous) }
+
+  @Test func `every verdict has an exit code of its own`() {
+    #expect(Set(Verdict.allCases.map { Scenarios.ExitStatus($0) }).count == Verdict.allCases.count)
+  }
+}

@@ -1,0 +1,91 @@
+import CallCore
+import Testing
+
+@testable import Scenarios
+
+@Suite struct ReportTextTests {
+  @Test func `a failure is printed with everything needed to follow it up`() {
+    var run = Sample.run(.fail, findings: [Sample.failure])
+    run.artifacts = ArtifactList(folder: "callsim-runs/nat/cgnat[turn=tcp]#7", names: ["run.pcapng", "sequence.mmd"])
+    #expect(
+      FailureText(run).text == """
+        FAIL nat/cgnat[turn=tcp]#7   virtual 24.31 s, cpu 0.41 s
+          scenarios/nat/cgnat.yaml:34:5  recovers: drop, to: media-both-ways, within: 4s, hold: 2s
+          expected   media both ways by 22.31 s, held 2 s
+          actual     no media after 18.31 s   (at 22.31 s)
+          trail      alice: connected 3.31 > reconnecting 18.93
+                     bob: connected 3.31 > reconnecting 19.40
+          faults     link.down wifi 18.31..end
+          why        losing Wi-Fi must cost one ICE restart
+          explain    relay refused a permission (403) at 19.62 s
+          replay     callsim replay 'nat/cgnat[turn=tcp]#7'
+          artifacts  callsim-runs/nat/cgnat[turn=tcp]#7: run.pcapng, sequence.mmd
+
+        """)
+  }
+
+  @Test func `control characters never reach the terminal`() {
+    let finding = Finding(.crash, "a\u{1B}[2Jb", expected: "x\u{7}", actual: "y\u{9B}", time: .zero)
+    let text = FailureText(Sample.run(.broken, findings: [finding])).text
+    #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    #expect(!text.unicodeScalars.contains("\u{9B}"))
+  }
+
+  @Test func `without a terminal every run is one line and the last line counts them`() {
+    let text = Sample.output(of: [Sample.run(.pass)]) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
+    let lines = text.split(separator: "\n")
+    #expect(lines.dropFirst(2).first == "PASS nat/cgnat[turn=tcp]#7  virtual 24.3s  cpu 0.41s")
+    #expect(lines.last == "1 passed, 0 failed")
+  }
+
+  @Test func `quiet output has failures and the closing line only`() {
+    let text = Sample.output(of: [Sample.run(.pass), Sample.run(.vacuous)]) {
+      TerminalReporter(detail: .quiet, style: .plain, write: $0)
+    }
+    #expect(text.hasPrefix("VACUOUS nat/cgnat"))
+    #expect(text.hasSuffix("1 passed, 0 failed, 1 vacuous\n"))
+  }
+
+  @Test func `a live line is erased before anything else is printed`() {
+    let text = Sample.TextBox()
+    let reporter = TerminalReporter(detail: .live, style: .plain) { text.value += $0 }
+    reporter.begin(Sample.header)
+    reporter.started("a#1")
+    text.value = ""
+    reporter.finished(Sample.run(.fail))
+    #expect(text.value.hasPrefix("\r\u{1B}[KFAIL"))
+  }
+
+  @Test func `a passing run with a warning is shown`() {
+    var finding = Sample.failure
+    finding.kind = .warning
+    let text = Sample.output(of: [Sample.run(.pass, findings: [finding])]) {
+      TerminalReporter(detail: .lines, style: .plain, write: $0)
+    }
+    #expect(text.contains("severity   warning"))
+    #expect(text.hasSuffix("1 passed, 0 failed, 1 warning\n"))
+  }
+
+  @Test(arguments: [
+    (0.0, 2, "0.00"), (24.305, 1, "24.3"), (-1.5, 1, "-1.5"), (-0.001, 1, "0.0"), (1e300, 2, "1e+300"),
+    (.infinity, 2, "inf"), (3, 0, "3"),
+  ])
+  func `numbers are written the same whatever the machine's language`(value: Double, places: Int, text: String) {
+    #expect(TextStyle.decimal(value, places: places) == text)
+  }
+
+  @Test(arguments: [
+    ("plain-1.yaml", "plain-1.yaml"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("a#1", "'a#1'"),
+    ("$HOME", "'$HOME'"),
+  ])
+  func `arguments are quoted for the shell`(text: String, quoted: String) {
+    #expect(TextStyle.shellQuoted(text) == quoted)
+  }
+
+  @Test func `a replay command names the file and the values it needs`() {
+    let near = ReplayCommandLine(runID: "a[x=1]#2", path: "scenarios/a.yaml", overrides: [])
+    #expect(near.text == "callsim replay 'a[x=1]#2'")
+    let far = ReplayCommandLine(runID: "a#2", path: "my files/a.yaml", overrides: [.init(name: "loss", value: "10%")])
+    #expect(far.text == "callsim replay 'a#2' 'my files/a.yaml' --set loss=10%")
+  }
+}
