@@ -30,7 +30,7 @@ import Testing
       "Scenarios",
       [
         "CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN", "Yams",
-        "OrderedCollections", "HeapModule", "Foundation", "Glibc",
+        "OrderedCollections", "HeapModule", "Foundation", "Glibc", "Synchronization",
       ]
     ),
     (
