@@ -25,23 +25,19 @@ struct SourceTree {
 }
 
 extension SourceTree.File {
+  private static let modifiers: Set<Substring> = ["public", "package", "internal", "private", "fileprivate"]
+  private static let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+
   /// The modules the file imports, with the line of each.
   var imports: [(module: String, line: Int)] {
     lines.enumerated().compactMap { index, line in
-      guard
-        let match = line.firstMatch(
-          of:
-            /^\s*(?:@\w+\s+|public\s+|package\s+|internal\s+|private\s+)*import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
-        )
-      else { return nil }
-      return (String(match.1), index + 1)
-    }
-  }
-
-  /// The lines without comments and without the insides of string literals.
-  var code: [String] {
-    lines.map { line in
-      line.replacing(/"(?:\\.|[^"\\])*"/, with: "\"\"").replacing(/\/\/.*$/, with: "")
+      guard strstr(line, "import ") != nil else { return nil }
+      var words = line.split(separator: " ")[...]
+      while let word = words.first, word.hasPrefix("@") || Self.modifiers.contains(word) { words = words.dropFirst() }
+      guard words.first == "import" else { return nil }
+      words = words.dropFirst()
+      if let kind = words.first, Self.kinds.contains(kind) { words = words.dropFirst() }
+      return words.first.map { (String($0.prefix { $0 != "." }), index + 1) }
     }
   }
 }

@@ -48,7 +48,8 @@ import VirtualPeer
 
   @Test func `knows the actions of the profiles`() {
     #expect(
-      Self.schema["definitions"]?["timeline-entry"]?["properties"]?["do"]?["pattern"]?.string?.contains("hangup") == true)
+      Self.schema["definitions"]?["timeline-entry"]?["properties"]?["do"]?["pattern"]?.string?.contains("hangup")
+        == true)
   }
 }
 
@@ -64,7 +65,9 @@ private struct SchemaChecker {
       return root["definitions"]?[String(name)].map { problems(value, $0, at: path) } ?? ["\(path): no \(reference)"]
     }
     var found: [String] = []
-    if let type = schema["type"], !fits(value, type) { return ["\(path): \(value.description.prefix(40)) is no \(type)"] }
+    if let type = schema["type"], !fits(value, type) {
+      return ["\(path): \(value.description.prefix(40)) is no \(type)"]
+    }
     if let constant = schema["const"], constant != value { found.append("\(path): is not \(constant)") }
     if case .array(let legal)? = schema["enum"], !legal.contains(value) { found.append("\(path): not in enum") }
     if case .string(let pattern)? = schema["pattern"], case .string(let text) = value,
