@@ -7,7 +7,7 @@ import VirtualPeer
 
 /// Suites over stand-ins for workers: shell scripts that answer jobs as a test wants it.
 @Suite struct ReportSuiteTests {
-  private static func file(_ id: String, seeds: Int = 1, more: String = "") -> ScenarioFile? {
+  private static func file(_ id: String, seeds: Int = 1, more: String = "", expectation: String = "") -> ScenarioFile? {
     let text = """
       callsim: 1
       id: \(id)
@@ -20,6 +20,7 @@ import VirtualPeer
         - { at: 0s, do: alice.call, to: bob }
       expect:
         - { ends: alice, code: ring-timeout, within: 70s, of: start }
+      \(expectation)
       """
     let loaded = ScenarioFile.load(text: text, path: "scenarios/\(id).yaml", registry: FormatTest.registry)
     if loaded.scenario == nil { Issue.record("\(loaded.report.rendered(as: .text(color: false)))") }
@@ -43,9 +44,10 @@ import VirtualPeer
 
   /// Runs every seed of a file with workers that execute `script` for each line they read.
   private func outcome(
-    _ script: String, seeds: Int = 1, more: String = "", change: (inout SuiteRunner.Options) -> Void = { _ in }
+    _ script: String, seeds: Int = 1, more: String = "", expectation: String = "",
+    change: (inout SuiteRunner.Options) -> Void = { _ in }
   ) throws -> (SuiteRunner.Outcome, [ReportedRun]) {
-    let file = try #require(Self.file("stand-in", seeds: seeds, more: more))
+    let file = try #require(Self.file("stand-in", seeds: seeds, more: more, expectation: expectation))
     let plan = SuitePlan(files: [file], hash: 0, selection: SuiteSelection())
     var options = SuiteRunner.Options(
       executable: "/bin/sh", workerArguments: ["-c", "while IFS= read -r job; do \(script)\ndone"])
@@ -121,13 +123,29 @@ import VirtualPeer
     #expect(runs.first?.result.findings.first?.actual.hasPrefix("event 1 at 0.000 s, alice x: v ") == true)
   }
 
+  @Test func `what no seed ever reached fails the cell`() throws {
+    let sometimes = "  - { id: got-there, sometimes: alice.call.state == connected }"
+    let reply = Self.reply(.pass).replacing("\"contributions\":[]", with: "CONTRIBUTIONS")
+    func script(_ seedThatGetsThere: Int) -> String {
+      """
+      case "$job" in *'"seed":\(seedThatGetsThere),'*) reached=1;; *) reached=0;; esac
+      one='"contributions":[{"id":"got-there","expected":"it","measured":'$reached'}]'
+      printf '%s\\n' '\(reply)' | sed "s/CONTRIBUTIONS/$one/"
+      """
+    }
+    let (all, _) = try outcome(script(2), seeds: 3, expectation: sometimes)
+    #expect(all.summary.exitStatus == .pass)
+    let (none, runs) = try outcome(script(9), seeds: 3, expectation: sometimes)
+    #expect(none.summary.line == "3 passed, 1 failed")
+    #expect(runs.last?.result.id == "stand-in")
+    #expect(runs.last?.result.findings.first?.actual == "reached in 0 of 3 runs (seeds 1-3)")
+  }
+
   // MARK: - Plans
 
   private func plan(_ change: (inout SuiteSelection) -> Void) throws -> SuitePlan {
-    let matrix = "vars: { unused: 1 }\ntags: [ci]\nmatrix: { pause: [1s, 2s] }"
     let file = try #require(Self.file("a", seeds: 2))
     let other = try #require(Self.file("b", seeds: 3, more: "tags: [slow]"))
-    _ = matrix
     var selection = SuiteSelection()
     change(&selection)
     return SuitePlan(files: [file, other], hash: 0, selection: selection)

@@ -10,7 +10,7 @@ extension RunResult {
     if let title { members.append(("title", .string(title))) }
     members += [
       ("path", .string(path)), ("seed", .unsigned(seed)), ("verdict", .string(verdict.rawValue)),
-      ("findings", .array(findings.map(\.json))), ("reached", .strings(reached)),
+      ("findings", .array(findings.map(\.json))), ("contributions", .array(contributions.map(\.json))),
       ("traceHash", .string(Self.hexadecimal(traceHash))), ("eventCount", .unsigned(eventCount)),
       ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
     ]
@@ -21,13 +21,14 @@ extension RunResult {
   package init?(json: JSON) {
     guard let id = json["id"]?.string, let scenario = json["scenario"]?.string, let path = json["path"]?.string,
       let seed = json["seed"]?.unsigned, let verdict = json["verdict"]?.string.flatMap(Verdict.init),
-      let findings = json["findings"]?.array, let reached = json["reached"]?.array,
+      let findings = json["findings"]?.array, let contributions = json["contributions"]?.array,
       let hash = json["traceHash"]?.string.flatMap({ UInt64($0, radix: 16) }),
       let eventCount = json["eventCount"]?.unsigned, let duration = json["virtualNanoseconds"]?.integer
     else { return nil }
     self.init(
       id: id, scenarioID: scenario, title: json["title"]?.string, path: path, seed: seed, verdict: verdict,
-      findings: findings.compactMap(Finding.init), reached: reached.compactMap(\.string), traceHash: hash,
+      findings: findings.compactMap(Finding.init), contributions: contributions.compactMap(Contribution.init),
+      traceHash: hash,
       eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
       cpuSeconds: json["cpuSeconds"]?.real ?? 0)
     guard self.findings.count == findings.count else { return nil }
@@ -60,6 +61,20 @@ extension Finding {
       kind, title, location: json["location"]?.string, expected: expected, actual: actual,
       time: Instant(nanoseconds: time), trail: json["trail"]?.strings ?? [], faults: json["faults"]?.strings ?? [],
       explanation: json["explanation"]?.strings ?? [], why: json["why"]?.string)
+  }
+}
+
+extension Contribution {
+  var json: JSON {
+    .object([
+      .init("id", .string(id)), .init("expected", .string(expected)),
+      .init("measured", measured.map { .number($0) } ?? .null),
+    ])
+  }
+
+  init?(json: JSON) {
+    guard let id = json["id"]?.string, let expected = json["expected"]?.string else { return nil }
+    self.init(id: id, expected: expected, measured: json["measured"]?.real)
   }
 }
 

@@ -58,6 +58,21 @@ public struct Finding: Hashable, Sendable {
   }
 }
 
+/// What one run says about an expectation that the runs of all seeds decide together.
+public struct Contribution: Hashable, Sendable {
+  /// The expectation's id.
+  public var id: String
+  public var expected: String
+  /// A statistic, or 1 for "was reached"; nil when there was nothing to measure.
+  public var measured: Double?
+
+  public init(id: String, expected: String, measured: Double?) {
+    self.id = id
+    self.expected = expected
+    self.measured = measured
+  }
+}
+
 /// Everything a run of one cell with one seed came to.
 public struct RunResult: Hashable, Sendable {
   /// `id[var=value,…]#seed`.
@@ -69,8 +84,8 @@ public struct RunResult: Hashable, Sendable {
   public var seed: UInt64
   public var verdict: Verdict
   public var findings: [Finding]
-  /// Ids of `sometimes` expectations that were true in this run.
-  public var reached: [String]
+  /// To `sometimes` expectations and metrics `across: seeds`.
+  public var contributions: [Contribution]
   public var traceHash: UInt64
   public var eventCount: UInt64
   public var virtualDuration: Interval
@@ -79,7 +94,7 @@ public struct RunResult: Hashable, Sendable {
 
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,
-    findings: [Finding] = [], reached: [String] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,
+    findings: [Finding] = [], contributions: [Contribution] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,
     virtualDuration: Interval = .zero, cpuSeconds: Double = 0
   ) {
     self.id = id
@@ -89,7 +104,7 @@ public struct RunResult: Hashable, Sendable {
     self.seed = seed
     self.verdict = verdict
     self.findings = findings
-    self.reached = reached
+    self.contributions = contributions
     self.traceHash = traceHash
     self.eventCount = eventCount
     self.virtualDuration = virtualDuration

@@ -71,7 +71,7 @@ public struct SingleRun {
     let findings = self.findings(results, judge.invariants.violations, director)
     return RunResult(
       id: cell.runID(seed: seed), scenarioID: scenario.id, title: scenario.title, path: path, seed: seed,
-      verdict: Self.verdict(of: findings), findings: findings, reached: Self.reached(results),
+      verdict: Self.verdict(of: findings), findings: findings, contributions: Self.contributions(results),
       traceHash: trace.hash, eventCount: trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
   }
@@ -148,10 +148,9 @@ public struct SingleRun {
     span == .builtIn ? nil : "\(path):\(span.line):\(span.column)"
   }
 
-  private static func reached(_ results: [ExpectationResult]) -> [String] {
-    results.compactMap { result in
-      guard case .sometimes = result.expectation.kind, (result.measured ?? 0) > 0 else { return nil }
-      return result.expectation.id
+  private static func contributions(_ results: [ExpectationResult]) -> [Contribution] {
+    results.filter { AcrossSeeds.decides($0.expectation) }.map {
+      Contribution(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
     }
   }
 

@@ -34,7 +34,7 @@ public final class SuiteRunner {
   private var nextToTell = 0
   private var isStopping = false
   private var summary = SuiteSummary()
-  private var sometimes = SometimesLedger()
+  private var ledger = SeedLedger()
 
   public init(plan: SuitePlan, options: Options, reporters: [any Reporter]) {
     self.plan = plan
@@ -95,9 +95,9 @@ public final class SuiteRunner {
       nextToTell += 1
       if let list = run.artifacts { RunDirectory.linkLatest(to: list.folder) }
       report(run)
-      sometimes.add(run.result)
+      ledger.add(run.result)
       let isLastOfCell = nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry
-      if isLastOfCell, let run = sometimes.close(plan.entries[entry], overrides: plan.overrides) { report(run) }
+      if isLastOfCell, let run = ledger.close(plan.entries[entry], overrides: plan.overrides) { report(run) }
     }
   }
 

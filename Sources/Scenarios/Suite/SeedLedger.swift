@@ -1,0 +1,52 @@
+internal import CallCore
+
+/// What the runs of one cell say together: whether `sometimes` was ever true, and metrics `across: seeds`.
+struct SeedLedger {
+  private var contributions: [Contribution] = []
+  private var isConclusive = true
+
+  mutating func add(_ result: RunResult) {
+    contributions += result.contributions
+    // A run that did not come to its end might have got there.
+    if result.verdict == .inconclusive || result.verdict == .timeout { isConclusive = false }
+  }
+
+  /// Ends a cell.
+  ///
+  /// - Returns: a result over all seeds when they do not meet an expectation together.
+  mutating func close(_ entry: SuitePlan.Entry, overrides: [RunJob.Override]) -> ReportedRun? {
+    defer { self = SeedLedger() }
+    guard entry.isComplete, isConclusive else { return nil }
+    let findings = entry.cell.scenario.expectations.filter(AcrossSeeds.decides).compactMap { finding($0, entry) }
+    guard !findings.isEmpty else { return nil }
+    let kinds = findings.map(\.kind)
+    let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
+    let seed = entry.seeds.first ?? 1
+    let result = RunResult(
+      id: entry.cell.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
+      verdict: verdict, findings: findings)
+    let replay = ReplayCommandLine(runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
+    return ReportedRun(result: result, replay: replay.text)
+  }
+
+  private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> Finding? {
+    let mine = contributions.filter { $0.id == expectation.id }
+    let results = mine.map {
+      ExpectationResult(
+        expectation: expectation, verdict: .inconclusive, time: .zero, expected: $0.expected, actual: "",
+        measured: $0.measured)
+    }
+    guard let judged = AcrossSeeds.judge(results) else { return nil }
+    let kind: Finding.Kind
+    switch judged.verdict {
+    case .pass, .inconclusive: return nil
+    case .vacuous: kind = .vacuous
+    case .fail: kind = expectation.severity == .warn ? .warning : .expectation
+    }
+    let span = expectation.span
+    return Finding(
+      kind, expectation.text, location: span == .builtIn ? nil : "\(entry.path):\(span.line):\(span.column)",
+      expected: judged.expected, actual: "\(judged.actual) (seeds \(SuiteHeader.ranges(entry.seeds)))", time: .zero,
+      why: expectation.why)
+  }
+}
