@@ -19,7 +19,7 @@ public struct NAT: ~Copyable {
   private var soonestExpiry: Instant?
   private var now = Instant.zero
   private var created: UInt64 = 0
-  private var events = Fifo<NATEvent>()
+  private var events = FIFO<NATEvent>()
 
   /// - Precondition: there is at least one external address, all are IPv4, and port overloading goes with address- and
   ///   port-dependent mapping and filtering.

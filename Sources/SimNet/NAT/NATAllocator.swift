@@ -26,7 +26,7 @@ struct NATAllocator: ~Copyable {
   private var nextPort: UInt16
   private var random: RandomStream
   /// Freed ports on their reuse delay, oldest first.
-  private var resting = Fifo<Resting>()
+  private var resting = FIFO<Resting>()
 
   init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
     self.configuration = configuration

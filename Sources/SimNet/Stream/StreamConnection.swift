@@ -32,7 +32,7 @@ public struct StreamConnection: SansIO {
   public internal(set) var retransmissionCount = 0
 
   var now: Instant
-  var events = Fifo<StreamEvent>()
+  var events = FIFO<StreamEvent>()
 
   // Sending: una is the oldest unacknowledged number, nxt the next to send, top the highest ever sent.
   let initialSequence: SequenceNumber

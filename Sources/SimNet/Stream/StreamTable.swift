@@ -44,10 +44,10 @@ public struct StreamTable: SansIO, ~Copyable {
   private var free: [UInt32] = []
   private var slots: [Flow: UInt32] = [:]
   private var listeners: Set<UInt16> = []
-  private var refusals = Fifo<Refusal>()
-  private var events = Fifo<Event>()
+  private var refusals = FIFO<Refusal>()
+  private var events = FIFO<Event>()
   /// Slots touched since the last drain, oldest first.
-  private var touched = Fifo<UInt32>()
+  private var touched = FIFO<UInt32>()
   private var random: RandomStream
 
   public init(configuration: StreamConfiguration = StreamConfiguration(), random: consuming RandomStream) {

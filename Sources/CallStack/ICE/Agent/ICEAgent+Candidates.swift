@@ -45,7 +45,7 @@ extension ICEAgent {
       generations[g].localCandidates.removeAll { $0.base == base }
       removePairs(in: g) { $0.base == base }
     }
-    if let selected, locate(selected) == nil { events.push(.selectedPairChanged(selectedPair)) }
+    if let selected, locate(selected) == nil { events.append(.selectedPairChanged(selectedPair)) }
     settle()
   }
 
@@ -198,7 +198,7 @@ extension ICEAgent {
   }
 
   mutating func removePairs(in g: Int, where isGone: (ICECandidatePair) -> Bool) {
-    for pair in generations[g].checklist.pairs where isGone(pair) { events.push(.pairRemoved(pair.id)) }
+    for pair in generations[g].checklist.pairs where isGone(pair) { events.append(.pairRemoved(pair.id)) }
     generations[g].checklist.remove(where: isGone)
     if generations[g].selectedPair == nil { generations[g].selected = nil }
     if generations[g].checklist[generations[g].nominating] == nil { generations[g].nominating = nil }
@@ -225,7 +225,7 @@ extension ICEAgent {
       generations[g].nominating = nil
       reprioritize(g)
     }
-    events.push(.roleChanged(role))
+    events.append(.roleChanged(role))
   }
 
   /// One family, and link-local IPv6 only with its like: no other address is on the same link for certain.

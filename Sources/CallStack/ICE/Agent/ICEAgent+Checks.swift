@@ -103,7 +103,7 @@ extension ICEAgent {
     request.append(.priority, ICEPriority.peerReflexive(like: pair.local.priority))
     request.appendIntegrity(key: key)
     request.appendFingerprint()
-    outgoing.push((request.bytes, pair.path))
+    outgoing.append((request.bytes, pair.path))
     transactions.append(
       CheckTransaction(id: id, pair: pair.id, sentAt: now, role: role, useCandidate: useCandidate))
     let consentInterval = drawConsentInterval()
@@ -120,7 +120,7 @@ extension ICEAgent {
         pair.state = .inProgress
       }
     }
-    events.push(.checkSent(pair.id, nominating: useCandidate))
+    events.append(.checkSent(pair.id, nominating: useCandidate))
   }
 
   /// The selected pair's checks repeat its nomination, as Chromium's do: a peer that missed it, or that had two
@@ -140,7 +140,7 @@ extension ICEAgent {
     guard let (g, index) = locateSelected(), let due = keepaliveDue, due <= now else { return }
     var indication = STUNMessageBuilder(.indication, .binding, STUNTransactionID(from: &random))
     indication.appendFingerprint()
-    outgoing.push((indication.bytes, generations[g].checklist.pairs[index].path))
+    outgoing.append((indication.bytes, generations[g].checklist.pairs[index].path))
     generations[g].checklist.update(index) { [now] in $0.lastSentAt = now }
   }
 

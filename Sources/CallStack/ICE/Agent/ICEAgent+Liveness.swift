@@ -29,7 +29,7 @@ extension ICEAgent {
           $0.state = .failed
         }
         generations[g].checklist.cancelTriggered(pair.id)
-        events.push(.checkFailed(pair.id, .timedOut))
+        events.append(.checkFailed(pair.id, .timedOut))
       }
     }
   }
@@ -55,10 +55,10 @@ extension ICEAgent {
   private mutating func expireConsent(_ g: Int) {
     guard let pair = generations[g].selectedPair, let deadline = consentDeadline(pair), deadline <= now else { return }
     generations[g].revoked.append(pair.path)
-    events.push(.consentExpired(pair.id))
-    events.push(.checkFailed(pair.id, .consentExpired))
+    events.append(.consentExpired(pair.id))
+    events.append(.checkFailed(pair.id, .consentExpired))
     removePairs(in: g) { $0.id == pair.id }
-    events.push(.selectedPairChanged(selectedPair))
+    events.append(.selectedPairChanged(selectedPair))
   }
 
   func consentDeadline(_ pair: ICECandidatePair) -> Instant? {
@@ -75,7 +75,7 @@ extension ICEAgent {
     guard !dead.isEmpty else { return }
     let selected = selectedPair?.id
     removePairs(in: g) { dead.contains($0.id) }
-    if let selected, dead.contains(selected) { events.push(.selectedPairChanged(selectedPair)) }
+    if let selected, dead.contains(selected) { events.append(.selectedPairChanged(selectedPair)) }
   }
 
   /// A pair that never received anything is kept as long as a response to it would still count.

@@ -107,7 +107,7 @@ extension ICEAgent {
       let candidate = ICECandidate(
         .peerReflexive, at: path.remote, priority: check.priority, foundation: nextReflexiveFoundation())
       guard addRemote(candidate) else { return nil }
-      events.push(.peerReflexiveDiscovered(candidate, isLocal: false))
+      events.append(.peerReflexiveDiscovered(candidate, isLocal: false))
     }
     guard let remote = current.remoteCandidates.first(where: { $0.endpoint == path.remote }) else { return nil }
     if current.checklist.index(base: path.local, remote: path.remote) == nil {
@@ -154,7 +154,7 @@ extension ICEAgent {
     response.append(.xorMappedAddress, path.remote)
     response.appendIntegrity(key: key)
     response.appendFingerprint()
-    outgoing.push((response.bytes, Path(local: path.local, remote: path.remote)))
+    outgoing.append((response.bytes, Path(local: path.local, remote: path.remote)))
   }
 
   /// - Parameter key: nil when the requester is not known, so that there is nothing to protect the answer with.
@@ -164,7 +164,7 @@ extension ICEAgent {
     if error == .unknownAttribute { response.append(.unknownAttributes, STUNAttributeTypes(request.unknownAttributes)) }
     if let key { response.appendIntegrity(key: key) }
     response.appendFingerprint()
-    outgoing.push((response.bytes, Path(local: path.local, remote: path.remote)))
+    outgoing.append((response.bytes, Path(local: path.local, remote: path.remote)))
   }
 }
 

@@ -47,7 +47,7 @@ extension ICEAgent {
   /// the check stays under way (RFC 8489 section 9.1.4).
   private mutating func noteUnprotected(_ response: STUNMessage, of check: CheckTransaction) {
     if response.messageClass == .errorResponse, let code = response[.errorCode]?.code, code == 400 || code == 401 {
-      events.push(.checkFailed(check.pair, .error(code: code)))
+      events.append(.checkFailed(check.pair, .error(code: code)))
     } else {
       counters.wrongIntegrity &+= 1
     }
@@ -57,7 +57,7 @@ extension ICEAgent {
     guard code == 487 else {
       // A server error may pass; anything else will be said again.
       if code < 500 { return fail(g, index, .error(code: code)) }
-      events.push(.checkFailed(check.pair, .error(code: code)))
+      events.append(.checkFailed(check.pair, .error(code: code)))
       return
     }
     guard check.role == role, !remoteIsLite else {
@@ -77,7 +77,7 @@ extension ICEAgent {
       generations[g].checklist.update(index) { $0.state = .failed }
       generations[g].checklist.cancelTriggered(pair.id)
     }
-    events.push(.checkFailed(pair.id, failure))
+    events.append(.checkFailed(pair.id, failure))
   }
 
   private mutating func handleSuccess(of check: CheckTransaction, mapped: Endpoint, _ g: Int, _ index: Int) {
@@ -92,7 +92,7 @@ extension ICEAgent {
       pair.reachability = .writable
       pair.state = .succeeded
     }
-    events.push(.checkSucceeded(check.pair, roundTripTime: roundTrip))
+    events.append(.checkSucceeded(check.pair, roundTripTime: roundTrip))
     generations[g].checklist.unfreeze(like: generations[g].checklist.pairs[index])
     guard g == 0 else { return }
     if current.firstValidAt == nil { current.firstValidAt = now }
@@ -119,7 +119,7 @@ extension ICEAgent {
         .peerReflexive, at: mapped, priority: ICEPriority.peerReflexive(like: pair.local.priority),
         foundation: nextReflexiveFoundation(), related: pair.base)
       current.localCandidates.append(ICEGeneration.LocalCandidate(candidate: candidate, base: pair.base))
-      events.push(.peerReflexiveDiscovered(candidate, isLocal: true))
+      events.append(.peerReflexiveDiscovered(candidate, isLocal: true))
     }
     current.checklist.update(index) { $0.local = candidate }
     reprioritize(0)

@@ -120,6 +120,6 @@ extension ICEAgent {
     hasSelected = true
     // The restart is complete: nothing of the old generation is needed any more.
     if generations.count > 1 { generations.removeLast() }
-    events.push(.selectedPairChanged(current.selectedPair))
+    events.append(.selectedPairChanged(current.selectedPair))
   }
 }

@@ -28,7 +28,7 @@ extension ICEAgent {
 
   mutating func setState(_ state: ICEConnectionState) {
     guard state != connectionState else { return }
-    events.push(.connectionStateChanged(from: connectionState, to: state))
+    events.append(.connectionStateChanged(from: connectionState, to: state))
     connectionState = state
   }
 

@@ -34,8 +34,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   var nextPairNumber: UInt32 = 1
   var nextReflexiveNumber = 1
   var transactions: [CheckTransaction] = []
-  var outgoing = Outbox<(bytes: [UInt8], path: Path)>()
-  var events = Outbox<ICEEvent>()
+  var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
+  var events = FIFO<ICEEvent>()
 
   /// - Parameter role: controlling for the side that makes the first offer (RFC 8445 section 6.1.1); a lite agent is
   ///   always controlled.
@@ -95,12 +95,12 @@ public struct ICEAgent: ~Copyable, SansIO {
   }
 
   public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
-    guard let (bytes, path) = outgoing.pop() else { return nil }
+    guard let (bytes, path) = outgoing.popFirst() else { return nil }
     buffer.append(contentsOf: bytes.span.bytes)
     return path
   }
 
-  public mutating func nextEvent() -> ICEEvent? { events.pop() }
+  public mutating func nextEvent() -> ICEEvent? { events.popFirst() }
 
   // MARK: Media on the selected pair
 
@@ -128,7 +128,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     guard enter(at: now) else { return }
     generations = [ICEGeneration(number: current.number, local: current.local)]
     transactions = []
-    outgoing = Outbox()
+    outgoing.removeAll()
     setState(.closed)
     sendingPath = nil
     wake = .never
@@ -161,22 +161,4 @@ public struct ICEAgent: ~Copyable, SansIO {
   }
 
   func locateSelected() -> (g: Int, index: Int)? { selectedPair.flatMap { locate($0.id) } }
-}
-
-/// What waits for the driver's next drain, in order.
-struct Outbox<Element> {
-  private var elements: [Element] = []
-  private var next = 0
-
-  mutating func push(_ element: Element) { elements.append(element) }
-
-  mutating func pop() -> Element? {
-    guard next < elements.count else {
-      elements.removeAll(keepingCapacity: true)
-      next = 0
-      return nil
-    }
-    defer { next += 1 }
-    return elements[next]
-  }
 }
