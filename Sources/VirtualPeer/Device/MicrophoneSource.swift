@@ -19,7 +19,7 @@ struct SampleGenerator: ~Copyable {
   private let source: MicrophoneSource
   private var random: RandomStream
   private var tone: Resonator
-  private var formants: [Resonator]
+  private var formants: InlineArray<3, Resonator>
   private var pitchPeriod = 0
   private var untilPulse = 0
   private var untilSyllable = 0
@@ -29,7 +29,7 @@ struct SampleGenerator: ~Copyable {
   init(_ source: MicrophoneSource, random: consuming RandomStream) {
     self.source = source
     self.random = random
-    formants = []
+    formants = InlineArray(repeating: Resonator(oscillatingAt: 0))
     if case .tone(let frequency) = source {
       tone = Resonator(oscillatingAt: Double(frequency))
     } else {
@@ -55,8 +55,8 @@ struct SampleGenerator: ~Copyable {
       }
       startSyllable()
     }
-    let rise = min(1, Double(syllable.position) / 960)
-    let fall = min(1, Double(syllable.length - syllable.position) / 1_920)
+    let rise = min(1, Double(syllable.position) * (1 / 960))
+    let fall = min(1, Double(syllable.length - syllable.position) * (1 / 1_920))
     syllable.position += 1
     var pulse = 0.0
     if untilPulse == 0 {
@@ -67,8 +67,13 @@ struct SampleGenerator: ~Copyable {
     let breath = (random.unit() - 0.5) * 0.02
     var sample = 0.0
     for index in formants.indices { sample += formants[index].step(pulse + breath) }
-    return Int16(clamping: Int((sample * rise * fall * 9_000).rounded()))
+    return Int16(clamping: Int(sample * rise * fall * 9_000))
   }
+
+  /// Formant frequencies in hertz.
+  private static let vowels: [(Double, Double, Double)] = [
+    (730, 1_090, 2_440), (270, 2_290, 3_010), (300, 870, 2_240), (530, 1_840, 2_480), (570, 840, 2_410),
+  ]
 
   private mutating func startSyllable() {
     if phraseSyllables == 0 {
@@ -80,10 +85,7 @@ struct SampleGenerator: ~Copyable {
     syllable = (Int(random.uniform(in: 5_760...12_000)), 0)
     pitchPeriod = Self.sampleRate / Int(random.uniform(in: 105...175))
     untilPulse = 0
-    let vowels: [(Double, Double, Double)] = [
-      (730, 1_090, 2_440), (270, 2_290, 3_010), (300, 870, 2_240), (530, 1_840, 2_480), (570, 840, 2_410),
-    ]
-    let vowel = vowels[Int(random.uniform(below: UInt64(vowels.count)))]
+    let vowel = Self.vowels[Int(random.uniform(below: UInt64(Self.vowels.count)))]
     formants = [
       Resonator(frequency: vowel.0, bandwidth: 80, gain: 1), Resonator(frequency: vowel.1, bandwidth: 100, gain: 0.5),
       Resonator(frequency: vowel.2, bandwidth: 140, gain: 0.25),
