@@ -73,4 +73,15 @@ import Testing
     #expect(first.eventCount == second.eventCount)
     #expect(try run(text, seed: 4).traceHash != first.traceHash)
   }
+
+  @Test func `a call that ends otherwise before its anchor comes has failed, and says why`() throws {
+    let result = try run(
+      call("carrier/symmetric", expect: "  - { ends: alice, code: local-hangup, within: 1s, of: answered }")
+        .replacing("id: bye, after: 10s, of: accept", with: "id: bye, after: 60s, of: accept")
+        .replacing("expect:", with: "  - { id: answered, after: 1s, of: bob.connected, do: bob.mute }\nexpect:"))
+    #expect(result.verdict == .fail)
+    let finding = try #require(result.findings.first)
+    #expect(finding.actual.hasPrefix("the call ended with ice-failed at"))
+    #expect(finding.explanation.contains { $0.contains("no TURN server") })
+  }
 }

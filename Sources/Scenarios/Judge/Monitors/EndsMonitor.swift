@@ -60,9 +60,11 @@ final class EndsMonitor: Monitor {
   func finish(at time: Instant) {
     guard ruling.isOpen else { return }
     guard began != nil else {
-      let ending = earlier.map { "; the call had ended with \($0.code) at \(Wording.time($0.time))" } ?? ""
       let anchor = ends.of.map(Wording.quoted) ?? "the start"
-      return ruling.decide(.vacuous, at: time, "\(anchor) never came\(ending)")
+      guard let earlier else { return ruling.decide(.vacuous, at: time, "\(anchor) never came") }
+      let actual = "the call ended with \(earlier.code) at \(Wording.time(earlier.time)), and \(anchor) never came"
+      // Another end than the one asked for is a failure; the right one, with nothing to time it by, proves nothing.
+      return ruling.decide(earlier.code == ends.code.value ? .vacuous : .fail, at: time, actual)
     }
     if let deadline, deadline > time {
       return ruling.decide(
