@@ -17,8 +17,11 @@ struct Program {
   }()
 
   /// Runs it in a folder and waits for its end.
+  ///
+  /// - Parameter interruptedAt: sends SIGINT once standard output has this text.
   static func run(
-    _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:]
+    _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:],
+    interruptedAt text: String? = nil
   ) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(filePath: path)
@@ -37,6 +40,10 @@ struct Program {
     process.standardOutput = FileHandle(forWritingAtPath: names[0])
     process.standardError = FileHandle(forWritingAtPath: names[1])
     try process.run()
+    if let text {
+      while process.isRunning, try !String(contentsOfFile: names[0], encoding: .utf8).contains(text) { usleep(1_000) }
+      process.interrupt()
+    }
     process.waitUntilExit()
     let texts = try names.map { try String(contentsOfFile: $0, encoding: .utf8) }
     return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])

@@ -105,6 +105,31 @@ import Testing
     #expect(summary.contains("```mermaid\nsequenceDiagram\n"))
   }
 
+  @Test func `an interruption ends the suite with 130 and what is known by then`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try Program.run(
+      ["run", "--seeds", "100000", "--report", "junit=j.xml"], in: workspace.path, interruptedAt: "PASS a#1 ")
+    #expect(outcome.status == 130)
+    #expect(outcome.errors.hasPrefix("interrupted: "))
+    #expect(outcome.output.contains(" not run\n"))
+    #expect(try workspace.text("j.xml").hasSuffix("</testsuites>\n"))
+  }
+
+  @Test func `--artifacts all keeps what everybody heard`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "media: real")])
+    let outcome = try workspace.run("run", "--artifacts", "all")
+    #expect(outcome.status == 0, "\(outcome.output)")
+    for name in ["alice.wav", "bob.wav", "run.pcapng"] { #expect(workspace.has("callsim-runs/a#1/\(name)"), "\(name)") }
+  }
+
+  @Test func `a report that cannot be written is noticed before the first run`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run("run", "--report", "junit=nowhere/j.xml")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors == "error: the report 'nowhere/j.xml' cannot be written; does its folder exist?\n")
+    #expect(outcome.output.isEmpty)
+  }
+
   @Test func `list shows cells, seeds and tags`() throws {
     let workspace = try Workspace([
       "scenarios/a.yaml": Fixture.scenario("a", more: "title: one call\ntags: [ci]\nseeds: { count: 2 }")

@@ -99,7 +99,7 @@ public enum BuiltInNetworks {
         link: { delay: 280ms, jitter: 8ms, loss: 0.5%, queue: 500ms, tx: { rate: 3Mbps }, rx: { rate: 25Mbps } }
     """
 
-  /// Names with what they stand for, for `callsim profiles` and the reference.
+  /// Names with what they stand for, for `callsim explain networks`.
   public static var summaries: [(name: String, summary: String)] { all.map { ($0.name, $0.value.summary ?? "") } }
 
   static let all: [Named<NetworkDraft>] = {

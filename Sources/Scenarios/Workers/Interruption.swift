@@ -17,6 +17,11 @@ enum Interruption {
         _ = write(Interruption.writeEnd, &byte, 1)
       }
     }
+    // Whoever started this program may have blocked them, and that is inherited.
+    var mask = sigset_t()
+    sigemptyset(&mask)
+    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&mask, number) }
+    pthread_sigmask(SIG_UNBLOCK, &mask, nil)
     // A dead worker shows in its pipe, not as a signal.
     signal(SIGPIPE, SIG_IGN)
     return pipe.readEnd

@@ -108,7 +108,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownAnchor:
       "An anchor is the id of a timeline entry, a name from define, start, end, a virtual time, or an event such as "
         + "bob.connected (the main machine enters a state), bob.ice.connected, alice.ice.restart, alice.user.mute."
-    case .unknownProfile: "No such application profile is built in. 'callsim profiles' lists them."
+    case .unknownProfile: "No such application profile is built in. 'callsim explain profiles' lists them."
     case .unknownNamedPeer: "No file named in use declares a peer profile with this name."
     case .profileClash: "Two files declare the same name, and nothing says which one is meant."
     case .useCycle: "A file uses itself, directly or through others."
