@@ -61,7 +61,7 @@ final class AudioLoop {
   }
 
   private func recordSamples() {
-    for index in 0..<Self.frameSize { recorded.initializeElement(at: index, to: generator.next()) }
+    generator.fill(recorded)
     connection.sendAudio(UnsafeBufferPointer(recorded).span)
   }
 
