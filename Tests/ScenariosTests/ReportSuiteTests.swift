@@ -70,6 +70,15 @@ import VirtualPeer
     #expect(outcome.summary.line == "4 passed, 0 failed")
   }
 
+  @Test func `a suite that ends does not interrupt another`() async {
+    let reply = "printf '%s\\n' '\(Self.reply(.pass))'"
+    @Sendable func summary(_ script: String) -> String? { try? outcome(script).0.summary.line }
+    // The quick suite begins first and ends while the slow one waits.
+    async let quick = summary("sleep 0.02; \(reply)")
+    async let slow = summary("sleep 0.06; \(reply)")
+    #expect(await [quick, slow] == ["1 passed, 0 failed", "1 passed, 0 failed"])
+  }
+
   @Test func `a worker that dies is its run's finding and is replaced`() throws {
     let script = """
       case "$job" in *'"seed":2,'*) echo 'Fatal error: index out of range' >&2; kill -SEGV $$;; esac

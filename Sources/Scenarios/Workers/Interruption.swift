@@ -1,7 +1,11 @@
 internal import Foundation
 
 /// Turns Ctrl-C and SIGTERM into something that can be waited for with pipes.
+///
+/// Signals come to the process, so there is one pipe for all suites that run in it, and it is never closed: a suite that
+/// ends must not look like a signal to another.
 enum Interruption {
+  private static let pipe = Result { try ChildPipe() }
   /// The handler may do nothing but write to a descriptor, and a C function has nowhere else to find it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
 
@@ -9,7 +13,7 @@ enum Interruption {
   ///
   /// - Returns: a descriptor that becomes readable when one has come.
   static func watch() throws -> Int32 {
-    let pipe = try ChildPipe()
+    let pipe = try pipe.get()
     writeEnd = pipe.writeEnd
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { _ in
@@ -27,10 +31,8 @@ enum Interruption {
     return pipe.readEnd
   }
 
-  static func unwatch(_ readEnd: Int32) {
+  /// Lets signals end the process again.
+  static func unwatch() {
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
-    close(readEnd)
-    close(writeEnd)
-    writeEnd = -1
   }
 }

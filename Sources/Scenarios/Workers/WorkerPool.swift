@@ -62,7 +62,7 @@ final class WorkerPool {
     let interruption = try Interruption.watch()
     defer {
       for slot in slots { slot.worker?.end() }
-      Interruption.unwatch(interruption)
+      Interruption.unwatch()
     }
     while true {
       for slot in slots where slot.task == nil {

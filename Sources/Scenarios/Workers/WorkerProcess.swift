@@ -76,7 +76,10 @@ final class WorkerProcess {
       .map { "\($0.key)=\($0.value)" }
   }
 
-  deinit { end() }
+  deinit {
+    end()
+    for end in [input, output, errors] { close(end) }
+  }
 
   func send(_ job: RunJob) {
     received.removeAll()
@@ -126,7 +129,6 @@ final class WorkerProcess {
     guard !isReaped else { return }
     kill(identifier, SIGKILL)
     _ = reap()
-    for end in [input, output, errors] { close(end) }
   }
 }
 
