@@ -73,7 +73,7 @@ let tested: [String: [Target.Dependency]] = [
   "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
   "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "SRTP", "CVirtualClock"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE"], "SimNet": ["CallCore"],
+  "Codecs": ["CallCore"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE", "STUN", "TURN"], "SimNet": ["CallCore"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
   "Scenarios": ["CallCore", "SimNet", "VirtualPeer", "Profiles", "Yams"],
