@@ -20,7 +20,7 @@ import Testing
     var prefixes: Set<UInt64> = []
     for case .mediaSent(_, _, let prefix) in pair.a.events { prefixes.insert(prefix) }
     #expect(!prefixes.isEmpty)
-    let onWire = pair.sent.filter { $0.fromA && (128...191).contains($0.bytes[0]) }
+    let onWire = pair.sent.filter { $0.fromA && $0.isMedia }
     #expect(onWire.count >= prefixes.count)
     for packet in onWire {
       let prefix = packet.bytes.span.bytes.bigEndian(UInt64.self, at: 12)

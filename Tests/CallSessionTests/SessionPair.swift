@@ -4,12 +4,24 @@ import Codecs
 import DTLS
 import ICE
 import SDP
+import TURN
 
-/// Two sessions back to back in virtual time: what one sends the other receives `delay` later, unless `drops` says no.
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Two sessions in virtual time, and a TURN server when asked for: what one sends arrives `delay` later, unless `drops`
+/// says no.
 final class SessionPair {
   final class Side {
     var session: CallSession
-    let interface: LocalInterface
+    private(set) var interface: LocalInterface
+    private let isReal: Bool
+    /// What was played since the last reset: the loudest 20 ms.
+    var loudest = AudioLevel.silence
+    private var toneSample = 0
     var events: [SessionEvent] = []
     var candidates: [(text: String?, mid: String, index: Int)] = []
     let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -25,6 +37,32 @@ final class SessionPair {
         socket: Endpoint(IPAddress(address)!, port: 5_000), name: "eth0", networkType: "ethernet")
       session.setInterfaces([interface], at: .zero)
       session.addAudioTransceiver()
+      isReal = configuration.media == .real
+    }
+
+    /// The device moves to another address; the old socket is gone.
+    func move(to address: String, networkType: String = "cellular", at now: Instant) {
+      interface = LocalInterface(
+        socket: Endpoint(IPAddress(address)!, port: 5_000), name: "wwan0", networkType: networkType)
+      session.setInterfaces([interface], at: now)
+    }
+
+    /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
+    func talk(at now: Instant) {
+      if isReal {
+        let samples = (0..<960).map { index -> Int16 in
+          Int16(8_000 * sin(2 * Double.pi * 440 * Double(toneSample + index) / 48_000))
+        }
+        toneSample += 960
+        session.sendAudio(samples.span, at: now)
+      } else {
+        session.sendAudio(AudioLevel(20), duration: .milliseconds(20), at: now)
+      }
+      let memory = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 960)
+      defer { memory.deallocate() }
+      var output = OutputSpan<Int16>(buffer: memory, initializedCount: 0)
+      if let level = session.playAudio(sampleCount: 960, into: &output, at: now) { loudest = max(loudest, level) }
+      _ = output.finalize(for: memory)
     }
 
     deinit { buffer.deallocate() }
@@ -34,10 +72,39 @@ final class SessionPair {
   let b: Side
   var now = Instant.zero
   var delay = Interval.milliseconds(20)
-  /// Says whether a datagram is lost, given whether it goes from a to b, and its bytes.
-  var drops: (_ fromA: Bool, _ datagram: [UInt8]) -> Bool = { _, _ in false }
-  private(set) var sent: [(time: Instant, fromA: Bool, bytes: [UInt8])] = []
-  private var flying: [(arrival: Instant, toB: Bool, bytes: [UInt8], path: Path)] = []
+  struct Sent {
+    let time: Instant
+    let fromA: Bool
+    let bytes: [UInt8]
+    let path: Path
+
+    var isDTLS: Bool { (20...63).contains(bytes.first ?? 0) }
+    var isMedia: Bool { (128...191).contains(bytes.first ?? 0) }
+  }
+
+  /// Says whether a datagram of a session is lost.
+  var drops: (Sent) -> Bool = { _ in false }
+  private(set) var sent: [Sent] = []
+  /// How often a session wanted to be woken at once again, after all that was due had been done.
+  private(set) var hotWakes = 0
+  var server: TURNServer?
+  var allocationCount: Int { server?.allocationCount ?? 0 }
+  private var relays: [Endpoint] = []
+  private var flying: [(arrival: Instant, bytes: [UInt8], path: Path)] = []
+
+  static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
+
+  /// What a configuration needs to use the server of ``startServer()``.
+  static let turn = ICEServer(kind: .turn, endpoint: turnServer, username: "alice", credential: "secret")
+
+  func startServer() {
+    let alice = TURNCredentials(username: "alice", password: "secret")
+    server = TURNServer(
+      configuration: .init(
+        realm: "test", credentials: TURNCredentialStore(users: [alice]),
+        relays: [.init(Self.turnServer.address)]),
+      random: RandomStream(seed: 77))
+  }
 
   init(seed: UInt64 = 1, ipv6: Bool = false, adjust: (inout SessionConfiguration) -> Void = { _ in }) {
     let random = RandomSource(seed: seed)
@@ -71,38 +138,46 @@ final class SessionPair {
     drain(b)
   }
 
-  /// Runs for `duration`, with both microphones at work every 20 ms.
+  /// Runs for `duration`, with both devices' audio at work every 20 ms.
   func run(for duration: Interval, talking: Bool = true) {
     let end = now + duration
     var nextFrame = now
     while true {
       var next = min(end, talking ? nextFrame : end)
-      for deadline in [a.session.wake.deadline, b.session.wake.deadline, flying.first?.arrival] {
-        if let deadline { next = min(next, max(now, deadline)) }
-      }
+      let wakes = [a.session.wake.deadline, b.session.wake.deadline, server?.wake.deadline, flying.first?.arrival]
+      for case let deadline? in wakes { next = min(next, max(now, deadline)) }
       now = next
       if now >= end { return }
+      deliver()
       if talking, now >= nextFrame {
         nextFrame = nextFrame + .milliseconds(20)
         for side in [a, b] {
-          side.session.sendAudio(AudioLevel(20), duration: .milliseconds(20), at: now)
+          side.talk(at: now)
           drain(side)
         }
       }
-      deliver()
       for side in [a, b] {
         side.session.advance(to: now)
         drain(side)
+        if let deadline = side.session.wake.deadline, deadline <= now { hotWakes += 1 }
       }
+      // A machine that never comes to rest would hang the test instead of failing it.
+      if hotWakes > 1_000 { return }
+      server?.advance(to: now)
+      drainServer()
     }
   }
 
   private func deliver() {
     while let first = flying.first, first.arrival <= now {
       flying.removeFirst()
-      let side = first.toB ? b : a
-      side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
-      drain(side)
+      if let side = [a, b].first(where: { $0.interface.socket == first.path.local }) {
+        side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
+        drain(side)
+      } else if first.path.local == Self.turnServer || relays.contains(first.path.local) {
+        server?.receive(first.bytes.span.bytes, on: first.path, at: now)
+        drainServer()
+      }
     }
   }
 
@@ -112,16 +187,39 @@ final class SessionPair {
     _ = pump(
       &side.session, buffer: &output,
       send: { datagram, path in
-        let bytes = datagram.copied
-        sent.append((now, fromA, bytes))
-        guard !drops(fromA, bytes) else { return }
-        flying.append((now + delay, fromA, bytes, path.reversed))
+        let datagram = Sent(time: now, fromA: fromA, bytes: datagram.copied, path: path)
+        sent.append(datagram)
+        if !drops(datagram) { fly(datagram.bytes, on: path) }
       },
       event: { event in
         if case .iceCandidate(let text, let mid, let index) = event { side.candidates.append((text, mid, index)) }
         side.events.append(event)
       })
     _ = output.finalize(for: side.buffer)
+  }
+
+  private func drainServer() {
+    guard server != nil else { return }
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+    defer { memory.deallocate() }
+    var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
+    while let path = server?.transmit(into: &output) {
+      fly(output.span.bytes.copied, on: path)
+      output.removeAll()
+    }
+    while let event = server?.nextEvent() {
+      switch event {
+      case .openRelay(let relay, _, _): relays.append(relay)
+      case .closeRelay(let relay, _, _): relays.removeAll { $0 == relay }
+      }
+    }
+    _ = output.finalize(for: memory)
+  }
+
+  private func fly(_ bytes: [UInt8], on path: Path) {
+    let arrival = now + delay
+    let index = flying.firstIndex { $0.arrival > arrival } ?? flying.count
+    flying.insert((arrival, bytes, path.reversed), at: index)
   }
 }
 

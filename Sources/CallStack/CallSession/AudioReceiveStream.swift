@@ -47,7 +47,7 @@ final class AudioReceiveStream {
   }
 
   func play(_ count: Int, into output: inout OutputSpan<Int16>, at now: Instant) -> AudioLevel? {
-    guard rtp != nil else { return nil }
+    guard rtp != nil, !payloadTypes.isEmpty else { return nil }
     return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
   }
 

@@ -5,19 +5,16 @@ internal import SDP
 
 /// From samples to RTP packets. Encoding happens when the packet is asked for, into the memory it leaves from.
 final class AudioSendStream {
-  /// With DTX one packet in this many samples says that silence goes on (RFC 7587 section 3.1.3 lets the codec choose).
-  private static let silenceInterval: UInt32 = 19_200
-
   private(set) var rtp: RTPSender
   private let settings: AudioSettings
   private var encoder: AudioEncoder
   private var framer: PCMFramer
   private var frame: [Int16] = []
-  private var levels: [AudioLevel] = []
+  private var levels = FIFO<AudioLevel>()
   private var levelSamples = 0
   private var loudest = AudioLevel.silence
   private var mediaTime: UInt32 = 0
-  private var silentSince: UInt32?
+  private var gate = DTXGate()
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
   private var silence: [Int16] = []
@@ -69,6 +66,10 @@ final class AudioSendStream {
     }
   }
 
+  /// Whether the direction last agreed on sends. While it does not, recording goes on and nothing leaves: the stream's
+  /// numbers must never be used twice with one key.
+  var isActive = true
+
   func update(codec: NegotiatedCodec) { rtp.setPayloadType(codec.payloadType) }
 
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
@@ -97,11 +98,11 @@ final class AudioSendStream {
     }
   }
 
+  /// Throws away what was recorded; the media clock goes on.
   func dropPending() {
-    levels.removeAll(keepingCapacity: true)
-    while framer.takeFrame(into: &frame) {
-      mediaTime &+= UInt32(encoder.packetDuration.samplesPerChannel)
-    }
+    let samples = UInt32(encoder.packetDuration.samplesPerChannel)
+    while levels.popFirst() != nil { mediaTime &+= samples }
+    while framer.takeFrame(into: &frame) { mediaTime &+= samples }
   }
 
   // MARK: Packets
@@ -111,7 +112,7 @@ final class AudioSendStream {
     while let encoded = encodeNext() {
       let time = mediaTime
       mediaTime &+= UInt32(encoded.samplesPerChannel)
-      guard shouldSend(encoded, at: time) else { continue }
+      guard gate.admits(encoded) else { continue }
       let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount).bytes
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
@@ -132,20 +133,10 @@ final class AudioSendStream {
       _ = output.finalize(for: scratch)
       return encoded
     }
-    guard !levels.isEmpty else { return nil }
-    let encoded = try? encoder.encode(levels.removeFirst(), into: &output)
+    guard let level = levels.popFirst() else { return nil }
+    let encoded = try? encoder.encode(level, into: &output)
     _ = output.finalize(for: scratch)
     return encoded
-  }
-
-  private func shouldSend(_ encoded: EncodedAudio, at time: UInt32) -> Bool {
-    guard encoded.isDTX else {
-      silentSince = nil
-      return true
-    }
-    if let silentSince, time &- silentSince < Self.silenceInterval { return false }
-    silentSince = time
-    return true
   }
 
   // MARK: Feedback

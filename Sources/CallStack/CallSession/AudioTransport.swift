@@ -58,8 +58,11 @@ struct AudioTransport: ~Copyable {
 
   // MARK: Negotiation
 
-  mutating func apply(_ media: NegotiatedMedia, at now: Instant) {
-    if media.direction.sends, let codec = media.sendCodecs.first {
+  /// Takes what a negotiation came to; nil when audio was rejected. Streams outlive a hold, with their numbers and counts.
+  mutating func apply(_ media: NegotiatedMedia?) {
+    let codec = media.flatMap { $0.direction.sends ? $0.sendCodecs.first : nil }
+    send?.isActive = codec != nil
+    if let codec {
       if send == nil {
         send = AudioSendStream(
           settings: configuration.audio, media: configuration.media, codec: codec, ssrc: ssrc,
@@ -67,19 +70,13 @@ struct AudioTransport: ~Copyable {
       } else {
         send?.update(codec: codec)
       }
-    } else {
-      send = nil
     }
-    if media.direction.receives {
-      let types = media.receiveCodecs.map(\.payloadType)
-      let usesNACK = media.receiveCodecs.first?.feedback.contains(.nack) ?? false
-      if receive == nil {
-        receive = AudioReceiveStream(media: configuration.media, settings: configuration.audio, usesNACK: usesNACK)
-      }
-      receive?.payloadTypes = types
-    } else {
-      receive = nil
+    let types = media.flatMap { $0.direction.receives ? $0.receiveCodecs : nil } ?? []
+    if receive == nil, let first = types.first {
+      receive = AudioReceiveStream(
+        media: configuration.media, settings: configuration.audio, usesNACK: first.feedback.contains(.nack))
     }
+    receive?.payloadTypes = types.map(\.payloadType)
   }
 
   /// The transport is up: reports begin.
@@ -130,15 +127,21 @@ struct AudioTransport: ~Copyable {
       saysGoodbye = false
       return writeReport(into: &buffer, goodbye: true, at: now) ? .control : nil
     }
-    if isRunning, scheduler.isDue(at: now), writeReport(into: &buffer, goodbye: false, at: now) {
+    if isRunning, scheduler.isDue(at: now) {
+      let isWritten = writeReport(into: &buffer, goodbye: false, at: now)
       scheduler.sentReport(byteCount: buffer.count, at: now)
-      return .control
+      if isWritten { return .control }
+      buffer.removeAll()
     }
     if let nack = receive?.takeNACK(from: ssrc, roundTrip: send?.roundTrip, at: now),
       RTCPPacket.genericNACK(nack).write(into: &buffer)
     {
       scheduler.note(byteCount: buffer.count)
       return .control
+    }
+    if let send, !send.isActive {
+      send.dropPending()
+      return nil
     }
     if let prefix = send?.next(into: &buffer, at: now) { return .media(ssrc: ssrc, prefix: prefix) }
     return nil
@@ -158,8 +161,8 @@ struct AudioTransport: ~Copyable {
 
   mutating func receiveRTP(_ packet: RawSpan, ecn: ECN, at now: Instant) -> Incoming {
     guard let parsed = RTPPacket(parsing: packet) else { return .discarded("rtp-malformed") }
-    guard receive != nil else { return .discarded("rtp-unexpected") }
-    guard let accepted = receive?.receive(parsed, in: packet, ecn: ecn, at: now), accepted else {
+    guard let receive, !receive.payloadTypes.isEmpty else { return .discarded("rtp-unexpected") }
+    guard receive.receive(parsed, in: packet, ecn: ecn, at: now) else {
       return .discarded("rtp-unknown-payload-type")
     }
     return .media(ssrc: parsed.header.ssrc)

@@ -14,15 +14,15 @@ extension CallSession {
     gatherer.remove(sockets: gone)
     for socket in gone {
       ice.removeLocalCandidates(base: socket, at: self.now)
-      localCandidates.removeAll { $0.endpoint == socket || $0.relatedEndpoint == socket }
+      forgetLocalCandidates(of: socket)
     }
     settle()
   }
 
   /// Gathers once for each generation of credentials, when a local description is set.
   mutating func gatherIfNeeded() {
-    guard !isGathering else { return }
-    isGathering = true
+    guard !hasGathered else { return }
+    hasGathered = true
     setGatheringState(.gathering)
     gatherer.gather(interfaces.map(\.socket), at: now)
   }
@@ -30,7 +30,9 @@ extension CallSession {
   mutating func handle(_ event: CandidateGatherer.Event) {
     switch event {
     case .found(let candidate, let base): add(candidate, base: base)
-    case .lost(let base): ice.removeLocalCandidates(base: base, at: now)
+    case .lost(let base):
+      ice.removeLocalCandidates(base: base, at: now)
+      forgetLocalCandidates(of: base)
     case .serverError(let server, let code, let reason):
       events.append(.iceServerError(server: server, code: code, reason: reason))
     case .allocated(let allocation):
@@ -42,6 +44,11 @@ extension CallSession {
       setGatheringState(.complete)
       events.append(.iceCandidate(nil, mid: transportMid, mLineIndex: 0))
     }
+  }
+
+  /// Later descriptions no longer name what came from this socket or relay.
+  private mutating func forgetLocalCandidates(of base: Endpoint) {
+    localCandidates.removeAll { $0.endpoint == base || $0.relatedEndpoint == base }
   }
 
   private mutating func add(_ found: ICECandidate, base: Endpoint) {

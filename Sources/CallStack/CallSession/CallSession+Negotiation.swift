@@ -11,6 +11,7 @@ extension CallSession {
   public mutating func addAudioTransceiver() {
     guard !audio.isAdded else { return }
     audio.isAdded = true
+    hasNegotiated = true
     do throws(JSEPError) {
       try jsep.addTrack(.audio, sender: audio.sender)
     } catch {
@@ -24,6 +25,7 @@ extension CallSession {
   public mutating func restartICE() {
     guard connectionState != .closed else { return }
     wantsRestart = hasStartedICE
+    hasNegotiated = true
     try? jsep.restartICE()
     settle()
   }
@@ -51,6 +53,7 @@ extension CallSession {
       try jsep.setLocalDescription(Self.type(of: description), parsed)
     }
     if description.kind == .offer, !hasStartedICE { ice.setRole(.controlling, at: self.now) }
+    hasNegotiated = true
     if effects.isNegotiated { try applyNegotiation() }
     gatherIfNeeded()
     report(effects)
@@ -66,6 +69,7 @@ extension CallSession {
     let effects = try translating { () throws(JSEPError) in
       try jsep.setRemoteDescription(Self.type(of: description), parsed)
     }
+    hasNegotiated = true
     if description.kind == .offer {
       if !hasStartedICE { ice.setRole(.controlled, at: self.now) }
       if effects.isRemoteICERestart, !isRestarting { try beginRestart(byPeer: true) }
@@ -104,17 +108,22 @@ extension CallSession {
       throw .invalidState("\(error)")
     }
     isRestarting = true
-    wantsRestart = false
+    wantsRestart = wantsRestart && byPeer
     localCandidates = []
-    isGathering = false
+    hasGathered = false
     events.append(.iceRestart(byPeer: byPeer))
   }
 
   private mutating func rollBack() throws(SessionError) {
+    let isOurs = signalingState == .haveLocalOffer
     let effects = try translating { () throws(JSEPError) in try jsep.rollback() }
-    if isRestarting {
-      try? ice.cancelRestart(at: now)
+    hasNegotiated = true
+    if isRestarting, (try? ice.cancelRestart(at: now)) != nil {
+      // The next offer of ours still restarts (W3C restartIce), and the earlier generation's candidates stand again.
       isRestarting = false
+      wantsRestart = isOurs
+      localCandidates = ice.localCandidates.filter { $0.type != .peerReflexive }
+      hasGathered = true
     }
     report(effects)
     settle()
@@ -122,7 +131,7 @@ extension CallSession {
 
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
   private mutating func applyNegotiation() throws(SessionError) {
-    if let media = jsep.media.first(where: { $0.kind == .audio }) { audio.apply(media, at: now) }
+    audio.apply(jsep.media.first { $0.kind == .audio })
     guard let transport = jsep.transport else { return }
     if transport.remote.isLite { ice.setRemoteIsLite(at: now) }
     let credentials = ICECredentials(ufrag: transport.remote.usernameFragment, password: transport.remote.password)
@@ -132,7 +141,9 @@ extension CallSession {
       } catch {
         throw .invalidDescription("ICE credentials: \(error)")
       }
+      wantsRestart = false
     }
+    isRestarting = false
     for text in transport.remote.candidates {
       if let candidate = ICECandidate(text) { ice.addRemoteCandidate(candidate, at: now) }
     }

@@ -12,13 +12,13 @@ extension CallSession {
   public func statistics(at now: Instant) -> StatsReport {
     var entries = [peerConnection, transport]
     for pair in ice.pairs { entries.append(candidatePair(pair)) }
-    for (index, local) in ice.localCandidates.enumerated() {
-      entries.append(candidate(local, index: index, isRemote: false))
-    }
-    for (index, remote) in ice.remoteCandidates.enumerated() {
-      entries.append(candidate(remote, index: index, isRemote: true))
-    }
+    for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
+    for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
     entries.append(certificate)
+    if let media = audioMedia {
+      if let codec = media.sendCodecs.first { entries.append(self.codec(codec, id: "CO")) }
+      if let codec = media.receiveCodecs.first { entries.append(self.codec(codec, id: "CI")) }
+    }
     if let send = audio.sendStatistics { entries += outbound(send) }
     if let receive = audio.receiveStatistics { entries += inbound(receive) }
     return StatsReport(entries: entries)
@@ -65,8 +65,8 @@ extension CallSession {
     let counters = traffic.counters(local: pair.base, remote: pair.remoteEndpoint)
     var members = StatsMembers()
     members.add("transportId", "T")
-    members.add("localCandidateId", identifier(of: pair.local, in: ice.localCandidates, prefix: "L"))
-    members.add("remoteCandidateId", identifier(of: pair.remote, in: ice.remoteCandidates, prefix: "R"))
+    members.add("localCandidateId", Self.identifier(of: pair.local, isRemote: false))
+    members.add("remoteCandidateId", Self.identifier(of: pair.remote, isRemote: true))
     members.add("state", pair.state.rawValue)
     members.add("nominated", pair.nominated)
     members.add("writable", pair.reachability == .writable)
@@ -87,11 +87,13 @@ extension CallSession {
     return StatsReport.Entry(id: "CP\(pair.id.rawValue)", type: "candidate-pair", members: members.all)
   }
 
-  private func identifier(of candidate: ICECandidate, in list: [ICECandidate], prefix: String) -> String? {
-    list.firstIndex { $0.endpoint == candidate.endpoint && $0.type == candidate.type }.map { "\(prefix)\($0)" }
+  /// The same for a candidate's whole life, whatever comes and goes around it.
+  private static func identifier(of candidate: ICECandidate, isRemote: Bool) -> String {
+    let place = candidate.endpoint.map { "\($0)" } ?? "unresolved"
+    return "\(isRemote ? "R" : "L")\(candidate.type.rawValue)/\(place)"
   }
 
-  private func candidate(_ candidate: ICECandidate, index: Int, isRemote: Bool) -> StatsReport.Entry {
+  private func candidate(_ candidate: ICECandidate, isRemote: Bool) -> StatsReport.Entry {
     var members = StatsMembers()
     members.add("transportId", "T")
     members.add("candidateType", candidate.type.rawValue)
@@ -106,9 +108,9 @@ extension CallSession {
       members.add("relayProtocol", candidate.type == .relay ? "udp" : nil)
     }
     members.add("isRemote", isRemote)
-    let prefix = isRemote ? "R" : "L"
     return StatsReport.Entry(
-      id: "\(prefix)\(index)", type: isRemote ? "remote-candidate" : "local-candidate", members: members.all)
+      id: Self.identifier(of: candidate, isRemote: isRemote),
+      type: isRemote ? "remote-candidate" : "local-candidate", members: members.all)
   }
 
   /// A DOMHighResTimeStamp: milliseconds since 1970 by the peer's wall clock.
@@ -118,12 +120,24 @@ extension CallSession {
 
   // MARK: RTP
 
+  private func codec(_ codec: NegotiatedCodec, id: String) -> StatsReport.Entry {
+    var members = StatsMembers()
+    members.add("transportId", "T")
+    members.add("payloadType", Int64(codec.payloadType))
+    members.add("mimeType", "audio/\(codec.name)")
+    members.add("clockRate", Int64(codec.clockRate))
+    members.add("channels", Int64(codec.channels))
+    members.add("sdpFmtpLine", codec.parameters.isEmpty ? nil : codec.parameters.text)
+    return StatsReport.Entry(id: id, type: "codec", members: members.all)
+  }
+
   private func outbound(_ send: AudioSendStatistics) -> [StatsReport.Entry] {
     var members = StatsMembers()
     members.add("ssrc", Int64(send.ssrc))
     members.add("mid", audioMid)
     members.add("transportId", "T")
-    members.add("active", audio.isEnabled)
+    members.add("codecId", audioMedia?.direction.sends == true ? "CO" : nil)
+    members.add("active", audio.send?.isActive ?? false)
     members.add("packetsSent", send.outbound.packetsSent)
     members.add("bytesSent", send.outbound.bytesSent)
     members.add("headerBytesSent", send.outbound.headerBytesSent)
@@ -154,6 +168,7 @@ extension CallSession {
     members.add("ssrc", Int64(receive.ssrc))
     members.add("mid", audioMid)
     members.add("transportId", "T")
+    members.add("codecId", audioMedia?.direction.receives == true ? "CI" : nil)
     members.add("packetsReceived", rtp.packetsReceived)
     members.add("bytesReceived", rtp.bytesReceived)
     members.add("headerBytesReceived", rtp.headerBytesReceived)
@@ -191,7 +206,8 @@ extension CallSession {
     return entries
   }
 
-  private var audioMid: String? { jsep.media.first { $0.kind == .audio }?.mid }
+  private var audioMedia: NegotiatedMedia? { jsep.media.first { $0.kind == .audio } }
+  private var audioMid: String? { audioMedia?.mid }
 }
 
 /// Collects members, leaving out what is not known.

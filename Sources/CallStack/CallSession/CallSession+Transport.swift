@@ -16,7 +16,10 @@ extension CallSession {
     case 0...3: ice.receive(datagram, on: path, at: now)
     case 20...63:
       ice.markReceived(on: path, at: now)
-      traffic.received(datagram.byteCount, on: path, at: now)
+      // Unauthenticated: only a path that ICE knows may take a place in the statistics.
+      if ice.pairs.contains(where: { $0.base == path.local && $0.remoteEndpoint == path.remote }) {
+        traffic.received(datagram.byteCount, on: path, at: now)
+      }
       dtls.receive(datagram, on: path, at: now)
     case 128...191:
       receiveMedia(datagram, on: path)
@@ -31,7 +34,9 @@ extension CallSession {
   /// Media of an authenticated source only reaches statistics and the jitter buffer: forged packets move nothing.
   private mutating func receiveMedia(_ datagram: RawSpan, on path: Path) {
     guard datagram.byteCount <= maximumDatagramSize else { return discard("oversized", on: path) }
-    guard configuration.protection == .dtlsSRTP else { return accept(datagram, on: path) }
+    guard configuration.protection == .dtlsSRTP else {
+      return accept(datagram, on: path, byteCount: datagram.byteCount)
+    }
     guard hasKeys else { return discard("media-before-keys", on: path) }
     let failure = withUnsafeTemporaryAllocation(byteCount: maximumDatagramSize, alignment: 16) { memory in
       var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
@@ -42,7 +47,7 @@ extension CallSession {
       } catch {
         return Optional(error)
       }
-      accept(packet.span.bytes, on: path)
+      accept(packet.span.bytes, on: path, byteCount: datagram.byteCount)
       return nil
     }
     switch failure {
@@ -59,9 +64,10 @@ extension CallSession {
     return (192...223).contains(second)
   }
 
-  private mutating func accept(_ packet: RawSpan, on path: Path) {
+  /// - Parameter byteCount: the packet's size on the wire, which transport statistics count.
+  private mutating func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
     ice.markReceived(on: path, at: now)
-    traffic.received(packet.byteCount, on: path, at: now)
+    traffic.received(byteCount, on: path, at: now)
     switch Self.isRTCP(packet) ? audio.receiveRTCP(packet, at: now) : audio.receiveRTP(packet, ecn: path.ecn, at: now) {
     case .media(let ssrc): events.append(.mediaReceived(ssrc: ssrc, byteCount: packet.byteCount))
     case .control: break
@@ -80,6 +86,11 @@ extension CallSession {
       while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
       audio.dropPending(at: now)
       return nil
+    }
+    // The BYE goes before close_notify, after which the peer's media transport is gone.
+    if closingPath != nil, nextMedia(into: &buffer) {
+      traffic.sent(buffer.count, on: path, at: now)
+      return path
     }
     guard dtls.transmit(into: &buffer) != nil || nextMedia(into: &buffer) else { return nil }
     traffic.sent(buffer.count, on: path, at: now)
@@ -126,7 +137,6 @@ extension CallSession {
     switch event {
     case .connectionStateChanged(_, let state):
       events.append(.iceConnectionStateChange(state))
-      if state == .connected || state == .completed { isRestarting = false }
     case .selectedPairChanged(let pair?): selected(pair)
     case .consentExpired(let id):
       if let pair = ice.pairs.first(where: { $0.id == id }) {
@@ -174,6 +184,8 @@ extension CallSession {
     case .stateChanged(let state):
       events.append(.dtlsStateChange(state))
       if state == .connected { installKeys() }
+      // close_notify ends the media transport with the association (RFC 8842 section 7).
+      if state == .closed { hasKeys = false }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
   }

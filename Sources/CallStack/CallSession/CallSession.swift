@@ -31,14 +31,17 @@ public struct CallSession: ~Copyable, SansIO {
   var audio: AudioTransport
 
   var interfaces: [LocalInterface] = []
-  var isGathering = false
+  var hasGathered = false
+  /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false
   var hasStartedICE = false
   var wantsRestart = false
   var negotiationWasNeeded = false
+  /// Whether descriptions or transceivers changed since the signalling state was last derived.
+  var hasNegotiated = false
   var localCandidates: [ICECandidate] = []
   var traffic = TransportTraffic()
-  var events: [SessionEvent] = []
+  var events = FIFO<SessionEvent>()
   /// The path for last words, once the session is closing.
   var closingPath: Path?
   var isReleasingRelays = false
@@ -107,7 +110,7 @@ public struct CallSession: ~Copyable, SansIO {
     }
   }
 
-  public mutating func nextEvent() -> SessionEvent? { events.isEmpty ? nil : events.removeFirst() }
+  public mutating func nextEvent() -> SessionEvent? { events.popFirst() }
 
   public var wake: Wake {
     guard connectionState != .closed else { return .never }
@@ -160,6 +163,9 @@ public struct CallSession: ~Copyable, SansIO {
       connectionState = next
       events.append(.connectionStateChange(next))
     }
+    // Reads descriptions, so it is not for every packet.
+    guard hasNegotiated else { return }
+    hasNegotiated = false
     let needed = signalingState == .stable && jsep.negotiationNeeded
     if needed, !negotiationWasNeeded { events.append(.negotiationNeeded) }
     negotiationWasNeeded = needed
@@ -171,13 +177,9 @@ public struct CallSession: ~Copyable, SansIO {
     let (ice, dtls) = (ice.connectionState, dtlsState)
     if ice == .failed || dtls == .failed { return .failed }
     if ice == .disconnected { return .disconnected }
-    switch ice {
-    case .new: return hasStartedICE ? .connecting : .new
-    case .checking: return .connecting
-    case .connected, .completed:
-      return dtls == .connected ? .connected : (dtls == .closed ? .disconnected : .connecting)
-    case .disconnected, .failed, .closed: return connectionState
-    }
+    if ice == .new || ice == .closed, dtls == .new || dtls == .closed { return .new }
+    if ice == .checking || ice == .new { return .connecting }
+    return dtls == .connected || dtls == .closed ? .connected : .connecting
   }
 
   mutating func setGatheringState(_ state: ICEGatheringState) {

@@ -27,6 +27,9 @@ struct CandidateGatherer: ~Copyable {
     var mapped: Endpoint?
     var nextAt: Instant?
     var isDone = false
+
+    /// Whether the server gave no answer, or none any more, and is not being asked.
+    var isSilent: Bool { isDone && transaction == nil && nextAt == nil }
   }
 
   private final class Relay {
@@ -51,8 +54,8 @@ struct CandidateGatherer: ~Copyable {
   private var reflexives: [Reflexive] = []
   private var relays: [Relay] = []
   private var relayCount = 0
-  private var outgoing: [(bytes: [UInt8], path: Path)] = []
-  private var events: [Event] = []
+  private var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
+  private var events = FIFO<Event>()
   private var isFinished = true
 
   init(configuration: SessionConfiguration, random: RandomSource) {
@@ -63,7 +66,8 @@ struct CandidateGatherer: ~Copyable {
 
   // MARK: Gathering
 
-  /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again.
+  /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again; servers
+  /// that did not answer then are asked once more.
   mutating func gather(_ sockets: [Endpoint], at now: Instant) {
     isFinished = false
     let preferences = ICEPriority.localPreferences(for: sockets.map(\.address))
@@ -83,8 +87,13 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func askReflexive(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
-    if let known = reflexives.first(where: { $0.base == base && $0.server == server.endpoint }) {
-      if let mapped = known.mapped { report(mapped, known) }
+    if let index = reflexives.firstIndex(where: { $0.base == base && $0.server == server.endpoint }) {
+      if reflexives[index].isSilent {
+        reflexives[index].isDone = false
+        sendBinding(index, at: now)
+      } else if let mapped = reflexives[index].mapped {
+        report(mapped, reflexives[index])
+      }
       return
     }
     reflexives.append(Reflexive(server: server.endpoint, base: base, localPreference: preference))
@@ -93,7 +102,12 @@ struct CandidateGatherer: ~Copyable {
 
   private mutating func askRelay(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
     if let known = relays.first(where: { $0.base == base && $0.server == server.endpoint }) {
-      if let allocation = known.client.allocation { report(allocation, known) }
+      if let allocation = known.client.allocation {
+        report(allocation, known)
+      } else if (try? known.client.allocate(at: now)) != nil {
+        // The last attempt failed, or the allocation was lost.
+        known.isDone = false
+      }
       return
     }
     relayCount += 1
@@ -195,6 +209,7 @@ struct CandidateGatherer: ~Copyable {
     reflexives[index].transaction = nil
     reflexives[index].isDone = true
     reflexives[index].nextAt = nil
+    reflexives[index].mapped = nil
   }
 
   private mutating func report(_ mapped: Endpoint, _ reflexive: Reflexive) {
@@ -215,10 +230,13 @@ struct CandidateGatherer: ~Copyable {
             localPreference: relay.localPreference),
           base: relay.base))
     }
+    // With relays only, the address behind them stays private (RFC 8839 section 5.1).
+    let isPrivate = configuration.iceTransportPolicy == .relay
+    let hidden = Endpoint(allocation.mapped.address.isIPv6 ? .anyIPv6 : .anyIPv4, port: 9)
     events.append(
       .found(
         .relay(
-          allocation.relayed, mapped: allocation.mapped, server: allocation.server.address,
+          allocation.relayed, mapped: isPrivate ? hidden : allocation.mapped, server: allocation.server.address,
           localPreference: relay.localPreference),
         base: allocation.relayed))
   }
@@ -268,8 +286,7 @@ struct CandidateGatherer: ~Copyable {
   // MARK: Output
 
   mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
-    if !outgoing.isEmpty {
-      let (bytes, path) = outgoing.removeFirst()
+    if let (bytes, path) = outgoing.popFirst() {
       buffer.append(contentsOf: bytes.span.bytes)
       return path
     }
@@ -281,7 +298,7 @@ struct CandidateGatherer: ~Copyable {
 
   mutating func nextEvent() -> Event? {
     for relay in relays { collect(relay) }
-    return events.isEmpty ? nil : events.removeFirst()
+    return events.popFirst()
   }
 
   private mutating func sendBinding(_ index: Int, at now: Instant) {

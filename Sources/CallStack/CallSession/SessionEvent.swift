@@ -46,7 +46,7 @@ public enum SessionEvent: Sendable {
   /// A connectivity check ended without success; `reason` is a fixed word such as `timeout` or `role-conflict`.
   case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
   case consentExpired(remote: Endpoint)
-  /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 0 for silence.
+  /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 701 for silence (W3C).
   case iceServerError(server: Endpoint, code: Int, reason: String)
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
   case dtlsFailed(reason: String)

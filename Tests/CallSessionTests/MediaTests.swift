@@ -1,0 +1,138 @@
+import CallCore
+import CallSession
+import Codecs
+import DTLS
+import Testing
+
+@Suite struct MediaTests {
+  @Test func `a tone through real Opus is heard at the other side, and not while muted`() throws {
+    let pair = SessionPair { $0.media = .real }
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    for side in [pair.a, pair.b] { #expect(side.loudest > AudioLevel(25)) }
+    pair.a.session.setAudioEnabled(false)
+    pair.run(for: .milliseconds(500))
+    pair.b.loudest = .silence
+    let before = pair.b.mediaReceived
+    pair.run(for: .milliseconds(500))
+    #expect(pair.b.loudest < AudioLevel(60))
+    #expect(pair.b.mediaReceived - before >= 24)
+  }
+
+  @Test func `with discontinuous transmission silence costs a packet in 400 ms`() throws {
+    let pair = SessionPair { $0.audio.dtx = true }
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    pair.a.session.setAudioEnabled(false)
+    pair.run(for: .seconds(1))
+    let before = pair.b.mediaReceived
+    pair.run(for: .seconds(4))
+    #expect((9...11).contains(pair.b.mediaReceived - before))
+  }
+
+  /// The offer of `a` with another direction, answered by `b`.
+  private func renegotiate(_ pair: SessionPair, _ direction: String) throws {
+    let offer = try pair.b.session.createOffer()
+    let changed = offer.sdp.replacing("a=sendrecv", with: "a=\(direction)")
+    try pair.a.session.setRemoteDescription(SessionDescriptionText(.offer, sdp: changed), at: pair.now)
+    try pair.a.session.setLocalDescription(try pair.a.session.createAnswer(), at: pair.now)
+    pair.drain(pair.a)
+  }
+
+  @Test func `a hold stops media, and afterwards the stream goes on with its own numbers`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    func number() throws -> (sequence: UInt16, ssrc: UInt32) {
+      let packet = try #require(pair.sent.last { $0.fromA && $0.isMedia && !(192...223).contains($0.bytes[1]) })
+      let bytes = packet.bytes.span.bytes
+      return (bytes.bigEndian(UInt16.self, at: 2) ?? 0, bytes.bigEndian(UInt32.self, at: 8) ?? 0)
+    }
+    let before = try number()
+    try renegotiate(pair, "inactive")
+    let held = pair.b.mediaReceived
+    pair.run(for: .seconds(1))
+    #expect(pair.b.mediaReceived - held <= 3)
+    try renegotiate(pair, "sendrecv")
+    pair.run(for: .seconds(1))
+    let after = try number()
+    #expect(after.ssrc == before.ssrc)
+    #expect((40...60).contains(after.sequence &- before.sequence))
+    #expect(pair.b.mediaReceived - held >= 40)
+  }
+
+  @Test func `close_notify ends media without a closing of one's own`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    pair.a.session.close(at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .milliseconds(100))
+    #expect(pair.b.session.dtlsState == .closed)
+    let sent = pair.b.mediaSent
+    pair.run(for: .seconds(2))
+    #expect(pair.b.mediaSent == sent)
+    #expect(pair.hotWakes == 0)
+  }
+
+  @Test func `media before keys is dropped and counted`() {
+    let pair = SessionPair()
+    let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1] + Array(repeating: 0, count: 40)
+    let path = Path(local: pair.b.interface.socket, remote: pair.a.interface.socket)
+    pair.b.session.receive(packet.span.bytes, on: path, at: pair.now)
+    pair.drain(pair.b)
+    let discarded = pair.b.events.compactMap {
+      if case .packetDiscarded(let what, _) = $0 { "\(what)" } else { nil }
+    }
+    #expect(discarded == ["media-before-keys"])
+    #expect(pair.b.mediaReceived == 0)
+  }
+
+  @Test func `transport statistics of both sides agree when nothing is lost`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(3))
+    pair.run(for: .milliseconds(100), talking: false)
+    let sent = try #require(pair.a.session.statistics(at: pair.now).first("transport"))
+    let received = try #require(pair.b.session.statistics(at: pair.now).first("transport"))
+    #expect(sent["bytesSent"] == received["bytesReceived"])
+    #expect(sent["packetsSent"] == received["packetsReceived"])
+  }
+
+  @Test func `candidates keep their statistics identifiers across a handoff`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    let report = pair.b.session.statistics(at: pair.now)
+    let ids = Set(report.entries.map(\.id))
+    #expect(ids.count == report.entries.count)
+    let candidate = try #require(report.first("candidate-pair"))
+    guard case .text(let local)? = candidate["localCandidateId"],
+      case .text(let remote)? = candidate["remoteCandidateId"]
+    else {
+      Issue.record("a pair without candidates")
+      return
+    }
+    #expect(ids.contains(local) && ids.contains(remote))
+    #expect(report.first("codec")?["mimeType"] == .text("audio/opus"))
+  }
+
+  @Test func `loss is counted as it happened`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    var (count, lost) = (0, 0)
+    pair.drops = { datagram in
+      guard datagram.fromA, datagram.isMedia, !(192...223).contains(datagram.bytes[1]) else { return false }
+      count += 1
+      if count % 10 == 0 { lost += 1 }
+      return count % 10 == 0
+    }
+    pair.run(for: .seconds(4))
+    pair.drops = { _ in false }
+    pair.run(for: .milliseconds(500))
+    let inbound = try #require(pair.b.session.statistics(at: pair.now).first("inbound-rtp"))
+    #expect(lost > 15)
+    #expect(inbound["packetsLost"] == .integer(Int64(lost)))
+  }
+}
