@@ -20,9 +20,8 @@ public final class PeerConnection {
   private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var timer: PeerTimer?
-  private var timerDeadline: Instant?
+  private var timerDeadline = Instant.zero
   private var pendingEvents: [SessionEvent] = []
-  private var isDelivering = false
   private var isClosed = false
   private var audio: AudioLoop?
   private var trace: ConnectionTrace
@@ -171,17 +170,21 @@ public final class PeerConnection {
     deliverEvents()
   }
 
+  /// Keeps a timer for the session's deadline. One that is early is left alone: deadlines move back with every packet,
+  /// and asking the session once too often costs less than a new timer each time.
   private func schedule(_ wake: Wake) {
-    guard wake.deadline != timerDeadline || timer == nil else { return }
+    guard let deadline = wake.deadline else {
+      timer?.cancel()
+      timer = nil
+      return
+    }
+    guard timer == nil || deadline < timerDeadline else { return }
     timer?.cancel()
-    timerDeadline = wake.deadline
-    timer = wake.deadline.map { deadline in
-      environment.clock.schedule(at: deadline) { [unowned self] in
-        timer = nil
-        timerDeadline = nil
-        session.advance(to: environment.clock.now)
-        drain()
-      }
+    timerDeadline = deadline
+    timer = environment.clock.schedule(at: deadline) { [unowned self] in
+      timer = nil
+      session.advance(to: environment.clock.now)
+      drain()
     }
   }
 

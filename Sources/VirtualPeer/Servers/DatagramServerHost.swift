@@ -47,9 +47,7 @@ package class DatagramServerHost<Machine: SansIO & ~Copyable> {
   }
 
   func close(_ endpoint: Endpoint) {
-    for (_, socket) in sockets where sockets.contains(where: { $0.endpoint == endpoint && $0.socket == socket }) {
-      runtime.network.close(socket)
-    }
+    for (known, socket) in sockets where known == endpoint { runtime.network.close(socket) }
     sockets.removeAll { $0.endpoint == endpoint }
   }
 

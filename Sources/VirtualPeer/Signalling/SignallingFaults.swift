@@ -6,7 +6,7 @@ public struct SignallingFault: Hashable, Sendable {
     case drop
     case delay(Interval)
     case duplicate
-    /// Held until the next message to the same user has passed it.
+    /// Held until the next message to the same user has passed it, or for one second.
     case reorder
     /// One character of the message is replaced.
     case corrupt
@@ -54,9 +54,19 @@ public final class SignallingFaults {
   public typealias ID = Int
 
   private var faults: [(id: ID, fault: SignallingFault)] = []
-  private var held: [SignallingMessage] = []
+  private var held: [Held] = []
   private var refused: [String] = []
   private var nextID: ID = 1
+
+  /// A message that waits to be overtaken.
+  private struct Held {
+    let message: SignallingMessage
+    let deliver: (SignallingMessage) -> Void
+    let timer: PeerTimer
+    let id: ID
+  }
+
+  private static let longestHold = Interval.seconds(1)
   private let clock: PeerClock
   private let trace: Trace
   private let subject: TraceSubject
@@ -92,9 +102,14 @@ public final class SignallingFaults {
 
   /// Passes `message` on to `deliver`: now, later, twice, changed or never.
   public func pass(_ message: SignallingMessage, deliver: @escaping (SignallingMessage) -> Void) {
-    let overtaken = held.filter { $0.to == message.to }
-    held.removeAll { $0.to == message.to }
-    defer { for late in overtaken { deliver(late) } }
+    let overtaken = held.filter { $0.message.to == message.to }
+    held.removeAll { $0.message.to == message.to }
+    defer {
+      for late in overtaken {
+        late.timer.cancel()
+        late.deliver(late.message)
+      }
+    }
     guard let index = faults.firstIndex(where: { $0.fault.matches(message) }) else {
       deliver(message)
       return
@@ -110,7 +125,9 @@ public final class SignallingFaults {
     case .duplicate:
       deliver(message)
       deliver(message)
-    case .reorder: held.append(message)
+    // One that overtakes is not held in its turn, or nothing would change places.
+    case .reorder where !overtaken.isEmpty: deliver(message)
+    case .reorder: hold(message, deliver)
     case .corrupt:
       var damaged = message
       var characters = Array(message.text)
@@ -118,6 +135,16 @@ public final class SignallingFaults {
       damaged.text = String(characters)
       deliver(damaged)
     }
+  }
+
+  private func hold(_ message: SignallingMessage, _ deliver: @escaping (SignallingMessage) -> Void) {
+    let id = nextID
+    nextID += 1
+    let timer = clock.schedule(after: Self.longestHold) { [weak self] in
+      self?.held.removeAll { $0.id == id }
+      deliver(message)
+    }
+    held.append(Held(message: message, deliver: deliver, timer: timer, id: id))
   }
 
   private static func name(of effect: SignallingFault.Effect) -> String {

@@ -85,6 +85,11 @@ public struct WebSocket: ~Copyable {
   }
 
   private mutating func fail(_ error: WebSocketError) {
+    switch phase {
+    case .open: close(code: error.closeCode)
+    case .handshaking where role == .server: output += "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8
+    case .handshaking, .closed: break
+    }
     phase = .closed
     events.append(.failed(error))
   }
@@ -110,7 +115,8 @@ public struct WebSocket: ~Copyable {
     switch role {
     case .server:
       guard request.count == 3, request[0] == "GET", header("upgrade")?.lowercased() == "websocket",
-        let clientKey = header("sec-websocket-key")
+        header("connection")?.lowercased().contains("upgrade") == true, header("sec-websocket-version") == "13",
+        let clientKey = header("sec-websocket-key"), Base64.decode(clientKey)?.count == 16
       else {
         fail(.badHandshake)
         return false
@@ -122,7 +128,9 @@ public struct WebSocket: ~Copyable {
       ]
       output += answer.joined(separator: "\r\n").utf8
     case .client:
-      guard request.count >= 2, request[1] == "101", header("sec-websocket-accept") == Self.accept(key) else {
+      guard request.count >= 2, request[1] == "101", header("upgrade")?.lowercased() == "websocket",
+        header("sec-websocket-accept") == Self.accept(key)
+      else {
         fail(.badHandshake)
         return false
       }
@@ -156,24 +164,39 @@ public struct WebSocket: ~Copyable {
     case .ping: send(WebSocketFrame(.pong, payload: frame.payload))
     case .pong: break
     case .close:
-      let code = frame.payload.count >= 2 ? UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]) : 1005
-      close(code: code == 1005 ? 1000 : code)
-      events.append(.closed(code: code))
+      let code = try Self.closeCode(frame.payload)
+      close(code: code ?? 1000)
+      events.append(.closed(code: code ?? 1005))
     case .text, .binary:
       guard message == nil else { throw .unexpectedContinuation }
       message = (frame.opcode, frame.payload)
-      if frame.isFinal { deliver() }
+      if frame.isFinal { try deliver() }
     case .continuation:
-      guard let begun = message else { throw .unexpectedContinuation }
-      guard begun.bytes.count + frame.payload.count <= WebSocketFrameParser.messageLimit else { throw .messageTooLarge }
-      message = (begun.opcode, begun.bytes + frame.payload)
-      if frame.isFinal { deliver() }
+      guard let begun = message?.bytes.count else { throw .unexpectedContinuation }
+      guard begun + frame.payload.count <= WebSocketFrameParser.messageLimit else { throw .messageTooLarge }
+      message?.bytes += frame.payload
+      if frame.isFinal { try deliver() }
     }
   }
 
-  private mutating func deliver() {
+  /// The status of a close frame, nil when it gives none (RFC 6455 sections 5.5.1 and 7.4.2).
+  private static func closeCode(_ payload: [UInt8]) throws(WebSocketError) -> UInt16? {
+    guard !payload.isEmpty else { return nil }
+    guard payload.count >= 2, String(validating: payload.dropFirst(2), as: UTF8.self) != nil else {
+      throw .badCloseFrame
+    }
+    let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+    switch code {
+    case 1000...1003, 1007...1014, 3000...4999: return code
+    default: throw .badCloseFrame
+    }
+  }
+
+  private mutating func deliver() throws(WebSocketError) {
     guard let (opcode, bytes) = message else { return }
     message = nil
-    events.append(opcode == .text ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes))
+    guard opcode == .text else { return events.append(.binary(bytes)) }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+    events.append(.text(text))
   }
 }

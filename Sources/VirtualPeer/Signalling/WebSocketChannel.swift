@@ -58,11 +58,10 @@ public final class WebSocketChannel {
       case .opened(let path): onOpen?(path)
       case .text(let text): onText?(text)
       case .binary: break
-      case .closed:
+      case .closed, .failed:
         flush()
         stream.close()
         finish()
-      case .failed: abort()
       }
     }
   }

@@ -37,14 +37,26 @@ public struct WebSocketFrame: Hashable, Sendable {
   }
 
   static func masked(_ payload: some Collection<UInt8>, with key: UInt32) -> [UInt8] {
-    payload.enumerated().map { $1 ^ UInt8(truncatingIfNeeded: key >> UInt32(24 - 8 * ($0 % 4))) }
+    var bytes = Array(payload)
+    var span = bytes.mutableSpan
+    for index in span.indices { span[index] ^= UInt8(truncatingIfNeeded: key >> UInt32(24 - 8 * (index & 3))) }
+    return bytes
   }
 }
 
 /// Why a WebSocket byte stream can no longer be read: the peer broke RFC 6455.
 public enum WebSocketError: String, Error, Sendable {
   case reservedBits, unknownOpcode, wrongMasking, fragmentedControl, oversizedControl, messageTooLarge
-  case unexpectedContinuation, badHandshake, handshakeTooLarge
+  case unexpectedContinuation, badHandshake, handshakeTooLarge, invalidUTF8, badCloseFrame
+
+  /// What to tell the peer (RFC 6455 section 7.4.1).
+  var closeCode: UInt16 {
+    switch self {
+    case .invalidUTF8: 1007
+    case .messageTooLarge: 1009
+    default: 1002
+    }
+  }
 }
 
 /// Cuts an incoming byte stream into WebSocket frames.

@@ -1,0 +1,60 @@
+import CallCore
+import SimNet
+import Testing
+
+@testable import VirtualPeer
+
+@Suite struct AudioSessionTests {
+  private func device(_ settings: Device.Settings = Device.Settings()) -> Device {
+    Device(settings: settings, trace: Trace(), peer: "alice")
+  }
+
+  private func configure(_ device: Device) {
+    device.configureAudioSession(category: .playAndRecord, mode: .voiceChat, options: [.allowBluetooth])
+    device.setAudioSessionActive(true)
+  }
+
+  @Test func `an audio unit started after the session is configured runs`() {
+    let device = device()
+    configure(device)
+    device.startAudioUnit()
+    #expect(device.isAudioRunning)
+    device.stopAudioUnit()
+    #expect(!device.isAudioRunning)
+  }
+
+  @Test func `an audio unit started too early stays dead until it is started again`() {
+    let device = device()
+    device.startAudioUnit()
+    configure(device)
+    device.startAudioUnit()
+    #expect(!device.isAudioRunning)
+    device.stopAudioUnit()
+    device.startAudioUnit()
+    #expect(device.isAudioRunning)
+  }
+
+  @Test(arguments: [AudioSession.Category.ambient, .soloAmbient, .playback, .record])
+  func `a category that does not both record and play gives no call audio`(category: AudioSession.Category) {
+    let device = device()
+    device.configureAudioSession(category: category, mode: .default, options: [])
+    device.setAudioSessionActive(true)
+    device.startAudioUnit()
+    #expect(!device.isAudioRunning)
+  }
+
+  @Test func `a simulator plays whatever the audio session says`() {
+    var settings = Device.Settings()
+    settings.isSimulator = true
+    let device = device(settings)
+    device.startAudioUnit()
+    #expect(device.isAudioRunning)
+  }
+
+  @Test func `configuring again clears earlier options`() {
+    let device = device()
+    configure(device)
+    device.configureAudioSession(category: .playback, mode: .default, options: [])
+    #expect(device.audioSession.options.isEmpty)
+  }
+}

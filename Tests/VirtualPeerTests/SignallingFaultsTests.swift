@@ -1,0 +1,89 @@
+import CallCore
+import SimNet
+import Testing
+
+@testable import VirtualPeer
+
+@Suite struct SignallingFaultsTests {
+  private final class Bench {
+    let simulator = Simulator(trace: Trace(), random: RandomSource(seed: 1))
+    let faults: SignallingFaults
+    private let runtime: HostRuntime
+    var delivered: [(time: Instant, text: String)] = []
+    var texts: [String] { delivered.map(\.text) }
+
+    init() throws {
+      let host = try simulator.addHost("server")
+      runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
+      faults = SignallingFaults(clock: runtime.clock, trace: simulator.trace, subject: "server")
+    }
+
+    func pass(_ text: String, type: String = "offer", from: String = "alice", to: String = "bob") {
+      faults.pass(SignallingMessage(type: type, from: from, to: to, text: text)) { [unowned self] message in
+        delivered.append((simulator.now, message.text))
+      }
+    }
+
+    func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
+  }
+
+  @Test func `a dropped message is gone, and only as many as the fault counts`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.drop, count: 2))
+    for text in ["1", "2", "3"] { bench.pass(text) }
+    #expect(bench.texts == ["3"])
+  }
+
+  @Test func `a delayed message is overtaken`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.delay(.milliseconds(300)), count: 1))
+    bench.pass("1")
+    bench.pass("2")
+    bench.run(for: .seconds(1))
+    #expect(bench.texts == ["2", "1"])
+    #expect(bench.delivered.last?.time == .zero + .milliseconds(300))
+  }
+
+  @Test func `a duplicated message comes twice`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.duplicate, count: 1))
+    bench.pass("1")
+    bench.pass("2")
+    #expect(bench.texts == ["1", "1", "2"])
+  }
+
+  @Test func `reordering makes neighbours change places, again and again`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.reorder))
+    for text in ["1", "2", "3", "4"] { bench.pass(text) }
+    #expect(bench.texts == ["2", "1", "4", "3"])
+  }
+
+  @Test func `a held message that nothing overtakes comes a second late`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.reorder, count: 1))
+    bench.pass("1")
+    bench.pass("other", to: "carol")
+    bench.run(for: .seconds(3))
+    #expect(bench.texts == ["other", "1"])
+    #expect(bench.delivered.last?.time == .zero + .seconds(1))
+  }
+
+  @Test func `a corrupted message differs in one character`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.corrupt, count: 1))
+    bench.pass("abcde")
+    #expect(bench.texts == ["ab\u{FFFD}de"])
+  }
+
+  @Test func `only messages of the named type, sender and receiver are touched`() throws {
+    let bench = try Bench()
+    let id = bench.faults.add(SignallingFault(.drop, type: "answer", from: "bob", to: "alice"))
+    bench.pass("1", type: "answer")
+    bench.pass("2", type: "offer", from: "bob", to: "alice")
+    bench.pass("3", type: "answer", from: "bob", to: "alice")
+    bench.faults.remove(id)
+    bench.pass("4", type: "answer", from: "bob", to: "alice")
+    #expect(bench.texts == ["1", "2", "4"])
+  }
+}
