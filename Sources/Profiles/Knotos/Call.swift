@@ -1,6 +1,34 @@
 internal import CallSession
 internal import VirtualPeer
 
+/// A candidate the peer signalled.
+struct RemoteCandidate {
+  let text: String
+  let mid: String?
+  let mLineIndex: Int?
+}
+
+/// Candidates of calls whose offer has not come yet: few calls, few candidates, and the oldest call goes first.
+struct EarlyCandidates {
+  private var calls: [(id: String, sender: String, candidates: [RemoteCandidate])] = []
+  private static let callLimit = 4
+
+  mutating func add(_ candidate: RemoteCandidate, to callID: String, from sender: String) {
+    if let index = calls.firstIndex(where: { $0.id == callID && $0.sender == sender }) {
+      guard calls[index].candidates.count < Call.waitingLimit else { return }
+      calls[index].candidates.append(candidate)
+    } else {
+      if calls.count == Self.callLimit { calls.removeFirst() }
+      calls.append((callID, sender, [candidate]))
+    }
+  }
+
+  mutating func take(_ callID: String, from sender: String) -> [RemoteCandidate] {
+    defer { calls.removeAll { $0.id == callID } }
+    return calls.first { $0.id == callID && $0.sender == sender }?.candidates ?? []
+  }
+}
+
 /// One call of the app, from its first message to its end.
 final class Call {
   let id: String
@@ -19,10 +47,10 @@ final class Call {
   /// The network changed while the socket was down: restart when it is back.
   var wantsRestart = false
   var wasRefusedByTURN = false
-  private var waitingCandidates: [(text: String, mid: String?, mLineIndex: Int?)] = []
+  private var waitingCandidates: [RemoteCandidate] = []
 
   /// More candidates than any honest peer sends before its description arrives.
-  private static let waitingLimit = 100
+  static let waitingLimit = 100
 
   init(id: String, peer: String, isCaller: Bool) {
     self.id = id
@@ -31,13 +59,13 @@ final class Call {
   }
 
   /// Adds a candidate, or keeps it until there is a description to add it to.
-  func addRemoteCandidate(_ text: String, mid: String?, mLineIndex: Int?, onBad: () -> Void) {
+  func addRemoteCandidate(_ candidate: RemoteCandidate, onBad: () -> Void) {
     guard let connection, connection.hasRemoteDescription else {
-      if waitingCandidates.count < Self.waitingLimit { waitingCandidates.append((text, mid, mLineIndex)) }
+      if waitingCandidates.count < Self.waitingLimit { waitingCandidates.append(candidate) }
       return
     }
     do throws(SessionError) {
-      try connection.addICECandidate(text, mid: mid, mLineIndex: mLineIndex)
+      try connection.addICECandidate(candidate.text, mid: candidate.mid, mLineIndex: candidate.mLineIndex)
     } catch {
       onBad()
     }
@@ -47,7 +75,7 @@ final class Call {
     let waiting = waitingCandidates
     waitingCandidates = []
     for candidate in waiting {
-      addRemoteCandidate(candidate.text, mid: candidate.mid, mLineIndex: candidate.mLineIndex, onBad: onBad)
+      addRemoteCandidate(candidate, onBad: onBad)
     }
   }
 

@@ -31,6 +31,8 @@ final class CallService: PeerConnectionDelegate {
   private var callCount = 0
   /// Calls that are over: their late messages never revive them.
   private var endedCalls: Set<String> = []
+  /// Candidates that overtook the offer they belong to.
+  private var early = EarlyCandidates()
 
   init(environment: PeerEnvironment, socket: SocketIOClient) {
     self.environment = environment
@@ -48,15 +50,11 @@ final class CallService: PeerConnectionDelegate {
     return moved
   }
 
-  func peer(of message: KnotosMessage) -> String? {
-    if case .offer(_, let user) = message.body { return user }
-    return call?.id == message.callID ? call?.peer : nil
-  }
-
   // MARK: User actions
 
   func startCall(to callee: String) throws(ActionError) {
     guard state == "idle" else { throw ActionError("there is a call already") }
+    guard callee != environment.name else { throw ActionError("nobody calls himself") }
     callCount += 1
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
@@ -109,13 +107,15 @@ final class CallService: PeerConnectionDelegate {
 
   func received(_ message: KnotosMessage) {
     guard !endedCalls.contains(message.callID) else { return reject(message, "call is over") }
-    if case .offer(let sdp, let caller) = message.body { return receivedOffer(sdp, from: caller, message) }
-    guard let call, call.id == message.callID else { return reject(message, "unknown call") }
+    guard let sender = message.sender else { return reject(message, "no sender") }
+    if case .offer(let sdp, _) = message.body { return receivedOffer(sdp, from: sender, message) }
+    guard let call, call.id == message.callID else { return receivedEarly(message, from: sender) }
+    guard sender == call.peer else { return reject(message, "wrong sender") }
     switch message.body {
     case .offer: break
     case .answer(let sdp): receivedAnswer(sdp, call, message)
     case .candidate(let text, let mid, let index):
-      call.addRemoteCandidate(text, mid: mid, mLineIndex: index) { trace.raise("kn.bad_event") }
+      call.addRemoteCandidate(RemoteCandidate(text: text, mid: mid, mLineIndex: index)) { trace.raise("kn.bad_event") }
     case .decline, .busy:
       guard call.isCaller, state == "calling" else { return reject(message, "unexpected message") }
       let isBusy = message.body == .busy
@@ -129,6 +129,25 @@ final class CallService: PeerConnectionDelegate {
       } else if state != "ended" {
         end(.remoteHangup, code: "remote-hangup", on: "call_hangup")
       }
+    }
+  }
+
+  /// A message of a call that is not known, perhaps because it overtook its offer.
+  private func receivedEarly(_ message: KnotosMessage, from sender: String) {
+    switch message.body {
+    case .candidate(let text, let mid, let index):
+      early.add(.init(text: text, mid: mid, mLineIndex: index), to: message.callID, from: sender)
+    case .hangup:
+      // Its offer must not ring when it comes.
+      endedCalls.insert(message.callID)
+      reject(message, "unknown call")
+    case .offer, .answer, .decline, .busy: reject(message, "unknown call")
+    }
+  }
+
+  private func adoptEarlyCandidates(_ call: Call) {
+    for candidate in early.take(call.id, from: call.peer) {
+      call.addRemoteCandidate(candidate) { trace.raise("kn.bad_event") }
     }
   }
 
@@ -152,6 +171,7 @@ final class CallService: PeerConnectionDelegate {
     let call = Call(id: callID, peer: caller, isCaller: false)
     call.pendingOffer = sdp
     self.call = call
+    adoptEarlyCandidates(call)
     trace.set("user.accepted", false)
     enter("ringing", on: "call_offer")
     startRinging(call)
@@ -165,10 +185,12 @@ final class CallService: PeerConnectionDelegate {
     }
     trace.event("glare", "outcome", "yielded")
     endedCalls.insert(own.id)
-    own.timer?.cancel()
+    // Should our offer arrive late, when the other user is free again, it must not ring.
+    send(.hangup(reason: nil), own)
     own.close()
     let call = Call(id: callID, peer: own.peer, isCaller: false)
     self.call = call
+    adoptEarlyCandidates(call)
     enter("connecting", on: "call_answer")
     open(call)
     startSetupTimer(call)
@@ -204,7 +226,7 @@ final class CallService: PeerConnectionDelegate {
 
   private func reply(_ body: KnotosMessage.Body, callID: String, to peer: String? = nil) {
     let message = KnotosMessage(body, callID: callID)
-    let delivered = socket.emit(message.packet(userKey: "toUserId"))
+    let delivered = socket.emit(message.packet)
     trace.signalSent(type: message.name, to: peer ?? "server", isLost: !delivered)
   }
 
@@ -214,17 +236,15 @@ final class CallService: PeerConnectionDelegate {
       call.wantsOffer = false
       sendOffer(call)
     }
-    if isConnected, call.wantsRestart, state == "connected" {
-      call.wantsRestart = false
-      beginRestart(call)
-    }
+    if isConnected, state == "connected" { resumeRestart(call) }
     guard state == "connecting" else { return }
     if isConnected {
-      call.socketTimer?.cancel()
-    } else {
-      // The setup timer would end the call anyway; the socket gets one reconnect first.
-      call.socketTimer = environment.clock.schedule(after: SocketIOClient.reconnectDelay + .seconds(5)) { [weak self] in
-        guard let self, state == "connecting" else { return }
+      call.socketTimer = nil
+    } else if call.socketTimer == nil {
+      // The setup timer would end the call anyway; the socket gets one reconnect first, whatever it says meanwhile.
+      let patience = SocketIOClient.reconnectDelay + .seconds(5)
+      call.socketTimer = environment.clock.schedule(after: patience) { [weak self, weak call] in
+        guard let self, let call, self.call === call, state == "connecting" else { return }
         trace.raise("kn.socket_lost_in_setup")
         end(.failed, code: "signalling-failure", on: "socket lost")
       }
@@ -253,7 +273,7 @@ final class CallService: PeerConnectionDelegate {
     guard let connection = call.connection else { return }
     apply(call) { () throws(SessionError) in
       let offer = try connection.createOffer()
-      send(.offer(sdp: offer.sdp, user: call.peer), call)
+      send(.offer(sdp: offer.sdp, callee: call.peer), call)
       try connection.setLocalDescription(offer)
     }
   }
@@ -287,6 +307,19 @@ final class CallService: PeerConnectionDelegate {
     call.isRestarting = true
     connection.restartICE()
     sendOffer(call)
+  }
+
+  /// The socket is back: restart now if that had to wait, and again if the offer or its answer may be lost.
+  private func resumeRestart(_ call: Call) {
+    let isUnanswered = call.isRestarting && call.connection?.signalingState == .haveLocalOffer
+    guard call.wantsRestart || isUnanswered else { return }
+    call.wantsRestart = false
+    if isUnanswered {
+      apply(call) { () throws(SessionError) in
+        try call.connection?.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
+      }
+    }
+    beginRestart(call)
   }
 
   /// The peer restarts: answer at once, yielding our own outstanding offer when we are the polite side.
@@ -357,9 +390,11 @@ final class CallService: PeerConnectionDelegate {
 
   func shutDown() {
     guard let call else { return }
-    call.timer?.cancel()
-    call.close()
     self.call = nil
+    guard state != "ended" else { return call.close() }
+    send(state == "ringing" ? .decline : .hangup(reason: nil), call)
+    call.close()
+    if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
   }
 
   // MARK: PeerConnectionDelegate
@@ -386,6 +421,9 @@ final class CallService: PeerConnectionDelegate {
       call.timer?.cancel()
       call.socketTimer?.cancel()
       enter("connected", on: "ICE and DTLS")
+    case .connected where state == "connected":
+      // A restart has worked: its timer is over.
+      call.timer?.cancel()
     case .failed where state == "connected" && settings.restartsICE && !call.hasRestartedAfterFailure:
       call.hasRestartedAfterFailure = true
       beginRestart(call)

@@ -21,11 +21,11 @@ public final class KnotosApp: CallApp {
     }
     socket.onMalformed = { trace.raise("kn.bad_event") }
     socket.onEvent = { [weak service] name, arguments in
-      guard let message = KnotosMessage(name: name, arguments: arguments, userKey: "fromUserId") else {
+      guard let message = KnotosMessage(name: name, arguments: arguments, isFromServer: true) else {
         trace.raise("kn.bad_event")
         return
       }
-      trace.signalReceived(type: name, from: service?.peer(of: message) ?? "server")
+      trace.signalReceived(type: name, from: message.sender ?? "server")
       service?.received(message)
     }
     socket.connect()

@@ -3,8 +3,8 @@ internal import VirtualPeer
 /// A Knotos event as it crosses Socket.IO: a name and one object.
 struct KnotosMessage: Hashable, Sendable {
   enum Body: Hashable, Sendable {
-    /// To a server `user` is the callee; from it, the caller.
-    case offer(sdp: String, user: String)
+    /// `callee` matters to the server alone, which tells callers apart by the message's sender.
+    case offer(sdp: String, callee: String)
     case answer(sdp: String)
     case candidate(text: String, mid: String?, mLineIndex: Int?)
     case decline, busy
@@ -15,6 +15,8 @@ struct KnotosMessage: Hashable, Sendable {
   var body: Body
   /// The harness gives every call an id; messages of other calls are told apart by it.
   var callID: String
+  /// The user it came from, as the server knows it; nil on the way to the server.
+  var sender: String?
 
   var name: String {
     switch body {
@@ -27,19 +29,20 @@ struct KnotosMessage: Hashable, Sendable {
     }
   }
 
-  /// The event's arguments, `userKey` being `toUserId` towards the server and `fromUserId` from it.
-  func packet(userKey: String, user: String? = nil) -> SocketIOPacket {
-    var members: [JSON.Member] = []
+  /// The event on the wire: to the server an offer says `toUserId`, from it every event says `fromUserId`.
+  var packet: SocketIOPacket {
+    var members: [JSON.Member] = sender.map { [.init("fromUserId", .string($0))] } ?? []
     switch body {
     case .offer(let sdp, let callee):
-      members = [.init(userKey, .string(user ?? callee)), .init("offer", .string(sdp)), .init("callType", "audio")]
-    case .answer(let sdp): members = [.init("offer", .string(sdp))]
+      if sender == nil { members.append(.init("toUserId", .string(callee))) }
+      members += [.init("offer", .string(sdp)), .init("callType", "audio")]
+    case .answer(let sdp): members += [.init("offer", .string(sdp))]
     case .candidate(let text, let mid, let index):
-      members = [
+      members += [
         .init("candidate", .string(text)), .init("sdpMid", mid.map(JSON.string) ?? .null),
         .init("sdpMLineIndex", index.map { .integer(Int64($0)) } ?? .null),
       ]
-    case .hangup(let reason?): members = [.init("reason", .string(reason))]
+    case .hangup(let reason?): members += [.init("reason", .string(reason))]
     case .decline, .busy, .hangup(nil): break
     }
     members.append(.init("callId", .string(callID)))
@@ -47,14 +50,21 @@ struct KnotosMessage: Hashable, Sendable {
   }
 
   /// Reads an event; nil when the name is unknown or a member is missing or of the wrong type.
-  init?(name: String, arguments: [JSON], userKey: String, callIDIfMissing: String? = nil) {
+  ///
+  /// - Parameter isFromServer: then the server's word for the sender is required, for nobody else's is to be had.
+  init?(name: String, arguments: [JSON], isFromServer: Bool, callIDIfMissing: String? = nil) {
     guard let object = arguments.first, case .object = object else { return nil }
+    if isFromServer {
+      guard let sender = object["fromUserId"]?.string else { return nil }
+      self.sender = sender
+    }
     guard let id = object["callId"]?.string ?? callIDIfMissing else { return nil }
     callID = id
     switch name {
     case "call_offer":
-      guard let sdp = object["offer"]?.string, let user = object[userKey]?.string else { return nil }
-      body = .offer(sdp: sdp, user: user)
+      guard let sdp = object["offer"]?.string else { return nil }
+      guard let callee = isFromServer ? "" : object["toUserId"]?.string else { return nil }
+      body = .offer(sdp: sdp, callee: callee)
     case "call_answer":
       guard let sdp = object["offer"]?.string else { return nil }
       body = .answer(sdp: sdp)

@@ -65,6 +65,7 @@ public final class KnotosServer: SignallingServer {
       stream: stream, socket: WebSocket(.server, random: environment.random.stream("websocket/\(connectionCount)")))
     let client = Client(channel: channel)
     clients.append(client)
+    startConnectTimer(client)
     let sid = "s\(connectionCount)"
     channel.onOpen = { [weak self, weak client] _ in
       guard let self, let client else { return }
@@ -74,9 +75,7 @@ public final class KnotosServer: SignallingServer {
       ]
       client.channel.send(EngineIOPacket(.open, body.description).text)
       schedulePing(client)
-      client.connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self, weak client] in
-        if let client { self?.drop(client) }
-      }
+      startConnectTimer(client)
     }
     channel.onText = { [weak self, weak client] text in
       if let client { self?.received(text, from: client) }
@@ -97,7 +96,15 @@ public final class KnotosServer: SignallingServer {
     forget(client)
   }
 
+  private func startConnectTimer(_ client: Client) {
+    client.connectTimer?.cancel()
+    client.connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self, weak client] in
+      if let client { self?.drop(client) }
+    }
+  }
+
   private func schedulePing(_ client: Client) {
+    client.pingTimer?.cancel()
     client.pingTimer = environment.clock.schedule(after: Self.pingInterval) { [weak self, weak client] in
       guard let self, let client else { return }
       client.channel.send(EngineIOPacket(.ping).text)
@@ -161,12 +168,12 @@ public final class KnotosServer: SignallingServer {
   private func route(_ name: String, _ arguments: [JSON], from client: Client) {
     guard let sender = client.user else { return environment.malformed("event before connect") }
     guard
-      let message = KnotosMessage(
-        name: name, arguments: arguments, userKey: "toUserId", callIDIfMissing: currentCall[sender])
+      var message = KnotosMessage(
+        name: name, arguments: arguments, isFromServer: false, callIDIfMissing: currentCall[sender])
     else { return environment.malformed("event \(name)") }
     guard let recipient = recipient(of: message, from: sender) else { return environment.malformed("event of no call") }
-    let packet = message.packet(userKey: "fromUserId", user: sender)
-    let text = EngineIOPacket(.message, packet.text).text
+    message.sender = sender
+    let text = EngineIOPacket(.message, message.packet.text).text
     environment.faults.pass(SignallingMessage(type: name, from: sender, to: recipient, text: text)) { [weak self] in
       self?.deliver($0)
     }
@@ -176,9 +183,14 @@ public final class KnotosServer: SignallingServer {
     if case .offer(_, let callee) = message.body, calls[message.callID] == nil {
       calls[message.callID] = (sender, callee)
       currentCall[sender] = message.callID
-      currentCall[callee] = message.callID
+      if currentCall[callee] == nil { currentCall[callee] = message.callID }
     }
     guard let call = calls[message.callID] else { return nil }
+    switch message.body {
+    case .decline, .busy, .hangup:
+      for user in [call.caller, call.callee] where currentCall[user] == message.callID { currentCall[user] = nil }
+    case .offer, .answer, .candidate: break
+    }
     if sender == call.caller { return call.callee }
     return sender == call.callee ? call.caller : nil
   }
