@@ -104,6 +104,12 @@ public final class Trace {
     }
   }
 
+  /// Lets go of every observer: those that hold the trace would otherwise live for ever, and it with them.
+  public func removeObservers() {
+    universalObservers.removeAll()
+    for index in observers.indices { observers[index].removeAll() }
+  }
+
   // MARK: Writing
 
   /// Writes an event now. Values follow the order of the declared fields; `cause` defaults to the ambient one.

@@ -38,6 +38,7 @@ public struct SingleRun {
     let trace = Trace()
     for observer in outputs.observers { trace.add(observer) }
     let watch = Watch(trace: trace)
+    defer { watch.close() }
     let anchors = Anchors(scenario, watch: watch)
     let judge = Judge(scenario, watch: watch, anchors: anchors, profiles: profiles.registry)
     let wire = WireMeter(scenario.watchedWire, peers: scenario.peers.map(\.name), trace: trace, watch: watch)

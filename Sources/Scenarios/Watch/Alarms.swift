@@ -17,6 +17,8 @@ final class Alarms {
   /// The earliest alarm, or nil when there is none.
   var next: Instant? { alarms.last?.time }
 
+  func removeAll() { alarms.removeAll() }
+
   func schedule(at time: Instant, _ action: @escaping () -> Void) {
     count += 1
     let position = alarms.firstIndex { $0.time <= time } ?? alarms.endIndex

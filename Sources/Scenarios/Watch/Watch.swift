@@ -70,6 +70,16 @@ final class Watch: TraceObserver {
     if depth == 0 { work() } else { deferred.append(work) }
   }
 
+  /// Ends the watch. Listeners hold what they tell, which holds the watch: without this, nothing of a run would go.
+  func close() {
+    for index in entries.indices { entries[index].listeners.removeAll() }
+    wantedOfAll.removeAll()
+    for index in ofAllByKind.indices { ofAllByKind[index].removeAll() }
+    deferred.removeAll()
+    alarms.removeAll()
+    trace.removeObservers()
+  }
+
   // MARK: Reading
 
   /// The newest value, or nil before the first.
