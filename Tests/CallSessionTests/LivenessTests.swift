@@ -21,8 +21,8 @@ import Testing
     #expect(pair.hotWakes == 0)
   }
 
-  @Test func `a blackhole of 9 s disconnects and comes back by itself`() throws {
-    let (states, _) = try trail(blackhole: .seconds(9))
+  @Test func `a blackhole of 8 s disconnects and comes back by itself`() throws {
+    let (states, _) = try trail(blackhole: .seconds(8))
     #expect(states == [.connecting, .connected, .disconnected, .connected])
   }
 

@@ -11,6 +11,9 @@ final class KnotosWorld {
   let simulator: Simulator
   let server: SignallingHost
   private(set) var peers: [VirtualPeer] = []
+  let serverEndpoint: Endpoint
+  /// A host for clients that are no app of ours.
+  let strangers: HostRuntime
   private let log = StateLog()
 
   private final class StateLog: TraceObserver {
@@ -45,6 +48,8 @@ final class KnotosWorld {
       server: KnotosServer.self, runtime: runtime, random: simulator.random.scoped("server"), trace: trace,
       name: "signalling")
     let address = simulator.interfaces(of: serverHost)[0].addresses[0]
+    serverEndpoint = Endpoint(address, port: SignallingHost.port)
+    strangers = HostRuntime(simulator: simulator, host: try addHost("strangers"), wallClock: WallClock())
     server.start()
     for user in users {
       let certificate = Certificate.generate(
