@@ -1,6 +1,6 @@
 /// Tiny scenarios.
 enum Fixture {
-  static func scenario(_ id: String, more: String = "", code: String = "local-hangup", accept: String = "ringing")
+  static func scenario(_ id: String, more: String = "", code: String = "local-hangup", entry: String = "")
     -> String
   {
     """
@@ -12,8 +12,8 @@ enum Fixture {
       bob: { profile: knotos, network: wifi }
     timeline:
       - { at: 0s, do: alice.call, to: bob }
-      - { when: bob.call.state == \(accept), after: 1s, do: bob.accept }
-      - { id: bye, after: 3s, of: bob.connected, do: alice.hangup }
+      - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+      - { id: bye, after: 3s, of: bob.connected, do: alice.hangup }\(entry.isEmpty ? "" : "\n  " + entry)
     expect:
       - { ends: alice, code: \(code), within: 1s, of: bye, why: hanging up must end the call }
 

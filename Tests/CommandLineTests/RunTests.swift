@@ -49,7 +49,8 @@ import Testing
   }
 
   @Test func `a trigger that never fires is vacuous and exits with 7`() throws {
-    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", accept: "connected")])
+    let never = "- { when: alice.call.state == ringing, do: alice.accept }"
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", entry: never)])
     let outcome = try workspace.run("run", "--artifacts", "none")
     #expect(outcome.output.contains("VACUOUS a#1"), "\(outcome.output)")
     #expect(outcome.status == 7)
