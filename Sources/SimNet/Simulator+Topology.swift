@@ -77,6 +77,7 @@ extension Simulator {
         isUp: isUp))
     for address in addresses { fabric.networks[network.index].owners.insert(address, .interface(interface)) }
     hosts[host.index].interfaces.append(interface)
+    hosts[host.index].streams.fitSegments(into: min(tx.mtu, rx.mtu))
     introduce(fabric.interfaces[interface.index])
     announce(host, cause: nil)
     return interface

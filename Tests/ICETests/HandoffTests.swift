@@ -50,11 +50,22 @@ import Testing
     #expect(network.bob.selected?.remoteEndpoint == endpoint("192.0.2.8:5008"))
   }
 
-  @Test func `with no pair left the agent fails, and a new interface brings it back without a restart`() throws {
+  @Test func `without an interface the agent is disconnected, and failed when it has none for 15 s`() throws {
+    let (network, wifi) = try connected(alsoCellular: false)
+    let fault = network.now
+    network.alice.agent.removeLocalCandidates(base: wifi, at: fault)
+    network.drain(network.alice)
+    #expect(network.alice.state == .disconnected)
+    network.run(until: fault + .milliseconds(14_900))
+    #expect(network.alice.state == .disconnected)
+    network.run(until: fault + .milliseconds(15_100))
+    #expect(network.alice.state == .failed)
+  }
+
+  @Test func `a new interface brings an agent without one back, and needs no restart`() throws {
     let (network, wifi) = try connected(alsoCellular: false)
     network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
     network.drain(network.alice)
-    #expect(network.alice.state == .failed)
     try network.addHost(network.alice, "198.18.0.1:5001")
     network.run(for: .seconds(3))
     #expect(network.alice.state == .completed)

@@ -53,6 +53,17 @@ import Testing
     #expect(failures(world).isEmpty && world.client.counters.channelDataSent == 1)
   }
 
+  @Test func `renewing asks for allocation, permission and channel again at once`() throws {
+    let world = try connected { server, _ in server.nonceLifetime = .seconds(3_600) }
+    let before = world.now
+    world.client.renew(at: before)
+    world.run(for: .seconds(1))
+    for method in [STUNMethod.refresh, .createPermission, .channelBind] {
+      #expect(world.requests(method).last?.time == before)
+    }
+    #expect(failures(world).isEmpty && world.client.state == .allocated)
+  }
+
   @Test func `permissions are renewed every four minutes and channels every nine`() throws {
     let world = try connected { server, _ in server.nonceLifetime = .seconds(36_000) }
     world.run(for: .seconds(1_199))

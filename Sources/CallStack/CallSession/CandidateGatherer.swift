@@ -57,6 +57,7 @@ struct CandidateGatherer: ~Copyable {
   private var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
   private var events = FIFO<Event>()
   private var isFinished = true
+  private var clock = Instant.zero
 
   init(configuration: SessionConfiguration, random: RandomSource) {
     self.configuration = configuration
@@ -69,6 +70,7 @@ struct CandidateGatherer: ~Copyable {
   /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again; servers
   /// that did not answer then are asked once more.
   mutating func gather(_ sockets: [Endpoint], at now: Instant) {
+    clock = now
     isFinished = false
     let preferences = ICEPriority.localPreferences(for: sockets.map(\.address))
     for (socket, preference) in zip(sockets, preferences) {
@@ -103,7 +105,9 @@ struct CandidateGatherer: ~Copyable {
   private mutating func askRelay(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
     if let known = relays.first(where: { $0.base == base && $0.server == server.endpoint }) {
       if let allocation = known.client.allocation {
+        // A restart often comes because the server forgot what it gave.
         report(allocation, known)
+        known.client.renew(at: now)
       } else if (try? known.client.allocate(at: now)) != nil {
         // The last attempt failed, or the allocation was lost.
         known.isDone = false
@@ -173,6 +177,7 @@ struct CandidateGatherer: ~Copyable {
   ///
   /// - Returns: whether it was.
   mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
+    clock = now
     if let relay = relay(on: path) {
       relay.client.receive(datagram, on: path, at: now)
       collect(relay)
@@ -244,6 +249,7 @@ struct CandidateGatherer: ~Copyable {
   // MARK: Time
 
   mutating func advance(to now: Instant) {
+    clock = now
     for index in reflexives.indices {
       if let nextAt = reflexives[index].nextAt, nextAt <= now {
         reflexives[index].nextAt = nil
@@ -325,8 +331,11 @@ struct CandidateGatherer: ~Copyable {
       case .failed(let failure):
         relay.isDone = true
         events.append(.serverError(relay.server, code: Int(failure.code), reason: "\(failure)"))
-        if let relayed = relay.relayed { events.append(.lost(base: relayed)) }
+        guard let relayed = relay.relayed else { continue }
+        events.append(.lost(base: relayed))
         relay.relayed = nil
+        // 437: a server that restarted knows the allocation no more, and gives another.
+        if failure.code == 437, (try? relay.client.allocate(at: clock)) != nil { relay.isDone = false }
       case .newLocalAddressNeeded:
         relay.isDone = true
         events.append(.serverError(relay.server, code: 437, reason: "allocation mismatch"))

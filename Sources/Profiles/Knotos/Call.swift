@@ -1,3 +1,4 @@
+internal import CallCore
 internal import CallSession
 internal import VirtualPeer
 
@@ -41,6 +42,8 @@ final class Call {
   var timer: PeerTimer? { didSet { oldValue?.cancel() } }
   var socketTimer: PeerTimer? { didSet { oldValue?.cancel() } }
   var isRestarting = false
+  /// When our last offer left.
+  var offeredAt: Instant?
   var hasRestartedAfterFailure = false
   /// The call was placed before the socket was up: its offer leaves when it is.
   var wantsOffer = false

@@ -121,7 +121,8 @@ final class CallService: PeerConnectionDelegate {
       let isBusy = message.body == .busy
       trace.raise(isBusy ? "kn.busy" : "kn.declined")
       end(.declined, code: isBusy ? "busy" : "declined", on: message.name)
-    case .hangup(let reason?) where Self.failureCodes.contains(reason) && state == "connecting":
+    case .hangup(let reason?)
+    where Self.failureCodes.contains(reason) && (state == "connecting" || state == "connected"):
       end(.failed, code: reason, on: "call_hangup")
     case .hangup:
       if state == "ringing" {
@@ -271,6 +272,7 @@ final class CallService: PeerConnectionDelegate {
 
   private func sendOffer(_ call: Call) {
     guard let connection = call.connection else { return }
+    call.offeredAt = environment.clock.now
     apply(call) { () throws(SessionError) in
       let offer = try connection.createOffer()
       send(.offer(sdp: offer.sdp, callee: call.peer), call)
@@ -302,6 +304,9 @@ final class CallService: PeerConnectionDelegate {
 
   // MARK: ICE restart
 
+  /// Two offers that are further apart than this were not made in ignorance of each other.
+  private static let crossingTime = Interval.seconds(2)
+
   private func beginRestart(_ call: Call) {
     guard let connection = call.connection, connection.signalingState == .stable else { return }
     call.isRestarting = true
@@ -326,7 +331,12 @@ final class CallService: PeerConnectionDelegate {
   private func renegotiate(_ call: Call, _ sdp: String) {
     guard let connection = call.connection else { return }
     if connection.signalingState == .haveLocalOffer {
-      guard environment.name < call.peer else { return trace.event("glare", "outcome", "ignored-theirs") }
+      guard environment.name < call.peer else {
+        trace.event("glare", "outcome", "ignored-theirs")
+        // An offer that comes so late did not cross ours on the way: ours was lost.
+        if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }
+        return
+      }
       trace.event("glare", "outcome", "yielded")
       apply(call) { () throws(SessionError) in
         try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))

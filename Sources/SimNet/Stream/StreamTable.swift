@@ -55,6 +55,11 @@ public struct StreamTable: SansIO, ~Copyable {
     self.random = random
   }
 
+  /// Keeps segments, with the larger IP header and the TCP header, within an interface's MTU (RFC 9293 section 3.7.1).
+  mutating func fitSegments(into mtu: Int) {
+    configuration.maximumSegmentSize = max(min(configuration.maximumSegmentSize, mtu - 60), 1)
+  }
+
   /// How many streams have state, lingering ones included.
   public var count: Int { slots.count }
 

@@ -43,6 +43,8 @@ extension ICEAgent {
     let selected = selectedPair?.id
     for g in generations.indices {
       generations[g].localCandidates.removeAll { $0.base == base }
+      let withdrawsActive = generations[g].checklist.pairs.contains { $0.base == base && $0.isActive }
+      if withdrawsActive { pathsWithdrawnAt = self.now }
       removePairs(in: g) { $0.base == base }
     }
     if let selected, locate(selected) == nil { events.append(.selectedPairChanged(selectedPair)) }
@@ -75,6 +77,7 @@ extension ICEAgent {
       return
     }
     current.setRemote(credentials)
+    current.remoteKnownAt = self.now
     let buffered = current.bufferedCandidates
     current.bufferedCandidates = []
     for candidate in buffered { accept(candidate) }

@@ -86,13 +86,16 @@ extension ICEAgent {
     return max(youngest, last + settings.responseTimeout)
   }
 
-  /// When an agent that has both lists complete and could not form a single pair gives up: a check from an unknown
-  /// address might still come (RFC 8863).
+  /// When an agent that could not form a single pair gives up. With both lists complete a check from an unknown address
+  /// might still come (RFC 8863); without a local candidate none can, whatever the peer still says.
   var noPairsDeadline: Instant? {
-    guard !current.hasHadPairs, let local = current.localCandidatesEndedAt, let remote = current.remoteCandidatesEndedAt
-    else { return nil }
-    return max(local, remote) + settings.inactiveTimeout
+    guard !current.hasHadPairs, let local = current.localCandidatesEndedAt else { return nil }
+    let remote = current.localCandidates.isEmpty ? current.remoteKnownAt : current.remoteCandidatesEndedAt
+    return remote.map { max(local, $0) + settings.inactiveTimeout }
   }
+
+  /// When an agent whose working paths were withdrawn gives up.
+  var withdrawalDeadline: Instant? { pathsWithdrawnAt.map { $0 + settings.inactiveTimeout } }
 
   // MARK: Wake
 
@@ -118,6 +121,7 @@ extension ICEAgent {
     }
     consider(keepaliveDue, .keepalive)
     if connectionState == .new { consider(noPairsDeadline, .liveness) }
+    if connectionState == .disconnected || connectionState == .checking { consider(withdrawalDeadline, .liveness) }
     return wake
   }
 }

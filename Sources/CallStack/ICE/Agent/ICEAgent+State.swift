@@ -8,6 +8,7 @@ extension ICEAgent {
     let live = current.checklist.pairs + carrying
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
     guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
+    pathsWithdrawnAt = nil
     let works = live.contains(where: \.isWritable)
     if hasConnected {
       setState(works ? (isComplete ? .completed : .connected) : .disconnected)
@@ -17,6 +18,11 @@ extension ICEAgent {
   }
 
   private mutating func updateStateWithoutPairs() {
+    // A device between two networks has lost its paths, not its call: it gets as long as a silent path.
+    if let deadline = withdrawalDeadline, now < deadline, connectionState != .failed {
+      return setState(hasConnected ? .disconnected : .checking)
+    }
+    pathsWithdrawnAt = nil
     let hasHadPairs = generations.contains(where: \.hasHadPairs)
     if hasHadPairs || noPairsDeadline.map({ $0 <= now }) ?? false { setState(.failed) }
   }

@@ -31,6 +31,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// Whether a selected pair has ever worked, or has since a restart from a broken state.
   var hasConnected = false
   var hasSelected = false
+  /// When a working pair went with its socket or relay, and not by silence.
+  var pathsWithdrawnAt: Instant?
   var nextPairNumber: UInt32 = 1
   var nextReflexiveNumber = 1
   var transactions: [CheckTransaction] = []

@@ -31,6 +31,7 @@ struct ICEGeneration {
   var earlyChecks: [EarlyCheck] = []
   var localCandidatesEndedAt: Instant?
   var remoteCandidatesEndedAt: Instant?
+  var remoteKnownAt: Instant?
 
   var checklist = Checklist()
   var hasHadPairs = false

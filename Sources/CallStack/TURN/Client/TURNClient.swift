@@ -105,6 +105,17 @@ public struct TURNClient: SansIO, ~Copyable {
     try createPermission(for: peer.address, at: now)
   }
 
+  /// Renews the allocation, its permissions and its channels now instead of when they are due: for when the server may
+  /// have forgotten them. If it has forgotten the allocation, ``Event/failed(_:)`` follows.
+  public mutating func renew(at now: Instant) {
+    let now = tick(now)
+    guard state == .allocated else { return }
+    if refreshAt != nil { refreshAt = now }
+    for index in permissions.indices where permissions[index].refreshAt != nil { permissions[index].refreshAt = now }
+    for index in channels.indices where channels[index].refreshAt != nil { channels[index].refreshAt = now }
+    advance(to: now)
+  }
+
   /// Gives the allocation back (a Refresh with lifetime zero). ``Event/released`` follows, at the latest when the
   /// server does not answer.
   public mutating func release(at now: Instant) {

@@ -32,14 +32,32 @@ final class Agreement {
     }
   }
 
-  /// Judges the last call of each pair; peers that have been in other calls since are left out.
+  /// Judges the last call of each pair.
   func check(at time: Instant) {
-    var judged: Set<String> = []
+    for call in lastCalls { check(call.caller, call.callee, since: call.start, at: time) }
+  }
+
+  /// Whether somebody is still connected to a peer whose call is over: he may not have noticed yet.
+  var isOneSided: Bool {
+    lastCalls.contains { call in
+      guard let first = CallStage(of: call.caller, context), let second = CallStage(of: call.callee, context) else {
+        return false
+      }
+      return switch (first, second) {
+      case (.connected, .none), (.none, .connected): true
+      default: false
+      }
+    }
+  }
+
+  /// The last call of each pair; peers that have been in other calls since are left out.
+  private var lastCalls: [(caller: String, callee: String, start: Instant)] {
+    var seen: Set<String> = []
     let placed = calls.compactMap { call in context.anchors.all(call.entry).last.map { (call, $0) } }
-    for (call, start) in placed.sorted(by: { $0.1 > $1.1 }) {
-      let isLast = !judged.contains(call.caller) && !judged.contains(call.callee)
-      judged.formUnion([call.caller, call.callee])
-      if isLast { check(call.caller, call.callee, since: start, at: time) }
+    return placed.sorted { $0.1 > $1.1 }.compactMap { call, start in
+      let isLast = !seen.contains(call.caller) && !seen.contains(call.callee)
+      seen.formUnion([call.caller, call.callee])
+      return isLast ? (call.caller, call.callee, start) : nil
     }
   }
 

@@ -57,11 +57,12 @@ final class InvariantJudge {
     if let report { statistics?.check(report, of: peer, at: time) }
   }
 
-  /// Whether no peer is on its way from one state to another.
+  /// Whether no peer is on its way from one state to another, or still in a call that the other side has left.
   var arePeersSettled: Bool {
-    context.scenario.peers.allSatisfy { peer in
-      if case .underway? = CallStage(of: peer.name, context) { false } else { true }
-    }
+    agreement?.isOneSided != true
+      && context.scenario.peers.allSatisfy { peer in
+        if case .underway? = CallStage(of: peer.name, context) { false } else { true }
+      }
   }
 
   /// The timeline is over, the faults are cleared, and the time to recover has passed.
