@@ -65,6 +65,43 @@ import Testing
     #expect(explanation.contains("TURN"), "\(explanation)")
   }
 
+  @Test func `a window that begins with an action sees what the action did`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: home }
+        bob: { profile: knotos, network: home }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { id: cancel, after: 2s, of: call, do: alice.hangup }
+      expect:
+        - { always: alice.call.state == calling, between: [call, cancel] }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `a call refused as busy is judged apart from the call that was in the way`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: home }
+        bob: { profile: knotos, network: home }
+        carol: { profile: knotos, network: home }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { id: intrude, at: 3s, do: carol.call, to: bob }
+        - { id: cancel, at: 5s, do: alice.hangup }
+      expect:
+        - { ends: carol, code: busy, within: 1s, of: intrude }
+        - { ends: bob, code: cancelled, within: 1s, of: cancel }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `equal seeds give equal traces`() throws {
     let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
     let (first, second) = (try run(text, seed: 3), try run(text, seed: 3))

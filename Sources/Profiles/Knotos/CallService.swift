@@ -122,7 +122,7 @@ final class CallService: PeerConnectionDelegate {
       trace.raise(isBusy ? "kn.busy" : "kn.declined")
       end(.declined, code: isBusy ? "busy" : "declined", on: message.name)
     case .hangup(let reason?)
-    where Self.failureCodes.contains(reason) && (state == "connecting" || state == "connected"):
+    where Self.failureCodes.contains(reason) && ["calling", "connecting", "connected"].contains(state):
       end(.failed, code: reason, on: "call_hangup")
     case .hangup:
       if state == "ringing" {

@@ -89,7 +89,10 @@ final class Director {
   private func fire(_ entry: TimelineEntry) {
     counts[entry.id, default: 0] += 1
     trace.cause = trace.write(fired, subject, trace.value(entry.id))
-    anchors.entryFired(entry.id, at: clock.now)
-    perform(entry)
+    // A window that begins with an entry begins with what the entry did.
+    watch.asOneEvent {
+      anchors.entryFired(entry.id, at: clock.now)
+      perform(entry)
+    }
   }
 }

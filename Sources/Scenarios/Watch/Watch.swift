@@ -70,6 +70,14 @@ final class Watch: TraceObserver {
     if depth == 0 { work() } else { deferred.append(work) }
   }
 
+  /// Tells of all that `body` does as of one event, so that nobody judges a state between its first and last write.
+  func asOneEvent(_ body: () -> Void) {
+    depth += 1
+    body()
+    depth -= 1
+    if depth == 0, !deferred.isEmpty { runDeferred() }
+  }
+
   /// Ends the watch. Listeners hold what they tell, which holds the watch: without this, nothing of a run would go.
   func close() {
     for index in entries.indices { entries[index].listeners.removeAll() }

@@ -50,10 +50,12 @@ final class Agreement {
     }
   }
 
-  /// The last call of each pair; peers that have been in other calls since are left out.
+  /// The last call of each pair; peers that have been in other calls since are left out. A call that found its callee
+  /// busy has one side only: how the callee's own call ends is another story.
   private var lastCalls: [(caller: String, callee: String, start: Instant)] {
     var seen: Set<String> = []
     let placed = calls.compactMap { call in context.anchors.all(call.entry).last.map { (call, $0) } }
+      .filter { call, start in ending(of: call.caller, since: start)?.code != "busy" }
     return placed.sorted { $0.1 > $1.1 }.compactMap { call, start in
       let isLast = !seen.contains(call.caller) && !seen.contains(call.callee)
       seen.formUnion([call.caller, call.callee])
