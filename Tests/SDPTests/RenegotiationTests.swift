@@ -20,6 +20,18 @@ struct RenegotiationTests {
     #expect(setup == expected)
   }
 
+  @Test(arguments: [(SetupRole.actpass, SetupRole.passive), (.passive, .active), (.active, .passive)])
+  func `an answerer told to be passive is so where the offer allows it`(
+    _ offered: SetupRole, _ expected: SetupRole
+  ) throws {
+    var a = Side("A")
+    var b = Side("B", answersPassively: true)
+    try a.add(.audio, "mic")
+    let offer = try a.offer().replacing("a=setup:actpass", with: "a=setup:\(offered)")
+    try b.session.setRemoteDescription(.offer, offer)
+    #expect(try b.answer().media[0].attributes.setup == expected)
+  }
+
   @Test func `roles stay as they are whoever offers later`() throws {
     var call = try Call()
     try call.renegotiateFromB()

@@ -40,13 +40,14 @@ struct Side: ~Copyable {
 
   init(
     _ name: Character, audio: [CodecCapability] = [.opus], video: [CodecCapability] = [.vp8],
-    extensions: [String] = [URN.mid, URN.transportCC]
+    extensions: [String] = [URN.mid, URN.transportCC], answersPassively: Bool = false
   ) {
     self.name = name
-    session = JSEPSession(
-      JSEPSession.Configuration(
-        sessionID: 4_711, audio: MediaCapabilities(codecs: audio, headerExtensions: extensions),
-        video: MediaCapabilities(codecs: video, headerExtensions: extensions)))
+    var configuration = JSEPSession.Configuration(
+      sessionID: 4_711, audio: MediaCapabilities(codecs: audio, headerExtensions: extensions),
+      video: MediaCapabilities(codecs: video, headerExtensions: extensions))
+    configuration.answersPassively = answersPassively
+    session = JSEPSession(configuration)
     parameters = Self.parameters(name, generation: 0)
   }
 

@@ -61,10 +61,11 @@ public struct CallSession: ~Copyable, SansIO {
     self.random = random
     self.now = now
     var identifiers = random.stream("identifiers")
-    jsep = JSEPSession(
-      JSEPSession.Configuration(
-        sessionID: identifiers.next() >> 2, audio: AudioTransport.capabilities(configuration.audio),
-        video: MediaCapabilities(codecs: [])))
+    var descriptions = JSEPSession.Configuration(
+      sessionID: identifiers.next() >> 2, audio: AudioTransport.capabilities(configuration.audio),
+      video: MediaCapabilities(codecs: []))
+    descriptions.answersPassively = configuration.answersPassively
+    jsep = JSEPSession(descriptions)
     audio = AudioTransport(
       configuration: configuration, ssrc: UInt32(truncatingIfNeeded: identifiers.next()), random: random)
     ice = ICEAgent(role: .controlling, settings: configuration.ice, random: random.stream("ice"), at: now)

@@ -81,6 +81,8 @@ public struct SessionConfiguration: Sendable {
   public var iceTransportPolicy = ICETransportPolicy.all
   public var ice = ICESettings()
   public var dtls = DTLSTransport.Configuration()
+  /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).
+  public var answersPassively = false
   public var audio = AudioSettings()
   public var media = MediaFidelity.real
   public var protection = MediaProtection.dtlsSRTP

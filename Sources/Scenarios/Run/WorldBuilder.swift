@@ -156,6 +156,7 @@ struct WorldBuilder {
     configuration.media = scenario.media == .real ? .real : .synthetic
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
     if peer.ice.nomination == .aggressive { configuration.ice.nomination = .aggressive }
+    configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
     for server in scenario.topology.servers
     where peer.ice.servers.map({ names in names.contains { $0.value == server.name } }) ?? true {

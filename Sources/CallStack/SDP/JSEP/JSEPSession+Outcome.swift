@@ -68,10 +68,15 @@ extension JSEPSession {
     return transport.setup
   }
 
-  /// `actpass` is answered by `active`, so that the ClientHello need not wait for the answer; a running association
-  /// keeps its roles.
+  /// `actpass` is answered by `active`, so that the ClientHello need not wait for the answer, unless told otherwise; a
+  /// running association keeps its roles.
   func ownSetup(answering remote: TransportDescription) -> SetupRole {
-    runningSetup(with: remote) ?? (remote.setup == .active ? .passive : .active)
+    if let running = runningSetup(with: remote) { return running }
+    switch remote.setup {
+    case .active: return .passive
+    case .actpass where configuration.answersPassively: return .passive
+    default: return .active
+    }
   }
 
   private func ownSetup(answeredBy remote: TransportDescription) throws(JSEPError) -> SetupRole {

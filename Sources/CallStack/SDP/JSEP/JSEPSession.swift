@@ -9,6 +9,8 @@ public struct JSEPSession: ~Copyable {
     public var sessionID: UInt64
     public var audio: MediaCapabilities
     public var video: MediaCapabilities
+    /// Answers `a=setup:actpass` with `passive` (RFC 8842 §5.3).
+    public var answersPassively = false
 
     public init(sessionID: UInt64, audio: MediaCapabilities, video: MediaCapabilities) {
       self.sessionID = sessionID
