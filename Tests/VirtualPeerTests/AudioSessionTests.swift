@@ -43,6 +43,25 @@ import Testing
     #expect(!device.isAudioRunning)
   }
 
+  @Test func `an app that may not record plays, and never opens the microphone`() {
+    final class Opened: TraceObserver {
+      var kinds: [String] = []
+      func observe(_ record: TraceRecord, in trace: Trace) {
+        let name = trace.declarations[Int(record.kind.id)].name
+        if name.hasSuffix(".open") { kinds.append(name) }
+      }
+    }
+    let (trace, opened) = (Trace(), Opened())
+    trace.add(opened)
+    var settings = Device.Settings()
+    settings.mayRecord = false
+    let device = Device(settings: settings, trace: trace, peer: "alice")
+    configure(device)
+    device.startAudioUnit()
+    #expect(device.isAudioRunning)
+    #expect(opened.kinds == ["speaker.open"])
+  }
+
   @Test func `a simulator plays whatever the audio session says`() {
     var settings = Device.Settings()
     settings.isSimulator = true

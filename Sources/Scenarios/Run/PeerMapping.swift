@@ -20,6 +20,7 @@ extension Device.Settings {
   init(_ peer: Scenario.Peer) {
     self.init()
     audioClockDriftPPM = peer.clock.drift * 1e6
+    mayRecord = peer.devices.permission == .granted
     switch peer.devices.microphone {
     case .speech, .phrases: microphone = .speech
     case .tone: microphone = .tone(frequency: 440)

@@ -5,6 +5,8 @@ public final class Device {
   /// Settings a scenario gives a device.
   public struct Settings: Hashable, Sendable {
     public var microphone = MicrophoneSource.speech
+    /// Whether the user lets the app record. Without it the app hears the other side and sends silence.
+    public var mayRecord = true
     /// A simulator plays and records whatever the audio session says; a real phone does not.
     public var isSimulator = false
     /// How much faster than true time the audio hardware's clock runs, in parts per million.
@@ -19,7 +21,7 @@ public final class Device {
   private let trace: Trace
   private let subject: TraceSubject
   private let sessionKind: TraceKind
-  /// Microphone, capture and speaker open and close together: there is no camera yet.
+  /// Microphone, capture and, last, the speaker open and close together: there is no camera yet.
   private let openKinds: [TraceKind]
   private let firstPlayed: TraceKind
   private var hasPlayed = false
@@ -88,7 +90,7 @@ public final class Device {
   }
 
   private func setOpen(_ isOpen: Bool) {
-    for kind in openKinds { trace.write(kind, subject, .flag(isOpen)) }
+    for kind in settings.mayRecord ? openKinds : openKinds.suffix(1) { trace.write(kind, subject, .flag(isOpen)) }
     hasPlayed = false
   }
 

@@ -21,7 +21,8 @@ final class AudioLoop {
   init(connection: PeerConnection, environment: ConnectionEnvironment) {
     self.connection = connection
     self.environment = environment
-    let source = environment.device.settings.microphone
+    let settings = environment.device.settings
+    let source = settings.mayRecord ? settings.microphone : .silence
     generator = SampleGenerator(source, random: environment.random.stream("microphone"))
     talk = TalkSpurts(source, random: environment.random.stream("talk-spurts"))
     var phases = environment.random.stream("audio-phase")
