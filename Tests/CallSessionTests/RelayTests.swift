@@ -1,11 +1,14 @@
 import CallCore
 import CallSession
+import TURN
 import Testing
 
 @Suite struct RelayTests {
-  private func relayedPair() -> SessionPair {
+  private func relayedPair(over transport: Path.Transport = .udp) -> SessionPair {
     let pair = SessionPair { configuration in
-      configuration.iceServers = [SessionPair.turn]
+      var server = SessionPair.turn
+      server.transport = transport
+      configuration.iceServers = [server]
       configuration.iceTransportPolicy = .relay
     }
     pair.startServer()
@@ -35,6 +38,139 @@ import Testing
     }
     let offer = try pair.a.session.createOffer()
     #expect(!offer.sdp.contains("192.0.2."))
+  }
+
+  @Test func `relays over TCP carry a call, rank below relays over UDP and are called tcp`() throws {
+    let pair = relayedPair(over: .tcp)
+    try connect(pair)
+    #expect(pair.sent.allSatisfy { $0.path.remote == SessionPair.turnServer && $0.path.transport == .tcp })
+    for side in [pair.a, pair.b] {
+      #expect(side.session.connectionState == .connected && side.mediaReceived > 80)
+      let candidates = side.events.compactMap { if case .iceCandidate(let text?, _, _) = $0 { text } else { nil } }
+      // Type preference 1 of libwebrtc's 0 (TLS), 1 (TCP), 2 (UDP); the candidate itself is a UDP address.
+      #expect(candidates.count == 1 && candidates.allSatisfy { $0.contains(" udp 33554431 ") })
+      let selected = side.events.compactMap { event in
+        if case .selectedCandidatePairChange(let local, _) = event { local } else { nil }
+      }
+      #expect(selected.last?.relayProtocol == "tcp" && selected.last?.candidateType == "relay")
+      let statistics = side.session.statistics(at: pair.now)
+      #expect(statistics.entries.contains { $0["relayProtocol"] == .text("tcp") })
+    }
+  }
+
+  @Test func `a TURN server behind a connection tells no server-reflexive candidate`() throws {
+    let pair = SessionPair { configuration in
+      var server = SessionPair.turn
+      server.transport = .tcp
+      configuration.iceServers = [server]
+    }
+    pair.startServer()
+    pair.translates = true
+    try connect(pair)
+    let candidates = pair.a.events.compactMap { if case .iceCandidate(let text?, _, _) = $0 { text } else { nil } }
+    #expect(candidates.count { $0.contains("typ relay") } == 1 && !candidates.contains { $0.contains("srflx") })
+  }
+
+  @Test func `a server listed for UDP and TCP gives two relays, and the better one carries the call`() throws {
+    let pair = SessionPair { configuration in
+      var server = SessionPair.turn
+      server.transport = .tcp
+      configuration.iceServers = [SessionPair.turn, server]
+      configuration.iceTransportPolicy = .relay
+    }
+    pair.startServer()
+    try connect(pair)
+    #expect(pair.allocationCount == 4)
+    for side in [pair.a, pair.b] {
+      let selected = side.events.compactMap { event in
+        if case .selectedCandidatePairChange(let local, _) = event { local.relayProtocol } else { nil }
+      }
+      #expect(selected.last == "udp")
+    }
+  }
+
+  @Test func `a connection that is reset loses its candidates at once, and the call moves to another path`() throws {
+    let pair = SessionPair { configuration in
+      var server = SessionPair.turn
+      server.transport = .tcp
+      configuration.iceServers = [server]
+    }
+    pair.startServer()
+    // The direct way is closed, then opens when the relay is gone.
+    var isDirectOpen = false
+    pair.drops = { $0.path.transport == .udp && !isDirectOpen }
+    try connect(pair)
+    #expect(pair.a.session.connectionState == .connected)
+    isDirectOpen = true
+    pair.run(for: .seconds(20))
+    let before = pair.now
+    pair.resetStreams()
+    pair.run(for: .milliseconds(100))
+    let lost = pair.a.events.contains { if case .iceServerError(_, 701, _) = $0 { true } else { false } }
+    #expect(lost && pair.allocationCount == 0 && pair.now - before < .milliseconds(101))
+    pair.run(for: .seconds(10))
+    #expect(pair.a.session.connectionState == .connected && pair.b.session.connectionState == .connected)
+    let selected = pair.a.events.compactMap { event in
+      if case .selectedCandidatePairChange(let local, _) = event { local.candidateType } else { nil }
+    }
+    #expect(selected.last == "host")
+  }
+
+  @Test func `a relay that cannot be had over TCP lets its connection go, and an ICE restart asks again`() throws {
+    let pair = SessionPair { configuration in
+      var server = SessionPair.turn
+      server.transport = .tcp
+      server.credential = "wrong"
+      configuration.iceServers = [server]
+    }
+    pair.startServer()
+    try pair.negotiate()
+    pair.run(for: .seconds(1), talking: false)
+    let unneeded = pair.a.events.compactMap { if case .streamUnneeded(let path) = $0 { path } else { nil } }
+    #expect(unneeded.count == 1 && unneeded.first?.transport == .tcp)
+    pair.a.session.restartICE()
+    try pair.negotiate()
+    pair.run(for: .seconds(1), talking: false)
+    let errors = pair.a.events.count { if case .iceServerError(_, 401, _) = $0 { true } else { false } }
+    #expect(errors == 2)
+  }
+
+  @Test func `a farewell that meets a stale nonce is said again with the new one`() throws {
+    let pair = relayedPair()
+    try connect(pair)
+    pair.server?.expireNonces()
+    pair.a.session.close(at: pair.now)
+    pair.drain(pair.a)
+    let wake = pair.a.session.wake
+    #expect(wake != .never)
+    pair.run(for: .milliseconds(200), talking: false)
+    #expect(pair.allocationCount == 1 && pair.a.session.wake == .never)
+  }
+
+  @Test func `a farewell that is lost is said again half a second later`() throws {
+    let pair = relayedPair()
+    try connect(pair)
+    let closing = pair.now
+    pair.drops = { $0.fromA && $0.time < closing + .milliseconds(400) }
+    pair.a.session.close(at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .milliseconds(700), talking: false)
+    #expect(pair.allocationCount == 1 && pair.a.session.wake == .never)
+  }
+
+  @Test func `a closed session gives up on a silent server after a second, and says nothing more`() throws {
+    let pair = relayedPair()
+    try connect(pair)
+    let closing = pair.now
+    pair.drops = { _ in true }
+    let events = pair.a.events.count
+    pair.a.session.close(at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .milliseconds(999), talking: false)
+    #expect(pair.a.session.wake != .never)
+    pair.run(for: .milliseconds(2), talking: false)
+    #expect(pair.a.session.wake == .never && pair.a.events.count == events)
+    #expect(pair.sent.last { $0.fromA }.map { $0.time - closing < .seconds(1) } == true)
   }
 
   @Test func `closing says BYE through the relay and gives the allocation back`() throws {
@@ -71,5 +207,26 @@ import Testing
     pair.a.move(to: "198.51.100.9", at: pair.now)
     let after = try pair.a.session.createOffer()
     #expect(!after.sdp.contains("a=candidate"))
+  }
+
+  @Test(arguments: [false, true])
+  func `permissions and channels that a server forgets early are renewed in time, when told to`(renews: Bool) throws {
+    let pair = SessionPair { configuration in
+      configuration.iceServers = [SessionPair.turn]
+      configuration.iceTransportPolicy = .relay
+      if renews {
+        configuration.relayRefresh.permission = .seconds(3)
+        configuration.relayRefresh.channel = .seconds(4)
+      }
+    }
+    pair.startServer {
+      $0.permissionLifetime = .seconds(6)
+      $0.channelLifetime = .seconds(8)
+    }
+    try connect(pair)
+    pair.run(for: .seconds(12))
+    let before = pair.b.mediaReceived
+    pair.run(for: .seconds(4))
+    #expect((pair.b.mediaReceived - before > 180) == renews)
   }
 }

@@ -21,6 +21,12 @@ final class SessionPair {
     private let isReal: Bool
     /// What was played since the last reset: the loudest 20 ms.
     var loudest = AudioLevel.silence
+    /// The first track, which every side begins with.
+    let microphone: Transceiver.ID
+    /// The tone of each track, in Hz; nil means every track.
+    var tones: [(sender: Transceiver.ID?, frequency: Double)] = [(nil, 440)]
+    /// What was played since it was last emptied, when media is real.
+    var heard: [Int16] = []
     private var toneSample = 0
     var events: [SessionEvent] = []
     var candidates: [(text: String?, mid: String, index: Int)] = []
@@ -36,7 +42,11 @@ final class SessionPair {
       interface = LocalInterface(
         socket: Endpoint(IPAddress(address)!, port: 5_000), name: "eth0", networkType: "ethernet")
       session.setInterfaces([interface], at: .zero)
-      session.addAudioTransceiver()
+      do throws(SessionError) {
+        microphone = try session.addTrack(.audio)
+      } catch {
+        preconditionFailure("a new session refused a track: \(error)")
+      }
       isReal = configuration.media == .real
     }
 
@@ -50,11 +60,13 @@ final class SessionPair {
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
     func talk(at now: Instant) {
       if isReal {
-        let samples = (0..<960).map { index -> Int16 in
-          Int16(8_000 * sin(2 * Double.pi * 440 * Double(toneSample + index) / 48_000))
+        for (sender, frequency) in tones {
+          let samples = (0..<960).map { index -> Int16 in
+            Int16(8_000 * sin(2 * Double.pi * frequency * Double(toneSample + index) / 48_000))
+          }
+          session.sendAudio(samples.span, to: sender, at: now)
         }
         toneSample += 960
-        session.sendAudio(samples.span, at: now)
       } else {
         session.sendAudio(AudioLevel(20), duration: .milliseconds(20), at: now)
       }
@@ -62,6 +74,7 @@ final class SessionPair {
       defer { memory.deallocate() }
       var output = OutputSpan<Int16>(buffer: memory, initializedCount: 0)
       if let level = session.playAudio(sampleCount: 960, into: &output, at: now) { loudest = max(loudest, level) }
+      for index in output.span.indices { heard.append(output.span[index]) }
       _ = output.finalize(for: memory)
     }
 
@@ -69,7 +82,7 @@ final class SessionPair {
   }
 
   let a: Side
-  let b: Side
+  private(set) var b: Side
   var now = Instant.zero
   var delay = Interval.milliseconds(20)
   struct Sent {
@@ -89,6 +102,8 @@ final class SessionPair {
   private(set) var hotWakes = 0
   var server: TURNServer?
   var allocationCount: Int { server?.allocationCount ?? 0 }
+  /// Whether the server sees clients at addresses other than their own, as behind a NAT.
+  var translates = false
   private var relays: [Endpoint] = []
   private var flying: [(arrival: Instant, bytes: [UInt8], path: Path)] = []
 
@@ -97,13 +112,12 @@ final class SessionPair {
   /// What a configuration needs to use the server of ``startServer()``.
   static let turn = ICEServer(kind: .turn, endpoint: turnServer, username: "alice", credential: "secret")
 
-  func startServer() {
+  func startServer(adjust: (inout TURNServer.Configuration) -> Void = { _ in }) {
     let alice = TURNCredentials(username: "alice", password: "secret")
-    server = TURNServer(
-      configuration: .init(
-        realm: "test", credentials: TURNCredentialStore(users: [alice]),
-        relays: [.init(Self.turnServer.address)]),
-      random: RandomStream(seed: 77))
+    var configuration = TURNServer.Configuration(
+      realm: "test", credentials: TURNCredentialStore(users: [alice]), relays: [.init(Self.turnServer.address)])
+    adjust(&configuration)
+    server = TURNServer(configuration: configuration, random: RandomStream(seed: 77))
   }
 
   init(seed: UInt64 = 1, ipv6: Bool = false, adjust: (inout SessionConfiguration) -> Void = { _ in }) {
@@ -112,16 +126,47 @@ final class SessionPair {
     b = Side("b", address: ipv6 ? "2001:db8::b" : "192.0.2.2", random: random, adjust: adjust)
   }
 
+  /// Puts a device with a certificate and credentials of its own in the place of `b`, at its address.
+  func replaceB(adjust: (inout SessionConfiguration) -> Void = { _ in }) {
+    b = Side("b2", address: "192.0.2.2", random: RandomSource(seed: 99), adjust: adjust)
+  }
+
+  /// Ends every connection to the server that a session uses, as an RST to both ends does.
+  func resetStreams() {
+    var paths: [Path] = []
+    for datagram in sent where datagram.path.transport == .tcp && !paths.contains(datagram.path) {
+      paths.append(datagram.path)
+    }
+    for path in paths {
+      server?.streamClosed(translated(path.reversed), at: now)
+      drainServer()
+      for side in [a, b] where side.interface.socket == path.local {
+        side.session.streamClosed(path, at: now)
+        drain(side)
+      }
+    }
+  }
+
+  /// A path at the server, with the client's address as the server sees it; the same call takes it back.
+  private func translated(_ path: Path) -> Path {
+    guard translates, path.local == Self.turnServer else { return path }
+    var path = path
+    path.remote.port ^= 0x4000
+    return path
+  }
+
   /// Offer, answer, and every candidate at once.
-  func negotiate() throws {
-    let offer = try a.session.createOffer()
-    try a.session.setLocalDescription(offer, at: now)
-    drain(a)
-    try b.session.setRemoteDescription(offer, at: now)
-    let answer = try b.session.createAnswer()
-    try b.session.setLocalDescription(answer, at: now)
-    drain(b)
-    try a.session.setRemoteDescription(answer, at: now)
+  func negotiate() throws { try negotiate(from: a, to: b) }
+
+  func negotiate(from offerer: Side, to answerer: Side) throws {
+    let offer = try offerer.session.createOffer()
+    try offerer.session.setLocalDescription(offer, at: now)
+    drain(offerer)
+    try answerer.session.setRemoteDescription(offer, at: now)
+    let answer = try answerer.session.createAnswer()
+    try answerer.session.setLocalDescription(answer, at: now)
+    drain(answerer)
+    try offerer.session.setRemoteDescription(answer, at: now)
     try exchangeCandidates()
   }
 
@@ -175,7 +220,7 @@ final class SessionPair {
         side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
         drain(side)
       } else if first.path.local == Self.turnServer || relays.contains(first.path.local) {
-        server?.receive(first.bytes.span.bytes, on: first.path, at: now)
+        server?.receive(first.bytes.span.bytes, on: translated(first.path), at: now)
         drainServer()
       }
     }
@@ -203,14 +248,21 @@ final class SessionPair {
     let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
     defer { memory.deallocate() }
     var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
-    while let path = server?.transmit(into: &output) {
-      fly(output.span.bytes.copied, on: path)
-      output.removeAll()
-    }
-    while let event = server?.nextEvent() {
-      switch event {
-      case .openRelay(let relay, _, _): relays.append(relay)
-      case .closeRelay(let relay, _, _): relays.removeAll { $0 == relay }
+    var moved = true
+    while moved {
+      moved = false
+      while let path = server?.transmit(into: &output) {
+        fly(output.span.bytes.copied, on: translated(path))
+        output.removeAll()
+      }
+      while let event = server?.nextEvent() {
+        moved = true
+        switch event {
+        case .openRelay(let relay, _, _):
+          relays.append(relay)
+          server?.relayOpened(relay, at: now)
+        case .closeRelay(let relay, _, _): relays.removeAll { $0 == relay }
+        }
       }
     }
     _ = output.finalize(for: memory)

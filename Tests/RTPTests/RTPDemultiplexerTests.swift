@@ -5,8 +5,10 @@ import Testing
 @Suite struct RTPDemultiplexerTests {
   func makeDemultiplexer() -> RTPDemultiplexer {
     var demultiplexer = RTPDemultiplexer(midExtensionID: 4)
-    demultiplexer.addSection(0, mid: [UInt8]("a".utf8), payloadTypes: [111, 100], sources: [1])
-    demultiplexer.addSection(1, mid: [UInt8]("v".utf8), payloadTypes: [96, 100], sources: [])
+    demultiplexer.setSections([
+      RTPDemultiplexer.Section(mid: [UInt8]("a".utf8), payloadTypes: [111, 100], sources: [1]),
+      RTPDemultiplexer.Section(mid: [UInt8]("v".utf8), payloadTypes: [96, 100]),
+    ])
     return demultiplexer
   }
 
@@ -57,5 +59,29 @@ import Testing
     #expect(demultiplexer.section(ofSource: 100) == nil)
     #expect(demultiplexer.section(ofSource: 999) == 0)
     #expect(demultiplexer.section(ofSource: 1) == 0)
+  }
+
+  @Test func `a source that a packet bound stays with its mid in the next negotiation, and no longer`() {
+    var demultiplexer = makeDemultiplexer()
+    _ = route(&demultiplexer, ssrc: 9, payloadType: 111, mid: "v")
+    _ = route(&demultiplexer, ssrc: 10, payloadType: 111, mid: "a")
+    demultiplexer.setSections([
+      RTPDemultiplexer.Section(mid: [UInt8]("x".utf8), payloadTypes: [111], sources: [2]),
+      RTPDemultiplexer.Section(mid: [UInt8]("v".utf8), payloadTypes: [111]),
+    ])
+    let sections = [1, 2, 9, 10].map { demultiplexer.section(ofSource: $0) }
+    #expect(sections == [nil, 0, 1, nil])
+    #expect(demultiplexer.sourceCount == 2)
+    let ambiguous = route(&demultiplexer, ssrc: 10, payloadType: 111)
+    #expect(ambiguous == nil)
+  }
+
+  @Test func `an identification moves a source to another section`() {
+    var demultiplexer = makeDemultiplexer()
+    let routes = [
+      route(&demultiplexer, ssrc: 1, payloadType: 111), route(&demultiplexer, ssrc: 1, payloadType: 111, mid: "v"),
+      route(&demultiplexer, ssrc: 1, payloadType: 111),
+    ]
+    #expect(routes == [0, 1, 1])
   }
 }

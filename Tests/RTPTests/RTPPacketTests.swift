@@ -40,7 +40,7 @@ import Testing
     let number = packet.transportSequenceNumber(id: 3, in: bytes.span.bytes)
     #expect(number == 0x1234)
     let mid = packet.mediaIdentification(id: 4, in: bytes.span.bytes)
-    #expect(mid == [UInt8]("a0".utf8))
+    #expect(Array(bytes[try #require(mid)]) == [UInt8]("a0".utf8))
     let absent = packet.element(5, of: bytes)
     #expect(absent == nil)
   }

@@ -56,8 +56,19 @@ enum ReferenceCipher {
       let authentication = derive(master, label: 1, length: 20)
       return body + hmacSHA1(key: authentication, body + rolloverBytes).prefix(10)
     }
-    let iv = exclusiveOr(salt, [0, 0] + header[8..<12] + index)
-    return header + galoisCounterMode(key: key, iv: iv, associated: header, payload)
+    return sealRTP(packet, key: key, salt: salt, rollover: rollover)
+  }
+
+  /// AEAD over an RTP packet with session keys (RFC 7714 section 8); unencrypted, the packet is only tagged.
+  static func sealRTP(
+    _ packet: [UInt8], key: [UInt8], salt: [UInt8], rollover: UInt32, isEncrypted: Bool = true
+  ) -> [UInt8] {
+    var iv: [UInt8] = [0, 0] + packet[8..<12]
+    iv.append(bigEndian: rollover)
+    iv = exclusiveOr(salt, iv + packet[2..<4])
+    let clear = isEncrypted ? 12 : packet.count
+    return packet[..<clear]
+      + galoisCounterMode(key: key, iv: iv, associated: Array(packet[..<clear]), Array(packet[clear...]))
   }
 
   /// The SRTCP packet for an RTCP packet (RFC 3711 section 3.4, RFC 7714 section 9), encrypted.
@@ -73,8 +84,20 @@ enum ReferenceCipher {
       let body = header + counterMode(key: key, counter: counter, payload) + trailer
       return body + hmacSHA1(key: derive(master, label: 4, length: 20), body).prefix(10)
     }
-    let iv = exclusiveOr(salt, [0, 0] + header[4..<8] + [0, 0] + indexBytes)
-    return header + galoisCounterMode(key: key, iv: iv, associated: header + trailer, payload) + trailer
+    return sealRTCP(packet, key: key, salt: salt, index: index)
+  }
+
+  /// AEAD over an RTCP packet with session keys (RFC 7714 section 9); unencrypted, the packet is only tagged.
+  static func sealRTCP(
+    _ packet: [UInt8], key: [UInt8], salt: [UInt8], index: UInt32, isEncrypted: Bool = true
+  ) -> [UInt8] {
+    var (iv, trailer): ([UInt8], [UInt8]) = ([0, 0] + packet[4..<8] + [0, 0], [])
+    iv.append(bigEndian: index)
+    iv = exclusiveOr(salt, iv)
+    trailer.append(bigEndian: isEncrypted ? index | 1 << 31 : index)
+    let clear = isEncrypted ? 8 : packet.count
+    return packet[..<clear]
+      + galoisCounterMode(key: key, iv: iv, associated: packet[..<clear] + trailer, Array(packet[clear...])) + trailer
   }
 
   private static func exclusiveOr(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] { zip(a, b).map { $0 ^ $1 } }

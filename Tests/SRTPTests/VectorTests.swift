@@ -7,35 +7,83 @@ struct VectorTests {
       key: .init(hex: "E1F97A0D3E018BE0D64FA32C06DE4139"), salt: .init(hex: "0EC675AD498AFEEBB6960B3AABE6"))
     #expect(ReferenceCipher.derive(master, label: 0, length: 16) == .init(hex: "C61E7A93744F39EE10734AFE3FF7A087"))
     #expect(ReferenceCipher.derive(master, label: 2, length: 14) == .init(hex: "30CBBC08863D8C85D49DB34A9AE1"))
-    #expect(
-      ReferenceCipher.derive(master, label: 1, length: 20) == .init(hex: "CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4"))
+    let authentication = """
+      CEBE321F6FF7716B6FD4AB49AF256A15 6D38BAA48F0A0ACF3C34E2359E6CDBCE E049646C43D9327AD175578EF7227098
+      6371C10C9A369AC2F94A8C5FBCDDDC25 6D6E919A48B610EF17C2041E47403576 6B68642C59BBFC2F34DB60DBDFB2
+      """
+    #expect(ReferenceCipher.derive(master, label: 1, length: 94) == .init(hex: authentication))
   }
 
-  @Test func `RFC 3711 B-2 key stream`() {
-    let stream = ReferenceCipher.counterMode(
-      key: .init(hex: "2B7E151628AED2A6ABF7158809CF4F3C"), counter: .init(hex: "F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"),
-      [UInt8](repeating: 0, count: 48))
-    #expect(
-      stream
-        == .init(
-          hex: """
-            E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0
-            """))
+  /// Three blocks from the first counter, and from FEFF the three around the carry into the second byte.
+  @Test(arguments: [
+    ("0000", "E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0"),
+    ("FEFF", "EC8CDF7398607CB0F2D21675EA9EA1E4 362B7C3C6773516318A077D7FC5073AE 6A2CC3787889374FBEB4C81B17BA6C44"),
+  ])
+  func `RFC 3711 B-2 key stream`(counter: String, stream: String) {
+    let computed = ReferenceCipher.counterMode(
+      key: .init(hex: "2B7E151628AED2A6ABF7158809CF4F3C"),
+      counter: .init(hex: "F0F1F2F3F4F5F6F7F8F9FAFBFCFD" + counter), [UInt8](repeating: 0, count: 48))
+    #expect(computed == .init(hex: stream))
   }
 
-  @Test func `RFC 7714 16-1-1 encrypted packet`() {
-    let sealed = ReferenceCipher.galoisCounterMode(
-      key: .init(hex: "000102030405060708090a0b0c0d0e0f"), iv: .init(hex: "51753c6580c2726f20718414"),
-      associated: .init(hex: "8040f17b8041f8d35501a0b2"),
-      .init(
-        hex: "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573"))
+  /// The same packets under a key of 16 and of 32 bytes, encrypted and tagged, and tagged only.
+  struct AEADVector: CustomTestStringConvertible {
+    let keyLength: Int
+    let sections: String
+    let encryptedRTP, taggedRTP, encryptedRTCP, taggedRTCP: String
+
+    var testDescription: String { sections }
+    var key: [UInt8] { Array(0..<UInt8(keyLength)) }
+    static let salt = [UInt8]("Quid pro quo".utf8)
+    static let rtp = [UInt8](hex: "8040f17b8041f8d35501a0b2") + "Gallia est omnis divisa in partes tres".utf8
+    static let rtcp = [UInt8](
+      hex: """
+        81c8000d 4d617273 4e545031 4e545032 52545020 0000042a 0000e930 4c756e61
+        deadbeef deadbeef deadbeef deadbeef deadbeef
+        """)
+    static let index: UInt32 = 0x5d4
+  }
+
+  @Test(arguments: [
+    AEADVector(
+      keyLength: 16, sections: "16.1, 17.1 and 17.3",
+      encryptedRTP: """
+        f24de3a3 fb34de6c acba861c 9d7e4bca be633bd5 0d294e6f 42a5f47a 51c7d19b 36de3adf 8833
+        899d7f27 beb16a91 52cf765e e4390cce
+        """,
+      taggedRTP: "22493f82 d2bce397 e9d79e3b 19aa4216",
+      encryptedRTCP: """
+        63e94885 dcdab67c a727d766 2f6b7e99 7ff5c0f7 6c06f32d c676a5f1 730d6fda 4ce09b46 86303ded 0bb9275b
+        c84aa458 96cf4d2f c5abf872 45d9eade 800005d4
+        """,
+      taggedRTCP: "841dd968 3dd78ec9 2ae58790 125f62b3 000005d4"),
+    AEADVector(
+      keyLength: 32, sections: "16.2, 17.2 and 17.4",
+      encryptedRTP: """
+        32b1de78 a822fe12 ef9f78fa 332e33aa b1801238 9a58e2f3 b50b2a02 76ffae0f 1ba63799 b87b
+        7aa3db36 dfffd6b0 f9bb7878 d7a76c13
+        """,
+      taggedRTP: "a866d591 0f887463 067ceefe c45215d4",
+      encryptedRTCP: """
+        d50ae4d1 f5ce5d30 4ba297e4 7d470c28 2c3ece5d bffe0a50 a2eaa5c1 110555be 8415f658 c61de047 6f1b6fad
+        1d1eb30c 4446839f 57ff6f6c b26ac3be 800005d4
+        """,
+      taggedRTCP: "91db4afb feee5a97 8fab4393 ed2615fe 000005d4"),
+  ])
+  func `RFC 7714 packets are encrypted and tagged`(vector: AEADVector) {
+    let (key, salt, rtp, rtcp) = (vector.key, AEADVector.salt, AEADVector.rtp, AEADVector.rtcp)
     #expect(
-      sealed
-        == .init(
-          hex: """
-            f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b36de3adf8833
-            899d7f27beb16a9152cf765ee4390cce
-            """))
+      ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0) == rtp[..<12] + [UInt8](hex: vector.encryptedRTP))
+    #expect(
+      ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0, isEncrypted: false)
+        == rtp + [UInt8](hex: vector.taggedRTP))
+    let index = AEADVector.index
+    #expect(
+      ReferenceCipher.sealRTCP(rtcp, key: key, salt: salt, index: index)
+        == rtcp[..<8] + [UInt8](hex: vector.encryptedRTCP))
+    #expect(
+      ReferenceCipher.sealRTCP(rtcp, key: key, salt: salt, index: index, isEncrypted: false)
+        == rtcp + [UInt8](hex: vector.taggedRTCP))
   }
 
   @Test(arguments: [SRTPProfile.aes128CMHMACSHA1_80, .aeadAES128GCM, .aeadAES256GCM])

@@ -11,7 +11,13 @@ import Testing
   static func exchange(
     _ bytes: [UInt8], with server: inout STUNBindingServer, at local: Endpoint = primary, from remote: Endpoint = client
   ) throws -> (message: STUNMessage, path: Path)? {
-    server.receive(bytes.span.bytes, on: Path(local: local, remote: remote), at: .zero)
+    try exchange(bytes, with: &server, on: Path(local: local, remote: remote))
+  }
+
+  static func exchange(
+    _ bytes: [UInt8], with server: inout STUNBindingServer, on path: Path
+  ) throws -> (message: STUNMessage, path: Path)? {
+    server.receive(bytes.span.bytes, on: path, at: .zero)
     let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
     defer { memory.deallocate() }
     var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
@@ -34,6 +40,17 @@ import Testing
     #expect(answer.message[.xorMappedAddress] == remote && answer.message[.software] == "callsim")
     #expect(answer.path == Path(local: Self.primary, remote: remote))
     #expect(!answer.message.hasFingerprint && answer.message[.otherAddress] == nil)
+  }
+
+  @Test func `a request over a connection is answered over it, and never from elsewhere`() throws {
+    var server = STUNBindingServer(
+      behaviorDiscovery: .init(primary: Self.primary, alternate: Self.alternate))
+    let path = Path(local: Self.primary, remote: Self.client, transport: .tcp)
+    let plain = try #require(try Self.exchange(Self.request(), with: &server, on: path))
+    #expect(plain.path == path && plain.message[.xorMappedAddress] == Self.client)
+    let change = Self.request { $0.append(.changeRequest, .changeIP) }
+    let refusal = try #require(try Self.exchange(change, with: &server, on: path))
+    #expect(refusal.path == path && refusal.message[.errorCode]?.code == 420)
   }
 
   @Test func `a fingerprint is answered with a fingerprint`() throws {
@@ -73,6 +90,17 @@ import Testing
     let answer = try #require(try Self.exchange(Self.request { $0.append(.changeRequest, change) }, with: &server))
     #expect(answer.path.local == Endpoint(origin)! && answer.message[.responseOrigin] == Endpoint(origin)!)
     #expect(answer.message[.otherAddress] == Self.alternate && answer.message[.mappedAddress] == Self.client)
+  }
+
+  @Test func `RFC 5780 - the answer goes to the port asked for and names the one asked from`() throws {
+    let bytes = Self.request { $0.append(.responsePort, 9_999) }
+    var server = STUNBindingServer(behaviorDiscovery: .init(primary: Self.primary, alternate: Self.alternate))
+    let answer = try #require(try Self.exchange(bytes, with: &server))
+    #expect(answer.path.remote == Endpoint(Self.client.address, port: 9_999))
+    #expect(answer.message[.xorMappedAddress] == Self.client)
+    var plain = STUNBindingServer()
+    let refusal = try #require(try Self.exchange(bytes, with: &plain))
+    #expect(refusal.message[.errorCode]?.code == 420 && refusal.path.remote == Self.client)
   }
 
   @Test func `a server with one address answers CHANGE-REQUEST with 420`() throws {

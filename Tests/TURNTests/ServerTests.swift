@@ -18,6 +18,10 @@ import Testing
     var nonce: String?
     var random = RandomStream(seed: 3)
     var sent: [(bytes: [UInt8], path: Path)] = []
+    /// How clients come.
+    var transport = Path.Transport.udp
+    /// Whether a relay's socket can be opened.
+    var isPortFree: (Endpoint) -> Bool = { _ in true }
 
     init(_ configure: (inout TURNServer.Configuration) -> Void = { _ in }) {
       var configuration = TURNServer.Configuration(
@@ -32,16 +36,25 @@ import Testing
 
     func receive(_ bytes: [UInt8], from client: Endpoint = ServerTests.client, at local: Endpoint = ServerTests.server)
     {
-      server.receive(bytes.span.bytes, on: Path(local: local, remote: client), at: now)
+      server.receive(bytes.span.bytes, on: Path(local: local, remote: client, transport: transport), at: now)
       let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
       defer { memory.deallocate() }
       var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
       sent.removeAll()
-      while let path = server.transmit(into: &output) {
-        sent.append((output.span.bytes.copied, path))
-        output.removeAll()
+      var moved = true
+      while moved {
+        moved = false
+        while let path = server.transmit(into: &output) {
+          sent.append((output.span.bytes.copied, path))
+          output.removeAll()
+        }
+        while let event = server.nextEvent() {
+          events.append(event)
+          guard case .openRelay(let relay, _, _) = event else { continue }
+          moved = true
+          if isPortFree(relay) { server.relayOpened(relay, at: now) } else { server.relayUnavailable(relay, at: now) }
+        }
       }
-      while let event = server.nextEvent() { events.append(event) }
     }
 
     func answer() throws -> STUNMessage {
@@ -300,6 +313,46 @@ import Testing
     #expect(try bench.code(.refresh) == 437)
   }
 
+  @Test func `a port that is taken on the host is passed over before the client hears of it`() throws {
+    let bench = Bench()
+    var refused: [Endpoint] = []
+    bench.isPortFree = { relay in
+      guard refused.count < 3 else { return true }
+      refused.append(relay)
+      return false
+    }
+    let relayed = try #require(try bench.allocate()[.xorRelayedAddress])
+    #expect(refused.count == 3 && !refused.contains(relayed) && bench.sent.count == 1)
+    let (count, successes) = (bench.server.allocationCount, bench.server.counters.successes)
+    #expect(count == 1 && successes == 1)
+  }
+
+  @Test func `when no port can be opened the client gets 508 and nothing is left`() throws {
+    let bench = Bench()
+    bench.isPortFree = { _ in false }
+    let answer = try bench.allocate()
+    #expect(answer[.errorCode]?.code == 508 && answer.hasIntegrity && bench.sent.count == 1)
+    let (count, wake) = (bench.server.allocationCount, bench.server.wake)
+    #expect(count == 0 && wake == .never)
+  }
+
+  @Test func `a repeated Allocate is not answered before its relay is open`() throws {
+    let bench = Bench()
+    try bench.challenge()
+    let request = bench.request(.allocate) { $0.append(.requestedTransport, 17) }
+    var repeats = 0
+    bench.isPortFree = { _ in
+      // The request again, while the first one waits.
+      let path = Path(local: Self.server, remote: Self.client)
+      bench.server.receive(request.span.bytes, on: path, at: bench.now)
+      repeats += 1
+      return true
+    }
+    bench.receive(request)
+    let replays = bench.server.counters.replays
+    #expect(repeats == 1 && replays == 1 && bench.sent.count == 1)
+  }
+
   // MARK: Refresh, CreatePermission, ChannelBind
 
   @Test(arguments: [STUNMethod.refresh, .createPermission, .channelBind])
@@ -393,6 +446,21 @@ import Testing
   }
 
   // MARK: Relaying
+
+  @Test func `channels of RFC 5766 are bound and carry data where older clients are allowed`() throws {
+    let cases: [(ClosedRange<UInt16>, UInt16?)] = [(ChannelData.numbers, 400), (ChannelData.formerNumbers, nil)]
+    for (numbers, refusal) in cases {
+      let bench = Bench { $0.channelNumbers = numbers }
+      try bench.allocate()
+      let code = try bench.code(.channelBind) {
+        $0.append(.channelNumber, 0x7FFF)
+        $0.append(.xorPeerAddress, Self.peer)
+      }
+      #expect(code == refusal)
+      bench.receive([0x7F, 0xFF, 0, 2, 7, 8])
+      #expect(bench.sent.map(\.bytes) == (refusal == nil ? [[7, 8]] : []))
+    }
+  }
 
   @Test func `ChannelData goes both ways, padded or not`() throws {
     let bench = Bench()

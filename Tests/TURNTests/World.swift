@@ -21,6 +21,8 @@ final class World {
   var serverEvents: [TURNServer.Event] = []
   /// What the client sent, lost or not.
   var clientSent: [Sent] = []
+  /// What reached the client.
+  var clientReceived: [[UInt8]] = []
   /// What left relayed addresses towards peers.
   var peerReceived: [Sent] = []
   /// Decides whether a datagram is lost.
@@ -71,6 +73,7 @@ final class World {
     while let packet = flying.first, packet.time <= now {
       flying.removeFirst()
       if packet.path.local == client.localAddress {
+        clientReceived.append(packet.bytes)
         client.receive(packet.bytes.span.bytes, on: packet.path, at: now)
       } else if serverIsUp {
         server.receive(packet.bytes.span.bytes, on: packet.path, at: now)
@@ -92,7 +95,15 @@ final class World {
       fly(Sent(time: now, bytes: output.span.bytes.copied, path: path))
       output.removeAll()
     }
-    while let event = server.nextEvent() { serverEvents.append(event) }
+    while let event = server.nextEvent() {
+      serverEvents.append(event)
+      guard case .openRelay(let relay, _, _) = event else { continue }
+      server.relayOpened(relay, at: now)
+      while let path = server.transmit(into: &output) {
+        fly(Sent(time: now, bytes: output.span.bytes.copied, path: path))
+        output.removeAll()
+      }
+    }
   }
 
   private func fly(_ sent: Sent) {
@@ -115,6 +126,9 @@ final class World {
     guard let allocation = client.allocation else { throw client.counters.requests == 0 ? Trouble.noRequest : .refused }
     return allocation
   }
+
+  /// The way to the server, as the client sees it.
+  var clientPath: Path { client.path }
 
   enum Trouble: Error { case noRequest, refused }
 

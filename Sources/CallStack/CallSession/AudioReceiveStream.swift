@@ -2,14 +2,26 @@ internal import CallCore
 internal import Codecs
 internal import JitterBuffer
 internal import RTP
+internal import SDP
 
-/// From RTP packets to playout.
+/// From the RTP packets of one media section to playout.
+///
+/// One source plays. A new one takes over at once, as when the far side changed its SSRC; one heard before, whose last
+/// packets may only be late, takes over when the playing one has fallen silent.
 final class AudioReceiveStream {
-  private(set) var rtp: RTPReceiver?
+  /// What every source has sent, in order of appearance.
+  private(set) var sources: [RTPReceiver] = []
+  private var departed: [UInt32] = []
+  private var playing = 0
   private(set) var jitterBuffer: AudioJitterBuffer
-  /// The payload types the far side may use.
-  var payloadTypes: [UInt8] = []
+  private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
+  /// Whether the direction last agreed on receives.
+  var isActive = false
   private let usesNACK: Bool
+
+  /// Sources remembered; more are forgotten, the longest silent first.
+  private static let sourceLimit = 4
+  private static let takeoverSilence = Interval.milliseconds(500)
 
   init(media: MediaFidelity, settings: AudioSettings, usesNACK: Bool) {
     self.usesNACK = usesNACK
@@ -28,36 +40,90 @@ final class AudioReceiveStream {
     }
   }
 
+  /// Accepts these payload types from now on, besides those of before: packets sent under an earlier negotiation may
+  /// still be on their way, and a number keeps its meaning (RFC 3264 section 8.3.2).
+  func accept(_ codecs: [NegotiatedCodec]) {
+    for codec in codecs { payloadTypes[Int(codec.payloadType)] = true }
+  }
+
+  var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
+
+  /// Whether every source has said goodbye, and nothing new has come since.
+  var isOver: Bool { !sources.isEmpty && sources.allSatisfy { departed.contains($0.ssrc) } }
+
   /// - Returns: false when its payload type was not negotiated.
   func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool {
-    guard payloadTypes.contains(packet.header.payloadType) else { return false }
-    if rtp?.ssrc != packet.header.ssrc {
-      var settings = RTPReceiver.Settings(clockRate: 48_000)
-      if usesNACK { settings.nack = NACKGenerator.Settings() }
-      rtp = RTPReceiver(ssrc: packet.header.ssrc, settings: settings)
-    }
-    switch rtp?.receive(packet, ecn: ecn, at: now) {
-    case .rejected?, .probation?, nil: break
-    case .advanced?, .old?, .restarted?:
-      if !packet.payloadRange.isEmpty {
+    guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return false }
+    let index = index(of: packet.header.ssrc, at: now)
+    let verdict = sources[index].receive(packet, ecn: ecn, at: now)
+    // libwebrtc says goodbye for a hold and then goes on: news is no late packet.
+    if case .advanced = verdict, !departed.isEmpty { departed.removeAll { $0 == packet.header.ssrc } }
+    switch verdict {
+    case .rejected, .probation: break
+    case .advanced, .old, .restarted:
+      if index == playing, !packet.payloadRange.isEmpty {
         jitterBuffer.insert(packet.header, payload: datagram.extracting(packet.payloadRange), at: now)
       }
     }
     return true
   }
 
+  private func index(of ssrc: UInt32, at now: Instant) -> Int {
+    if playing < sources.count, sources[playing].ssrc == ssrc { return playing }
+    guard let known = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return add(ssrc) }
+    let last = sources[playing].inbound.lastPacketReceivedTimestamp
+    if last.map({ now - $0 >= Self.takeoverSilence }) ?? true { playing = known }
+    return known
+  }
+
+  private func add(_ ssrc: UInt32) -> Int {
+    if sources.count == Self.sourceLimit, let oldest = sources.indices.min(by: { isOlder($0, than: $1) }) {
+      departed.removeAll { $0 == sources[oldest].ssrc }
+      sources.remove(at: oldest)
+    }
+    var settings = RTPReceiver.Settings(clockRate: 48_000)
+    if usesNACK { settings.nack = NACKGenerator.Settings() }
+    sources.append(RTPReceiver(ssrc: ssrc, settings: settings))
+    playing = sources.count - 1
+    return playing
+  }
+
+  private func isOlder(_ a: Int, than b: Int) -> Bool {
+    (sources[a].inbound.lastPacketReceivedTimestamp ?? .zero)
+      < (sources[b].inbound.lastPacketReceivedTimestamp ?? .zero)
+  }
+
   func play(_ count: Int, into output: inout OutputSpan<Int16>, at now: Instant) -> AudioLevel? {
-    guard rtp != nil, !payloadTypes.isEmpty else { return nil }
+    guard isActive, !sources.isEmpty else { return nil }
     return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
   }
 
-  func receive(_ report: SenderReport, at now: Instant) { rtp?.receive(report, at: now) }
+  // MARK: RTCP
 
-  func takeReportBlock(at now: Instant) -> ReportBlock? { rtp?.takeReportBlock(at: now) }
-
-  func takeNACK(from ssrc: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
-    rtp?.takeNACK(from: ssrc, roundTrip: roundTrip, at: now)
+  func receive(_ report: SenderReport, at now: Instant) {
+    guard let index = sources.firstIndex(where: { $0.ssrc == report.ssrc }) else { return }
+    sources[index].receive(report, at: now)
   }
 
-  var nackDeadline: Instant? { rtp?.nackDeadline }
+  /// - Returns: whether it was the source that plays.
+  func depart(_ ssrc: UInt32) -> Bool {
+    guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return false }
+    if !departed.contains(ssrc) { departed.append(ssrc) }
+    return index == playing
+  }
+
+  /// Appends a block for each source that is there, up to a packet's worth.
+  func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
+    for index in sources.indices where blocks.count < RTCPPacket.maximumCount {
+      guard !departed.contains(sources[index].ssrc) else { continue }
+      if let block = sources[index].takeReportBlock(at: now) { blocks.append(block) }
+    }
+  }
+
+  func takeNACK(from ssrc: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
+    guard usesNACK, playing < sources.count else { return nil }
+    return sources[playing].takeNACK(from: ssrc, roundTrip: roundTrip, at: now)
+  }
+
+  var nackDeadline: Instant? { usesNACK && playing < sources.count ? sources[playing].nackDeadline : nil }
 }

@@ -18,6 +18,7 @@ final class AudioSendStream {
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
   private var silence: [Int16] = []
+  private var identification = RTPHeaderExtensions()
 
   init(
     settings: AudioSettings, media: MediaFidelity, codec: NegotiatedCodec, ssrc: UInt32, random: consuming RandomStream
@@ -28,6 +29,7 @@ final class AudioSendStream {
     framer = PCMFramer(frameSize: samples)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     if codec.feedback.contains(.nack) { sending.historyCapacity = 256 }
+    sending.initialSequenceNumber = settings.initialSequenceNumber
     rtp = RTPSender(ssrc: ssrc, settings: sending, random: random)
     scratch = .allocate(capacity: OpusEncoder.maximumPacketSize)
   }
@@ -71,6 +73,13 @@ final class AudioSendStream {
   var isActive = true
 
   func update(codec: NegotiatedCodec) { rtp.setPayloadType(codec.payloadType) }
+
+  /// Names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream: then it
+  /// knows whose the source is.
+  func identify(_ mid: String, extensionID: UInt8) {
+    identification = RTPHeaderExtensions()
+    identification.append(id: extensionID, bytes: Array(mid.utf8).span.bytes)
+  }
 
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
@@ -116,9 +125,11 @@ final class AudioSendStream {
       let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount).bytes
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
-      guard rtp.packetize(payload: payload, mediaTime: time, marker: isOnset, into: &buffer, at: now) != nil else {
-        continue
-      }
+      guard
+        rtp.packetize(
+          payload: payload, mediaTime: time, marker: isOnset, extensions: identification, into: &buffer, at: now)
+          != nil
+      else { continue }
       return payload.bigEndian(UInt64.self, at: 0) ?? 0
     }
     return rtp.retransmit(into: &buffer, at: now) == nil ? nil : 0
@@ -141,13 +152,14 @@ final class AudioSendStream {
 
   // MARK: Feedback
 
-  func senderReport(blocks: [ReportBlock], clock: WallClock, at now: Instant) -> SenderReport? {
-    rtp.senderReport(blocks: blocks, clock: clock, at: now)
+  func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
+    rtp.senderReport(clock: clock, at: now)
   }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
+    identification = RTPHeaderExtensions()
     guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
     var changed = opus.settings
     changed.expectedPacketLoss = Int((rtp.remoteInbound.fractionLost * 100).rounded())

@@ -4,40 +4,48 @@ internal import JitterBuffer
 internal import RTP
 internal import SDP
 
-/// One audio stream each way: microphone samples to RTP packets, RTP packets to playout, and the RTCP about both.
+/// All audio of a session on its one transport: microphone samples to RTP packets, RTP packets to one mixed playout, and
+/// the RTCP about both.
 struct AudioTransport: ~Copyable {
   enum Outgoing {
     case media(ssrc: UInt32, prefix: UInt64)
-    case control
-  }
-
-  enum Incoming {
-    case media(ssrc: UInt32)
-    case control
-    case goodbye(ssrc: UInt32)
-    case discarded(StaticString)
+    /// RTCP; after it, these sources of ours are no more.
+    case control(departed: [UInt32])
   }
 
   private let configuration: SessionConfiguration
-  private let ssrc: UInt32
   private let random: RandomSource
-  var isAdded = false
-  var isEnabled = true
-
-  private(set) var send: AudioSendStream?
-  private(set) var receive: AudioReceiveStream?
+  /// Where SSRCs come from.
+  private var identifiers: RandomStream
+  /// One for each transceiver with a track or a negotiated section, in the order of their making.
+  private(set) var channels: [AudioChannel] = []
+  private var tracksMade = 0
+  private var demultiplexer = RTPDemultiplexer()
+  /// Whose each section of the demultiplexer is.
+  private var owners: [AudioChannel] = []
+  /// Who reports while there is no track; the first track takes its source.
+  private var reporter: UInt32
+  private var isEnabled = true
+  private let mixer = AudioMixer()
   private var scheduler: RTCPScheduler
-  private var isRunning = false
-  private var saysGoodbye = false
+  /// Sources of ours that ended, for a BYE.
+  private var departed: [UInt32] = []
+  /// Where the next report begins when one cannot hold all.
+  private var reportTurn = 0
+  private var isConnected = false
   private var isEnded = false
+  private var saysGoodbye = false
   private(set) var malformedControl = 0
 
-  init(configuration: SessionConfiguration, ssrc: UInt32, random: RandomSource) {
+  init(configuration: SessionConfiguration, identifiers: consuming RandomStream, random: RandomSource) {
     self.configuration = configuration
-    self.ssrc = ssrc
     self.random = random
+    reporter = UInt32(truncatingIfNeeded: identifiers.next())
+    self.identifiers = identifiers
     scheduler = RTCPScheduler(random: random.stream("rtcp"))
   }
+
+  static let midExtension = "urn:ietf:params:rtp-hdrext:sdes:mid"
 
   static func capabilities(_ audio: AudioSettings) -> MediaCapabilities {
     var parameters: FormatParameters = ["minptime": "10"]
@@ -47,185 +55,321 @@ struct AudioTransport: ~Copyable {
     let opus = CodecCapability(
       "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: audio.nack ? [.nack] : [],
       preferredPayloadType: 111)
-    return MediaCapabilities(codecs: [opus])
+    return MediaCapabilities(codecs: [opus], headerExtensions: [midExtension])
   }
 
-  /// What our offers and answers announce.
-  var sender: Transceiver.Sender {
-    Transceiver.Sender(
-      trackID: "\(configuration.cname)-audio", streamIDs: [configuration.cname], cname: configuration.cname, ssrc: ssrc)
+  // MARK: Tracks
+
+  /// A new track, to be set on a transceiver.
+  mutating func makeTrack() -> AudioChannel.Track {
+    let number = tracksMade
+    tracksMade += 1
+    let name = number == 0 ? "\(configuration.cname)-audio" : "\(configuration.cname)-audio-\(number + 1)"
+    return AudioChannel.Track(
+      number: number,
+      sender: Transceiver.Sender(
+        trackID: name, streamIDs: [configuration.cname], cname: configuration.cname,
+        ssrc: number == 0 ? reporter : newSource()))
+  }
+
+  /// A source nobody in the session has (RFC 3550 section 8.1).
+  private mutating func newSource() -> UInt32 {
+    while true {
+      let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
+      let isTaken =
+        ssrc == reporter || demultiplexer.section(ofSource: ssrc) != nil
+        || channels.contains { $0.track?.sender.ssrc == ssrc }
+      if !isTaken { return ssrc }
+    }
+  }
+
+  mutating func setTrack(_ track: AudioChannel.Track, of transceiver: Transceiver.ID, at now: Instant) {
+    channel(of: transceiver).setTrack(track)
+    startReporting(at: now)
+  }
+
+  /// The far side has announced a track.
+  mutating func announce(_ transceiver: Transceiver.ID, mid: String) { channel(of: transceiver).mid = mid }
+
+  /// Ends what is sent, at once and for good.
+  mutating func removeTrack(of transceiver: Transceiver.ID) {
+    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
+    end(channel)
+  }
+
+  /// Ends both ways, at once and for good.
+  mutating func stop(_ transceiver: Transceiver.ID) {
+    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
+    end(channel)
+    channel.stop()
+  }
+
+  private mutating func end(_ channel: AudioChannel) {
+    let source = channel.track?.sender.ssrc
+    if let ended = channel.removeTrack() { departed.append(ended) }
+    // Who has said goodbye must not speak again.
+    if source == reporter { reporter = newSource() }
+  }
+
+  mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?) {
+    if transceiver == nil { isEnabled = enabled }
+    for channel in channels where transceiver == nil || channel.transceiver == transceiver {
+      channel.isEnabled = enabled
+    }
+  }
+
+  private mutating func channel(of transceiver: Transceiver.ID) -> AudioChannel {
+    if let known = channels.first(where: { $0.transceiver == transceiver }) { return known }
+    let made = AudioChannel(transceiver, configuration: configuration, isEnabled: isEnabled)
+    channels.append(made)
+    return made
   }
 
   // MARK: Negotiation
 
-  /// Takes what a negotiation came to; nil when audio was rejected. Streams outlive a hold, with their numbers and counts.
-  mutating func apply(_ media: NegotiatedMedia?) {
-    let codec = media.flatMap { $0.direction.sends ? $0.sendCodecs.first : nil }
-    send?.isActive = codec != nil
-    if let codec {
-      if send == nil {
-        send = AudioSendStream(
-          settings: configuration.audio, media: configuration.media, codec: codec, ssrc: ssrc,
-          random: random.stream("rtp"))
-      } else {
-        send?.update(codec: codec)
-      }
+  /// Takes what a negotiation came to, of the transceivers there are.
+  mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
+    let audio = media.filter { $0.kind == .audio }
+    let midExtensionID = audio.lazy.flatMap(\.headerExtensions).first { $0.uri == Self.midExtension }?.id
+    demultiplexer.midExtensionID = midExtensionID.flatMap { UInt8(exactly: $0) }
+    forgetAll(but: transceivers)
+    for section in audio { _ = channel(of: section.transceiver) }
+    for channel in channels {
+      channel.apply(
+        audio.first { $0.transceiver == channel.transceiver }, midExtensionID: demultiplexer.midExtensionID,
+        random: random)
     }
-    let types = media.flatMap { $0.direction.receives ? $0.receiveCodecs : nil } ?? []
-    if receive == nil, let first = types.first {
-      receive = AudioReceiveStream(
-        media: configuration.media, settings: configuration.audio, usesNACK: first.feedback.contains(.nack))
-    }
-    receive?.payloadTypes = types.map(\.payloadType)
+    let heard = audio.filter(\.direction.receives)
+    owners = []
+    for section in heard { owners.append(channel(of: section.transceiver)) }
+    demultiplexer.setSections(
+      heard.map { section in
+        RTPDemultiplexer.Section(
+          mid: Array(section.mid.utf8), payloadTypes: section.receiveCodecs.map(\.payloadType),
+          sources: section.remoteSources.map(\.ssrc))
+      })
+    startReporting(at: now)
   }
 
-  /// The transport is up: reports begin.
-  mutating func start(at now: Instant) {
-    guard !isRunning, isAdded || send != nil || receive != nil else { return }
-    isRunning = true
-    scheduler.start(at: now)
+  /// Ends the channels of transceivers that are gone.
+  mutating func forgetAll(but transceivers: [Transceiver]) {
+    for channel in channels where !transceivers.contains(where: { $0.id == channel.transceiver }) { end(channel) }
+    channels.removeAll { channel in !transceivers.contains { $0.id == channel.transceiver } }
   }
+
+  /// The transport is up.
+  mutating func start(at now: Instant) {
+    isConnected = true
+    startReporting(at: now)
+  }
+
+  private mutating func startReporting(at now: Instant) {
+    if isConnected, !channels.isEmpty { scheduler.start(at: now) }
+  }
+
+  private var isRunning: Bool { isConnected && !isEnded && !channels.isEmpty }
 
   /// Nothing more is sent but, when it makes sense, a BYE.
   mutating func end(saysGoodbye: Bool) {
+    self.saysGoodbye = saysGoodbye && hasSent
     isEnded = true
-    self.saysGoodbye = saysGoodbye && send?.hasSent == true
-    send?.dropPending()
+    for channel in channels { channel.send?.dropPending() }
   }
 
-  var hasSent: Bool { send?.hasSent ?? false }
+  private var hasSent: Bool { channels.contains { $0.send?.hasSent ?? false } }
 
   // MARK: Samples
 
-  mutating func record(_ samples: Span<Int16>) {
-    guard isRunning, !isEnded else { return }
-    send?.append(samples, isEnabled: isEnabled)
+  /// - Parameter transceiver: whose track it is; nil for every one.
+  mutating func record(_ samples: Span<Int16>, for transceiver: Transceiver.ID?) {
+    guard isRunning else { return }
+    for channel in channels where transceiver == nil || channel.transceiver == transceiver {
+      channel.send?.append(samples, isEnabled: channel.isEnabled)
+    }
   }
 
-  mutating func record(_ level: AudioLevel, duration: Interval) {
-    guard isRunning, !isEnded else { return }
-    send?.append(isEnabled ? level : .silence, duration: duration)
+  mutating func record(_ level: AudioLevel, duration: Interval, for transceiver: Transceiver.ID?) {
+    guard isRunning else { return }
+    for channel in channels where transceiver == nil || channel.transceiver == transceiver {
+      channel.send?.append(channel.isEnabled ? level : .silence, duration: duration)
+    }
   }
 
+  /// Plays all that is received at once.
   mutating func play(_ count: Int, into output: inout OutputSpan<Int16>, at now: Instant) -> AudioLevel? {
-    receive?.play(count, into: &output, at: now)
+    mixer.begin()
+    for channel in channels {
+      guard let stream = channel.receive else { continue }
+      mixer.add(into: &output) { stream.play(count, into: &$0, at: now) }
+    }
+    return mixer.level(of: output)
   }
 
   /// Throws away what is due while nothing can be sent, so that it is never waited for.
   mutating func dropPending(at now: Instant) {
-    send?.dropPending()
+    for channel in channels {
+      channel.send?.dropPending()
+      _ = takeNACK(for: channel, at: now)
+    }
     if scheduler.isDue(at: now) { scheduler.sentReport(byteCount: 0, at: now) }
-    _ = receive?.takeNACK(from: ssrc, roundTrip: send?.roundTrip, at: now)
   }
 
   // MARK: Out
 
-  /// Writes the next packet: RTCP when due, audio, then retransmissions.
+  /// Writes the next packet: RTCP when due, then for each track audio and retransmissions.
   mutating func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     if isEnded {
       guard saysGoodbye else { return nil }
       saysGoodbye = false
-      return writeReport(into: &buffer, goodbye: true, at: now) ? .control : nil
+      for channel in channels where channel.send?.hasSent ?? false {
+        if let source = channel.track?.sender.ssrc { departed.append(source) }
+      }
+      return writeReport(into: &buffer, at: now)
     }
-    if isRunning, scheduler.isDue(at: now) {
-      let isWritten = writeReport(into: &buffer, goodbye: false, at: now)
+    guard isConnected else { return nil }
+    if scheduler.isDue(at: now) {
+      let report = writeReport(into: &buffer, at: now)
       scheduler.sentReport(byteCount: buffer.count, at: now)
-      if isWritten { return .control }
+      if let report { return report }
       buffer.removeAll()
     }
-    if let nack = receive?.takeNACK(from: ssrc, roundTrip: send?.roundTrip, at: now),
-      RTCPPacket.genericNACK(nack).write(into: &buffer)
-    {
+    if !departed.isEmpty, let report = writeReport(into: &buffer, at: now) {
       scheduler.note(byteCount: buffer.count)
-      return .control
+      return report
     }
-    if let send, !send.isActive {
-      send.dropPending()
-      return nil
+    for channel in channels {
+      if let nack = takeNACK(for: channel, at: now), RTCPPacket.genericNACK(nack).write(into: &buffer) {
+        scheduler.note(byteCount: buffer.count)
+        return .control(departed: [])
+      }
     }
-    if let prefix = send?.next(into: &buffer, at: now) { return .media(ssrc: ssrc, prefix: prefix) }
+    for channel in channels {
+      guard let stream = channel.send else { continue }
+      if !stream.isActive {
+        stream.dropPending()
+      } else if let prefix = stream.next(into: &buffer, at: now) {
+        return .media(ssrc: stream.rtp.ssrc, prefix: prefix)
+      }
+    }
     return nil
   }
 
-  private mutating func writeReport(into buffer: inout OutputSpan<UInt8>, goodbye: Bool, at now: Instant) -> Bool {
-    let blocks = receive?.takeReportBlock(at: now).map { [$0] } ?? []
-    let report =
-      send?.senderReport(blocks: blocks, clock: configuration.wallClock, at: now).map(RTCPPacket.senderReport)
-      ?? .receiverReport(ReceiverReport(ssrc: ssrc, blocks: blocks))
-    let name = SourceDescription(ssrc: ssrc, canonicalName: Array(configuration.cname.utf8))
-    guard report.write(into: &buffer), RTCPPacket.sourceDescription([name]).write(into: &buffer) else { return false }
-    return !goodbye || RTCPPacket.goodbye(Goodbye(sources: [ssrc])).write(into: &buffer)
+  private func takeNACK(for channel: AudioChannel, at now: Instant) -> GenericNACK? {
+    channel.receive?.takeNACK(from: reportingSource, roundTrip: roundTrip, at: now)
+  }
+
+  private var roundTrip: Interval? { channels.lazy.compactMap { $0.send?.roundTrip }.first }
+
+  /// A track's source, for that is what the far side knows us by.
+  private var reportingSource: UInt32 { channels.lazy.compactMap { $0.track?.sender.ssrc }.first ?? reporter }
+
+  // MARK: Reports
+
+  /// What a report may take of a datagram, before protection.
+  private static let reportSize = 1_100
+
+  /// Writes a compound of all our senders under one name, with a block for each source heard, and a BYE for those that
+  /// ended. What does not fit has its turn in the next.
+  private mutating func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+    let order = channels.indices.map { channels[($0 + reportTurn) % channels.count] }
+    var blocks: [ReportBlock] = []
+    for channel in order { channel.receive?.takeReportBlocks(into: &blocks, at: now) }
+    var reports = order.compactMap { $0.send?.senderReport(clock: configuration.wallClock, at: now) }
+    let name = Array(configuration.cname.utf8.prefix(255))
+    let room = max(1, (Self.reportSize - 24 * blocks.count) / (28 + 12 + name.count))
+    let isFull = reports.count > room || blocks.count == RTCPPacket.maximumCount
+    reports.removeLast(max(0, reports.count - room))
+    reportTurn = isFull ? reportTurn + 1 : 0
+
+    let reporters = reports.isEmpty ? [reportingSource] : reports.map(\.ssrc)
+    if reports.isEmpty {
+      guard RTCPPacket.receiverReport(ReceiverReport(ssrc: reporters[0], blocks: blocks)).write(into: &buffer) else {
+        return nil
+      }
+    } else {
+      reports[0].blocks = blocks
+    }
+    for report in reports { guard RTCPPacket.senderReport(report).write(into: &buffer) else { return nil } }
+    let names = reporters.map { SourceDescription(ssrc: $0, canonicalName: name) }
+    guard RTCPPacket.sourceDescription(names).write(into: &buffer) else { return nil }
+    let gone = Array(departed.prefix(RTCPPacket.maximumCount))
+    guard gone.isEmpty || RTCPPacket.goodbye(Goodbye(sources: gone)).write(into: &buffer) else { return nil }
+    departed.removeFirst(gone.count)
+    return .control(departed: gone)
   }
 
   // MARK: In
 
-  mutating func receiveRTP(_ packet: RawSpan, ecn: ECN, at now: Instant) -> Incoming {
-    guard let parsed = RTPPacket(parsing: packet) else { return .discarded("rtp-malformed") }
-    guard let receive, !receive.payloadTypes.isEmpty else { return .discarded("rtp-unexpected") }
-    guard receive.receive(parsed, in: packet, ecn: ecn, at: now) else {
-      return .discarded("rtp-unknown-payload-type")
+  /// - Returns: why the packet is of no use; nil when it was taken.
+  mutating func receiveRTP(
+    _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionEvent>
+  ) -> StaticString? {
+    guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
+    guard !owners.isEmpty else { return "rtp-unexpected" }
+    guard let section = demultiplexer.section(of: parsed, in: packet) else { return "rtp-unknown-source" }
+    let channel = owners[section]
+    guard let stream = channel.receive else { return "rtp-unexpected" }
+    guard stream.receive(parsed, in: packet, ecn: ecn, at: now) else { return "rtp-unknown-payload-type" }
+    events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
+    if channel.isMuted, let mid = channel.mid {
+      channel.isMuted = false
+      events.append(.unmute(mid: mid))
     }
-    return .media(ssrc: parsed.header.ssrc)
+    return nil
   }
 
-  mutating func receiveRTCP(_ compound: RawSpan, at now: Instant) -> Incoming {
+  /// - Returns: why the packet, or a part of it, is of no use; nil when it was taken.
+  mutating func receiveRTCP(
+    _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionEvent>
+  ) -> StaticString? {
     var reader = RTCPReader()
-    var result = Incoming.control
     scheduler.note(byteCount: compound.byteCount)
     while let packet = reader.next(in: compound) {
       switch packet {
       case .senderReport(let report):
-        receive?.receive(report, at: now)
-        for block in report.blocks { send?.receive(block, clock: configuration.wallClock, at: now) }
-      case .receiverReport(let report):
-        for block in report.blocks { send?.receive(block, clock: configuration.wallClock, at: now) }
-      case .genericNACK(let nack): send?.receive(nack)
+        for channel in channels { channel.receive?.receive(report, at: now) }
+        take(report.blocks, at: now)
+      case .receiverReport(let report): take(report.blocks, at: now)
+      case .genericNACK(let nack):
+        for channel in channels { channel.send?.receive(nack) }
       case .goodbye(let goodbye):
-        if let source = goodbye.sources.first { result = .goodbye(ssrc: source) }
+        for source in goodbye.sources { depart(source, events: &events) }
       case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .unknown: break
       }
     }
     malformedControl += reader.malformedCount
-    return reader.malformedCount > 0 ? .discarded("rtcp-malformed") : result
+    return reader.malformedCount > 0 ? "rtcp-malformed" : nil
   }
 
+  private func take(_ blocks: [ReportBlock], at now: Instant) {
+    for block in blocks {
+      for channel in channels { channel.send?.receive(block, clock: configuration.wallClock, at: now) }
+    }
+  }
+
+  private func depart(_ source: UInt32, events: inout FIFO<SessionEvent>) {
+    events.append(.remoteBye(ssrc: source))
+    for channel in channels where channel.receive?.depart(source) ?? false {
+      if !channel.isMuted, let mid = channel.mid {
+        channel.isMuted = true
+        events.append(.mute(mid: mid))
+      }
+      channel.forgetWhatIsOver()
+    }
+  }
+
+  // MARK: Time
+
   var wake: Wake {
-    guard isRunning, !isEnded else { return .never }
+    guard isRunning else { return .never }
     var earliest = Wake.never
     if let deadline = scheduler.deadline {
       earliest = .at(deadline, reason: SessionWakeReason.rtcp.rawValue)
     }
-    if let deadline = receive?.nackDeadline {
+    for channel in channels {
+      guard let deadline = channel.receive?.nackDeadline else { continue }
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.nack.rawValue))
     }
     return earliest
-  }
-}
-
-/// What the sending side counts.
-struct AudioSendStatistics {
-  let ssrc: UInt32
-  let outbound: OutboundRTPStatistics
-  let remoteInbound: RemoteInboundRTPStatistics
-}
-
-/// What the receiving side counts, once something has come.
-struct AudioReceiveStatistics {
-  let ssrc: UInt32
-  let inbound: InboundRTPStatistics
-  let remoteOutbound: RemoteOutboundRTPStatistics
-  let playout: AudioJitterBufferStatistics
-}
-
-extension AudioTransport {
-  var sendStatistics: AudioSendStatistics? {
-    guard let outbound = send?.rtp.outbound, let remote = send?.rtp.remoteInbound else { return nil }
-    return AudioSendStatistics(ssrc: ssrc, outbound: outbound, remoteInbound: remote)
-  }
-
-  var receiveStatistics: AudioReceiveStatistics? {
-    guard let receiver = receive?.rtp, let playout = receive?.jitterBuffer.statistics else { return nil }
-    return AudioReceiveStatistics(
-      ssrc: receiver.ssrc, inbound: receiver.inbound, remoteOutbound: receiver.remoteOutbound, playout: playout)
   }
 }

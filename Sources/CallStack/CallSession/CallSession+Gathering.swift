@@ -9,6 +9,7 @@ extension CallSession {
   /// on at the next ICE restart, as with libwebrtc's gather-once policy.
   public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
+    if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
     self.interfaces = interfaces
     gatherer.remove(sockets: gone)
@@ -38,11 +39,12 @@ extension CallSession {
     case .allocated(let allocation):
       events.append(
         .turnAllocated(server: allocation.server, relayed: allocation.relayed, lifetime: allocation.lifetime))
+    case .streamUnneeded(let path): events.append(.streamUnneeded(path))
     case .finished:
       ice.endOfLocalCandidates(at: now)
       try? jsep.endLocalCandidates()
       setGatheringState(.complete)
-      events.append(.iceCandidate(nil, mid: transportMid, mLineIndex: 0))
+      tell(nil)
     }
   }
 
@@ -64,11 +66,14 @@ extension CallSession {
     }
     localCandidates.append(candidate)
     try? jsep.addLocalCandidate(candidate.description)
-    events.append(.iceCandidate(candidate.description, mid: transportMid, mLineIndex: 0))
+    tell(candidate.description)
   }
 
-  private var transportMid: String {
-    jsep.transport?.mid ?? jsep.localDescription?.media.first?.mid ?? "0"
+  /// A candidate to trickle, under the section whose transport it is for.
+  private mutating func tell(_ candidate: String?) {
+    let index = jsep.localTransportIndex ?? 0
+    let mid = jsep.localTransportIndex.flatMap { jsep.localDescription?.media[$0].mid } ?? "0"
+    events.append(.iceCandidate(candidate, mid: mid, mLineIndex: index))
   }
 }
 

@@ -7,18 +7,16 @@ internal import SDP
 extension CallSession {
   public var hasRemoteDescription: Bool { jsep.remoteDescription != nil }
 
-  /// Sends the microphone and receives the far side's: one audio transceiver.
-  public mutating func addAudioTransceiver() {
-    guard !audio.isAdded else { return }
-    audio.isAdded = true
-    hasNegotiated = true
-    do throws(JSEPError) {
-      try jsep.addTrack(.audio, sender: audio.sender)
-    } catch {
-      // A closed session has no transceivers to add.
-      return
+  /// The local description with the candidates found so far (W3C `localDescription`).
+  public var localDescription: SessionDescriptionText? {
+    guard let description = jsep.localDescription else { return nil }
+    let kind: SessionDescriptionText.Kind
+    switch signalingState {
+    case .haveLocalOffer: kind = .offer
+    case .haveLocalPranswer: kind = .pranswer
+    default: kind = jsep.wasOfferer ? .offer : .answer
     }
-    settle()
+    return SessionDescriptionText(kind, sdp: description.text)
   }
 
   /// Makes the next offer bring new ICE credentials.
@@ -54,9 +52,10 @@ extension CallSession {
     }
     if description.kind == .offer, !hasStartedICE { ice.setRole(.controlling, at: self.now) }
     hasNegotiated = true
+    reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
     gatherIfNeeded()
-    report(effects)
+    reportTracks(effects)
     settle()
   }
 
@@ -66,6 +65,8 @@ extension CallSession {
     guard enter(at: now) else { throw .invalidState("closed") }
     if description.kind == .rollback { return try rollBack() }
     let parsed = try parse(description)
+    // An offer takes back ours (W3C webrtc-pc section 4.4.1.5); who is impolite does not set it.
+    if description.kind == .offer, signalingState == .haveLocalOffer { try rollBack() }
     let effects = try translating { () throws(JSEPError) in
       try jsep.setRemoteDescription(Self.type(of: description), parsed)
     }
@@ -74,8 +75,9 @@ extension CallSession {
       if !hasStartedICE { ice.setRole(.controlled, at: self.now) }
       if effects.isRemoteICERestart, !isRestarting { try beginRestart(byPeer: true) }
     }
+    reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
-    report(effects)
+    reportTracks(effects)
     settle()
   }
 
@@ -87,6 +89,7 @@ extension CallSession {
     let text = candidate ?? ""
     let parsed = text.isEmpty ? nil : ICECandidate(text)
     guard text.isEmpty || parsed != nil else { throw .invalidCandidate(text) }
+    if Defect.unresolvedNameFatal.isPlanted, let parsed, parsed.endpoint == nil { throw .invalidCandidate(text) }
     do throws(JSEPError) {
       guard try jsep.addRemoteCandidate(text, mid: mid, mLineIndex: mLineIndex ?? 0) else { return }
     } catch .unknownUsernameFragment {
@@ -110,7 +113,7 @@ extension CallSession {
     isRestarting = true
     wantsRestart = wantsRestart && byPeer
     localCandidates = []
-    hasGathered = false
+    hasGathered = Defect.restartGathersNothing.isPlanted
     events.append(.iceRestart(byPeer: byPeer))
   }
 
@@ -118,20 +121,22 @@ extension CallSession {
     let isOurs = signalingState == .haveLocalOffer
     let effects = try translating { () throws(JSEPError) in try jsep.rollback() }
     hasNegotiated = true
-    if isRestarting, (try? ice.cancelRestart(at: now)) != nil {
+    if isRestarting, !Defect.rolledBackRestartStands.isPlanted, (try? ice.cancelRestart(at: now)) != nil {
       // The next offer of ours still restarts (W3C restartIce), and the earlier generation's candidates stand again.
       isRestarting = false
       wantsRestart = isOurs
       localCandidates = ice.localCandidates.filter { $0.type != .peerReflexive }
       hasGathered = true
     }
-    report(effects)
+    reportEnds(effects)
+    audio.forgetAll(but: jsep.transceivers)
+    reportTracks(effects)
     settle()
   }
 
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
   private mutating func applyNegotiation() throws(SessionError) {
-    audio.apply(jsep.media.first { $0.kind == .audio })
+    audio.apply(jsep.media, of: jsep.transceivers, at: now)
     guard let transport = jsep.transport else { return }
     if transport.remote.isLite { ice.setRemoteIsLite(at: now) }
     let credentials = ICECredentials(ufrag: transport.remote.usernameFragment, password: transport.remote.password)
@@ -149,18 +154,23 @@ extension CallSession {
     }
     if transport.remote.endOfCandidates { ice.endOfRemoteCandidates(at: now) }
     hasStartedICE = true
-    guard configuration.protection == .dtlsSRTP, dtls.role == nil else { return }
-    let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
-    do throws(DTLSError) {
-      try dtls.start(as: transport.setup == .active ? .client : .server, remoteFingerprints: fingerprints, at: now)
-    } catch {
-      throw .invalidDescription("no usable fingerprint")
-    }
+    if configuration.protection == .dtlsSRTP { try associate(with: transport) }
   }
 
-  private mutating func report(_ effects: DescriptionEffects) {
-    for id in effects.tracksAdded {
-      if let mid = jsep.transceiver(id)?.mid { events.append(.track(mid: mid)) }
+  /// Starts the DTLS association, or a new one when the peer has another certificate now (RFC 8842 section 5.1).
+  private mutating func associate(with transport: NegotiatedTransport) throws(SessionError) {
+    let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
+    guard !fingerprints.isEmpty else { throw .invalidDescription("no usable fingerprint") }
+    if dtls.role != nil {
+      if fingerprints.contains(where: remoteFingerprints.contains) { return }
+      replaceAssociation()
+    }
+    remoteFingerprints = fingerprints
+    let isActive = Defect.advertisedRoleNotActed.isPlanted ? ice.role == .controlled : transport.setup == .active
+    do throws(DTLSError) {
+      try dtls.start(as: isActive ? .client : .server, remoteFingerprints: fingerprints, at: now)
+    } catch {
+      throw .invalidDescription("DTLS: \(error)")
     }
   }
 
@@ -193,7 +203,7 @@ extension CallSession {
 }
 
 /// Runs a JSEP step and says its errors in the session's words.
-private func translating<Result>(_ body: () throws(JSEPError) -> Result) throws(SessionError) -> Result {
+func translating<Result>(_ body: () throws(JSEPError) -> Result) throws(SessionError) -> Result {
   do throws(JSEPError) {
     return try body()
   } catch {
@@ -206,8 +216,8 @@ extension SessionError {
     switch error {
     case .noCommonCodec: self = .noCommonCodec
     case .wrongState(let state): self = .invalidState(state.rawValue)
-    case .modifiedDescription, .unknownTransceiver, .transceiverStopped, .nothingToNegotiate:
-      self = .invalidState("\(error)")
+    case .unknownTransceiver: self = .invalidAccess("\(error)")
+    case .modifiedDescription, .transceiverStopped, .nothingToNegotiate: self = .invalidState("\(error)")
     default: self = .invalidDescription("\(error)")
     }
   }

@@ -15,12 +15,10 @@ extension CallSession {
     for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
     for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
     entries.append(certificate)
-    if let media = audioMedia {
-      if let codec = media.sendCodecs.first { entries.append(self.codec(codec, id: "CO")) }
-      if let codec = media.receiveCodecs.first { entries.append(self.codec(codec, id: "CI")) }
-    }
-    if let send = audio.sendStatistics { entries += outbound(send) }
-    if let receive = audio.receiveStatistics { entries += inbound(receive) }
+    entries += codecs
+    for channel in audio.channels { if let track = channel.track { entries.append(source(track)) } }
+    for send in audio.sendStatistics { entries += outbound(send) }
+    for receive in audio.receiveStatistics { entries += inbound(receive) }
     return StatsReport(entries: entries)
   }
 
@@ -105,7 +103,7 @@ extension CallSession {
     members.add("usernameFragment", isRemote ? ice.remoteCredentials?.ufrag : ice.localCredentials.ufrag)
     if !isRemote {
       members.add("networkType", interfaces.first { $0.socket == candidate.endpoint }?.networkType)
-      members.add("relayProtocol", candidate.type == .relay ? "udp" : nil)
+      members.add("relayProtocol", relayProtocol(of: candidate, base: candidate.endpoint))
     }
     members.add("isRemote", isRemote)
     return StatsReport.Entry(
@@ -120,6 +118,33 @@ extension CallSession {
 
   // MARK: RTP
 
+  /// Each number has one meaning on the whole transport (RFC 9143 section 10.1.1), so it is listed once a direction.
+  private var codecs: [StatsReport.Entry] {
+    var entries: [StatsReport.Entry] = []
+    for media in jsep.media {
+      for (codec, direction) in [(media.sendCodecs.first, "O"), (media.receiveCodecs.first, "I")] {
+        guard let codec else { continue }
+        let id = Self.identifier(of: codec, direction)
+        if !entries.contains(where: { $0.id == id }) { entries.append(self.codec(codec, id: id)) }
+      }
+    }
+    return entries
+  }
+
+  private static func identifier(of codec: NegotiatedCodec, _ direction: String) -> String {
+    "C\(direction)\(codec.payloadType)"
+  }
+
+  private func source(_ track: AudioChannel.Track) -> StatsReport.Entry {
+    var members = StatsMembers()
+    members.add("trackIdentifier", track.sender.trackID)
+    return StatsReport.Entry(id: "SA\(track.number)", type: "media-source", kind: "audio", members: members.all)
+  }
+
+  private func media(of channel: AudioChannel) -> NegotiatedMedia? {
+    jsep.media.first { $0.transceiver == channel.transceiver }
+  }
+
   private func codec(_ codec: NegotiatedCodec, id: String) -> StatsReport.Entry {
     var members = StatsMembers()
     members.add("transportId", "T")
@@ -133,11 +158,17 @@ extension CallSession {
 
   private func outbound(_ send: AudioSendStatistics) -> [StatsReport.Entry] {
     var members = StatsMembers()
+    let (id, remoteID) = ("OA\(send.ssrc)", "RIA\(send.ssrc)")
+    let codec = send.isActive ? media(of: send.channel)?.sendCodecs.first : nil
+    let remote = send.remoteInbound
+    let isReported = remote.roundTripTimeMeasurements > 0 || remote.packetsLost != 0
     members.add("ssrc", Int64(send.ssrc))
-    members.add("mid", audioMid)
+    members.add("mid", send.channel.mid)
+    members.add("mediaSourceId", send.channel.track.map { "SA\($0.number)" })
     members.add("transportId", "T")
-    members.add("codecId", audioMedia?.direction.sends == true ? "CO" : nil)
-    members.add("active", audio.send?.isActive ?? false)
+    members.add("codecId", codec.map { Self.identifier(of: $0, "O") })
+    members.add("remoteId", isReported ? remoteID : nil)
+    members.add("active", send.isActive)
     members.add("packetsSent", send.outbound.packetsSent)
     members.add("bytesSent", send.outbound.bytesSent)
     members.add("headerBytesSent", send.outbound.headerBytesSent)
@@ -145,12 +176,11 @@ extension CallSession {
     members.add("retransmittedBytesSent", send.outbound.retransmittedBytesSent)
     members.add("nackCount", send.outbound.nackCount)
     members.add("targetBitrate", Double(configuration.audio.bitrate.bitsPerSecond))
-    var entries = [StatsReport.Entry(id: "OA", type: "outbound-rtp", kind: "audio", members: members.all)]
-    let remote = send.remoteInbound
-    guard remote.roundTripTimeMeasurements > 0 || remote.packetsLost != 0 else { return entries }
+    let entry = StatsReport.Entry(id: id, type: "outbound-rtp", kind: "audio", members: members.all)
+    guard isReported else { return [entry] }
     var reported = StatsMembers()
     reported.add("ssrc", Int64(send.ssrc))
-    reported.add("localId", "OA")
+    reported.add("localId", id)
     reported.add("transportId", "T")
     reported.add("packetsLost", remote.packetsLost)
     reported.add("fractionLost", remote.fractionLost)
@@ -158,56 +188,44 @@ extension CallSession {
     reported.add("roundTripTime", remote.roundTripTime?.seconds)
     reported.add("totalRoundTripTime", remote.totalRoundTripTime.seconds)
     reported.add("roundTripTimeMeasurements", remote.roundTripTimeMeasurements)
-    entries.append(StatsReport.Entry(id: "RIA", type: "remote-inbound-rtp", kind: "audio", members: reported.all))
-    return entries
+    return [
+      entry, StatsReport.Entry(id: remoteID, type: "remote-inbound-rtp", kind: "audio", members: reported.all),
+    ]
   }
 
   private func inbound(_ receive: AudioReceiveStatistics) -> [StatsReport.Entry] {
-    let (rtp, playout) = (receive.inbound, receive.playout)
+    let rtp = receive.inbound
+    let (id, remoteID) = ("IA\(receive.ssrc)", "ROA\(receive.ssrc)")
+    let codec = receive.isActive ? media(of: receive.channel)?.receiveCodecs.first : nil
+    let remote = receive.remoteOutbound
     var members = StatsMembers()
     members.add("ssrc", Int64(receive.ssrc))
-    members.add("mid", audioMid)
+    members.add("mid", receive.channel.mid)
+    members.add("trackIdentifier", receive.channel.remoteTrackID)
     members.add("transportId", "T")
-    members.add("codecId", audioMedia?.direction.receives == true ? "CI" : nil)
+    members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
+    members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
     members.add("packetsReceived", rtp.packetsReceived)
     members.add("bytesReceived", rtp.bytesReceived)
     members.add("headerBytesReceived", rtp.headerBytesReceived)
     members.add("packetsLost", rtp.packetsLost)
     members.add("jitter", rtp.jitter)
     members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
-    members.add("packetsDiscarded", playout.packetsDiscarded)
-    members.add("fecPacketsReceived", playout.fecPacketsReceived)
-    members.add("fecPacketsDiscarded", playout.fecPacketsDiscarded)
     members.add("nackCount", rtp.nackCount)
-    members.add("jitterBufferDelay", playout.jitterBufferDelay)
-    members.add("jitterBufferTargetDelay", playout.jitterBufferTargetDelay)
-    members.add("jitterBufferMinimumDelay", playout.jitterBufferMinimumDelay)
-    members.add("jitterBufferEmittedCount", playout.jitterBufferEmittedCount)
-    members.add("totalSamplesReceived", playout.totalSamplesReceived)
-    members.add("concealedSamples", playout.concealedSamples)
-    members.add("silentConcealedSamples", playout.silentConcealedSamples)
-    members.add("concealmentEvents", playout.concealmentEvents)
-    members.add("insertedSamplesForDeceleration", playout.insertedSamplesForDeceleration)
-    members.add("removedSamplesForAcceleration", playout.removedSamplesForAcceleration)
-    members.add("audioLevel", playout.audioLevel)
-    members.add("totalAudioEnergy", playout.totalAudioEnergy)
-    members.add("totalSamplesDuration", playout.totalSamplesDuration)
-    var entries = [StatsReport.Entry(id: "IA", type: "inbound-rtp", kind: "audio", members: members.all)]
-    let remote = receive.remoteOutbound
-    guard remote.reportsSent > 0 else { return entries }
+    if let playout = receive.playout { members.add(playout) }
+    let entry = StatsReport.Entry(id: id, type: "inbound-rtp", kind: "audio", members: members.all)
+    guard remote.reportsSent > 0 else { return [entry] }
     var reported = StatsMembers()
     reported.add("ssrc", Int64(receive.ssrc))
-    reported.add("localId", "IA")
+    reported.add("localId", id)
     reported.add("transportId", "T")
     reported.add("packetsSent", Int64(remote.packetsSent))
     reported.add("bytesSent", Int64(remote.bytesSent))
     reported.add("reportsSent", remote.reportsSent)
-    entries.append(StatsReport.Entry(id: "ROA", type: "remote-outbound-rtp", kind: "audio", members: reported.all))
-    return entries
+    return [
+      entry, StatsReport.Entry(id: remoteID, type: "remote-outbound-rtp", kind: "audio", members: reported.all),
+    ]
   }
-
-  private var audioMedia: NegotiatedMedia? { jsep.media.first { $0.kind == .audio } }
-  private var audioMid: String? { audioMedia?.mid }
 }
 
 /// Collects members, leaving out what is not known.
@@ -218,4 +236,23 @@ private struct StatsMembers {
   mutating func add(_ name: String, _ value: Double?) { if let value { all.append((name, .real(value))) } }
   mutating func add(_ name: String, _ value: Bool) { all.append((name, .flag(value))) }
   mutating func add(_ name: String, _ value: String?) { if let value { all.append((name, .text(value))) } }
+
+  mutating func add(_ playout: AudioJitterBufferStatistics) {
+    add("packetsDiscarded", playout.packetsDiscarded)
+    add("fecPacketsReceived", playout.fecPacketsReceived)
+    add("fecPacketsDiscarded", playout.fecPacketsDiscarded)
+    add("jitterBufferDelay", playout.jitterBufferDelay)
+    add("jitterBufferTargetDelay", playout.jitterBufferTargetDelay)
+    add("jitterBufferMinimumDelay", playout.jitterBufferMinimumDelay)
+    add("jitterBufferEmittedCount", playout.jitterBufferEmittedCount)
+    add("totalSamplesReceived", playout.totalSamplesReceived)
+    add("concealedSamples", playout.concealedSamples)
+    add("silentConcealedSamples", playout.silentConcealedSamples)
+    add("concealmentEvents", playout.concealmentEvents)
+    add("insertedSamplesForDeceleration", playout.insertedSamplesForDeceleration)
+    add("removedSamplesForAcceleration", playout.removedSamplesForAcceleration)
+    add("audioLevel", playout.audioLevel)
+    add("totalAudioEnergy", playout.totalAudioEnergy)
+    add("totalSamplesDuration", playout.totalSamplesDuration)
+  }
 }

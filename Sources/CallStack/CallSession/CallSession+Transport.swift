@@ -11,6 +11,7 @@ extension CallSession {
 
   /// Tells protocols apart by their first byte (RFC 7983 section 7).
   mutating func demultiplex(_ datagram: RawSpan, on path: Path) {
+    guard path.transport == .udp else { return discard("stream-to-nobody", on: path) }
     guard let first = datagram.byte(at: 0) else { return discard("empty", on: path) }
     switch first {
     case 0...3: ice.receive(datagram, on: path, at: now)
@@ -38,6 +39,9 @@ extension CallSession {
       return accept(datagram, on: path, byteCount: datagram.byteCount)
     }
     guard hasKeys else { return discard("media-before-keys", on: path) }
+    if Defect.receptionCountedBeforeAuthentication.isPlanted {
+      _ = audio.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
+    }
     let failure = withUnsafeTemporaryAllocation(byteCount: maximumDatagramSize, alignment: 16) { memory in
       var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
       packet.append(contentsOf: datagram)
@@ -52,7 +56,8 @@ extension CallSession {
     }
     switch failure {
     case nil: break
-    case .replayed: discard("srtp-replay", on: path)
+    // What is older than the replay window cannot be told from a replay.
+    case .replayed, .tooOld: discard("srtp-replay", on: path)
     case .authenticationFailed: discard("srtp-authentication", on: path)
     default: discard("srtp-malformed", on: path)
     }
@@ -68,12 +73,11 @@ extension CallSession {
   private mutating func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
     ice.markReceived(on: path, at: now)
     traffic.received(byteCount, on: path, at: now)
-    switch Self.isRTCP(packet) ? audio.receiveRTCP(packet, at: now) : audio.receiveRTP(packet, ecn: path.ecn, at: now) {
-    case .media(let ssrc): events.append(.mediaReceived(ssrc: ssrc, byteCount: packet.byteCount))
-    case .control: break
-    case .goodbye(let ssrc): events.append(.remoteBye(ssrc: ssrc))
-    case .discarded(let what): discard(what, on: path)
-    }
+    let problem =
+      Self.isRTCP(packet)
+      ? audio.receiveRTCP(packet, at: now, events: &events)
+      : audio.receiveRTP(packet, ecn: path.ecn, at: now, events: &events)
+    if let problem { discard(problem, on: path) }
   }
 
   // MARK: Out
@@ -126,8 +130,12 @@ extension CallSession {
 
   private mutating func note(_ packet: AudioTransport.Outgoing, _ byteCount: Int) {
     ice.markSent(at: now)
-    if case .media(let ssrc, let prefix) = packet {
+    switch packet {
+    case .media(let ssrc, let prefix):
       events.append(.mediaSent(ssrc: ssrc, byteCount: byteCount, prefix: prefix))
+    case .control(let departed):
+      // Their numbers are never used again, so their keystream needs no memory.
+      for source in departed { try? outbound?.remove(source: source) }
     }
   }
 
@@ -162,6 +170,7 @@ extension CallSession {
   private mutating func selected(_ pair: ICECandidatePair) {
     traffic.selectedPairChanges += 1
     dtls.bind(to: pair.path, at: now)
+    if Defect.rolloverForgottenOnPathChange.isPlanted, hasKeys, dtls.role == .client { installKeys() }
     if configuration.protection == .none { audio.start(at: now) }
     events.append(
       .selectedCandidatePairChange(local: summary(pair.local, base: pair.base), remote: summary(pair.remote)))
@@ -169,11 +178,17 @@ extension CallSession {
 
   private func summary(_ candidate: ICECandidate, base: Endpoint? = nil) -> CandidateSummary {
     let interface = interfaces.first { $0.socket == base }
-    let isRelay = candidate.type == .relay
     return CandidateSummary(
       candidateType: candidate.type.rawValue,
       endpoint: candidate.endpoint ?? Endpoint(.anyIPv4, port: candidate.port),
-      networkType: interface?.networkType ?? "unknown", relayProtocol: isRelay && base != nil ? "udp" : nil)
+      networkType: interface?.networkType ?? "unknown",
+      relayProtocol: relayProtocol(of: candidate, base: base))
+  }
+
+  /// How the server of a local relayed candidate is reached (W3C `relayProtocol`).
+  func relayProtocol(of candidate: ICECandidate, base: Endpoint?) -> String? {
+    guard candidate.type == .relay, let base, let transport = gatherer.transport(ofRelay: base) else { return nil }
+    return ICERelayTransport(transport).name
   }
 
   // MARK: DTLS
@@ -188,6 +203,17 @@ extension CallSession {
       if state == .closed { hasKeys = false }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
+  }
+
+  /// Begins anew with DTLS: nothing more is sent or believed under the old keys.
+  mutating func replaceAssociation() {
+    associationNumber += 1
+    dtls = Self.association(associationNumber, configuration: configuration, random: random)
+    outbound = nil
+    inbound = nil
+    hasKeys = false
+    events.append(.dtlsStateChange(.new))
+    if let path = ice.sendingPath { dtls.bind(to: path, at: now) }
   }
 
   private mutating func installKeys() {

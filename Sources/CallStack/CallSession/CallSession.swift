@@ -24,6 +24,10 @@ public struct CallSession: ~Copyable, SansIO {
   var ice: ICEAgent
   var gatherer: CandidateGatherer
   var dtls: DTLSTransport
+  /// Which association ``dtls`` is, counted from one.
+  var associationNumber = 1
+  /// What its certificate was promised to be.
+  var remoteFingerprints: [DTLS.Fingerprint] = []
   var outbound: SRTPContext?
   var inbound: SRTPContext?
   /// Whether both contexts are there.
@@ -44,7 +48,8 @@ public struct CallSession: ~Copyable, SansIO {
   var events = FIFO<SessionEvent>()
   /// The path for last words, once the session is closing.
   var closingPath: Path?
-  var isReleasingRelays = false
+  /// When relays that have not been given back by then are left to lapse; nil until everything else is said.
+  var releaseDeadline: Instant?
   var now: Instant
 
   public private(set) var signalingState = SignalingState.stable
@@ -66,20 +71,30 @@ public struct CallSession: ~Copyable, SansIO {
       video: MediaCapabilities(codecs: []))
     descriptions.answersPassively = configuration.answersPassively
     jsep = JSEPSession(descriptions)
-    audio = AudioTransport(
-      configuration: configuration, ssrc: UInt32(truncatingIfNeeded: identifiers.next()), random: random)
+    audio = AudioTransport(configuration: configuration, identifiers: identifiers, random: random)
     ice = ICEAgent(role: .controlling, settings: configuration.ice, random: random.stream("ice"), at: now)
     gatherer = CandidateGatherer(configuration: configuration, random: random)
+    dtls = Self.association(1, configuration: configuration, random: random)
+  }
+
+  static func association(
+    _ number: Int, configuration: SessionConfiguration, random: RandomSource
+  ) -> DTLSTransport {
     var settings = configuration.dtls
     settings.logsKeys = true
-    dtls = DTLSTransport(
-      certificate: configuration.certificate, entropy: .stream(random.stream("dtls")), configuration: settings)
+    let stream = random.stream(number == 1 ? "dtls" : "dtls/\(number)")
+    return DTLSTransport(
+      certificate: configuration.certificate,
+      entropy: configuration.usesSystemEntropy ? .system : .stream(stream), configuration: settings)
   }
 
   // MARK: SansIO
 
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
-    guard enter(at: now) else { return }
+    guard enter(at: now) else {
+      if isReleasingRelays { _ = gatherer.receive(datagram, on: path, at: self.now) }
+      return
+    }
     if let (inner, range) = gatherer.payload(of: datagram, on: path, at: self.now) {
       demultiplex(datagram.extracting(range), on: inner)
     } else if !gatherer.receive(datagram, on: path, at: self.now) {
@@ -89,11 +104,21 @@ public struct CallSession: ~Copyable, SansIO {
   }
 
   public mutating func advance(to now: Instant) {
-    guard enter(at: now) else { return }
+    guard enter(at: now) else { return releaseRelays() }
     ice.advance(to: self.now)
     gatherer.advance(to: self.now)
     dtls.advance(to: self.now)
     settle()
+  }
+
+  /// The connection that was used as `path` failed or ended: what it carried is lost at once, without a timer.
+  ///
+  /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense (``TURNStreamFramer``).
+  public mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
+    let isOpen = enter(at: now)
+    if isOpen, isMalformed { discard("malformed-stream", on: path) }
+    gatherer.streamClosed(path, at: self.now)
+    if isOpen { settle() }
   }
 
   public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
@@ -102,8 +127,8 @@ public struct CallSession: ~Copyable, SansIO {
       if let path = gatherer.transmit(into: &buffer) { return path }
       guard let path = nextDatagram(into: &buffer) else {
         buffer.removeAll()
-        guard connectionState == .closed, !isReleasingRelays else { return nil }
-        isReleasingRelays = true
+        guard connectionState == .closed, releaseDeadline == nil else { return nil }
+        releaseDeadline = now + Self.releasePatience
         gatherer.close(at: now)
         continue
       }
@@ -114,8 +139,11 @@ public struct CallSession: ~Copyable, SansIO {
   public mutating func nextEvent() -> SessionEvent? { events.popFirst() }
 
   public var wake: Wake {
-    guard connectionState != .closed else { return .never }
     var earliest = gatherer.wake
+    if connectionState == .closed {
+      guard isReleasingRelays, let releaseDeadline else { return .never }
+      return .earliest(earliest, .at(releaseDeadline, reason: SessionWakeReason.relay.rawValue))
+    }
     if let deadline = ice.wake.deadline {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.ice.rawValue))
     }
@@ -189,7 +217,18 @@ public struct CallSession: ~Copyable, SansIO {
     events.append(.iceGatheringStateChange(state))
   }
 
-  /// Ends everything. The drain that follows says BYE and close_notify, and gives relays back.
+  /// How long a closed session cares for its relays: two transmissions of each farewell, or a few stale nonces.
+  private static let releasePatience = Interval.seconds(1)
+
+  private var isReleasingRelays: Bool { releaseDeadline != nil && gatherer.isReleasing }
+
+  private mutating func releaseRelays() {
+    guard let releaseDeadline else { return }
+    if now >= releaseDeadline { gatherer.abandon() } else { gatherer.advance(to: now) }
+  }
+
+  /// Ends everything. The drain that follows says BYE and close_notify, and gives relays back. The session is to be
+  /// driven on until its ``wake`` is never, a second later at most; no event comes any more.
   public mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath

@@ -14,6 +14,8 @@ struct CandidateGatherer: ~Copyable {
     case lost(base: Endpoint)
     case serverError(Endpoint, code: Int, reason: String)
     case allocated(TURNClient.Allocation)
+    /// A connection to a TURN server has served its purpose.
+    case streamUnneeded(Path)
     /// Every server has answered or given up.
     case finished
   }
@@ -35,12 +37,14 @@ struct CandidateGatherer: ~Copyable {
   private final class Relay {
     var client: TURNClient
     let base: Endpoint
-    let server: Endpoint
+    let server: ICEServer
     let localPreference: UInt16
     var relayed: Endpoint?
+    /// The connection that the driver holds, or will when it sees the first message.
+    var stream: Path?
     var isDone = false
 
-    init(client: consuming TURNClient, base: Endpoint, server: Endpoint, localPreference: UInt16) {
+    init(client: consuming TURNClient, base: Endpoint, server: ICEServer, localPreference: UInt16) {
       self.client = client
       self.base = base
       self.server = server
@@ -81,6 +85,7 @@ struct CandidateGatherer: ~Copyable {
         switch server.kind {
         case .stun where configuration.iceTransportPolicy == .all: askReflexive(server, socket, preference, at: now)
         case .stun: break
+        case .turn where Defect.relayNotGatheredBesideReflexive.isPlanted && !reflexives.isEmpty: break
         case .turn: askRelay(server, socket, preference, at: now)
         }
       }
@@ -103,7 +108,10 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func askRelay(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
-    if let known = relays.first(where: { $0.base == base && $0.server == server.endpoint }) {
+    let known = relays.first { relay in
+      relay.base == base && relay.server.endpoint == server.endpoint && relay.server.transport == server.transport
+    }
+    if let known {
       if let allocation = known.client.allocation {
         // A restart often comes because the server forgot what it gave.
         report(allocation, known)
@@ -111,23 +119,26 @@ struct CandidateGatherer: ~Copyable {
       } else if (try? known.client.allocate(at: now)) != nil {
         // The last attempt failed, or the allocation was lost.
         known.isDone = false
+        trackStream(of: known)
       }
       return
     }
     relayCount += 1
     let client = TURNClient(
       configuration: TURNClient.Configuration(
-        server: server.endpoint,
+        server: server.endpoint, transport: server.transport,
         credentials: TURNCredentials(username: server.username, password: server.credential),
-        family: base.address.isIPv6 ? .ipv6 : .ipv4),
+        family: base.address.isIPv6 ? .ipv6 : .ipv4, permissionRefresh: configuration.relayRefresh.permission,
+        channelRefresh: configuration.relayRefresh.channel),
       local: base, random: random.stream("turn/\(relayCount)"))
-    let relay = Relay(client: client, base: base, server: server.endpoint, localPreference: preference)
+    let relay = Relay(client: client, base: base, server: server, localPreference: preference)
     relays.append(relay)
     do throws(TURNClient.Misuse) {
       try relay.client.allocate(at: now)
     } catch {
       preconditionFailure("a new TURN client refused to allocate: \(error)")
     }
+    trackStream(of: relay)
   }
 
   /// Forgets what was found on sockets that are gone.
@@ -135,15 +146,31 @@ struct CandidateGatherer: ~Copyable {
     reflexives.removeAll { sockets.contains($0.base) }
     for relay in relays where sockets.contains(relay.base) {
       if let relayed = relay.relayed { events.append(.lost(base: relayed)) }
+      if let stream = relay.stream { events.append(.streamUnneeded(stream)) }
     }
     relays.removeAll { sockets.contains($0.base) }
     finishIfDone()
   }
 
-  /// Gives relays back and asks nothing any more.
+  /// Gives relays back and asks nothing any more. Whoever closes goes on driving the gatherer until the servers have
+  /// agreed (see ``isReleasing``): a farewell may be lost, or meet a stale nonce.
   mutating func close(at now: Instant) {
     reflexives = []
     for relay in relays { relay.client.release(at: now) }
+  }
+
+  var isReleasing: Bool { relays.contains { $0.client.isActive } }
+
+  /// Leaves what has not been given back to lapse by itself.
+  mutating func abandon() { relays = [] }
+
+  /// A connection to a server failed or ended, and with it what it carried.
+  mutating func streamClosed(_ path: Path, at now: Instant) {
+    clock = now
+    guard let relay = relay(on: path) else { return }
+    relay.client.connectionLost(at: now)
+    collect(relay)
+    finishIfDone()
   }
 
   // MARK: Relayed datagrams
@@ -158,10 +185,13 @@ struct CandidateGatherer: ~Copyable {
     return true
   }
 
-  /// Which relay's server and socket a path belongs to.
-  private func relay(on path: Path) -> Relay? {
-    relays.first { $0.base == path.local && $0.server == path.remote }
+  /// How the server of a relayed address is reached; nil when `base` is no such address.
+  func transport(ofRelay base: Endpoint) -> Path.Transport? {
+    relays.first { $0.relayed == base }?.server.transport
   }
+
+  /// Which relay's client a path belongs to.
+  private func relay(on path: Path) -> Relay? { relays.first { $0.client.path == path.unmarked } }
 
   /// Where in a datagram from a TURN server a peer's payload lies, and the path it came on.
   func payload(of datagram: RawSpan, on path: Path, at now: Instant) -> (path: Path, range: Range<Int>)? {
@@ -184,7 +214,8 @@ struct CandidateGatherer: ~Copyable {
       finishIfDone()
       return true
     }
-    guard let index = reflexives.firstIndex(where: { $0.base == path.local && $0.server == path.remote }),
+    guard path.transport == .udp,
+      let index = reflexives.firstIndex(where: { $0.base == path.local && $0.server == path.remote }),
       let message = try? STUNMessage(parsing: datagram), message.method == .binding,
       reflexives[index].transaction?.id == message.transactionID
     else { return false }
@@ -211,6 +242,7 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func giveUp(_ index: Int) {
+    if Defect.unusedCandidateWithdrawn.isPlanted { events.append(.lost(base: reflexives[index].base)) }
     reflexives[index].transaction = nil
     reflexives[index].isDone = true
     reflexives[index].nextAt = nil
@@ -227,7 +259,8 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func report(_ allocation: TURNClient.Allocation, _ relay: Relay) {
-    if configuration.iceTransportPolicy == .all, allocation.mapped != relay.base {
+    // What a server sees of a connection is no address that a peer could send to.
+    if configuration.iceTransportPolicy == .all, relay.server.transport == .udp, allocation.mapped != relay.base {
       events.append(
         .found(
           .serverReflexive(
@@ -242,7 +275,7 @@ struct CandidateGatherer: ~Copyable {
       .found(
         .relay(
           allocation.relayed, mapped: isPrivate ? hidden : allocation.mapped, server: allocation.server.address,
-          localPreference: relay.localPreference),
+          over: ICERelayTransport(relay.server.transport), localPreference: relay.localPreference),
         base: allocation.relayed))
   }
 
@@ -330,7 +363,7 @@ struct CandidateGatherer: ~Copyable {
         report(allocation, relay)
       case .failed(let failure):
         relay.isDone = true
-        events.append(.serverError(relay.server, code: Int(failure.code), reason: "\(failure)"))
+        events.append(.serverError(relay.server.endpoint, code: Int(failure.code), reason: "\(failure)"))
         guard let relayed = relay.relayed else { continue }
         events.append(.lost(base: relayed))
         relay.relayed = nil
@@ -338,12 +371,22 @@ struct CandidateGatherer: ~Copyable {
         if failure.code == 437, (try? relay.client.allocate(at: clock)) != nil { relay.isDone = false }
       case .newLocalAddressNeeded:
         relay.isDone = true
-        events.append(.serverError(relay.server, code: 437, reason: "allocation mismatch"))
+        events.append(.serverError(relay.server.endpoint, code: 437, reason: "allocation mismatch"))
       case .permissionDenied(let address, let error):
-        events.append(.serverError(relay.server, code: Int(error.code), reason: "permission denied for \(address)"))
+        events.append(
+          .serverError(relay.server.endpoint, code: Int(error.code), reason: "permission denied for \(address)"))
       case .permissionGranted, .channelBound, .data, .released: break
       }
     }
+    trackStream(of: relay)
+  }
+
+  /// Notes which connection a relay needs now, and reports the one that it no longer does.
+  private mutating func trackStream(of relay: Relay) {
+    let path = relay.client.path
+    let needed = path.transport != .udp && relay.client.isActive ? path : nil
+    if let stream = relay.stream, stream != needed { events.append(.streamUnneeded(stream)) }
+    relay.stream = needed
   }
 
   private mutating func finishIfDone() {
@@ -351,4 +394,16 @@ struct CandidateGatherer: ~Copyable {
     isFinished = true
     events.append(.finished)
   }
+}
+
+extension ICERelayTransport {
+  init(_ transport: Path.Transport) {
+    switch transport {
+    case .udp: self = .udp
+    case .tcp: self = .tcp
+    }
+  }
+
+  /// The W3C `relayProtocol`.
+  var name: String { "\(self)" }
 }

@@ -8,19 +8,33 @@ public struct ICEServer: Hashable, Sendable {
 
   public var kind: Kind
   public var endpoint: Endpoint
+  /// How a TURN server is reached. One reached both ways is listed twice. STUN servers are asked by UDP.
+  public var transport: Path.Transport
   /// TURN long-term credentials; for time-limited ones the username begins with its expiry.
   public var username: String
   public var credential: String
 
-  public init(kind: Kind, endpoint: Endpoint, username: String = "", credential: String = "") {
+  public init(
+    kind: Kind, endpoint: Endpoint, transport: Path.Transport = .udp, username: String = "", credential: String = ""
+  ) {
     self.kind = kind
     self.endpoint = endpoint
+    self.transport = transport
     self.username = username
     self.credential = credential
   }
 
   /// The RFC 7064/7065 URI, as candidate statistics show it.
-  public var url: String { "\(kind):\(endpoint)" }
+  public var url: String { "\(kind):\(endpoint)" + (transport == .udp ? "" : "?transport=\(transport)") }
+}
+
+/// How often what a relay remembers for us is renewed. No server says how long it does; RFC 8656 says five minutes for
+/// permissions and ten for channels.
+public struct RelayRefresh: Hashable, Sendable {
+  public var permission = Interval.minutes(4)
+  public var channel = Interval.minutes(9)
+
+  public init() {}
 }
 
 /// Which candidates may be used (W3C `RTCIceTransportPolicy`).
@@ -48,6 +62,8 @@ public struct AudioSettings: Hashable, Sendable {
   public var expectedLossPercent: Int?
   /// Whether lost packets are asked for again (RFC 4585), when the peer agrees.
   public var nack = false
+  /// A fixed first sequence number, for provoking wrap-around; nil draws one.
+  package var initialSequenceNumber: UInt16?
 
   public init() {}
 }
@@ -79,6 +95,7 @@ public struct LocalInterface: Hashable, Sendable {
 public struct SessionConfiguration: Sendable {
   public var iceServers: [ICEServer] = []
   public var iceTransportPolicy = ICETransportPolicy.all
+  public var relayRefresh = RelayRefresh()
   public var ice = ICESettings()
   public var dtls = DTLSTransport.Configuration()
   /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).
@@ -86,6 +103,9 @@ public struct SessionConfiguration: Sendable {
   public var audio = AudioSettings()
   public var media = MediaFidelity.real
   public var protection = MediaProtection.dtlsSRTP
+  /// Draws DTLS keys and nonces from OpenSSL's own generator: for live calls. Otherwise they come from the session's
+  /// random source, and the same source gives the same bytes on the wire.
+  public var usesSystemEntropy = false
   /// The DTLS identity; shared by every session of a peer.
   public var certificate: Certificate
   public var wallClock = WallClock()

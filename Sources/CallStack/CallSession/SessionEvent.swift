@@ -38,8 +38,16 @@ public enum SessionEvent: Sendable {
   case dtlsStateChange(DTLSTransportState)
   case connectionStateChange(ConnectionState)
   case negotiationNeeded
-  /// A remote track begins (W3C `track`).
+  /// A remote track begins, or begins again (W3C `track`). It is muted until its first packet.
   case track(mid: String)
+  /// The far side no longer sends its track (W3C `removetrack`).
+  case removeTrack(mid: String)
+  /// Nothing comes of a remote track any more: it was removed, or its source has said goodbye (W3C `mute`).
+  case mute(mid: String)
+  /// The first packet of a muted remote track has come (W3C `unmute`).
+  case unmute(mid: String)
+  /// The far side stopped the transceiver: its track is over for good (W3C `ended`).
+  case ended(mid: String)
   case selectedCandidatePairChange(local: CandidateSummary, remote: CandidateSummary)
   /// An ICE restart began on this side or the peer's.
   case iceRestart(byPeer: Bool)
@@ -48,6 +56,9 @@ public enum SessionEvent: Sendable {
   case consentExpired(remote: Endpoint)
   /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 701 for silence (W3C).
   case iceServerError(server: Endpoint, code: Int, reason: String)
+  /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given
+  /// to send has gone.
+  case streamUnneeded(Path)
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
   case dtlsFailed(reason: String)
   /// An NSS key log line, so that captures can be decrypted.
@@ -70,6 +81,10 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidDescription(String)
   case noCommonCodec
   case invalidCandidate(String)
+  /// The W3C `InvalidAccessError`: there is no such transceiver.
+  case invalidAccess(String)
+  /// The W3C `NotSupportedError`.
+  case notSupported(String)
 }
 
 /// W3C `RTCSessionDescription`.

@@ -51,16 +51,23 @@ public struct OpusPacket: Hashable, Sendable {
       mode: mode, frameSamples: frameSamples, isStereo: isStereo, payload, firstFrame: firstFrame)
   }
 
+  /// The most bytes of one frame (section 3.4, rule R2); explicit lengths cannot say more.
+  private static let longestFrame = 1_275
+
   /// The number of frames and where the first one lies (section 3.2).
   private static func frames(code: UInt8, _ payload: RawSpan) -> (count: Int, first: Range<Int>)? {
     let end = payload.byteCount
     switch code {
-    case 0: return (1, 1..<end)
+    case 0:
+      guard end - 1 <= longestFrame else { return nil }
+      return (1, 1..<end)
     case 1:
-      guard (end - 1) % 2 == 0 else { return nil }
+      guard (end - 1) % 2 == 0, (end - 1) / 2 <= longestFrame else { return nil }
       return (2, 1..<1 + (end - 1) / 2)
     case 2:
-      guard let (length, start) = frameLength(payload, at: 1), start + length <= end else { return nil }
+      guard let (length, start) = frameLength(payload, at: 1), (0...longestFrame).contains(end - start - length) else {
+        return nil
+      }
       return (2, start..<start + length)
     default: return codeThreeFrames(payload)
     }
@@ -83,7 +90,7 @@ public struct OpusPacket: Hashable, Sendable {
     let end = payload.byteCount - padding
     guard offset <= end else { return nil }
     guard counts & 0x80 != 0 else {
-      guard (end - offset) % count == 0 else { return nil }
+      guard (end - offset) % count == 0, (end - offset) / count <= longestFrame else { return nil }
       return (count, offset..<offset + (end - offset) / count)
     }
     var firstLength: Int?
@@ -94,7 +101,7 @@ public struct OpusPacket: Hashable, Sendable {
       total += length
       offset = next
     }
-    guard offset + total <= end else { return nil }
+    guard (0...longestFrame).contains(end - offset - total) else { return nil }
     return (count, offset..<offset + (firstLength ?? end - offset))
   }
 

@@ -105,6 +105,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
   ///
   /// Without it the timer starts at the one second of RFC 6347 section 4.2.4.1.
   public mutating func setRoundTripTime(_ roundTripTime: Interval) {
+    if Defect.handshakeTimerIgnoresRoundTrip.isPlanted { return }
     initialTimeout = min(max(roundTripTime * 2, .milliseconds(50)), .seconds(3))
     connection?.initialTimeout = initialTimeout
   }
@@ -122,6 +123,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     tick(now)
     guard state != .closed, state != .failed else { return }
+    if Defect.lastFlightNotRepeated.isPlanted, state == .connected { return }
     counters.datagramsReceived += 1
     switch RecordShape(of: datagram) {
     case .wellFormed: break
@@ -172,7 +174,8 @@ public struct DTLSTransport: ~Copyable, SansIO {
   private mutating func tick(_ now: Instant) { self.now = max(self.now, now) }
 
   private mutating func keepEarly(_ datagram: RawSpan, from remote: Endpoint) {
-    guard early.count < Self.earlyLimit else {
+    let limit = Defect.earlyHelloDropped.isPlanted ? 0 : Defect.earlyFragmentDropped.isPlanted ? 1 : Self.earlyLimit
+    guard early.count < limit else {
       counters.earlyDropped += 1
       return
     }

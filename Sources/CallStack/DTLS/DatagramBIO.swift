@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import CallCore
 
 /// What a connection exchanges with its BIO: one datagram in at most, any number out.
 struct DatagramExchange {
@@ -23,6 +24,10 @@ enum DatagramBIO {
     guard let method = BIO_meth_new(type, "sans-IO datagram") else { fatalError("OpenSSL cannot make a BIO method") }
     BIO_meth_set_write(method) { bio, bytes, count in
       guard let connection = connection(of: bio), let bytes, count > 0 else { return 0 }
+      if Defect.handshakeIgnoresPathMTU.isPlanted, let last = connection.exchange.outgoing.indices.last {
+        connection.exchange.outgoing[last] += UnsafeRawBufferPointer(start: bytes, count: Int(count))
+        return count
+      }
       connection.exchange.outgoing.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count))))
       return count
     }

@@ -1,13 +1,13 @@
 internal import CallCore
 
 /// The outer form of DTLS records (RFC 6347 section 4.1), checked before libssl sees a datagram.
-enum RecordShape {
+package enum RecordShape {
   case wellFormed
   /// The first record is whole, something after it is not.
   case wellFormedPrefix
   case malformed
 
-  init(of datagram: RawSpan) {
+  package init(of datagram: RawSpan) {
     var offset = 0
     repeat {
       // DTLS 1.3's unified header begins with 001; nobody may send it before 1.3 is agreed on, and it never is here.

@@ -137,7 +137,7 @@ public struct AudioJitterBuffer: ~Copyable {
       statistics.malformedPackets += 1
       return
     }
-    resynchronizeIfJumped(header)
+    if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header) }
     let sequence = sequences.unwrap(header.sequenceNumber)
     let timestamp = timestamps.unwrap(header.timestamp)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
@@ -295,7 +295,7 @@ public struct AudioJitterBuffer: ~Copyable {
     if info.hasRedundancy {
       if usedRedundancy { usedRedundancy = false } else { statistics.fecPacketsDiscarded += 1 }
     }
-    finishFill(at: timestamp + Int64(decoded))
+    finishFill(at: timestamp + (Defect.packetDurationFixed.isPlanted ? 960 : Int64(decoded)))
     isPaused = info.isDTX
     source = .decoded
   }
@@ -355,6 +355,7 @@ public struct AudioJitterBuffer: ~Copyable {
 
   /// Changes the length of what is queued by one period, the less choosy the longer none was found.
   private mutating func stretch(at now: Instant, urgent: Bool, faster: Bool) {
+    if Defect.driftNotFollowed.isPlanted { return }
     let threshold = (urgent ? 0.5 : 0.9) - 0.05 * Double(failedStretches)
     guard let lag = faster ? queue.accelerate(threshold: threshold) : queue.decelerate(threshold: threshold) else {
       failedStretches += 1

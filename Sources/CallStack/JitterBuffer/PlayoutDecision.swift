@@ -50,7 +50,8 @@ extension PlayoutDecision {
     }
     let remaining = first.gap - situation.filled
     // A packet that has waited far beyond the target is played even if its timestamp says later: timestamps may jump.
-    let isOverdue = first.delay > upperLimit(situation.target) + .milliseconds(20)
+    let isOverdue =
+      first.delay > upperLimit(situation.target) + .milliseconds(20) && !Defect.jumpNotFollowed.isPlanted
     if first.gap <= 0 || remaining <= 0 || (isOverdue && first.isConsecutive) { return decode(first, situation) }
     if first.isConsecutive { return .comfort(samples: wholeUnits(min(remaining, Int64(chunk)))) }
     let recoverable = first.hasRedundancy ? Int64(first.samples) : 0

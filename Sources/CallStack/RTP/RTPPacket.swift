@@ -116,10 +116,10 @@ extension RTPPacket {
     return (byte & 0x7F, byte & 0x80 != 0)
   }
 
-  /// The media identification (RFC 9143 section 15), or nil when absent or empty.
-  public func mediaIdentification(id: UInt8, in datagram: RawSpan) -> [UInt8]? {
+  /// Where the media identification is (RFC 9143 section 15), or nil when absent or empty.
+  public func mediaIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let range = extensionElement(id: id, in: datagram), !range.isEmpty else { return nil }
-    return datagram.bytes(in: range)
+    return range
   }
 
   /// The transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.

@@ -56,6 +56,8 @@ extension STUNAttribute where Value == UInt64 {
 
 extension STUNAttribute where Value == UInt16 {
   public static var channelNumber: Self { Self(0x000C) }
+  /// The port an answer goes to instead of the request's own (RFC 5780 section 7.5).
+  public static var responsePort: Self { Self(0x0027) }
 }
 
 extension STUNAttribute where Value == STUNFlag {
@@ -118,7 +120,7 @@ enum STUNAttributeRegistry {
     case 0x001E: 32...32
     case 0x0013: 0...0xFFFF
     case 0x0022: 8...8
-    case 0x8028, 0x000D, 0x0024, 0x000C, 0x0019, 0x0017, 0x8000, 0x0003: 4...4
+    case 0x8028, 0x000D, 0x0024, 0x000C, 0x0019, 0x0017, 0x8000, 0x0003, 0x0027: 4...4
     case 0x8029, 0x802A: 8...8
     case 0x0025, 0x001A: 0...0
     case 0x0018: 1...1

@@ -61,12 +61,20 @@ public struct STUNBindingServer: SansIO, ~Copyable {
     }
     var origin = path.local
     if let change = request[.changeRequest], !change.isEmpty {
-      guard let discovery else {
+      // A connection cannot be answered from another address.
+      guard let discovery, path.transport == .udp else {
         return reject(
           request, .unknownAttribute, listing: [STUNAttribute.changeRequest.type], on: path)
       }
       if change.contains(.changeIP) { origin.address = discovery.other(than: path.local).address }
       if change.contains(.changePort) { origin.port = discovery.other(than: path.local).port }
+    }
+    var destination = path.remote
+    if let port = request[.responsePort] {
+      guard discovery != nil, path.transport == .udp else {
+        return reject(request, .unknownAttribute, listing: [STUNAttribute.responsePort.type], on: path)
+      }
+      destination.port = port
     }
     var response = STUNMessageBuilder(.successResponse, to: request)
     response.append(.xorMappedAddress, path.remote)
@@ -75,7 +83,9 @@ public struct STUNBindingServer: SansIO, ~Copyable {
       response.append(.responseOrigin, origin)
       response.append(.otherAddress, discovery.other(than: path.local))
     }
-    send(&response, on: Path(local: origin, remote: path.remote), fingerprint: request.hasFingerprint)
+    send(
+      &response, on: Path(local: origin, remote: destination, transport: path.transport),
+      fingerprint: request.hasFingerprint)
   }
 
   private mutating func reject(_ request: STUNMessage, _ error: STUNError, listing types: [UInt16], on path: Path) {
@@ -83,7 +93,7 @@ public struct STUNBindingServer: SansIO, ~Copyable {
     var response = STUNMessageBuilder(.errorResponse, to: request)
     response.append(.errorCode, error)
     response.append(.unknownAttributes, STUNAttributeTypes(types))
-    send(&response, on: Path(local: path.local, remote: path.remote), fingerprint: request.hasFingerprint)
+    send(&response, on: path.unmarked, fingerprint: request.hasFingerprint)
   }
 
   private mutating func send(_ response: inout STUNMessageBuilder, on path: Path, fingerprint: Bool) {

@@ -1,6 +1,6 @@
 public import CallCore
 
-/// When a request over UDP is sent again, and when it is given up (RFC 8489 section 6.2.1).
+/// When a request is sent again, and when it is given up (RFC 8489 section 6.2).
 public struct STUNTransactionTimer: Hashable, Sendable {
   public struct Policy: Hashable, Sendable {
     /// RTO: the time until the first retransmission; it doubles each time.
@@ -17,6 +17,10 @@ public struct STUNTransactionTimer: Hashable, Sendable {
       self.transmissions = transmissions
       self.finalWaitFactor = finalWaitFactor
     }
+
+    /// Over a reliable transport: sent once and given up after Ti (RFC 8489 section 6.2.2).
+    public static let reliable = Policy(
+      initialTimeout: .milliseconds(39_500), transmissions: 1, finalWaitFactor: 1)
   }
 
   public enum Expiry: Hashable, Sendable { case retransmit, timedOut }

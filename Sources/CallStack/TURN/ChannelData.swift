@@ -7,19 +7,28 @@ public enum ChannelData {
   public static let headerSize = 4
   /// RFC 8656 section 12: what the first two bits tell apart from STUN.
   public static let numbers: ClosedRange<UInt16> = 0x4000...0x4FFF
+  /// RFC 5766 section 11: what clients of that age bind.
+  public static let formerNumbers: ClosedRange<UInt16> = 0x4000...0x7FFF
 
   /// The channel and where the payload lies, or nil when the datagram is not ChannelData.
   static func parse(_ datagram: RawSpan) -> (channel: UInt16, payload: Range<Int>)? {
-    guard let channel = datagram.bigEndian(UInt16.self, at: 0), numbers.contains(channel),
+    guard let channel = datagram.bigEndian(UInt16.self, at: 0), formerNumbers.contains(channel),
       let length = datagram.bigEndian(UInt16.self, at: 2), Int(length) <= datagram.byteCount - headerSize
     else { return nil }
     return (channel, headerSize..<headerSize + Int(length))
   }
 
-  static func write(_ payload: RawSpan, channel: UInt16, into bytes: inout [UInt8]) {
+  /// The most bytes the message adds to a payload.
+  static func overhead(over transport: Path.Transport) -> Int { transport == .udp ? headerSize : headerSize + 3 }
+
+  static func write(
+    _ payload: RawSpan, channel: UInt16, over transport: Path.Transport, into bytes: inout [UInt8]
+  ) {
     bytes.append(bigEndian: channel)
     bytes.append(bigEndian: UInt16(truncatingIfNeeded: payload.byteCount))
     payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    guard transport != .udp else { return }
+    for _ in 0..<(4 - payload.byteCount % 4) % 4 { bytes.append(0) }
   }
 }
 

@@ -42,7 +42,7 @@ extension ICEAgent {
     guard enter(at: now) else { return }
     let selected = selectedPair?.id
     for g in generations.indices {
-      generations[g].localCandidates.removeAll { $0.base == base }
+      if !Defect.withdrawnCandidateNotReadded.isPlanted { generations[g].localCandidates.removeAll { $0.base == base } }
       let withdrawsActive = generations[g].checklist.pairs.contains { $0.base == base && $0.isActive }
       if withdrawsActive { pathsWithdrawnAt = self.now }
       removePairs(in: g) { $0.base == base }
@@ -76,7 +76,8 @@ extension ICEAgent {
       guard known == credentials else { throw .remoteRestarted }
       return
     }
-    current.setRemote(credentials)
+    let replaced = generations.last?.remote
+    current.setRemote(Defect.restartKeepsOldCredentials.isPlanted ? replaced ?? credentials : credentials)
     current.remoteKnownAt = self.now
     let buffered = current.bufferedCandidates
     current.bufferedCandidates = []
@@ -112,11 +113,12 @@ extension ICEAgent {
   private var remoteCandidateLimit: Int { 4 * settings.pairLimit }
 
   mutating func accept(_ candidate: ICECandidate) {
-    if let ufrag = candidate.ufrag, retiredUfrags.contains(ufrag) {
+    let ufrag = Defect.retiredCandidateAccepted.isPlanted ? nil : candidate.ufrag
+    if let ufrag, retiredUfrags.contains(ufrag) {
       counters.wrongGeneration &+= 1
       return
     }
-    guard let remote = current.remote, candidate.ufrag == nil || candidate.ufrag == remote.ufrag else {
+    guard let remote = current.remote, ufrag == nil || ufrag == remote.ufrag else {
       buffer(candidate)
       return
     }
@@ -128,7 +130,9 @@ extension ICEAgent {
     if let index = current.remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }) {
       let known = current.remoteCandidates[index]
       // What signalling says replaces what a check made us guess; a repeated address is redundant.
-      guard known.type == .peerReflexive || known.priority < candidate.priority else { return }
+      guard known.type == .peerReflexive || known.priority < candidate.priority,
+        !Defect.reflexiveHidesSignalled.isPlanted
+      else { return }
       current.remoteCandidates[index] = candidate
       for index in current.checklist.pairs.indices where current.checklist.pairs[index].remoteEndpoint == endpoint {
         current.checklist.update(index) { $0.remote = candidate }
@@ -141,6 +145,7 @@ extension ICEAgent {
 
   /// Keeps a candidate for the credentials it belongs to: those of this generation, or of the peer's next one.
   private mutating func buffer(_ candidate: ICECandidate) {
+    if Defect.earlyCandidateDropped.isPlanted { return }
     if current.bufferedCandidates.count < remoteCandidateLimit {
       current.bufferedCandidates.append(candidate)
     } else {

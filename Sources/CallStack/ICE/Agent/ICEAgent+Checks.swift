@@ -9,7 +9,8 @@ extension ICEAgent {
       let index = generations[g].checklist.index(of: id)
     else { return }
     sendCheck(g, index)
-    nextCheckAt = now + (hasSelected ? settings.weakPingInterval : settings.checkPacing)
+    let allowed = Defect.overdueChecksSentAtOnce.isPlanted ? nextCheckAt : now
+    nextCheckAt = allowed + (hasSelected ? settings.weakPingInterval : settings.checkPacing)
   }
 
   private mutating func nextCheck() -> (g: Int, id: ICECandidatePair.ID)? {
@@ -60,6 +61,7 @@ extension ICEAgent {
     guard pair.isActive, generations[g].remote != nil, g == 0 || isSelected else { return nil }
     if pair.reachability == .unknown, pair.state == .failed { return nil }
     guard let last = pair.lastCheckSentAt else { return pair.createdAt }
+    if Defect.consentStopsAtLostReply.isPlanted, pair.isWritable, pair.unanswered.count > 0 { return nil }
     if pair.checksSent < settings.minimumWeakPings { return last + settings.weakPingInterval }
     let isNominating = pair.id == generations[g].nominating
     switch pair.reachability {
@@ -127,12 +129,12 @@ extension ICEAgent {
   /// nominated pairs to choose from, ends up on the same pair.
   private func carriesUseCandidate(_ pair: ICECandidatePair) -> Bool {
     guard role == .controlling else { return false }
+    let isAggressive =
+      settings.nomination == .aggressive && (!remoteIsLite || Defect.liteNominatedAggressively.isPlanted)
     if let nominating = current.nominating { return pair.id == nominating }
-    guard let selected = current.selectedPair else {
-      return settings.nomination == .aggressive && !remoteIsLite
-    }
+    guard let selected = current.selectedPair else { return isAggressive }
     if pair.id == selected.id { return true }
-    return settings.nomination == .aggressive && !remoteIsLite && pair.priority > selected.priority
+    return isAggressive && pair.priority > selected.priority
   }
 
   /// RFC 8445 section 11: keeps NAT bindings open when neither media nor checks do.

@@ -39,7 +39,8 @@ extension ICEAgent {
       // Without checks of its own a lite agent goes by the peer's.
       let heard = pair.lastReceivedAt ?? pair.createdAt
       return pair.isWritable
-        ? heard + settings.inactiveTimeout : pair.isActive ? heard + settings.deadTimeout : nil
+        ? heard + (Defect.idleLitePairsPurged.isPlanted ? settings.receivingTimeout : settings.inactiveTimeout)
+        : pair.isActive ? heard + settings.deadTimeout : nil
     }
     switch pair.reachability {
     case .writable:
@@ -62,7 +63,8 @@ extension ICEAgent {
   }
 
   func consentDeadline(_ pair: ICECandidatePair) -> Instant? {
-    settings.isLite ? nil : pair.lastResponseAt.map { $0 + settings.consentTimeout }
+    let since = Defect.consentRunsFromRequest.isPlanted ? pair.lastCheckSentAt : pair.lastResponseAt
+    return settings.isLite ? nil : since.map { $0 + settings.consentTimeout }
   }
 
   // MARK: Dead pairs
@@ -90,6 +92,7 @@ extension ICEAgent {
   /// might still come (RFC 8863); without a local candidate none can, whatever the peer still says.
   var noPairsDeadline: Instant? {
     guard !current.hasHadPairs, let local = current.localCandidatesEndedAt else { return nil }
+    if Defect.failedBeforeCandidatesCame.isPlanted { return current.remoteKnownAt }
     let remote = current.localCandidates.isEmpty ? current.remoteKnownAt : current.remoteCandidatesEndedAt
     return remote.map { max(local, $0) + settings.inactiveTimeout }
   }

@@ -51,7 +51,7 @@ extension ICEAgent {
   /// - Returns: whether the request was answered with 487.
   private mutating func hasLostRoleConflict(_ request: STUNMessage, key: STUNKey, on path: Path) -> Bool {
     let theirs = role == .controlling ? request[.iceControlling] : request[.iceControlled]
-    guard let theirs else { return false }
+    guard let theirs, !Defect.roleConflictIgnored.isPlanted else { return false }
     counters.roleConflicts &+= 1
     let isControllingForGood = role == .controlling && remoteIsLite
     let stays = settings.isLite || isControllingForGood || (tieBreaker >= theirs) == (role == .controlling)
@@ -91,6 +91,7 @@ extension ICEAgent {
       pair.lastReceivedAt = now
       pair.counters.requestsReceived &+= 1
       pair.counters.responsesSent &+= 1
+      if Defect.mappedNominationDropped.isPlanted, pair.local.endpoint != pair.base { return }
       if check.useCandidate { pair.nominationReceivedAt = now }
     }
     if settings.isLite { return acceptAsLite(index) }
@@ -102,6 +103,11 @@ extension ICEAgent {
   private mutating func pairIndex(for check: ICEGeneration.EarlyCheck) -> Int? {
     let path = check.path
     if let index = current.checklist.index(base: path.local, remote: path.remote) { return index }
+    if Defect.mappedPortNotFollowed.isPlanted,
+      let index = current.checklist.pairs.firstIndex(where: { $0.remoteEndpoint.address == path.remote.address })
+    {
+      return index
+    }
     guard let local = current.localCandidates.first(where: { $0.base == path.local }) else { return nil }
     if !current.remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
       let candidate = ICECandidate(

@@ -60,7 +60,7 @@ extension ICEAgent {
       events.append(.checkFailed(check.pair, .error(code: code)))
       return
     }
-    guard check.role == role, !remoteIsLite else {
+    guard check.role == role || Defect.staleRoleConflictObeyed.isPlanted, !remoteIsLite else {
       counters.staleRoleConflicts &+= 1
       return
     }
@@ -74,7 +74,10 @@ extension ICEAgent {
   private mutating func fail(_ g: Int, _ index: Int, _ failure: ICECheckFailure) {
     let pair = generations[g].checklist.pairs[index]
     if pair.reachability == .unknown {
-      generations[g].checklist.update(index) { $0.state = .failed }
+      generations[g].checklist.update(index) {
+        $0.state = .failed
+        if Defect.failedByOwnChecks.isPlanted { $0.reachability = .timedOut }
+      }
       generations[g].checklist.cancelTriggered(pair.id)
     }
     events.append(.checkFailed(pair.id, failure))

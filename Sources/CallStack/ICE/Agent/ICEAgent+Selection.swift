@@ -42,6 +42,9 @@ extension ICEAgent {
   var bestValidPair: ICECandidatePair? {
     var best: ICECandidatePair?
     for pair in current.checklist.pairs where pair.isWritable && pair.state == .succeeded {
+      if Defect.onlySignalledPairsNominated.isPlanted, [pair.local.type, pair.remote.type].contains(.peerReflexive) {
+        continue
+      }
       guard let known = best else {
         best = pair
         continue
@@ -89,6 +92,8 @@ extension ICEAgent {
   mutating func considerNomination(of index: Int) {
     let pair = current.checklist.pairs[index]
     guard let nominatedAt = pair.nominationReceivedAt, pair.isWritable, pair.state == .succeeded else { return }
+    if Defect.nominationIgnoredOnceConnected.isPlanted, current.selected != nil { return }
+    if Defect.firstNominationKept.isPlanted, current.selectedPair?.isWritable == true { return }
     current.checklist.update(index) { $0.nominated = true }
     if let selected = current.selectedPair, selected.isWritable, selected.id != pair.id,
       pair.priority <= selected.priority, let previous = selected.nominationReceivedAt,
@@ -118,6 +123,7 @@ extension ICEAgent {
     current.selected = id
     current.checklist.update(index) { $0.nominated = true }
     hasSelected = true
+    if Defect.backupPairsPruned.isPlanted { removePairs(in: 0) { $0.id != id } }
     // The restart is complete: nothing of the old generation is needed any more.
     if generations.count > 1 { generations.removeLast() }
     events.append(.selectedPairChanged(current.selectedPair))

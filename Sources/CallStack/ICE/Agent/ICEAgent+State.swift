@@ -18,6 +18,7 @@ extension ICEAgent {
   }
 
   private mutating func updateStateWithoutPairs() {
+    if Defect.endOfCandidatesAwaited.isPlanted, current.remoteCandidatesEndedAt == nil { return }
     // A device between two networks has lost its paths, not its call: it gets as long as a silent path.
     if let deadline = withdrawalDeadline, now < deadline, connectionState != .failed {
       return setState(hasConnected ? .disconnected : .checking)

@@ -25,7 +25,8 @@ struct Checklist {
 
   /// Inserts a pair at its rank: a pair learnt late from a check ranks like any other (RFC 8445 section 7.3.1.4).
   mutating func insert(_ pair: ICECandidatePair) {
-    let index = pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count
+    let rank = pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count
+    let index = Defect.latePairAppended.isPlanted ? pairs.count : rank
     pairs.insert(pair, at: index)
   }
 
@@ -48,8 +49,8 @@ struct Checklist {
   /// - Returns: whether `id` survived.
   mutating func enforce(limit: Int, keeping id: ICECandidatePair.ID) -> Bool {
     while pairs.count > limit {
-      let worst = pairs.lastIndex { $0.state == .frozen || $0.state == .waiting || $0.state == .failed }
-      guard let index = worst else { break }
+      let spare = pairs.indices.filter { [.frozen, .waiting, .failed].contains(pairs[$0].state) }
+      guard let index = Defect.pairLimitDropsBest.isPlanted ? spare.first : spare.last else { break }
       let gone = pairs.remove(at: index).id
       triggered.removeAll { $0 == gone }
     }

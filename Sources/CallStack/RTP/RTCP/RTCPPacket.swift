@@ -10,6 +10,9 @@ public enum RTCPPacket: Hashable, Sendable {
   case extendedReport(ExtendedReport)
   /// A well-formed packet of a type or format nobody here reads: tolerated and counted.
   case unknown(packetType: UInt8, format: UInt8)
+
+  /// Blocks, chunks or sources that one packet has room for: its count has five bits (RFC 3550 section 6.4).
+  public static let maximumCount = 31
 }
 
 /// The packet types on the wire (RFC 3550 section 12.1, RFC 4585, RFC 3611).

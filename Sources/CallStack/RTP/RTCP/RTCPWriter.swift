@@ -6,7 +6,9 @@ extension RTCPPacket {
   /// - Returns: false, with nothing written, when it does not fit, when a count exceeds its five bits, or for
   ///   ``unknown(packetType:format:)``.
   public func write(into output: inout OutputSpan<UInt8>) -> Bool {
-    guard let (type, count, size) = layout, count <= 31, output.freeCapacity >= 4 + size else { return false }
+    guard let (type, count, size) = layout, count <= Self.maximumCount, output.freeCapacity >= 4 + size else {
+      return false
+    }
     output.append(0x80 | UInt8(count))
     output.append(type)
     output.append(bigEndian: UInt16(size / 4))

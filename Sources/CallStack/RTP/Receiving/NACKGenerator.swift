@@ -67,7 +67,8 @@ public struct NACKGenerator: Sendable {
 
   /// The numbers to request now, in order, appended to `numbers`.
   public mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
-    let wait = max(roundTrip ?? settings.defaultRoundTrip, settings.minimumWait)
+    let roundTrip = Defect.nackFasterThanRoundTrip.isPlanted ? .zero : roundTrip ?? settings.defaultRoundTrip
+    let wait = max(roundTrip, settings.minimumWait)
     var kept = 0
     for index in missing.indices {
       var entry = missing[index]
@@ -88,12 +89,13 @@ public struct NACKGenerator: Sendable {
 
   private mutating func addGap(_ gap: Range<Int64>, at now: Instant) {
     guard !gap.isEmpty else { return }
-    guard gap.count <= settings.maximumListSize else {
+    let limit = Defect.hugeGapRequested.isPlanted ? Int.max : settings.maximumListSize
+    guard gap.count <= limit else {
       abandonedCount += missing.count + gap.count
       missing.removeAll(keepingCapacity: true)
       return
     }
-    let overflow = missing.count + gap.count - settings.maximumListSize
+    let overflow = missing.count + gap.count - limit
     if overflow > 0 {
       missing.removeFirst(overflow)
       abandonedCount += overflow

@@ -55,7 +55,7 @@ public struct ReceptionStatistics: Sendable {
     }
     guard probation == 0 else { return probe(sequence) }
     let distance = sequence &- maximum
-    if distance == 0 || distance > UInt16.max - Self.maximumMisorder {
+    if maximum &- sequence < Self.maximumMisorder {
       received += 1
       return .old
     }

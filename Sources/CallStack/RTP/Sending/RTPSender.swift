@@ -36,7 +36,7 @@ public struct RTPSender: ~Copyable {
   public init(ssrc: UInt32, settings: Settings, random: consuming RandomStream) {
     self.ssrc = ssrc
     self.settings = settings
-    let sequence = UInt16(random.uniform(below: 1 << 15))
+    let sequence = UInt16(random.uniform(below: Defect.firstSequenceAnywhere.isPlanted ? 1 << 16 : 1 << 15))
     let timestamp = UInt32(truncatingIfNeeded: random.next())
     nextSequenceNumber = settings.initialSequenceNumber ?? sequence
     timestampOffset = settings.initialTimestamp ?? timestamp

@@ -1,3 +1,5 @@
+internal import CallCore
+
 extension JSEPSession {
   /// Answers the pending offer section by section (RFC 9429 §5.3).
   ///
@@ -9,7 +11,7 @@ extension JSEPSession {
     let (accepted, lacksCodec) = acceptedSections(of: offer)
     guard !accepted.isEmpty || !lacksCodec else { throw .noCommonCodec }
     let bundle = offer.bundle.filter { mid in accepted.contains { offer.media[$0.key].mid == mid } }
-    let tagged = bundle.first.flatMap { tag in offer.media.firstIndex { $0.mid == tag } } ?? accepted.keys.min()
+    let tagged = transportIndex(answering: offer)
 
     var setup = SetupRole.active
     if let tagged {
@@ -25,7 +27,7 @@ extension JSEPSession {
         let content = content(
           answering: offered, in: offer, with: codecs, for: transceiver, identifiers: &identifiers)
         sections.append(writer.section(content, place: index == tagged ? .tagged : .bundled))
-      } else {
+      } else if !Defect.rejectedSectionOmitted.isPlanted {
         sections.append(writer.rejection(of: offered))
       }
     }
@@ -42,7 +44,7 @@ extension JSEPSession {
     var lacksCodec = false
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
       // RFC 9429 §5.3.1: without multiplexing of RTCP the section is rejected.
-      guard section.attributes.contains("rtcp-mux"),
+      guard offer.multiplexesRTCP(at: index),
         let transceiver = transceivers.first(where: { $0.mLineIndex == index && !$0.isStopping && !$0.isStopped })
       else { continue }
       let wanted = capabilities(transceiver).codecs
@@ -54,6 +56,14 @@ extension JSEPSession {
     // From a peer that does not bundle, max-bundle takes the first section only (RFC 9429 §4.1.1).
     guard let first = accepted.keys.min() else { return ([:], lacksCodec) }
     return (accepted.filter { $0.key == first }, lacksCodec)
+  }
+
+  /// The section whose transport an answer takes: the first of the bundle that is not rejected (RFC 9143 §7.3.1).
+  func transportIndex(answering offer: SessionDescription) -> Int? {
+    let accepted = acceptedSections(of: offer).0.keys
+    let tag = offer.bundle.lazy.compactMap { tag in offer.media.firstIndex { $0.mid == tag } }.first(
+      where: accepted.contains)
+    return tag ?? accepted.min()
   }
 
   private func content(
@@ -89,7 +99,7 @@ extension JSEPSession {
 
 extension MediaDescription {
   /// The formats of an answer: the offerer's numbers for what both can do (RFC 9429 §5.3.1).
-  fileprivate func codecs(answeredBy capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
+  func codecs(answeredBy capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
     let offered = codecs
     var matches: [(offered: CodecDescription, capability: CodecCapability)] = []
     for codec in offered {

@@ -7,6 +7,9 @@ extension JSEPSession {
   /// Says in our description that no candidate follows (RFC 8840 §8.2).
   public mutating func endLocalCandidates() throws(JSEPError) { try appendLocal(Attribute("end-of-candidates")) }
 
+  /// The section of our description in whose transport local candidates are.
+  public var localTransportIndex: Int? { localDescription?.transportIndex }
+
   private mutating func appendLocal(_ attribute: Attribute) throws(JSEPError) {
     guard signalingState != .closed, let description = localDescription else { throw .wrongState(signalingState) }
     guard let index = description.transportIndex, !description.media[index].attributes.all.contains(attribute) else {
@@ -40,7 +43,7 @@ extension JSEPSession {
     let fragment = usernameFragment ?? value.extensionValue("ufrag")
     if let pending = pendingRemoteDescription, pending.hasUsernameFragment(fragment, at: index) {
       pendingRemoteDescription?.media[index].attributes.all.append(attribute)
-      return pending.transportIndex == index
+      return transportIndex(answering: pending) == index
     }
     guard let remote = current?.remote, remote.hasUsernameFragment(fragment, at: index) else {
       throw .unknownUsernameFragment

@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// What setting a description, or taking one back, changed for the owner.
 public struct DescriptionEffects: Hashable, Sendable {
   /// Transceivers whose far side now announces media (W3C: the track event).
@@ -81,8 +83,10 @@ extension JSEPSession {
     }
     var effects = DescriptionEffects()
     takeBackTracks(effects: &effects)
-    restoreStableAssociations()
-    if signalingState == .haveRemoteOffer { removeTransceiversOfRolledBackOffer() }
+    if !Defect.rollbackKeepsMid.isPlanted { restoreStableAssociations() }
+    if signalingState == .haveRemoteOffer, !Defect.rollbackKeepsTransceivers.isPlanted {
+      removeTransceiversOfRolledBackOffer()
+    }
     forgetPending()
     signalingState = .stable
     return effects
@@ -144,7 +148,11 @@ extension JSEPSession {
     for position in transceivers.indices {
       guard let index = transceivers[position].mLineIndex, index < remote.media.count else { continue }
       let section = remote.media[index]
-      let sends = !section.isRejected && remote.direction(of: section).sends
+      // What we can decode nothing of will be rejected, so it never becomes a track.
+      let isUsable = !section.codecs(
+        answeredBy: capabilities(transceivers[position]).codecs, inTheirOrder: false
+      ).isEmpty
+      let sends = isUsable && !section.isRejected && remote.direction(of: section).sends
       guard sends != transceivers[position].association.hasRemoteTrack else { continue }
       transceivers[position].association.hasRemoteTrack = sends
       if sends {

@@ -1,3 +1,5 @@
+internal import CallCore
+
 extension JSEPSession {
   /// Describes everything the transceivers want, each section of before in its old place (RFC 9429 §5.2).
   public mutating func createOffer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
@@ -40,6 +42,7 @@ extension JSEPSession {
 
   /// Who gets which section; nil for a rejected one. An offer not yet answered has no say: it would be replaced.
   private func offerSlots() -> [Transceiver?] {
+    if Defect.sectionsInOwnOrder.isPlanted { return transceivers.filter { !$0.isStopping } }
     var slots: [Transceiver?] = (0..<(current?.local.media.count ?? 0)).map { index in
       transceivers.first { $0.stable.mLineIndex == index && !$0.isStopping }
     }
@@ -58,7 +61,7 @@ extension JSEPSession {
   private func offerMid(_ transceiver: Transceiver, next: inout Int) -> String {
     if let mid = transceiver.stable.mid { return mid }
     let known = [current?.local, current?.remote].compactMap { $0 }.flatMap(\.media).compactMap(\.mid)
-    while known.contains("\(next)") { next += 1 }
+    while known.contains("\(next)"), !Defect.takenMidGivenOut.isPlanted { next += 1 }
     defer { next += 1 }
     return "\(next)"
   }

@@ -1,3 +1,5 @@
+internal import CallCore
+
 extension JSEPSession {
   /// Puts an answered pair of descriptions into force.
   mutating func apply(_ pair: DescriptionPair, isFinal: Bool, effects: inout DescriptionEffects) throws(JSEPError) {
@@ -71,7 +73,7 @@ extension JSEPSession {
   /// `actpass` is answered by `active`, so that the ClientHello need not wait for the answer, unless told otherwise; a
   /// running association keeps its roles.
   func ownSetup(answering remote: TransportDescription) -> SetupRole {
-    if let running = runningSetup(with: remote) { return running }
+    if let running = runningSetup(with: remote), !Defect.roleForgottenInRenegotiation.isPlanted { return running }
     switch remote.setup {
     case .active: return .passive
     case .actpass where configuration.answersPassively: return .passive

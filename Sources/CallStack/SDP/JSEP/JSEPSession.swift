@@ -50,6 +50,8 @@ public struct JSEPSession: ~Copyable {
   public var currentLocalDescription: SessionDescription? { current?.local }
   public var currentRemoteDescription: SessionDescription? { current?.remote }
   public var localDescription: SessionDescription? { pendingLocalDescription ?? current?.local }
+  /// Whether the current descriptions began with an offer of ours.
+  public var wasOfferer: Bool { current?.isLocalOffer ?? false }
   public var remoteDescription: SessionDescription? { pendingRemoteDescription ?? current?.remote }
 
   public mutating func close() {

@@ -57,7 +57,7 @@ extension SessionDescription {
         answered.port == 0 || !offered.isRejected
       else { throw .mLineMismatch(mLineIndex: index) }
       guard answered.port != 0 else { continue }
-      guard !answered.isRTP || answered.attributes.contains("rtcp-mux") else {
+      guard !answered.isRTP || multiplexesRTCP(at: index) else {
         throw .missingRTCPMux(mLineIndex: index)
       }
       // Only the section that carries the transport can live outside a bundle.

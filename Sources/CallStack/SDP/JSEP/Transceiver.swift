@@ -2,6 +2,9 @@
 public struct Transceiver: Hashable, Sendable {
   public struct ID: Hashable, Sendable {
     let number: Int
+
+    /// For stacks of which only their maker knows the transceivers.
+    package init(number: Int) { self.number = number }
   }
 
   /// What a section announces about our outgoing media. The owner allocates all of it.

@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// Gives out payload type numbers for an offer.
 ///
 /// All bundled sections share one number space (RFC 9143 §10.1.1), and a number once said keeps its meaning for the whole
@@ -8,6 +10,7 @@ struct PayloadTypes {
   private var numbers: [CodecIdentity: UInt8] = [:]
 
   init(inUseBy descriptions: SessionDescription?...) {
+    if Defect.payloadTypeRemapped.isPlanted { return }
     for section in descriptions.compactMap({ $0 }).flatMap(\.media) where !section.isRejected {
       for codec in section.codecs {
         isTaken[Int(codec.payloadType)] = true

@@ -39,7 +39,9 @@ extension TURNClient {
   mutating func forward(_ payload: RawSpan, to peer: Endpoint, at now: Instant) {
     if let channel = channels.first(where: { $0.peer == peer && $0.isBound(at: now) }) {
       counters.channelDataSent += 1
-      outbox.append(on: path) { ChannelData.write(payload, channel: channel.number, into: &$0) }
+      outbox.append(on: path) {
+        ChannelData.write(payload, channel: channel.number, over: configuration.transport, into: &$0)
+      }
       return
     }
     counters.indicationsSent += 1

@@ -11,7 +11,7 @@ extension TURNClient {
     transactions.append(
       Transaction(
         purpose: purpose, id: id, bytes: bytes, isAuthenticated: session != nil, staleNonces: staleNonces,
-        timer: STUNTransactionTimer(sentAt: now, policy: configuration.retransmission)))
+        timer: STUNTransactionTimer(sentAt: now, policy: retransmission)))
   }
 
   private func request(_ purpose: Purpose, _ id: STUNTransactionID) -> [UInt8] {
@@ -38,6 +38,10 @@ extension TURNClient {
     }
     if configuration.usesFingerprint { request.appendFingerprint() }
     return request.bytes
+  }
+
+  private var retransmission: STUNTransactionTimer.Policy {
+    configuration.transport == .udp ? configuration.retransmission : .reliable
   }
 
   private var configuredSeconds: UInt32? {
@@ -88,7 +92,9 @@ extension TURNClient {
     case 300 where transaction.purpose == .allocate && redirect(message, at: now): break
     case 401 where !transaction.isAuthenticated && adoptChallenge(message):
       begin(transaction.purpose, staleNonces: transaction.staleNonces, at: now)
-    case 438 where transaction.staleNonces < configuration.staleNonceLimit && adoptChallenge(message):
+    case 438
+    where transaction.staleNonces < configuration.staleNonceLimit && transaction.purpose.outlivesNonce
+      && adoptChallenge(message):
       counters.staleNonces += 1
       begin(transaction.purpose, staleNonces: transaction.staleNonces + 1, at: now)
     default: reject(transaction.purpose, error, at: now)
@@ -141,6 +147,9 @@ extension TURNClient {
       let isNew = permissions[index].expiresAt == nil
       permissions[index].expiresAt = now + Self.permissionLifetime
       permissions[index].refreshAt = now + configuration.permissionRefresh
+      if Defect.permissionRefreshedTooLate.isPlanted {
+        permissions[index].refreshAt = now + Self.permissionLifetime * 10 / 9
+      }
       if isNew { events.append(.permissionGranted(address)) }
       flushQueue(to: address, at: now)
     case .channelBind(let peer, let number):
@@ -148,6 +157,7 @@ extension TURNClient {
       let isNew = !channels[index].isBound(at: now)
       channels[index].expiresAt = now + Self.channelLifetime
       channels[index].refreshAt = now + configuration.channelRefresh
+      if Defect.channelRefreshedTooLate.isPlanted { channels[index].refreshAt = now + Self.channelLifetime * 10 / 9 }
       if isNew { events.append(.channelBound(peer, number: number)) }
     }
   }
@@ -170,7 +180,7 @@ extension TURNClient {
     refreshAt = now + (lifetime - min(configuration.refreshMargin, lifetime / 2))
   }
 
-  private mutating func finishRelease() {
+  mutating func finishRelease() {
     forget()
     state = .released
     events.append(.released)
@@ -184,6 +194,7 @@ extension TURNClient {
       state = .failed
       events.append(.newLocalAddressNeeded)
     case .refresh where state == .releasing: finishRelease()
+    case _ where error.code == 437 && Defect.lostAllocationKept.isPlanted: break
     case .createPermission(let address) where error.code != 437 && error.code != 401:
       permissions.removeAll { $0.address == address }
       dropQueue { $0.address == address }

@@ -1,7 +1,10 @@
 public import CallCore
 internal import STUN
 
-/// One allocation on a TURN server, over UDP (RFC 8656): a way of obtaining a socket with the server's address.
+/// One allocation on a TURN server (RFC 8656): a way of obtaining a socket with the server's address.
+///
+/// The server is reached by UDP or over a connection of its own. The driver opens that when the first message for
+/// ``path`` comes out, feeds back whole messages (see ``TURNStreamFramer``), and says ``connectionLost(at:)``.
 ///
 /// Data that arrives comes out as ``Event/data(from:_:)``, or without a copy through ``payload(of:on:at:)``.
 public struct TURNClient: SansIO, ~Copyable {
@@ -18,7 +21,7 @@ public struct TURNClient: SansIO, ~Copyable {
   public internal(set) var counters = Counters()
   public internal(set) var allocation: Allocation?
 
-  /// Where datagrams are sent from.
+  /// Where datagrams are sent from; over a connection, the socket it belongs to.
   public internal(set) var localAddress: Endpoint
   var server: Endpoint
   var session: Session?
@@ -54,7 +57,7 @@ public struct TURNClient: SansIO, ~Copyable {
   /// - Parameter newLocal: another local address from now on.
   public mutating func allocate(from newLocal: Endpoint? = nil, at now: Instant) throws(Misuse) {
     guard state != .allocating, state != .allocated, state != .releasing else { throw .alreadyAllocated }
-    localAddress = newLocal ?? localAddress
+    if let newLocal, !Defect.mismatchRetriedFromSameAddress.isPlanted { localAddress = newLocal }
     server = configuration.server
     session = nil
     redirects = 0
@@ -75,6 +78,7 @@ public struct TURNClient: SansIO, ~Copyable {
   /// Stops renewing the permission and the channels of an address; the server forgets them in its own time.
   public mutating func removePermission(for address: IPAddress) {
     permissions.removeAll { $0.address == address }
+    if Defect.channelReboundInCoolDown.isPlanted { channels.removeAll { $0.peer.address == address } }
     for index in channels.indices where channels[index].peer.address == address { channels[index].refreshAt = nil }
     transactions.removeAll { transaction in
       switch transaction.purpose {
@@ -116,10 +120,20 @@ public struct TURNClient: SansIO, ~Copyable {
     advance(to: now)
   }
 
+  /// Whether messages are under way on ``path``, or may be: a connection there is needed.
+  public var isActive: Bool {
+    switch state {
+    case .allocating, .allocated, .releasing: true
+    case .idle, .released, .failed: false
+    }
+  }
+
   /// Gives the allocation back (a Refresh with lifetime zero). ``Event/released`` follows, at the latest when the
   /// server does not answer.
   public mutating func release(at now: Instant) {
     switch state {
+    // Without a challenge answered there is nothing on the server to give back.
+    case .allocating where session == nil: finishRelease()
     case .allocating: isReleaseWanted = true
     case .allocated:
       forget(keepingAllocation: true)
@@ -132,11 +146,23 @@ public struct TURNClient: SansIO, ~Copyable {
     }
   }
 
+  /// The connection that carried the allocation is gone, and the allocation with it (RFC 8656 section 3.1).
+  public mutating func connectionLost(at now: Instant) {
+    _ = tick(now)
+    guard configuration.transport != .udp else { return }
+    outbox.removeAll()
+    switch state {
+    case .allocating, .allocated: fail(.connectionLost)
+    case .releasing: finishRelease()
+    case .idle, .released, .failed: break
+    }
+  }
+
   // MARK: SansIO
 
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     let now = tick(now)
-    guard path.remote == server, path.local == localAddress else {
+    guard path.unmarked == self.path else {
       counters.unexpected += 1
       return
     }
@@ -161,7 +187,7 @@ public struct TURNClient: SansIO, ~Copyable {
     of datagram: RawSpan, on path: Path, at now: Instant
   ) -> (peer: Endpoint, range: Range<Int>)? {
     _ = tick(now)
-    guard path.remote == server, path.local == localAddress, state == .allocated else { return nil }
+    guard path.unmarked == self.path, state == .allocated else { return nil }
     if let (number, range) = ChannelData.parse(datagram) {
       // Whether the answer to our ChannelBind has arrived does not matter: the server binds before it answers.
       guard let channel = channels.first(where: { $0.number == number }) else {
@@ -228,7 +254,8 @@ public struct TURNClient: SansIO, ~Copyable {
 
   // MARK: Helpers
 
-  var path: Path { Path(local: localAddress, remote: server) }
+  /// The path to the server that is asked now: another than the configured one after a redirection.
+  public var path: Path { Path(local: localAddress, remote: server, transport: configuration.transport) }
 
   /// The current instant; time never goes backwards.
   mutating func tick(_ now: Instant) -> Instant {

@@ -4,6 +4,8 @@ public import STUN
 extension TURNClient {
   public struct Configuration: Sendable {
     public var server: Endpoint
+    /// How the server is reached. Whatever that is, what is relayed to peers goes by UDP.
+    public var transport: Path.Transport
     public var credentials: TURNCredentials
     /// The family of the relayed address (REQUESTED-ADDRESS-FAMILY is sent for IPv6 only: IPv4 is the default).
     public var family: STUNAddressFamily
@@ -23,18 +25,21 @@ extension TURNClient {
     public var staleNonceLimit: Int
     /// How many alternate servers are followed.
     public var redirectLimit: Int
+    /// When requests over UDP are sent again; over a connection they never are.
     public var retransmission: STUNTransactionTimer.Policy
     public var software: String?
     public var usesFingerprint: Bool
 
     public init(
-      server: Endpoint, credentials: TURNCredentials, family: STUNAddressFamily = .ipv4, lifetime: Interval? = nil,
+      server: Endpoint, transport: Path.Transport = .udp, credentials: TURNCredentials,
+      family: STUNAddressFamily = .ipv4, lifetime: Interval? = nil,
       refreshMargin: Interval = .minutes(1), permissionRefresh: Interval = .minutes(4),
       channelRefresh: Interval = .minutes(9), indicationsBeforeChannel: Int? = 1, queueLimit: Int = 64,
       staleNonceLimit: Int = 5, redirectLimit: Int = 3, retransmission: STUNTransactionTimer.Policy = .init(),
       software: String? = nil, usesFingerprint: Bool = true
     ) {
       self.server = server
+      self.transport = transport
       self.credentials = credentials
       self.family = family
       self.lifetime = lifetime

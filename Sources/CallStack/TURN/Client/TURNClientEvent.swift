@@ -34,6 +34,8 @@ extension TURNClient {
     case timedOut(STUNMethod)
     /// The lifetime ran out before a refresh succeeded.
     case expired
+    /// The connection to the server failed or ended.
+    case connectionLost
     /// The answer lacks what it must have.
     case badResponse(STUNMethod)
 

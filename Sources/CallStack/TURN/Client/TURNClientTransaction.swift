@@ -17,6 +17,16 @@ extension TURNClient {
       case .channelBind: .channelBind
       }
     }
+
+    /// Whether the request is made again with a new nonce. Every one is: this is the list of those that others forgot.
+    var outlivesNonce: Bool {
+      switch self {
+      case .allocate: true
+      case .refresh: !Defect.staleNonceFailsRefresh.isPlanted
+      case .createPermission: !Defect.staleNonceFailsPermission.isPlanted
+      case .channelBind: !Defect.staleNonceFailsChannel.isPlanted
+      }
+    }
   }
 
   /// A request under way.

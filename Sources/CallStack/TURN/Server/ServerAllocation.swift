@@ -1,17 +1,20 @@
 internal import CallCore
 internal import STUN
 
-/// What identifies an allocation (RFC 8656 section 3.2): the client's and the server's transport address.
+/// What identifies an allocation (RFC 8656 section 3.2): the client's and the server's transport address, and what runs
+/// between them.
 struct FiveTuple: Hashable {
   let client: Endpoint
   let server: Endpoint
+  let transport: Path.Transport
 
   init(_ path: Path) {
     client = path.remote
     server = path.local
+    transport = path.transport
   }
 
-  var path: Path { Path(local: server, remote: client) }
+  var path: Path { Path(local: server, remote: client, transport: transport) }
 }
 
 /// Someone who has proven to know a password.

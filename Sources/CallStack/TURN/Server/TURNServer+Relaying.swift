@@ -48,14 +48,17 @@ extension TURNServer {
       return
     }
     let channel = allocation.channel(to: peer, at: now)
-    let overhead = channel == nil ? PeerIndication.overhead : ChannelData.headerSize
+    let transport = allocation.tuple.transport
+    let overhead = channel == nil ? PeerIndication.overhead : ChannelData.overhead(over: transport)
     guard payload.byteCount + overhead <= maximumDatagramSize else {
       counters.droppedTooLarge += 1
       return
     }
     counters.relayedToClients += 1
     if let channel {
-      outbox.append(on: allocation.tuple.path) { ChannelData.write(payload, channel: channel, into: &$0) }
+      outbox.append(on: allocation.tuple.path) {
+        ChannelData.write(payload, channel: channel, over: transport, into: &$0)
+      }
     } else {
       let id = STUNTransactionID(from: &random)
       outbox.append(on: allocation.tuple.path) { PeerIndication.write(.data, payload, peer: peer, id, into: &$0) }

@@ -1,4 +1,4 @@
-internal import CallCore
+public import CallCore
 internal import STUN
 
 /// The four methods of TURN (RFC 8656 sections 7 to 12).
@@ -15,10 +15,11 @@ extension TURNServer {
 
   mutating func handle(_ message: STUNMessage, on path: Path, at now: Instant) {
     if message.method == .allocate, let known = byClient[FiveTuple(path)].flatMap({ slots[$0] }),
-      known.transactionID == message.transactionID
+      known.transactionID == message.transactionID, !Defect.repeatedAllocateRefused.isPlanted
     {
       counters.replays += 1
-      outbox.append(known.response, on: known.tuple.path)
+      // While the relay is being opened the first one is not answered either.
+      if opening[known.relay] == nil { outbox.append(known.response, on: known.tuple.path) }
       return
     }
     switch authenticate(message, on: path, at: now) {
@@ -54,7 +55,7 @@ extension TURNServer {
       return reject(request.message, with: error, key: request.requester.key, on: request.path)
     }
     counters.successes += 1
-    outbox.append(sealed(response, for: request.message, key: request.requester.key), on: reply(request.path))
+    outbox.append(sealed(response, for: request.message, key: request.requester.key), on: request.path.unmarked)
   }
 
   private mutating func inject(
@@ -70,7 +71,7 @@ extension TURNServer {
 
   // MARK: Allocate
 
-  private mutating func allocate(_ request: Request) throws(STUNError) {
+  private mutating func allocate(_ request: Request, attempt: Int = 1) throws(STUNError) {
     guard byClient[request.tuple] == nil else { throw .allocationMismatch }
     let message = request.message
     guard let transport = message[.requestedTransport] else { throw .badRequest }
@@ -106,9 +107,37 @@ extension TURNServer {
       ServerAllocation(
         tuple: request.tuple, relay: socket, requester: request.requester, transactionID: message.transactionID,
         response: bytes, expiresAt: request.now + lifetime))
-    counters.successes += 1
-    outbox.append(bytes, on: reply(request.path))
+    opening[socket] = (request, attempt)
   }
+
+  /// The relay's socket is open: now its client may know.
+  public mutating func relayOpened(_ relay: Endpoint, at now: Instant) {
+    _ = tick(now)
+    guard opening.removeValue(forKey: relay) != nil, let allocation = byRelay[relay].flatMap({ slots[$0] }) else {
+      return
+    }
+    counters.successes += 1
+    outbox.append(allocation.response, on: allocation.tuple.path)
+  }
+
+  /// The driver could not open this relay's socket: something else has the port. Another is tried, a few times over.
+  public mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
+    _ = tick(now)
+    let pending = opening[relay]
+    if let index = byRelay[relay] { end(index, .unavailable) }
+    guard let (request, attempt) = pending else { return }
+    do throws(STUNError) {
+      // A reserved port is that one and no other.
+      guard attempt < Self.relayAttempts, !request.message.contains(.reservationToken) else {
+        throw .insufficientCapacity
+      }
+      try allocate(request, attempt: attempt + 1)
+    } catch {
+      reject(request.message, with: error, key: request.requester.key, on: request.path)
+    }
+  }
+
+  private static let relayAttempts = 8
 
   private func wantedRelay(_ message: STUNMessage) throws(STUNError) -> Relay {
     let hasFamily = message.contains(.requestedAddressFamily)
@@ -164,7 +193,7 @@ extension TURNServer {
 
   private mutating func bindChannel(_ request: Request) throws(STUNError) -> STUNMessageBuilder {
     let index = try ownAllocation(request)
-    guard let number = request.message[.channelNumber], ChannelData.numbers.contains(number),
+    guard let number = request.message[.channelNumber], configuration.channelNumbers.contains(number),
       let peer = request.message[.xorPeerAddress]
     else { throw .badRequest }
     try check(peer, for: index)
@@ -193,7 +222,7 @@ extension TURNServer {
     response.append(.errorCode, error)
     response.append(.realm, configuration.realm)
     response.append(.nonce, nonces.issue(to: path.remote, at: now))
-    outbox.append(sealed(response, for: message, key: nil), on: reply(path))
+    outbox.append(sealed(response, for: message, key: nil), on: path.unmarked)
   }
 
   private mutating func reject(
@@ -204,10 +233,8 @@ extension TURNServer {
     var response = STUNMessageBuilder(.errorResponse, to: message)
     response.append(.errorCode, error)
     addAttributes(&response)
-    outbox.append(sealed(response, for: message, key: key), on: reply(path))
+    outbox.append(sealed(response, for: message, key: key), on: path.unmarked)
   }
-
-  private func reply(_ path: Path) -> Path { Path(local: path.local, remote: path.remote) }
 
   private func sealed(_ response: STUNMessageBuilder, for request: STUNMessage, key: STUNKey?) -> [UInt8] {
     var response = response

@@ -1,7 +1,8 @@
 public import CallCore
 public import STUN
 
-/// A TURN server over UDP (RFC 8656), which also answers Binding requests.
+/// A TURN server (RFC 8656), which also answers Binding requests. Clients come by UDP or over connections, which the
+/// driver accepts, frames (see ``TURNStreamFramer``) and reports gone with ``streamClosed(_:at:)``; relays are UDP.
 ///
 /// Clients' datagrams and those arriving at relayed addresses both come in through ``receive(_:on:at:)``: the path's
 /// local address tells them apart.
@@ -16,6 +17,8 @@ public struct TURNServer: SansIO, ~Copyable {
   var slots: [ServerAllocation?] = []
   var byClient: [FiveTuple: Int] = [:]
   var byRelay: [Endpoint: Int] = [:]
+  /// Allocate requests that wait for their relay's socket, and how many ports have been tried for each.
+  var opening: [Endpoint: (request: Request, attempt: Int)] = [:]
   var allocationsOfAccount: [String: Int] = [:]
   var nextExpiry: Instant?
 
@@ -34,7 +37,8 @@ public struct TURNServer: SansIO, ~Copyable {
     self.configuration = configuration
     ports = RelayPorts(configuration.relayPorts)
     nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
-    binding = STUNBindingServer(software: configuration.software)
+    binding = STUNBindingServer(
+      software: configuration.software, behaviorDiscovery: configuration.behaviorDiscovery)
     self.random = random
   }
 
@@ -79,11 +83,17 @@ public struct TURNServer: SansIO, ~Copyable {
     nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
   }
 
-  /// The driver could not open this relay's socket; its allocation is forgotten.
-  public mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
+  /// A client's connection is gone, and its allocation with it (RFC 8656 section 3.1).
+  ///
+  /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense.
+  public mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
     _ = tick(now)
-    if let index = byRelay[relay] { end(index, .unavailable) }
+    if isMalformed { counters.malformed += 1 }
+    if path.transport != .udp, let index = byClient[FiveTuple(path)] { end(index, .disconnected) }
   }
+
+  /// Whether a client has an allocation by way of `path`.
+  public func hasAllocation(on path: Path) -> Bool { byClient[FiveTuple(path)] != nil }
 
   /// Changes who may come in; allocations stay as they are.
   public mutating func setCredentials(_ credentials: TURNCredentialStore) { configuration.credentials = credentials }
@@ -93,7 +103,7 @@ public struct TURNServer: SansIO, ~Copyable {
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     let now = tick(now)
     expire(at: now)
-    if let index = byRelay[path.local] {
+    if path.transport == .udp, let index = byRelay[path.local] {
       relayToClient(datagram, from: path.remote, index, at: now)
     } else if let (channel, range) = ChannelData.parse(datagram) {
       relayToPeer(datagram.extracting(range), channel: channel, on: path, at: now)
@@ -165,6 +175,7 @@ public struct TURNServer: SansIO, ~Copyable {
     slots[index] = nil
     byClient[allocation.tuple] = nil
     byRelay[allocation.relay] = nil
+    opening[allocation.relay] = nil
     let account = allocation.requester.account
     allocationsOfAccount[account] = allocationsOfAccount[account].flatMap { $0 > 1 ? $0 - 1 : nil }
     ports.release(allocation.relay)

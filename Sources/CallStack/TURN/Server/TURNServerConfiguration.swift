@@ -1,5 +1,5 @@
 public import CallCore
-internal import STUN
+public import STUN
 
 extension TURNServer {
   /// An address whose ports are handed out as relayed addresses.
@@ -25,6 +25,8 @@ extension TURNServer {
     public var maximumLifetime: Interval
     public var permissionLifetime: Interval
     public var channelLifetime: Interval
+    /// Which numbers may be bound: those of RFC 8656, or ``ChannelData/formerNumbers`` for older clients too.
+    public var channelNumbers: ClosedRange<UInt16>
     /// How long after its binding lapsed neither a channel nor its peer may be bound to something else.
     public var channelCoolDown: Interval
     public var nonceLifetime: Interval
@@ -37,15 +39,18 @@ extension TURNServer {
     public var deniedPeers: [IPPrefix]
     public var allowedPeers: [IPPrefix]
     public var software: String?
+    /// The other sockets of a server that also answers RFC 5780 tests of NAT behaviour.
+    public var behaviorDiscovery: STUNBindingServer.BehaviorDiscovery?
 
     public init(
       realm: String, credentials: TURNCredentialStore, relays: [Relay],
       relayPorts: ClosedRange<UInt16> = 49_152...65_535, defaultLifetime: Interval = .seconds(600),
       maximumLifetime: Interval = .seconds(3_600), permissionLifetime: Interval = .seconds(300),
-      channelLifetime: Interval = .seconds(600), channelCoolDown: Interval = .seconds(300),
+      channelLifetime: Interval = .seconds(600),
+      channelNumbers: ClosedRange<UInt16> = ChannelData.numbers, channelCoolDown: Interval = .seconds(300),
       nonceLifetime: Interval = .seconds(600), reservationLifetime: Interval = .seconds(30), userQuota: Int? = nil,
       totalQuota: Int? = nil, deniedPeers: [IPPrefix] = Configuration.unroutablePeers, allowedPeers: [IPPrefix] = [],
-      software: String? = nil
+      software: String? = nil, behaviorDiscovery: STUNBindingServer.BehaviorDiscovery? = nil
     ) {
       self.realm = realm
       self.credentials = credentials
@@ -55,6 +60,7 @@ extension TURNServer {
       self.maximumLifetime = maximumLifetime
       self.permissionLifetime = permissionLifetime
       self.channelLifetime = channelLifetime
+      self.channelNumbers = channelNumbers
       self.channelCoolDown = channelCoolDown
       self.nonceLifetime = nonceLifetime
       self.reservationLifetime = reservationLifetime
@@ -63,6 +69,7 @@ extension TURNServer {
       self.deniedPeers = deniedPeers
       self.allowedPeers = allowedPeers
       self.software = software
+      self.behaviorDiscovery = behaviorDiscovery
     }
 
     /// Loopback, "this network" and multicast: addresses that would turn a relay against its own host.

@@ -3,8 +3,9 @@ public import CallCore
 extension TURNServer {
   /// What the driver must do with sockets.
   public enum Event: Hashable, Sendable {
-    /// Open a datagram socket here and hand what arrives to ``TURNServer/receive(_:on:at:)``. When that is not
-    /// possible, say so with ``TURNServer/relayUnavailable(_:at:)``.
+    /// Open a datagram socket here and hand what arrives to ``TURNServer/receive(_:on:at:)``. Say
+    /// ``TURNServer/relayOpened(_:at:)`` when that is done, or ``TURNServer/relayUnavailable(_:at:)`` when it cannot be:
+    /// the client waits for its answer.
     case openRelay(Endpoint, client: Endpoint, username: String)
     case closeRelay(Endpoint, client: Endpoint, reason: EndReason)
   }
@@ -14,6 +15,8 @@ extension TURNServer {
     case released
     case expired
     case restarted
+    /// The client's connection ended.
+    case disconnected
     /// The driver could not open the socket.
     case unavailable
   }

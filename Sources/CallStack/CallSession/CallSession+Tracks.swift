@@ -1,0 +1,103 @@
+internal import CallCore
+public import SDP
+
+/// Transceivers and their tracks, with the W3C's methods. What they change is sent and heard once it is negotiated; what
+/// they end, ends at once.
+extension CallSession {
+  /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
+  public var transceivers: [Transceiver] { jsep.transceivers }
+
+  /// Sends the microphone, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
+  @discardableResult
+  public mutating func addTrack(_ kind: MediaKind) throws(SessionError) -> Transceiver.ID {
+    guard kind == .audio else { throw .notSupported("\(kind)") }
+    try requireOpen()
+    let track = audio.makeTrack()
+    return try changing { session throws(JSEPError) in
+      let id = try session.jsep.addTrack(.audio, sender: track.sender)
+      session.audio.setTrack(track, of: id, at: session.now)
+      return id
+    }
+  }
+
+  /// A transceiver of its own, never that of the far side's offer (W3C `addTransceiver`). It sends the microphone when
+  /// the direction sends.
+  @discardableResult
+  public mutating func addAudioTransceiver(
+    direction: MediaDirection = .sendrecv
+  ) throws(SessionError) -> Transceiver.ID {
+    try requireOpen()
+    let track = direction.sends ? audio.makeTrack() : nil
+    return try changing { session throws(JSEPError) in
+      let id = try session.jsep.addTransceiver(.audio, direction: direction, sender: track?.sender)
+      if let track { session.audio.setTrack(track, of: id, at: session.now) }
+      return id
+    }
+  }
+
+  /// Ends the track of a sender, whose transceiver goes on to receive (W3C `removeTrack`).
+  public mutating func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
+    try changing { session throws(JSEPError) in
+      try session.jsep.removeTrack(sender)
+      session.audio.removeTrack(of: sender)
+    }
+  }
+
+  /// Holds and resumes, after negotiation (W3C `direction`).
+  public mutating func setDirection(
+    _ direction: MediaDirection, of transceiver: Transceiver.ID
+  ) throws(SessionError) {
+    try changing { session throws(JSEPError) in try session.jsep.setDirection(direction, of: transceiver) }
+  }
+
+  /// Ends a transceiver for good (W3C `stop`). Its section is rejected in the next offer, and free for another after it.
+  public mutating func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
+    try changing { session throws(JSEPError) in
+      try session.jsep.stop(transceiver)
+      session.audio.stop(transceiver)
+      session.audio.forgetAll(but: session.jsep.transceivers)
+    }
+  }
+
+  // MARK: Steps
+
+  private func requireOpen() throws(SessionError) {
+    guard connectionState != .closed else { throw .invalidState("closed") }
+  }
+
+  private mutating func changing<Result>(
+    _ body: (inout CallSession) throws(JSEPError) -> Result
+  ) throws(SessionError) -> Result {
+    let result: Result
+    do throws(JSEPError) {
+      result = try body(&self)
+    } catch {
+      throw SessionError(error)
+    }
+    hasNegotiated = true
+    settle()
+    return result
+  }
+
+  /// Tells which of the far side's tracks a description has ended. What we stopped ourselves is no news (W3C `stop`).
+  mutating func reportEnds(_ effects: DescriptionEffects) {
+    for channel in audio.channels where !channel.isStopped {
+      guard let mid = channel.mid else { continue }
+      if effects.tracksRemoved.contains(channel.transceiver) {
+        if !channel.isMuted { events.append(.mute(mid: mid)) }
+        channel.isMuted = true
+        events.append(.removeTrack(mid: mid))
+      }
+      if effects.stopped.contains(channel.transceiver) { events.append(.ended(mid: mid)) }
+    }
+  }
+
+  /// Tells which tracks the far side announces.
+  mutating func reportTracks(_ effects: DescriptionEffects) {
+    for id in effects.tracksAdded {
+      guard let mid = jsep.transceiver(id)?.mid else { continue }
+      audio.announce(id, mid: mid)
+      events.append(.track(mid: mid))
+    }
+  }
+}

@@ -1,0 +1,76 @@
+internal import CallCore
+internal import STUN
+
+/// Finds the messages in a byte stream between a TURN client and its server (RFC 8656 section 3.1, RFC 8489 section
+/// 6.2.2): STUN messages, which say their length, and ChannelData, padded to four bytes.
+///
+/// One a direction of a connection. Pieces may be cut anywhere; a message that lies within one piece is not copied.
+public struct TURNStreamFramer: Sendable {
+  /// The beginning of a message that has not arrived whole.
+  private var pending: [UInt8] = []
+  /// Whether the stream made no sense: nothing that follows can be trusted, and the connection is to be closed.
+  public private(set) var isBroken = false
+
+  public init() {}
+
+  /// Takes the next bytes of the stream and hands every message that is whole now to `message`, padding included.
+  ///
+  /// - Returns: false when the stream is broken; messages before the break were handed over.
+  public mutating func receive(_ bytes: RawSpan, message: (RawSpan) -> Void) -> Bool {
+    guard !isBroken else { return false }
+    guard !pending.isEmpty else {
+      let used = deliver(bytes, message)
+      if !isBroken { append(bytes, from: used) }
+      return !isBroken
+    }
+    append(bytes, from: 0)
+    var buffered: [UInt8] = []
+    swap(&buffered, &pending)
+    buffered.removeFirst(deliver(buffered.span.bytes, message))
+    if !isBroken { pending = buffered }
+    return !isBroken
+  }
+
+  private mutating func append(_ bytes: RawSpan, from start: Int) {
+    bytes.extracting(start..<bytes.byteCount).withUnsafeBytes { pending.append(contentsOf: $0) }
+  }
+
+  /// Hands over the whole messages at the start of `bytes` and returns how many bytes they take.
+  private mutating func deliver(_ bytes: RawSpan, _ message: (RawSpan) -> Void) -> Int {
+    var start = 0
+    while start < bytes.byteCount {
+      let rest = bytes.extracting(start..<bytes.byteCount)
+      switch Self.size(of: rest) {
+      case .malformed:
+        isBroken = true
+        return start
+      case .unknown: return start
+      case .bytes(let size):
+        guard size <= rest.byteCount else { return start }
+        message(rest.extracting(0..<size))
+        start += size
+      }
+    }
+    return start
+  }
+
+  private enum Size {
+    case bytes(Int)
+    /// More bytes are needed to tell.
+    case unknown
+    case malformed
+  }
+
+  private static func size(of bytes: RawSpan) -> Size {
+    guard let type = bytes.bigEndian(UInt16.self, at: 0) else {
+      // One byte tells whether there can be sense in it: STUN begins with 00, ChannelData with 01.
+      return bytes.byte(at: 0).map { $0 < 0x80 } == false ? .malformed : .unknown
+    }
+    guard type <= ChannelData.formerNumbers.upperBound else { return .malformed }
+    guard let length = bytes.bigEndian(UInt16.self, at: 2) else { return .unknown }
+    guard type < 0x4000 else { return .bytes(ChannelData.headerSize + (Int(length) + 3) / 4 * 4) }
+    guard length % 4 == 0 else { return .malformed }
+    guard let cookie = bytes.bigEndian(UInt32.self, at: 4) else { return .unknown }
+    return cookie == STUNHeader.magicCookie ? .bytes(STUNHeader.size + Int(length)) : .malformed
+  }
+}

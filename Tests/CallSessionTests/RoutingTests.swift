@@ -1,0 +1,126 @@
+import CallCore
+import Codecs
+import SDP
+import Testing
+
+@testable import CallSession
+
+/// Which of several tracks a packet belongs to, and what they sound like together.
+@Suite struct RoutingTests {
+  /// 20 ms of modelled audio at −20 dBov, as the far side's stack would write it.
+  private func packet(ssrc: UInt32, number: UInt16, payloadType: UInt8 = 111) -> [UInt8] {
+    let timestamp = UInt32(number) * 960
+    return [0x80, payloadType] + [number.bytes, timestamp.bytes, ssrc.bytes].flatMap(\.self)
+      + [0xA5, 8, 20, 0, 0] + Array(repeating: 0, count: 75)
+  }
+
+  private func deliver(_ packet: [UInt8], to pair: SessionPair) {
+    let path = Path(local: pair.b.interface.socket, remote: pair.a.interface.socket)
+    pair.b.session.receive(packet.span.bytes, on: path, at: pair.now)
+    pair.drain(pair.b)
+  }
+
+  private func unprotectedCall(tracks: Int) throws -> SessionPair {
+    let pair = SessionPair { $0.protection = .none }
+    for _ in 1..<tracks { try pair.a.session.addTrack(.audio) }
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    return pair
+  }
+
+  @Test func `a source that changes in the middle of a call is played on, and counted for itself`() throws {
+    let pair = try unprotectedCall(tracks: 1)
+    let first = try #require(pair.b.sources("inbound-rtp").first)
+    try pair.a.session.setDirection(.inactive, of: pair.a.microphone)
+    pair.a.session.setAudioEnabled(false)
+    pair.run(for: .seconds(1))
+    pair.b.loudest = .silence
+    for number in UInt16(0)..<50 {
+      deliver(packet(ssrc: 7, number: 500 + number), to: pair)
+      pair.run(for: .milliseconds(20))
+      if number == 25 { pair.b.loudest = .silence }
+    }
+    #expect(pair.b.loudest == AudioLevel(20))
+    #expect(pair.b.sources("inbound-rtp") == [7, first])
+    let counted = pair.b.session.statistics(at: pair.now).first("inbound-rtp")?["packetsReceived"]
+    #expect(counted == .integer(50))
+  }
+
+  @Test func `late packets of the source before do not take the playout back`() throws {
+    let pair = try unprotectedCall(tracks: 1)
+    pair.a.session.setAudioEnabled(false)
+    deliver(packet(ssrc: 7, number: 1), to: pair)
+    pair.run(for: .milliseconds(100))
+    #expect(pair.b.sources("inbound-rtp").first == 7)
+    // The new one has been silent for long: the earlier one, which never stopped, plays again.
+    pair.run(for: .seconds(1))
+    #expect(pair.b.sources("inbound-rtp").first != 7)
+  }
+
+  @Test func `a source that goes on after its goodbye is heard and reported on again`() throws {
+    let pair = try unprotectedCall(tracks: 1)
+    let source = try #require(pair.b.sources("inbound-rtp").first)
+    deliver([0x80, 201, 0, 1] + source.bytes + [0x81, 203, 0, 1] + source.bytes, to: pair)
+    #expect(pair.b.trackEvents.last == "mute 0")
+    pair.run(for: .milliseconds(100))
+    #expect(pair.b.trackEvents.last == "unmute 0")
+    let now = pair.now
+    pair.run(for: .seconds(8))
+    let reports = pair.sent.filter { !$0.fromA && $0.time > now && $0.isMedia && $0.bytes[1] == 200 }
+    // A sender report with one block, which begins with the source it is about.
+    #expect(!reports.isEmpty && reports.allSatisfy { $0.bytes[0] == 0x81 && Array($0.bytes[28..<32]) == source.bytes })
+  }
+
+  @Test func `sources without end are forgotten, the silent ones first`() throws {
+    let pair = try unprotectedCall(tracks: 1)
+    for ssrc in UInt32(1)...40 { deliver(packet(ssrc: ssrc, number: 1), to: pair) }
+    #expect(pair.b.sources("inbound-rtp").count == 4)
+    #expect(pair.b.sources("inbound-rtp").first == 40)
+  }
+
+  @Test func `a source nobody named is dropped and counted when its payload type fits two sections`() throws {
+    let pair = try unprotectedCall(tracks: 2)
+    let before = pair.b.sources("inbound-rtp")
+    deliver(packet(ssrc: 7, number: 1), to: pair)
+    #expect(pair.discarded == ["rtp-unknown-source"])
+    #expect(pair.b.sources("inbound-rtp") == before && before.count == 2)
+  }
+
+  @Test func `packets name their section until the far side has reported on them`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(12))
+    let named = pair.sent.filter { $0.fromA && $0.isMedia && !(192...223).contains($0.bytes[1]) }
+      .map { $0.bytes[0] & 0x10 != 0 }
+    let first = try #require(named.firstIndex(of: false))
+    #expect((25...400).contains(first))
+    #expect(named[..<first].allSatisfy { $0 } && !named[first...].contains(true))
+  }
+
+  @Test func `streams that play at once are added, and never overflow`() {
+    let mixer = AudioMixer()
+    let memory = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 4)
+    defer { memory.deallocate() }
+    var output = OutputSpan<Int16>(buffer: memory, initializedCount: 0)
+    mixer.begin()
+    let silence = mixer.level(of: output)
+    #expect(silence == nil)
+    for samples in [[Int16.max, 100, -30_000, 0], [1_000, 200, -30_000, 0]] {
+      mixer.add(into: &output) {
+        for sample in samples { $0.append(sample) }
+        return AudioLevel(10)
+      }
+    }
+    let level = mixer.level(of: output)
+    let mixed = (0..<4).map { output.span[$0] }
+    #expect(mixed == [.max, 300, .min, 0])
+    #expect(level == AudioLevel(linear: (0.5).squareRoot()))
+    _ = output.finalize(for: memory)
+  }
+}
+
+extension FixedWidthInteger {
+  fileprivate var bytes: [UInt8] {
+    (0..<Self.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: self >> Self($0 * 8)) }
+  }
+}
