@@ -102,6 +102,9 @@ extension Simulator {
       trace.cause = fabric.packets.delivered(flight, to: subject)
       let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)
       hosts[host.index].delegate?.received(payload, on: socket, path: path)
+    } else if let bridge = hosts[host.index].bridge {
+      trace.cause = fabric.packets.delivered(flight, to: subject)
+      bridge.received(payload, flight.header)
     } else {
       return fabric.drop(slot, .noSocket, by: subject)
     }

@@ -42,9 +42,18 @@ public final class VirtualPeer {
   /// - Parameters:
   ///   - keyLog: gets the DTLS secrets, line by line.
   ///   - heard: gets every sample the speaker plays.
-  public init(
+  public convenience init(
     _ configuration: Configuration, app type: any CallApp.Type, on host: HostID, of simulator: Simulator,
     keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
+  ) {
+    self.init(
+      configuration, app: type, stack: SessionStack(), on: host, of: simulator, keyLog: keyLog, heard: heard)
+  }
+
+  /// The same with another media stack below the app.
+  package init(
+    _ configuration: Configuration, app type: any CallApp.Type, stack: any MediaStack, on host: HostID,
+    of simulator: Simulator, keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
   ) {
     name = configuration.name
     interfaceNames = configuration.interfaceNames
@@ -61,7 +70,8 @@ public final class VirtualPeer {
       configuration: configuration.session,
       environment: ConnectionEnvironment(
         peer: name, clock: runtime.clock, network: runtime.network, device: device, random: random,
-        media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard))
+        media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard),
+      stack: stack)
     app = type.init(
       environment: PeerEnvironment(
         name: name, clock: runtime.clock, random: random.scoped("app"), network: runtime.network, device: device,

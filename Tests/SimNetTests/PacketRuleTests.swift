@@ -39,6 +39,44 @@ import Testing
     }
   }
 
+  /// A handshake record that begins with a message of `type`, as long as a ClientHello without a cookie.
+  private static func handshake(_ type: UInt8, cookie: UInt8 = 0) -> [UInt8] {
+    let header: [UInt8] = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, type]
+    return header + [UInt8](repeating: 0, count: 11 + 2 + 32) + [0, cookie] + [UInt8](repeating: 7, count: Int(cookie))
+  }
+
+  @Test func `the flights of a handshake are told apart by what is in them and who sent them`() throws {
+    let (a, b) = (HostID(index: 0), HostID(index: 1))
+    let changeCipherSpec: [UInt8] = [20, 0xFE, 0xFD] + [UInt8](repeating: 0, count: 11)
+    let finished: [UInt8] = [22, 0xFE, 0xFD, 0, 1] + [UInt8](repeating: 0, count: 40)
+    let said: [(HostID, [UInt8], Int?)] = [
+      (a, Self.handshake(1), 1), (b, Self.handshake(3), 2), (a, Self.handshake(1, cookie: 20), 3),
+      (b, Self.handshake(2), 4), (b, Self.handshake(11), 4), (a, Self.handshake(11), 5), (a, Self.handshake(16), 5),
+      (a, changeCipherSpec, 5), (a, finished, 5), (b, Self.handshake(4), 6), (b, changeCipherSpec, 6),
+      (b, finished, 6), (a, [21, 0xFE, 0xFD] + [UInt8](repeating: 0, count: 12), nil), (a, Self.rtp, nil),
+    ]
+    var handshakes = DTLSHandshakes()
+    for (sender, bytes, expected) in said {
+      let flight = handshakes.flight(of: bytes.span.bytes, from: sender)
+      #expect(flight == expected)
+    }
+    for count in 0..<Self.handshake(1, cookie: 20).count {
+      let cut = Array(Self.handshake(1, cookie: 20).prefix(count))
+      _ = handshakes.flight(of: cut.span.bytes, from: a)
+    }
+  }
+
+  @Test func `a rule for a flight leaves the others alone`() throws {
+    let pair = try Pair()
+    pair.simulator.addRule(PacketRule(content: .dtls, flight: 4, limit: 1))
+    for bytes in [Self.handshake(1), Self.handshake(16)] {
+      pair.simulator.send(bytes, from: pair.aSocket, to: pair.bEndpoint)
+    }
+    pair.simulator.send(Self.handshake(14), from: pair.aSocket, to: pair.bEndpoint)
+    pair.simulator.run(until: .zero + .seconds(1))
+    #expect(pair.b.arrivals.map { $0.bytes[13] } == [1, 16])
+  }
+
   @Test func `a rule drops the n-th of its kind and then is spent`() throws {
     let pair = try Pair()
     let drops = Drops(pair.simulator.trace)

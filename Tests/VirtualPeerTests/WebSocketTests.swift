@@ -73,6 +73,34 @@ import VirtualPeer
     #expect(event == .failed(.badHandshake))
   }
 
+  /// RFC 6455 section 5.7, with the masking key of its examples.
+  @Test(
+    arguments: [
+      (WebSocketFrame(.text, payload: Array("Hello".utf8)), nil, [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]),
+      (
+        WebSocketFrame(.text, payload: Array("Hello".utf8)), 0x37FA_213D,
+        [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
+      ),
+      (WebSocketFrame(.text, isFinal: false, payload: Array("Hel".utf8)), nil, [0x01, 0x03, 0x48, 0x65, 0x6C]),
+      (WebSocketFrame(.continuation, payload: Array("lo".utf8)), nil, [0x80, 0x02, 0x6C, 0x6F]),
+      (WebSocketFrame(.ping, payload: Array("Hello".utf8)), nil, [0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]),
+      (
+        WebSocketFrame(.pong, payload: Array("Hello".utf8)), 0x37FA_213D,
+        [0x8A, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
+      ),
+      (
+        WebSocketFrame(.binary, payload: Array(repeating: 7, count: 256)), nil,
+        [0x82, 0x7E, 0x01, 0x00] + Array(repeating: 7, count: 256)
+      ),
+      (
+        WebSocketFrame(.binary, payload: Array(repeating: 7, count: 65_536)), nil,
+        [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + Array(repeating: 7, count: 65_536)
+      ),
+    ] as [(WebSocketFrame, UInt32?, [UInt8])])
+  func `the frames of RFC 6455 section 5`(frame: WebSocketFrame, key: UInt32?, bytes: [UInt8]) {
+    #expect(frame.encoded(maskingKey: key) == bytes)
+  }
+
   @Test func `a head without end is given up`() {
     var server = WebSocket(.server, random: RandomStream(seed: 1))
     server.receive(Array(repeating: 65, count: 9_000))

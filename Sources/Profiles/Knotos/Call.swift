@@ -35,7 +35,7 @@ final class Call {
   let id: String
   let peer: String
   let isCaller: Bool
-  var connection: PeerConnection?
+  var connection: (any PeerConnection)?
   /// The offer that rings, until it is accepted.
   var pendingOffer: String?
   /// The ring, setup, restart or reset timer: one at a time.
@@ -64,6 +64,7 @@ final class Call {
   /// Adds a candidate, or keeps it until there is a description to add it to.
   func addRemoteCandidate(_ candidate: RemoteCandidate, onBad: () -> Void) {
     guard let connection, connection.hasRemoteDescription else {
+      if Defect.earlyCandidateDropped.isPlanted { return }
       if waitingCandidates.count < Self.waitingLimit { waitingCandidates.append(candidate) }
       return
     }

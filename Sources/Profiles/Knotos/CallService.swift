@@ -260,7 +260,7 @@ final class CallService: PeerConnectionDelegate {
     let connection = environment.connections.make()
     connection.delegate = self
     call.connection = connection
-    connection.addAudio()
+    apply(call) { () throws(SessionError) in try connection.addAudio() }
     if settings.audioSession == .after { configureAudio() }
   }
 
@@ -409,7 +409,7 @@ final class CallService: PeerConnectionDelegate {
 
   // MARK: PeerConnectionDelegate
 
-  func connection(_ connection: PeerConnection, did event: SessionEvent) {
+  func connection(_ connection: any PeerConnection, did event: SessionEvent) {
     guard let call, call.connection === connection else { return }
     switch event {
     case .iceCandidate(let text?, let mid, let index):

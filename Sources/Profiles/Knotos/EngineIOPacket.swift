@@ -1,23 +1,23 @@
 /// One Engine.IO v4 packet, as a WebSocket text message: a digit and its payload.
-struct EngineIOPacket: Hashable, Sendable {
-  enum Kind: UInt8, Sendable {
+package struct EngineIOPacket: Hashable, Sendable {
+  package enum Kind: UInt8, Sendable {
     case open, close, ping, pong, message, upgrade, noop
   }
 
-  var kind: Kind
-  var payload: String
+  package var kind: Kind
+  package var payload: String
 
-  init(_ kind: Kind, _ payload: String = "") {
+  package init(_ kind: Kind, _ payload: String = "") {
     self.kind = kind
     self.payload = payload
   }
 
   /// Parses a text message; nil when its first character is no packet type.
-  init?(parsing text: String) {
+  package init?(parsing text: String) {
     guard let first = text.utf8.first, first >= UInt8(ascii: "0"), let kind = Kind(rawValue: first - UInt8(ascii: "0"))
     else { return nil }
     self.init(kind, String(text.dropFirst()))
   }
 
-  var text: String { "\(kind.rawValue)\(payload)" }
+  package var text: String { "\(kind.rawValue)\(payload)" }
 }

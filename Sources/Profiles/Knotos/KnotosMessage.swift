@@ -1,8 +1,8 @@
-internal import VirtualPeer
+package import VirtualPeer
 
 /// A Knotos event as it crosses Socket.IO: a name and one object.
-struct KnotosMessage: Hashable, Sendable {
-  enum Body: Hashable, Sendable {
+package struct KnotosMessage: Hashable, Sendable {
+  package enum Body: Hashable, Sendable {
     /// `callee` matters to the server alone, which tells callers apart by the message's sender.
     case offer(sdp: String, callee: String)
     case answer(sdp: String)
@@ -12,13 +12,13 @@ struct KnotosMessage: Hashable, Sendable {
     case hangup(reason: String?)
   }
 
-  var body: Body
+  package var body: Body
   /// The harness gives every call an id; messages of other calls are told apart by it.
-  var callID: String
+  package var callID: String
   /// The user it came from, as the server knows it; nil on the way to the server.
-  var sender: String?
+  package var sender: String?
 
-  var name: String {
+  package var name: String {
     switch body {
     case .offer: "call_offer"
     case .answer: "call_answer"
@@ -30,7 +30,7 @@ struct KnotosMessage: Hashable, Sendable {
   }
 
   /// The event on the wire: to the server an offer says `toUserId`, from it every event says `fromUserId`.
-  var packet: SocketIOPacket {
+  package var packet: SocketIOPacket {
     var members: [JSON.Member] = sender.map { [.init("fromUserId", .string($0))] } ?? []
     switch body {
     case .offer(let sdp, let callee):
@@ -52,7 +52,7 @@ struct KnotosMessage: Hashable, Sendable {
   /// Reads an event; nil when the name is unknown or a member is missing or of the wrong type.
   ///
   /// - Parameter isFromServer: then the server's word for the sender is required, for nobody else's is to be had.
-  init?(name: String, arguments: [JSON], isFromServer: Bool, callIDIfMissing: String? = nil) {
+  package init?(name: String, arguments: [JSON], isFromServer: Bool, callIDIfMissing: String? = nil) {
     guard let object = arguments.first, case .object = object else { return nil }
     if isFromServer {
       guard let sender = object["fromUserId"]?.string else { return nil }
@@ -80,7 +80,7 @@ struct KnotosMessage: Hashable, Sendable {
     }
   }
 
-  init(_ body: Body, callID: String) {
+  package init(_ body: Body, callID: String) {
     self.body = body
     self.callID = callID
   }

@@ -1,7 +1,7 @@
-internal import VirtualPeer
+package import VirtualPeer
 
 /// One Socket.IO v5 packet without attachments, the payload of an Engine.IO message.
-enum SocketIOPacket: Hashable, Sendable {
+package enum SocketIOPacket: Hashable, Sendable {
   case connect(JSON?)
   case disconnect
   case event(name: String, arguments: [JSON], acknowledgement: Int?)
@@ -9,19 +9,21 @@ enum SocketIOPacket: Hashable, Sendable {
   case connectError(JSON?)
 
   /// Why a payload is no Socket.IO packet this profile understands.
-  enum Malformation: Error, Hashable, Sendable {
+  package enum Malformation: Error, Hashable, Sendable {
     case empty, unknownType, badJSON(JSONError), eventWithoutName, acknowledgementWithoutID, badPayload
   }
 
-  init(parsing text: String) throws(Malformation) {
+  package init(parsing text: String) throws(Malformation) {
     guard let type = text.utf8.first else { throw .empty }
     var rest = text.dropFirst()
     if rest.first == "/" {
       let namespace = rest.prefix { $0 != "," }
       rest = rest.dropFirst(namespace.count + 1)
     }
-    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    // Only events and acknowledgements have an id: digits anywhere else begin the payload.
+    let digits = type == UInt8(ascii: "2") || type == UInt8(ascii: "3") ? rest.prefix { $0.isASCII && $0.isNumber } : ""
     let id = Int(digits)
+    guard digits.isEmpty || id != nil else { throw .badPayload }
     rest = rest.dropFirst(digits.count)
     let body = try Self.json(rest)
     switch type {
@@ -49,7 +51,7 @@ enum SocketIOPacket: Hashable, Sendable {
     }
   }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .connect(let body): "0" + (body.map(\.description) ?? "")
     case .disconnect: "1"

@@ -1,9 +1,9 @@
-import CallCore
+package import CallCore
 
 /// Puts the IP and transport headers, which packets do without inside the simulator, in front of them.
-enum IPPacket {
+package enum IPPacket {
   /// Appends a whole IPv4 or IPv6 packet, or returns false when there is none: addresses of two families, or too long.
-  static func append(
+  package static func append(
     _ payload: RawSpan, source: Endpoint, destination: Endpoint, transport: TransportProtocol, ecn: ECN,
     to bytes: inout [UInt8]
   ) -> Bool {

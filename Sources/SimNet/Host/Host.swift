@@ -5,6 +5,8 @@ struct Host: ~Copyable {
   let name: String
   let subject: TraceSubject
   var delegate: (any HostDelegate)?
+  /// Where packets go that no socket or stream of the simulator is for.
+  var bridge: (any HostBridge)?
   var interfaces: [InterfaceID] = []
   /// The first socket on each port; others on the same port and another address are chained to it.
   var ports: [UInt16: UInt32] = [:]

@@ -23,11 +23,25 @@ public enum PacketContent: String, CaseIterable, Sendable {
   }
 
   /// Whether the datagram is `content`, or is relayed and carries it.
-  static func matches(_ payload: RawSpan, _ content: PacketContent) -> Bool {
+  static func matches(_ payload: RawSpan, _ content: PacketContent) -> Bool { range(of: content, in: payload) != nil }
+
+  /// Where `content` lies: the datagram as a whole, or what is relayed in it.
+  static func range(of content: PacketContent, in payload: RawSpan) -> Range<Int>? {
     let outer = PacketContent(payload)
-    if outer == content { return true }
-    guard outer == .turn, let data = relayedData(in: payload) else { return false }
-    return PacketContent(payload.extracting(data)) == content
+    if outer == content { return 0..<payload.byteCount }
+    guard outer == .turn, let data = relayedData(in: payload), PacketContent(payload.extracting(data)) == content
+    else { return nil }
+    return data
+  }
+
+  /// Where the RTP packet lies in a datagram that carries one, bare or relayed.
+  package static func media(in payload: RawSpan) -> Range<Int>? {
+    let outer = PacketContent(payload)
+    if outer == .rtp { return 0..<payload.byteCount }
+    guard outer == .turn, let data = relayedData(in: payload), PacketContent(payload.extracting(data)) == .rtp else {
+      return nil
+    }
+    return data
   }
 
   /// Methods 3 (Allocate) to 9 (ChannelBind) belong to TURN (RFC 8656 section 17), method 1 to STUN.
@@ -38,7 +52,7 @@ public enum PacketContent: String, CaseIterable, Sendable {
 
   /// Where the data of a ChannelData message or of a Send or Data indication lies.
   private static func relayedData(in payload: RawSpan) -> Range<Int>? {
-    if (64...79).contains(payload.byte(at: 0) ?? 0) { return 4..<max(4, payload.byteCount) }
+    if (64...79).contains(payload.byte(at: 0) ?? 0) { return payload.byteCount < 4 ? nil : 4..<payload.byteCount }
     var offset = 20
     while let type = payload.bigEndian(UInt16.self, at: offset),
       let length = payload.bigEndian(UInt16.self, at: offset + 2)

@@ -4,6 +4,8 @@ internal import CallCore
 public struct PacketRule: Hashable, Sendable {
   /// What the datagram carries, through a relay too, or nil for anything.
   public var content: PacketContent?
+  /// Of DTLS, only this flight of the handshake, 1 to 6, or nil for any.
+  public var flight: Int?
   /// Who put it on the network, or nil for anyone. A relay sends what it forwards.
   public var sender: HostID?
   /// Whom it reaches, or nil for anyone. With a receiver it is dropped there, otherwise where it is sent.
@@ -14,9 +16,11 @@ public struct PacketRule: Hashable, Sendable {
   public var limit: Int?
 
   public init(
-    content: PacketContent? = nil, sender: HostID? = nil, receiver: HostID? = nil, skip: Int = 0, limit: Int? = nil
+    content: PacketContent? = nil, flight: Int? = nil, sender: HostID? = nil, receiver: HostID? = nil, skip: Int = 0,
+    limit: Int? = nil
   ) {
     self.content = content
+    self.flight = flight
     self.sender = sender
     self.receiver = receiver
     self.skip = skip
@@ -40,6 +44,7 @@ struct PacketRules {
   }
 
   private var entries: [Entry] = []
+  private var handshakes = DTLSHandshakes()
   private var added = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -55,10 +60,12 @@ struct PacketRules {
   /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
     var isDropped = false
+    let flight = handshakes.flight(of: payload, from: sender)
     for index in entries.indices where !isDropped {
       let rule = entries[index].rule
       guard rule.receiver == receiver, rule.sender.map({ $0 == sender }) ?? true else { continue }
       if let content = rule.content, !PacketContent.matches(payload, content) { continue }
+      if let wanted = rule.flight, flight != wanted { continue }
       entries[index].seen += 1
       let position = entries[index].seen - rule.skip
       isDropped = position > 0 && rule.limit.map { position <= $0 } ?? true

@@ -1,4 +1,4 @@
-internal import CallCore
+package import CallCore
 internal import Glibc
 
 /// What a microphone hears.
@@ -10,6 +10,17 @@ public enum MicrophoneSource: Hashable, Sendable {
   case noise
   /// Modelled speech: voiced syllables with formants, in phrases with pauses. It is not a recording of anybody.
   case speech
+}
+
+extension MicrophoneSource {
+  /// What the microphone of a peer hears first, for a program that plays it from a file.
+  package func samples(count: Int, random: RandomSource) -> [Int16] {
+    var generator = SampleGenerator(self, random: random.stream("microphone"))
+    return [Int16](unsafeUninitializedCapacity: count) { buffer, initialized in
+      generator.fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+      initialized = count
+    }
+  }
 }
 
 /// Makes the samples of a ``MicrophoneSource``: 48 kHz, mono, 16 bits, the same ones for the same stream.

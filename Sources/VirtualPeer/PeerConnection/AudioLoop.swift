@@ -7,7 +7,7 @@ final class AudioLoop {
   static let period = Interval.milliseconds(20)
   static let frameSize = audioSampleRate / 50
 
-  private unowned let connection: PeerConnection
+  private unowned let connection: SessionConnection
   private let environment: ConnectionEnvironment
   private var generator: SampleGenerator
   private var talk: TalkSpurts
@@ -18,7 +18,7 @@ final class AudioLoop {
   private let phase: Interval
   private var ticks: Int64 = 0
 
-  init(connection: PeerConnection, environment: ConnectionEnvironment) {
+  init(connection: SessionConnection, environment: ConnectionEnvironment) {
     self.connection = connection
     self.environment = environment
     let settings = environment.device.settings

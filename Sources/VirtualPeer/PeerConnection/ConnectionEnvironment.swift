@@ -1,16 +1,18 @@
 package import CallCore
 package import CallSession
 
-/// What the connections of one peer share.
+/// What the connections of one peer share: all that a media stack is given of the world.
 package final class ConnectionEnvironment {
-  let clock: PeerClock
-  let network: PeerNetwork
-  let device: Device
-  let random: RandomSource
+  package let clock: PeerClock
+  package let network: PeerNetwork
+  package let device: Device
+  package let random: RandomSource
   let media: MediaFidelity
   /// Gets every sample the speaker plays, 48 kHz mono.
-  let heard: ((Span<Int16>) -> Void)?
-  var onClose: ((PeerConnection) -> Void)?
+  package let heard: ((Span<Int16>) -> Void)?
+  var onClose: ((any PeerConnection) -> Void)?
+  /// Closed connections that still say farewell to their relays.
+  private var lingering: [any PeerConnection] = []
   private let trace: Trace
   private let peer: String
   private let keyLog: ((String) -> Void)?
@@ -30,7 +32,14 @@ package final class ConnectionEnvironment {
     self.heard = heard
   }
 
-  func makeTrace() -> ConnectionTrace { ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog) }
+  package func makeEvents() -> ConnectionEvents {
+    ConnectionEvents(ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog), clock: clock)
+  }
 
-  func connectionClosed(_ connection: PeerConnection) { onClose?(connection) }
+  package func connectionClosed(_ connection: any PeerConnection) { onClose?(connection) }
+
+  /// Keeps a closed connection alive until it is silent.
+  package func keep(_ connection: any PeerConnection) { lingering.append(connection) }
+
+  package func release(_ connection: any PeerConnection) { lingering.removeAll { $0 === connection } }
 }

@@ -52,6 +52,10 @@ struct ConnectionTrace {
     case .iceCandidate(let text, _, _): write("ice.candidate", [("candidate", text ?? "end-of-candidates")])
     case .negotiationNeeded: write("negotiation-needed", [])
     case .track(let mid): write("track", [("mid", mid)])
+    case .removeTrack(let mid): write("track.removed", [("mid", mid)])
+    case .mute(let mid): write("track.muted", [("mid", mid)])
+    case .unmute(let mid): write("track.unmuted", [("mid", mid)])
+    case .ended(let mid): write("track.ended", [("mid", mid)])
     case .selectedCandidatePairChange(let local, let remote):
       select(local, side: "local")
       let relay = trace.declare("selected.relayProtocol", TraceField("value", .symbol))
@@ -75,6 +79,7 @@ struct ConnectionTrace {
         "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),
         TraceField("lifetime", .interval))
       trace.write(kind, subject, trace.value(server), trace.value(relayed), .interval(lifetime))
+    case .streamUnneeded: return false
     case .dtlsFailed(let reason): write("dtls.failed", [("reason", reason)])
     case .remoteBye(let ssrc):
       trace.write(trace.declare("rtcp.bye", TraceField("ssrc", .integer)), subject, .integer(ssrc))

@@ -1,203 +1,68 @@
-internal import CallCore
 public import CallSession
-internal import Codecs
 public import ICE
 public import SDP
-internal import SimNet
 
 /// Who a peer connection tells what happens.
 public protocol PeerConnectionDelegate: AnyObject {
   /// Called from the run loop, never from within a call to the connection.
-  func connection(_ connection: PeerConnection, did event: SessionEvent)
+  func connection(_ connection: any PeerConnection, did event: SessionEvent)
 }
 
-/// A W3C-shaped peer connection: the call session on the sockets, timers and audio of a virtual device.
-public final class PeerConnection {
-  public weak var delegate: (any PeerConnectionDelegate)?
-
-  private var session: CallSession
-  private let environment: ConnectionEnvironment
-  private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
-  private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
-  private var timer: PeerTimer?
-  private var timerDeadline = Instant.zero
-  private var pendingEvents: [SessionEvent] = []
-  private var isClosed = false
-  private var audio: AudioLoop?
-  private var trace: ConnectionTrace
-
-  init(configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment) {
-    self.environment = environment
-    trace = environment.makeTrace()
-    session = CallSession(configuration: configuration, random: random, at: environment.clock.now)
-    updateInterfaces()
-  }
-
-  deinit { buffer.deallocate() }
+/// A W3C-shaped peer connection on a virtual device: what an app has of the media stack, whoever wrote the stack.
+public protocol PeerConnection: AnyObject {
+  var delegate: (any PeerConnectionDelegate)? { get set }
 
   // MARK: State
 
-  public var signalingState: SignalingState { session.signalingState }
-  public var connectionState: ConnectionState { session.connectionState }
-  public var iceConnectionState: ICEConnectionState { session.iceConnectionState }
-  public var hasRemoteDescription: Bool { session.hasRemoteDescription }
+  var signalingState: SignalingState { get }
+  var connectionState: ConnectionState { get }
+  var iceConnectionState: ICEConnectionState { get }
+  var hasRemoteDescription: Bool { get }
 
-  public func statistics() -> StatsReport { session.statistics(at: environment.clock.now) }
+  /// The statistics, or those of the last time that the stack gave any.
+  func statistics() -> StatsReport
 
   // MARK: Negotiation
 
-  /// Adds the microphone, and with it starts the device's audio unit.
-  public func addAudio() {
-    session.addAudioTransceiver()
-    environment.device.startAudioUnit()
-    let loop = AudioLoop(connection: self, environment: environment)
-    audio = loop
-    loop.start()
-    drain()
-  }
+  /// Adds a track of the microphone, and with the first starts the device's audio unit (W3C `addTrack`).
+  @discardableResult
+  func addAudio() throws(SessionError) -> Transceiver.ID
 
-  public func createOffer() throws(SessionError) -> SessionDescriptionText { try session.createOffer() }
+  /// Adds a transceiver (W3C `addTransceiver`); one that receives plays what comes.
+  @discardableResult
+  func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID
 
-  public func createAnswer() throws(SessionError) -> SessionDescriptionText { try session.createAnswer() }
+  /// Ends a sender's track; its transceiver goes on to receive (W3C `removeTrack`).
+  func removeAudio(_ sender: Transceiver.ID) throws(SessionError)
 
-  public func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    defer { drain() }
-    try session.setLocalDescription(description, at: environment.clock.now)
-  }
+  /// Holds or resumes, once negotiated (W3C `direction`).
+  func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError)
 
-  public func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    defer { drain() }
-    try session.setRemoteDescription(description, at: environment.clock.now)
-  }
+  /// Ends a transceiver for good (W3C `stop`).
+  func stop(_ transceiver: Transceiver.ID) throws(SessionError)
+
+  func createOffer() throws(SessionError) -> SessionDescriptionText
+  func createAnswer() throws(SessionError) -> SessionDescriptionText
+  func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError)
+  func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError)
 
   /// Adds a remote candidate (`candidate:…`), or with nil says that there are no more.
-  public func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
-    defer { drain() }
-    try session.addICECandidate(candidate, mid: mid, mLineIndex: mLineIndex, at: environment.clock.now)
-  }
+  func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError)
 
   /// Makes the next offer restart ICE (W3C `restartIce`).
-  public func restartICE() {
-    session.restartICE()
-    drain()
-  }
+  func restartICE()
 
-  /// Enables or disables the microphone's track; disabled, silence is sent (W3C `track.enabled`).
-  public func setAudioEnabled(_ enabled: Bool) { session.setAudioEnabled(enabled) }
+  /// Enables or disables a sender's track, or with nil every one; disabled, silence is sent (W3C `track.enabled`).
+  func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID?)
 
   /// Closes everything. No event follows.
-  public func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    delegate = nil
-    session.close(at: environment.clock.now)
-    drain()
-    audio?.stop()
-    audio = nil
-    timer?.cancel()
-    timer = nil
-    for (_, socket) in sockets { environment.network.close(socket) }
-    sockets = []
-    environment.device.stopAudioUnit()
-    environment.connectionClosed(self)
-  }
+  func close()
 
-  // MARK: Interfaces
+  /// The device's interfaces came, went or changed their addresses.
+  func updateInterfaces()
+}
 
-  /// Opens a socket on each new address, and drops those whose address is gone.
-  func updateInterfaces() {
-    guard !isClosed else { return }
-    var current: [(interface: LocalInterface, socket: UDPSocket)] = []
-    for interface in environment.network.activeInterfaces {
-      for address in interface.addresses where !address.isLoopback {
-        if let known = sockets.firstIndex(where: { $0.interface.socket.address == address }) {
-          current.append(sockets.remove(at: known))
-        } else if let opened = open(address, of: interface) {
-          current.append(opened)
-        }
-      }
-    }
-    for (_, socket) in sockets { environment.network.close(socket) }
-    sockets = current
-    session.setInterfaces(current.map(\.interface), at: environment.clock.now)
-    drain()
-  }
-
-  private func open(
-    _ address: IPAddress, of interface: NetworkInterface
-  ) -> (interface: LocalInterface, socket: UDPSocket)? {
-    let opened = environment.network.openDatagramSocket(address: address) { [unowned self] datagram, path in
-      session.receive(datagram, on: path, at: environment.clock.now)
-      drain()
-    }
-    guard let opened else { return nil }
-    let local = Endpoint(address, port: environment.network.simulator.localEndpoint(of: opened).port)
-    let description = LocalInterface(socket: local, name: interface.name, networkType: interface.type.rawValue)
-    return (description, opened)
-  }
-
-  // MARK: Audio
-
-  func sendAudio(_ samples: Span<Int16>) {
-    session.sendAudio(samples, at: environment.clock.now)
-    drain()
-  }
-
-  func sendAudio(_ level: AudioLevel, duration: Interval) {
-    session.sendAudio(level, duration: duration, at: environment.clock.now)
-    drain()
-  }
-
-  /// Pulls `count` samples from the jitter buffer; the result says how loud they are, nil when nothing plays yet.
-  func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
-    session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
-  }
-
-  // MARK: Pump
-
-  private func drain() {
-    var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
-    let wake = pump(
-      &session, buffer: &output,
-      send: { datagram, path in
-        if let index = sockets.firstIndex(where: { $0.interface.socket == path.local }) {
-          environment.network.simulator.send(datagram, from: sockets[index].socket, to: path.remote, ecn: path.ecn)
-        }
-      },
-      event: { pendingEvents.append($0) })
-    _ = output.finalize(for: buffer)
-    schedule(wake)
-    deliverEvents()
-  }
-
-  /// Keeps a timer for the session's deadline. One that is early is left alone: deadlines move back with every packet,
-  /// and asking the session once too often costs less than a new timer each time.
-  private func schedule(_ wake: Wake) {
-    guard let deadline = wake.deadline else {
-      timer?.cancel()
-      timer = nil
-      return
-    }
-    guard timer == nil || deadline < timerDeadline else { return }
-    timer?.cancel()
-    timerDeadline = deadline
-    timer = environment.clock.schedule(at: deadline) { [unowned self] in
-      timer = nil
-      session.advance(to: environment.clock.now)
-      drain()
-    }
-  }
-
-  /// Traces events at once; tells the delegate from the run loop, so that it is never re-entered.
-  private func deliverEvents() {
-    guard !pendingEvents.isEmpty else { return }
-    var forDelegate: [SessionEvent] = []
-    for event in pendingEvents where trace.write(event) { forDelegate.append(event) }
-    pendingEvents.removeAll(keepingCapacity: true)
-    guard !forDelegate.isEmpty, delegate != nil else { return }
-    environment.clock.schedule(after: .zero) { [weak self] in
-      guard let self else { return }
-      for event in forDelegate { delegate?.connection(self, did: event) }
-    }
-  }
+extension PeerConnection {
+  /// Enables or disables every track.
+  public func setAudioEnabled(_ enabled: Bool) { setAudioEnabled(enabled, of: nil) }
 }

@@ -8,21 +8,26 @@ public final class PeerConnectionFactory {
   private var count = 0
   private var open: [Weak] = []
 
-  private struct Weak { weak var connection: PeerConnection? }
+  private let stack: any MediaStack
 
-  package init(configuration: SessionConfiguration, environment: ConnectionEnvironment) {
+  private struct Weak { weak var connection: (any PeerConnection)? }
+
+  package init(
+    configuration: SessionConfiguration, environment: ConnectionEnvironment, stack: any MediaStack = SessionStack()
+  ) {
     self.configuration = configuration
     self.environment = environment
+    self.stack = stack
     environment.onClose = { [unowned self] closed in
       open.removeAll { $0.connection == nil || $0.connection === closed }
     }
   }
 
   /// A new connection, gathering on the interfaces that are up.
-  public func make() -> PeerConnection {
+  public func make() -> any PeerConnection {
     count += 1
-    let connection = PeerConnection(
-      configuration: configuration, random: environment.random.scoped("connection/\(count)"), environment: environment)
+    let connection = stack.makeConnection(
+      configuration, random: environment.random.scoped("connection/\(count)"), environment: environment)
     open.append(Weak(connection: connection))
     return connection
   }
@@ -33,9 +38,10 @@ public final class PeerConnectionFactory {
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
 
   /// The connections that are not closed.
-  package var openConnections: [PeerConnection] { open.compactMap(\.connection) }
+  package var openConnections: [any PeerConnection] { open.compactMap(\.connection) }
 
   package func interfacesChanged() {
+    stack.interfacesChanged()
     for connection in openConnections { connection.updateInterfaces() }
   }
 }

@@ -61,9 +61,11 @@ public final class PeerNetwork {
   // MARK: Streams
 
   /// Opens a stream to a server. It reports `connected` or `closed` later, never from within this call.
-  public func connect(to remote: Endpoint) -> PeerStream {
+  ///
+  /// - Parameter address: the host's address to connect from, or nil for the one that datagrams would leave from.
+  public func connect(from address: IPAddress? = nil, to remote: Endpoint) -> PeerStream {
     do throws(StreamError) {
-      let id = try simulator.connect(host, to: remote)
+      let id = try simulator.connect(host, from: address, to: remote)
       let stream = PeerStream(id: id, remote: remote, network: self)
       streams[id] = stream
       return stream
@@ -135,9 +137,14 @@ public final class PeerStream {
 
   /// Whether the host still has the address this stream was made from.
   public var isLocalAddressAlive: Bool {
-    guard let id, let path = network.simulator.path(of: id, of: network.host) else { return false }
-    return network.hasAddress(path.local.address)
+    local.map { network.hasAddress($0.address) } ?? false
   }
+
+  /// This end of the stream; nil when it is over.
+  public var local: Endpoint? { id.flatMap { network.simulator.path(of: $0, of: network.host)?.local } }
+
+  /// Bytes sent and not yet acknowledged.
+  public var queuedByteCount: Int { id.map { network.simulator.queuedByteCount(of: $0, of: network.host) } ?? 0 }
 
   /// Queues bytes. What exceeds the send buffer, or comes after the end, is lost with the stream.
   public func send(_ bytes: [UInt8]) {

@@ -2,10 +2,11 @@ package import CallCore
 package import STUN
 
 /// A STUN server as a host of the world.
-package final class STUNServerHost: DatagramServerHost<STUNBindingServer> {
+package final class STUNServerHost: SocketServerHost<STUNBindingServer> {
   package static let port: UInt16 = 3_478
 
-  package init(runtime: HostRuntime, delay: Interval = .zero) {
-    super.init(machine: STUNBindingServer(), runtime: runtime, port: Self.port, delay: delay)
+  package init(runtime: HostRuntime, transports: Set<Path.Transport> = [.udp], delay: Interval = .zero) {
+    super.init(
+      machine: STUNBindingServer(), runtime: runtime, port: Self.port, transports: transports, delay: delay)
   }
 }

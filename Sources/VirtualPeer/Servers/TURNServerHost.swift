@@ -3,7 +3,7 @@ package import STUN
 package import TURN
 
 /// A TURN server as a host of the world: relays are sockets of its own.
-package final class TURNServerHost: DatagramServerHost<TURNServer> {
+package final class TURNServerHost: SocketServerHost<TURNServer> {
   package static let port: UInt16 = 3_478
 
   private let trace: Trace
@@ -12,8 +12,8 @@ package final class TURNServerHost: DatagramServerHost<TURNServer> {
   private let relayClosed: TraceKind
 
   package init(
-    configuration: TURNServer.Configuration, runtime: HostRuntime, delay: Interval = .zero,
-    random: consuming RandomStream, trace: Trace, name: String
+    configuration: TURNServer.Configuration, runtime: HostRuntime, transports: Set<Path.Transport> = [.udp],
+    delay: Interval = .zero, random: consuming RandomStream, trace: Trace, name: String
   ) {
     self.trace = trace
     subject = trace.subject(name)
@@ -23,28 +23,36 @@ package final class TURNServerHost: DatagramServerHost<TURNServer> {
     relayClosed = trace.declare("turn.relay-closed", TraceField("relayed", .endpoint), TraceField("reason", .symbol))
     super.init(
       machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: Self.port,
-      delay: delay)
+      transports: transports, delay: delay)
   }
 
   override func handle(_ event: TURNServer.Event) {
     switch event {
     case .openRelay(let relay, let client, let username):
       trace.write(relayOpened, subject, trace.value(relay), trace.value(client), trace.value(username))
-      if !open(relay) { machine.relayUnavailable(relay, at: runtime.clock.now) }
+      if open(relay) {
+        machine.relayOpened(relay, at: runtime.clock.now)
+      } else {
+        machine.relayUnavailable(relay, at: runtime.clock.now)
+      }
     case .closeRelay(let relay, _, let reason):
       trace.write(relayClosed, subject, trace.value(relay), trace.value("\(reason)"))
       close(relay)
     }
   }
 
+  override func streamEnded(_ path: Path, _ end: TURNStream.End) {
+    machine.streamClosed(path, isMalformed: end == .malformed, at: runtime.clock.now)
+  }
+
   // MARK: Faults
 
   package var allocationCount: Int { machine.allocationCount }
 
-  /// Forgets everything, as a crash does.
+  /// Forgets everything, as a crash does; connections end with it.
   package func restart() {
     machine.restart(at: runtime.clock.now)
-    drain()
+    resetStreams()
   }
 
   package func expireNonces() { machine.expireNonces() }

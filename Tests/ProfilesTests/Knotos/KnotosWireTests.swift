@@ -65,6 +65,11 @@ import VirtualPeer
     #expect(
       try SocketIOPacket(parsing: #"2/admin,17["x",1]"#)
         == .event(name: "x", arguments: [.integer(1)], acknowledgement: 17))
+    // An error has no id: the number is its payload, and an id that is no number is none.
+    #expect(try SocketIOPacket(parsing: "442") == .connectError(42))
+    #expect(throws: SocketIOPacket.Malformation.badPayload) {
+      try SocketIOPacket(parsing: #"299999999999999999999["x"]"#)
+    }
     #expect(try SocketIOPacket(parsing: "317[]") == .acknowledgement(id: 17, arguments: []))
     #expect(try SocketIOPacket(parsing: #"0{"sid":"s"}"#) == .connect(["sid": "s"]))
     #expect(try SocketIOPacket(parsing: "1") == .disconnect)

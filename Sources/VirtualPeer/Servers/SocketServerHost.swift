@@ -1,8 +1,8 @@
 package import CallCore
 internal import SimNet
 
-/// Runs a sans-IO server on a host: one socket at its port, its timers, and whether it answers at all.
-package class DatagramServerHost<Machine: SansIO & ~Copyable> {
+/// Runs a sans-IO server on a host: sockets and connections at its port, its timers, and whether it answers at all.
+package class SocketServerHost<Machine: SansIO & ~Copyable> {
   let runtime: HostRuntime
   var machine: Machine
   /// While true nothing is heard and nothing is said (`stun.silent`).
@@ -10,14 +10,19 @@ package class DatagramServerHost<Machine: SansIO & ~Copyable> {
   /// How long every datagram waits before it leaves.
   private let delay: Interval
   private let port: UInt16
+  private let transports: Set<Path.Transport>
   private(set) var sockets: [(endpoint: Endpoint, socket: UDPSocket)] = []
+  private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var timer: PeerTimer?
 
-  init(machine: consuming Machine, runtime: HostRuntime, port: UInt16, delay: Interval) {
+  init(
+    machine: consuming Machine, runtime: HostRuntime, port: UInt16, transports: Set<Path.Transport>, delay: Interval
+  ) {
     self.machine = machine
     self.runtime = runtime
     self.port = port
+    self.transports = transports
     self.delay = delay
   }
 
@@ -30,7 +35,39 @@ package class DatagramServerHost<Machine: SansIO & ~Copyable> {
 
   /// Begins to listen on every address.
   package func start() {
-    for endpoint in endpoints { open(endpoint) }
+    if transports.contains(.udp) { for endpoint in endpoints { open(endpoint) } }
+    if transports.contains(.tcp) { runtime.network.listen(on: port) { [unowned self] in accept($0) } }
+  }
+
+  private func accept(_ accepted: PeerStream) {
+    guard let local = accepted.local else { return }
+    let path = Path(local: local, remote: accepted.remote, transport: .tcp)
+    let stream = TURNStream(accepted)
+    streams.append((path, stream))
+    stream.onMessage = { [unowned self] message in
+      guard !isSilent else { return }
+      machine.receive(message, on: path, at: runtime.clock.now)
+      drain()
+    }
+    stream.onEnd = { [unowned self] end in
+      streams.removeAll { $0.path == path }
+      streamEnded(path, end)
+      drain()
+    }
+  }
+
+  /// A client's connection is gone.
+  func streamEnded(_ path: Path, _ end: TURNStream.End) {}
+
+  /// Ends every client's connection with an RST.
+  package func resetStreams() {
+    let ended = streams
+    streams = []
+    for (path, stream) in ended {
+      stream.abort()
+      streamEnded(path, .closed)
+    }
+    drain()
   }
 
   @discardableResult
@@ -56,6 +93,8 @@ package class DatagramServerHost<Machine: SansIO & ~Copyable> {
     timer = nil
     for (_, socket) in sockets { runtime.network.close(socket) }
     sockets = []
+    for (_, stream) in streams { stream.abort() }
+    streams = []
   }
 
   /// What the server asks of its host.
@@ -80,14 +119,19 @@ package class DatagramServerHost<Machine: SansIO & ~Copyable> {
     drain()
   }
 
-  private func send(_ datagram: RawSpan, _ path: Path) {
-    guard !isSilent, let socket = sockets.first(where: { $0.endpoint == path.local })?.socket else { return }
-    guard delay > .zero else {
-      return runtime.network.simulator.send(datagram, from: socket, to: path.remote, ecn: path.ecn)
-    }
-    let bytes = datagram.copied
-    runtime.clock.schedule(after: delay) { [unowned self] in
-      runtime.network.simulator.send(bytes.span.bytes, from: socket, to: path.remote, ecn: path.ecn)
+  private func send(_ message: RawSpan, _ path: Path) {
+    guard !isSilent else { return }
+    guard delay > .zero else { return sendNow(message, path) }
+    let bytes = message.copied
+    runtime.clock.schedule(after: delay) { [unowned self] in sendNow(bytes.span.bytes, path) }
+  }
+
+  private func sendNow(_ message: RawSpan, _ path: Path) {
+    switch path.transport {
+    case .udp:
+      guard let socket = sockets.first(where: { $0.endpoint == path.local })?.socket else { return }
+      runtime.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
+    case .tcp: streams.first { $0.path == path.unmarked }?.stream.send(message)
     }
   }
 }

@@ -1,0 +1,41 @@
+/// A WAV file of 16-bit mono PCM at 48 kHz. The lengths in its header are filled in at the end.
+package final class WAVFile {
+  private static let sampleRate: UInt32 = 48_000
+  private static let headerSize = 44
+  private let sink: FileSink
+
+  package init(path: String) throws(FileError) {
+    sink = try FileSink(path: path)
+    sink.write(Self.header(dataSize: 0).span.bytes)
+  }
+
+  package func append(_ samples: Span<Int16>) {
+    // RIFF is little-endian, as are all machines this runs on.
+    samples.withUnsafeBufferPointer { sink.write(UnsafeRawBufferPointer($0)) }
+  }
+
+  package func close() throws(FileError) {
+    let dataSize = UInt32(clamping: sink.byteCount - Self.headerSize)
+    sink.patch(Self.header(dataSize: dataSize), at: 0)
+    try sink.close()
+  }
+
+  static func header(dataSize: UInt32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
+    bytes += "RIFF".utf8
+    append(dataSize &+ UInt32(headerSize - 8))
+    bytes += "WAVEfmt ".utf8
+    append(UInt32(16))
+    // WAVE_FORMAT_PCM, one channel.
+    append(UInt16(1))
+    append(UInt16(1))
+    append(sampleRate)
+    append(sampleRate * 2)
+    append(UInt16(2))
+    append(UInt16(16))
+    bytes += "data".utf8
+    append(dataSize)
+    return bytes
+  }
+}

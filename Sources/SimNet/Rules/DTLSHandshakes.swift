@@ -1,0 +1,40 @@
+internal import CallCore
+
+/// Tells the flights of DTLS 1.2 handshakes apart (RFC 6347 section 4.2.4, figure 1).
+///
+/// Certificates and what follows ChangeCipherSpec look alike from both sides, so it remembers who said ClientHello.
+struct DTLSHandshakes {
+  private var clients: [HostID] = []
+
+  /// The flight, 1 to 6, that a datagram begins with; nil when it is no part of a handshake.
+  mutating func flight(of datagram: RawSpan, from sender: HostID) -> Int? {
+    guard let range = PacketContent.range(of: .dtls, in: datagram) else { return nil }
+    let record = datagram.extracting(range)
+    let isClient = clients.contains(sender)
+    guard record.byte(at: 0) == 22, record.bigEndian(UInt16.self, at: 3) == 0 else {
+      // ChangeCipherSpec, and Finished under the keys it announces.
+      return [20, 22].contains(record.byte(at: 0)) ? (isClient ? 5 : 6) : nil
+    }
+    switch record.byte(at: 13) {
+    case 1:
+      if !isClient { clients.append(sender) }
+      return Self.hasCookie(record) ? 3 : 1
+    case 2:
+      clients.removeAll { $0 == sender }
+      return 4
+    case 3: return 2
+    case 4: return 6
+    case 11: return isClient ? 5 : 4
+    case 12, 13, 14: return 4
+    case 15, 16: return 5
+    default: return nil
+    }
+  }
+
+  /// Behind the headers of record and message come version, random and session identifier, and then the cookie.
+  private static func hasCookie(_ hello: RawSpan) -> Bool {
+    let session = 13 + 12 + 2 + 32
+    guard let length = hello.byte(at: session) else { return false }
+    return hello.byte(at: session + 1 + Int(length)).map { $0 > 0 } ?? false
+  }
+}

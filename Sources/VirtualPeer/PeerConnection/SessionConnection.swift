@@ -1,0 +1,260 @@
+internal import CallCore
+internal import CallSession
+internal import Codecs
+internal import ICE
+internal import SDP
+internal import SimNet
+
+/// Our call session on the sockets, timers and audio of a virtual device.
+final class SessionConnection: PeerConnection {
+  weak var delegate: (any PeerConnectionDelegate)?
+
+  private var session: CallSession
+  private let environment: ConnectionEnvironment
+  private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
+  /// Connections to TURN servers, by the paths that the session knows them by.
+  private var streams: [(path: Path, stream: TURNStream)] = []
+  private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+  private var timer: PeerTimer?
+  private var timerDeadline = Instant.zero
+  private var isClosed = false
+  private var audio: AudioLoop?
+  private var events: ConnectionEvents
+
+  init(configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment) {
+    self.environment = environment
+    events = environment.makeEvents()
+    session = CallSession(configuration: configuration, random: random, at: environment.clock.now)
+    updateInterfaces()
+  }
+
+  deinit { buffer.deallocate() }
+
+  // MARK: State
+
+  var signalingState: SignalingState { session.signalingState }
+  var connectionState: ConnectionState { session.connectionState }
+  var iceConnectionState: ICEConnectionState { session.iceConnectionState }
+  var hasRemoteDescription: Bool { session.hasRemoteDescription }
+
+  func statistics() -> StatsReport { session.statistics(at: environment.clock.now) }
+
+  // MARK: Negotiation
+
+  /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
+  var transceivers: [Transceiver] { session.transceivers }
+
+  /// Adds a track of the microphone, and with the first starts the device's audio unit (W3C `addTrack`).
+  @discardableResult
+  func addAudio() throws(SessionError) -> Transceiver.ID {
+    defer { drain() }
+    let sender = try session.addTrack(.audio)
+    startAudio()
+    return sender
+  }
+
+  /// Adds a transceiver (W3C `addTransceiver`); one that receives plays what comes.
+  @discardableResult
+  func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID {
+    defer { drain() }
+    let transceiver = try session.addAudioTransceiver(direction: direction)
+    startAudio()
+    return transceiver
+  }
+
+  /// Ends a sender's track; its transceiver goes on to receive (W3C `removeTrack`).
+  func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+    defer { drain() }
+    try session.removeTrack(sender)
+  }
+
+  /// Holds or resumes, once negotiated (W3C `direction`).
+  func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
+    defer { drain() }
+    try session.setDirection(direction, of: transceiver)
+  }
+
+  /// Ends a transceiver for good (W3C `stop`).
+  func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
+    defer { drain() }
+    try session.stop(transceiver)
+  }
+
+  private func startAudio() {
+    guard audio == nil else { return }
+    environment.device.startAudioUnit()
+    let loop = AudioLoop(connection: self, environment: environment)
+    audio = loop
+    loop.start()
+  }
+
+  func createOffer() throws(SessionError) -> SessionDescriptionText { try session.createOffer() }
+
+  func createAnswer() throws(SessionError) -> SessionDescriptionText { try session.createAnswer() }
+
+  func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    defer { drain() }
+    try session.setLocalDescription(description, at: environment.clock.now)
+  }
+
+  func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    defer { drain() }
+    try session.setRemoteDescription(description, at: environment.clock.now)
+  }
+
+  /// Adds a remote candidate (`candidate:…`), or with nil says that there are no more.
+  func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
+    defer { drain() }
+    try session.addICECandidate(candidate, mid: mid, mLineIndex: mLineIndex, at: environment.clock.now)
+  }
+
+  /// Makes the next offer restart ICE (W3C `restartIce`).
+  func restartICE() {
+    session.restartICE()
+    drain()
+  }
+
+  /// Enables or disables a sender's track, or every one; disabled, silence is sent (W3C `track.enabled`).
+  func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
+    session.setAudioEnabled(enabled, of: sender)
+  }
+
+  /// Closes everything. No event follows. Sockets stay until relays have been given back, a second at most.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    delegate = nil
+    environment.keep(self)
+    session.close(at: environment.clock.now)
+    drain()
+    audio?.stop()
+    audio = nil
+    environment.device.stopAudioUnit()
+    environment.connectionClosed(self)
+  }
+
+  /// The closed session has said all it had to say.
+  private func letGo() {
+    for (_, socket) in sockets { environment.network.close(socket) }
+    sockets = []
+    for (_, stream) in streams { stream.close() }
+    streams = []
+    environment.release(self)
+  }
+
+  // MARK: Interfaces
+
+  /// Opens a socket on each new address, and drops those whose address is gone.
+  func updateInterfaces() {
+    guard !isClosed else { return }
+    var current: [(interface: LocalInterface, socket: UDPSocket)] = []
+    for interface in environment.network.activeInterfaces {
+      for address in interface.addresses where !address.isLoopback {
+        if let known = sockets.firstIndex(where: { $0.interface.socket.address == address }) {
+          current.append(sockets.remove(at: known))
+        } else if let opened = open(address, of: interface) {
+          current.append(opened)
+        }
+      }
+    }
+    for (_, socket) in sockets { environment.network.close(socket) }
+    sockets = current
+    session.setInterfaces(current.map(\.interface), at: environment.clock.now)
+    drain()
+  }
+
+  private func open(
+    _ address: IPAddress, of interface: NetworkInterface
+  ) -> (interface: LocalInterface, socket: UDPSocket)? {
+    let opened = environment.network.openDatagramSocket(address: address) { [unowned self] datagram, path in
+      session.receive(datagram, on: path, at: environment.clock.now)
+      drain()
+    }
+    guard let opened else { return nil }
+    let local = Endpoint(address, port: environment.network.simulator.localEndpoint(of: opened).port)
+    let description = LocalInterface(socket: local, name: interface.name, networkType: interface.type.rawValue)
+    return (description, opened)
+  }
+
+  // MARK: Audio
+
+  func sendAudio(_ samples: Span<Int16>) {
+    session.sendAudio(samples, at: environment.clock.now)
+    drain()
+  }
+
+  func sendAudio(_ level: AudioLevel, duration: Interval) {
+    session.sendAudio(level, duration: duration, at: environment.clock.now)
+    drain()
+  }
+
+  /// Pulls `count` samples from the jitter buffer; the result says how loud they are, nil when nothing plays yet.
+  func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
+    session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
+  }
+
+  // MARK: Pump
+
+  private func drain() {
+    var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+    let wake = pump(
+      &session, buffer: &output,
+      send: { message, path in send(message, path) },
+      event: { event in
+        if case .streamUnneeded(let path) = event { closeStream(path) } else { events.append(event) }
+      })
+    _ = output.finalize(for: buffer)
+    schedule(wake)
+    events.deliver(from: self)
+    if isClosed, wake == .never { letGo() }
+  }
+
+  private func send(_ message: RawSpan, _ path: Path) {
+    guard let index = sockets.firstIndex(where: { $0.interface.socket == path.local }) else { return }
+    switch path.transport {
+    case .udp:
+      environment.network.simulator.send(message, from: sockets[index].socket, to: path.remote, ecn: path.ecn)
+    case .tcp: stream(on: path.unmarked).send(message)
+    }
+  }
+
+  /// The connection that the session calls `path`, opened when there is none.
+  private func stream(on path: Path) -> TURNStream {
+    if let known = streams.first(where: { $0.path == path }) { return known.stream }
+    let stream = TURNStream(environment.network.connect(from: path.local.address, to: path.remote))
+    streams.append((path, stream))
+    stream.onMessage = { [unowned self] message in
+      session.receive(message, on: path, at: environment.clock.now)
+      drain()
+    }
+    stream.onEnd = { [unowned self] end in
+      streams.removeAll { $0.path == path }
+      session.streamClosed(path, isMalformed: end == .malformed, at: environment.clock.now)
+      drain()
+    }
+    return stream
+  }
+
+  private func closeStream(_ path: Path) {
+    streams.first { $0.path == path }?.stream.close()
+    streams.removeAll { $0.path == path }
+  }
+
+  /// Keeps a timer for the session's deadline. One that is early is left alone: deadlines move back with every packet,
+  /// and asking the session once too often costs less than a new timer each time.
+  private func schedule(_ wake: Wake) {
+    guard let deadline = wake.deadline else {
+      timer?.cancel()
+      timer = nil
+      return
+    }
+    guard timer == nil || deadline < timerDeadline else { return }
+    timer?.cancel()
+    timerDeadline = deadline
+    timer = environment.clock.schedule(at: deadline) { [unowned self] in
+      timer = nil
+      session.advance(to: environment.clock.now)
+      drain()
+    }
+  }
+}
