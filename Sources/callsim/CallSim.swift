@@ -14,7 +14,8 @@ struct CallSim: ParsableCommand {
     version: RunEnvironment.version,
     subcommands: [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      SchemaCommand.self, DoctorCommand.self, WorkerCommand.self,
+      SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,
+      WorkerCommand.self,
     ])
 }
 

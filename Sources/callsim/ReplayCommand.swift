@@ -28,8 +28,14 @@ struct ReplayCommand: ParsableCommand {
     name: .customLong("set"), help: ArgumentHelp("Stands in for a value of vars or matrix.", valueName: "key=value"))
   var overrides: [String] = []
 
+  @Option(
+    name: .customLong("peer"),
+    help: ArgumentHelp("A program takes the place of a peer's stack.", valueName: "name=external:command"))
+  var programs: [String] = []
+
   func run() throws {
-    let overrides = try overrides.map { try Assignment.parse($0, option: "--set") }
+    let overrides =
+      try overrides.map { try Assignment.parse($0, option: "--set") } + programs.map(Assignment.parseProgram)
     let limit = try until.map(Self.time)
     let (name, paths) = try resolveTarget()
     let collection = ScenarioCollection(

@@ -132,7 +132,7 @@ struct RunCommand: ParsableCommand {
   }
 
   private func header(_ plan: SuitePlan) -> SuiteHeader {
-    var words = scenarios.overrides.map { "--set \($0)" }
+    var words = scenarios.overrides.map { "--set \($0)" } + scenarios.programs.map { "--peer \($0)" }
     words += tag.map { "--tag \($0)" }
     if let text { words.append("-k \(text)") }
     if let cell { words.append("--cell \(cell)") }

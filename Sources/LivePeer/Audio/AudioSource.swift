@@ -1,0 +1,59 @@
+internal import Glibc
+
+/// What a live call's microphone hears: 48 kHz, mono, 16 bits.
+package struct AudioSource {
+  package static let sampleRate = 48_000
+
+  private enum Kind {
+    case silence
+    case tone(step: Double)
+    /// Played again from the start when it ends.
+    case recording([Int16])
+    case echo(AudioEcho)
+  }
+
+  private let kind: Kind
+  private var phase = 0.0
+  private var position = 0
+
+  private init(_ kind: Kind) { self.kind = kind }
+
+  package static var silence: AudioSource { AudioSource(.silence) }
+
+  /// A sine wave at a quarter of full scale, in hertz.
+  package static func tone(_ frequency: Double) -> AudioSource {
+    AudioSource(.tone(step: 2 * Double.pi * frequency / Double(sampleRate)))
+  }
+
+  package static func recording(_ samples: [Int16]) -> AudioSource {
+    AudioSource(samples.isEmpty ? .silence : .recording(samples))
+  }
+
+  static func echo(_ echo: AudioEcho) -> AudioSource { AudioSource(.echo(echo)) }
+
+  /// Tells what was heard, for sources that say it again.
+  func heard(_ samples: Span<Int16>) {
+    if case .echo(let echo) = kind { echo.append(samples) }
+  }
+
+  /// Writes the next samples over all of `samples`.
+  package mutating func fill(_ samples: UnsafeMutableBufferPointer<Int16>) {
+    switch kind {
+    case .silence: samples.initialize(repeating: 0)
+    case .tone(let step):
+      for index in samples.indices {
+        samples.initializeElement(at: index, to: Int16((sin(phase) * 8_000).rounded()))
+        phase += step
+        if phase > 2 * Double.pi { phase -= 2 * Double.pi }
+      }
+    case .recording(let recorded):
+      for index in samples.indices {
+        samples.initializeElement(at: index, to: recorded[position])
+        position += 1
+        if position == recorded.count { position = 0 }
+      }
+    case .echo(let echo):
+      for index in samples.indices { samples.initializeElement(at: index, to: echo.next()) }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package import CallCore
+package import CallSession
+internal import Formats
+
+/// What a user asks of a live call.
+package struct CallSettings {
+  package enum Play: Hashable, Sendable {
+    case silence
+    case tone(Double)
+    case file(String)
+    /// What is heard, back to who said it.
+    case echo
+  }
+
+  package var play = Play.silence
+  /// A WAV file for what is heard.
+  package var record: String?
+  package var servers: [ICEServer] = []
+  package var relayOnly = false
+  package var relayRefresh = RelayRefresh()
+  package var interfaces = InterfaceFilter()
+  package var ports: ClosedRange<UInt16> = 0...0
+  package var audio = AudioSettings()
+  /// How long the call is to last once it is connected; nil for as long as the other side likes.
+  package var duration: Interval?
+  /// How long it may take from the two descriptions to the connection.
+  package var setupTimeout = Interval.seconds(30)
+  package var stats = StatsOutput.none
+  /// A file for NSS key log lines, so that captures can be decrypted.
+  package var keyLog: String?
+
+  package init() {}
+
+  /// A new connection as these settings want it.
+  func makeConnection(on loop: SocketLoop) throws(FileError) -> LiveConnection {
+    let random = RandomSource.system
+    var session = SessionConfiguration.live(wallClock: loop.wallClock(), random: random)
+    session.iceServers = servers
+    session.iceTransportPolicy = relayOnly ? .relay : .all
+    session.relayRefresh = relayRefresh
+    session.audio = audio
+    var configuration = LiveConfiguration(session: session, random: random)
+    configuration.interfaces = interfaces
+    configuration.ports = ports
+    let microphone = try play.source()
+    let connection = LiveConnection(configuration, world: loop)
+    connection.microphone = microphone
+    return connection
+  }
+}
+
+/// How statistics are shown while a call lasts.
+package enum StatsOutput: Sendable { case none, lines, json }
+
+extension CallSettings.Play {
+  func source() throws(FileError) -> AudioSource {
+    switch self {
+    case .silence: .silence
+    case .tone(let frequency): .tone(frequency)
+    case .file(let path): .recording(try WAVRecording(path: path).samples)
+    case .echo: .echo(AudioEcho())
+    }
+  }
+}
+
+extension CallSettings.Play: LosslessStringConvertible {
+  /// Parses `silence`, `echo`, `tone:440` or the name of a file.
+  package init?(_ text: String) {
+    switch text {
+    case "": return nil
+    case "silence": self = .silence
+    case "echo": self = .echo
+    case _ where text.hasPrefix("tone:"):
+      guard let frequency = Double(text.dropFirst(5)), frequency > 0, frequency < 24_000 else { return nil }
+      self = .tone(frequency)
+    default: self = .file(text)
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .silence: "silence"
+    case .echo: "echo"
+    case .tone(let frequency): "tone:\(frequency)"
+    case .file(let path): path
+    }
+  }
+}

@@ -1,0 +1,171 @@
+internal import CallCore
+package import CallSession
+internal import DTLS
+package import Formats
+internal import ICE
+internal import SDP
+
+/// One call from first description to end: the connection, its files, its statistics, and why it ended.
+package final class LiveCall {
+  /// Gets lines for people.
+  package var log: (String) -> Void = { _ in }
+  /// Gets JSON lines and descriptions, for programs.
+  package var output: (String) -> Void = { _ in }
+  /// Gets a description, complete with candidates.
+  package var onLocalDescription: ((SessionDescriptionText) -> Void)?
+  package var onEnd: ((CallEnd) -> Void)?
+
+  package let connection: LiveConnection
+  package private(set) var end: CallEnd?
+  package private(set) var selectedPair: (local: CandidateSummary, remote: CandidateSummary)?
+
+  private let settings: CallSettings
+  private let loop: SocketLoop
+  private var recording: WAVFile?
+  private var keyLog: FileSink?
+  private var setupTimer = LoopTimer {}
+  private var durationTimer = LoopTimer {}
+  private var statsTimer = LoopTimer {}
+  private var statsLine = StatsLine()
+  private var connectedAt: Instant?
+  /// Whether a description waits for its candidates.
+  private var isGathering = false
+  private var dtlsFailure: String?
+  private var serverError: String?
+  private var wasRefusedByServer = false
+
+  package init(_ settings: CallSettings, loop: SocketLoop) throws(FileError) {
+    self.settings = settings
+    self.loop = loop
+    connection = try settings.makeConnection(on: loop)
+    if let path = settings.record { recording = try WAVFile(path: path) }
+    if let path = settings.keyLog { keyLog = try FileSink(path: path, keepsEveryLine: true) }
+    setupTimer = loop.makeTimer { [unowned self] in finish(.setupTimeout) }
+    durationTimer = loop.makeTimer { [unowned self] in hangUp() }
+    statsTimer = loop.makeTimer { [unowned self] in showStatistics() }
+    connection.onEvent = { [unowned self] in handle($0) }
+    connection.onAudio = { [unowned self] in recording?.append($0) }
+  }
+
+  deinit { for timer in [setupTimer, durationTimer, statsTimer] { loop.remove(timer) } }
+
+  private var wasUp: Bool { connectedAt != nil }
+
+  // MARK: Descriptions
+
+  /// Makes an offer; ``onLocalDescription`` gets it when gathering is complete.
+  package func offer() throws(SessionError) {
+    try connection.addAudio()
+    try connection.setLocalDescription(connection.createOffer())
+    isGathering = true
+  }
+
+  /// Takes an offer and makes the answer; ``onLocalDescription`` gets it when gathering is complete.
+  package func answer(_ offer: String) throws(SessionError) {
+    try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
+    try connection.addAudio()
+    try connection.setLocalDescription(connection.createAnswer())
+    isGathering = true
+    setupTimer.deadline = loop.now + settings.setupTimeout
+  }
+
+  package func accept(answer: String) throws(SessionError) {
+    try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: answer))
+    setupTimer.deadline = loop.now + settings.setupTimeout
+  }
+
+  private func gatheringIsComplete() {
+    guard isGathering else { return }
+    isGathering = false
+    if let description = connection.localDescription { onLocalDescription?(description) }
+  }
+
+  // MARK: The end
+
+  package func hangUp() { finish(wasUp ? .localHangup : .cancelled) }
+
+  /// Ends the call because a description cannot be used.
+  package func fail(_ error: SessionError) {
+    finish(EndCode(error), detail: error == .noCommonCodec ? nil : error.reason)
+  }
+
+  package func finish(_ code: EndCode, detail: String? = nil) {
+    guard end == nil else { return }
+    let reached = CallEnd(code, wasUp: wasUp, detail: detail)
+    end = reached
+    if wasUp, settings.stats != .none { showStatistics() }
+    for timer in [setupTimer, durationTimer, statsTimer] { timer.deadline = nil }
+    connection.close()
+    do throws(FileError) {
+      try recording?.close()
+      try keyLog?.close()
+    } catch {
+      log("\(error)")
+    }
+    recording = nil
+    keyLog = nil
+    onEnd?(reached)
+  }
+
+  // MARK: Events
+
+  private func handle(_ event: SessionEvent) {
+    switch event {
+    case .iceGatheringStateChange(.complete): gatheringIsComplete()
+    case .iceConnectionStateChange(let state): log("ICE \(state.rawValue)")
+    case .connectionStateChange(let state): connectionChanged(to: state)
+    case .dtlsStateChange(.closed): finish(wasUp ? .remoteHangup : .dtlsFailed)
+    case .dtlsFailed(let reason): dtlsFailure = reason
+    case .selectedCandidatePairChange(let local, let remote):
+      selectedPair = (local, remote)
+      log("path \(local.text) <-> \(remote.text)")
+    case .iceServerError(let server, let code, let reason):
+      // 401 and 403: not these credentials; 441: not this user (RFC 8656 section 19).
+      if [401, 403, 441].contains(code) { wasRefusedByServer = true }
+      serverError = "\(server): \(code) \(reason)"
+      log("server \(server): \(code) \(reason)")
+    case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
+    default: break
+    }
+  }
+
+  private func connectionChanged(to state: ConnectionState) {
+    log(state.rawValue)
+    switch state {
+    case .connected where connectedAt == nil:
+      connectedAt = loop.now
+      setupTimer.deadline = nil
+      durationTimer.deadline = settings.duration.map { loop.now + $0 }
+      if settings.stats != .none { statsTimer.deadline = loop.now + .seconds(1) }
+    case .failed: fail()
+    default: break
+    }
+  }
+
+  private func fail() {
+    switch dtlsFailure {
+    case "fingerprint-mismatch"?: finish(.fingerprintMismatch)
+    case let reason?: finish(.dtlsFailed, detail: reason)
+    case nil: finish(wasRefusedByServer ? .turnAuth : .iceFailed, detail: serverError)
+    }
+  }
+
+  // MARK: Statistics
+
+  private func showStatistics() {
+    let report = connection.statistics()
+    switch settings.stats {
+    case .none: return
+    case .lines: log(statsLine.text(for: report, at: loop.now, since: connectedAt ?? loop.now))
+    case .json: output(report.json(timestamp: loop.unixMilliseconds).description + "\n")
+    }
+    // Whole seconds from the connection on, however late each line was.
+    let elapsed = (loop.now - (connectedAt ?? loop.now)).nanoseconds / 1_000_000_000
+    statsTimer.deadline = connectedAt.map { $0 + .seconds(elapsed + 1) }
+  }
+}
+
+extension CandidateSummary {
+  /// For people: `host 10.0.0.1:5000`.
+  var text: String { "\(candidateType) \(endpoint)" + (relayProtocol.map { " over \($0)" } ?? "") }
+}

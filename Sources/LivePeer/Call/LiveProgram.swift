@@ -1,0 +1,256 @@
+internal import CallCore
+internal import CallSession
+internal import Formats
+internal import Glibc
+internal import SDP
+
+/// `callsim live`: one of its ways to get a call going, run to the end of the call.
+package final class LiveProgram {
+  package enum Mode {
+    /// Makes an offer and takes the answer by files, or by standard output and input where there is no file.
+    case offer(localPath: String?, remotePath: String?)
+    /// Takes an offer and makes the answer, likewise.
+    case answer(localPath: String?, remotePath: String?)
+    /// Answers whoever calls over HTTP: until a signal comes, or for one call.
+    case serve(host: String, port: Int, once: Bool)
+    /// Calls another program's HTTP endpoint.
+    case call(HTTPPlace)
+  }
+
+  private let mode: Mode
+  private let settings: CallSettings
+  private let loop = SocketLoop()
+  private let output: (String) -> Void
+  private let log: (String) -> Void
+  private var call: LiveCall?
+  private var exchange: DescriptionExchange?
+  private var service: CallService?
+  private var end: CallEnd?
+  private var failure: (any Error)?
+
+  /// - Parameters:
+  ///   - output: standard output: descriptions and JSON.
+  ///   - log: lines for people.
+  package init(
+    _ mode: Mode, _ settings: CallSettings, output: @escaping (String) -> Void, log: @escaping (String) -> Void
+  ) {
+    self.mode = mode
+    self.settings = settings
+    self.output = output
+    self.log = log
+  }
+
+  /// Runs the call to its end.
+  ///
+  /// - Returns: the end of the last call, or nil when there was none.
+  package func run() throws -> CallEnd? {
+    let signals = SignalWatch([SIGINT, SIGTERM], on: loop) { [unowned self] in interrupt() }
+    defer { withExtendedLifetime(signals) {} }
+    switch mode {
+    case .offer(let local, let remote): try exchange(local, remote, isOfferer: true)
+    case .answer(let local, let remote): try exchange(local, remote, isOfferer: false)
+    case .serve(let host, let port, let once): try serve(host, port, once: once)
+    case .call(let place): try call(place)
+    }
+    if let failure { throw failure }
+    return end
+  }
+
+  /// Hangs up; a second time, or without a call, just stops.
+  private func interrupt() {
+    if let call, call.end == nil { return call.hangUp() }
+    loop.stop()
+  }
+
+  private func makeCall() throws(FileError) -> LiveCall {
+    let made = try LiveCall(settings, loop: loop)
+    made.log = log
+    made.output = output
+    call = made
+    return made
+  }
+
+  /// Turns the loop until the call is over and has said farewell.
+  private func runToEnd(of call: LiveCall) {
+    loop.run()
+    while !call.connection.isSilent, call.end != nil { loop.turn() }
+  }
+
+  // MARK: Files and pasting
+
+  private func exchange(_ local: String?, _ remote: String?, isOfferer: Bool) throws {
+    let exchange = DescriptionExchange(
+      localPath: local, remotePath: remote, asJSON: settings.stats == .json, loop: loop, output: output)
+    self.exchange = exchange
+    let call = try makeCall()
+    call.onEnd = { [unowned self] in finish($0) }
+    call.onLocalDescription = { [unowned self] description in
+      do throws(FileError) {
+        try exchange.send(description)
+        if isOfferer { awaitAnswer(remote) }
+      } catch {
+        fail(error)
+      }
+    }
+    if isOfferer {
+      try call.offer()
+    } else {
+      if remote == nil { log("paste the offer; an empty line ends it") }
+      exchange.awaitRemote(isAnswer: false) { [unowned self] in
+        take($0)
+      } onFailure: { [unowned self] in
+        fail($0)
+      }
+    }
+    runToEnd(of: call)
+  }
+
+  private func awaitAnswer(_ remote: String?) {
+    log(remote.map { "waiting for the answer in \($0)" } ?? "paste the answer; an empty line ends it")
+    exchange?.awaitRemote(isAnswer: true) { [unowned self] in
+      take($0)
+    } onFailure: { [unowned self] in
+      fail($0)
+    }
+  }
+
+  /// Takes the remote description.
+  private func take(_ sdp: String) {
+    guard let call else { return }
+    do throws(SessionError) {
+      if call.connection.signalingState == .haveLocalOffer {
+        try call.accept(answer: sdp)
+      } else {
+        try call.answer(sdp)
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  private func fail(_ error: any Error) {
+    failure = error
+    call?.finish(.signallingFailure)
+  }
+
+  private func finish(_ end: CallEnd) {
+    self.end = end
+    loop.stop()
+  }
+
+  // MARK: HTTP
+
+  private func serve(_ host: String, _ port: Int, once: Bool) throws {
+    let service = CallService(
+      loop: loop, log: log, makeCall: { [unowned self] () throws(FileError) in try makeCall() },
+      onEnd: { [unowned self] end in
+        self.end = end
+        if once { loop.stop() }
+      })
+    // Other threads only ever hand the service to the loop, on whose thread it lives.
+    nonisolated(unsafe) let confined = service
+    let inbox = SendableLoop(loop)
+    let server = try HTTPServer(host: host, port: port) { request, answer in
+      inbox.enqueue { confined.handle(request, answer) }
+    }
+    self.service = service
+    log(
+      "open http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)/ in a browser, or call it with callsim live --call"
+    )
+    loop.run()
+    service.hangUp()
+    while call?.connection.isSilent == false { loop.turn() }
+    server.stop()
+  }
+
+  private func call(_ place: HTTPPlace) throws {
+    let client = HTTPClient()
+    let call = try makeCall()
+    call.onLocalDescription = { [unowned self] offer in post(offer, to: place, client) }
+    call.onEnd = { [unowned self] end in
+      if let resource, end.code != .remoteHangup {
+        client.send(HTTPRequest("DELETE", resource), to: place.host, port: place.port) { _ in }
+      }
+      finish(end)
+    }
+    try call.offer()
+    runToEnd(of: call)
+    client.stop()
+  }
+
+  /// The call's place on the other program's endpoint, once it has one.
+  private var resource: String?
+
+  private func post(_ offer: SessionDescriptionText, to place: HTTPPlace, _ client: HTTPClient) {
+    let request = HTTPRequest("POST", place.path, contentType: "application/sdp", body: [UInt8](offer.sdp.utf8))
+    nonisolated(unsafe) let program = self
+    let inbox = SendableLoop(loop)
+    client.send(request, to: place.host, port: place.port) { result in
+      inbox.enqueue { program.answered(result) }
+    }
+  }
+
+  private func answered(_ result: Result<HTTPResponse, any Error>) {
+    switch result {
+    case .success(let response) where response.status == 201:
+      resource = response.headers.first { $0.name.lowercased() == "location" }?.value
+      take(String(decoding: response.body, as: UTF8.self))
+    case .success(let response):
+      let text = String(decoding: response.body, as: UTF8.self).split(separator: "\n").first ?? ""
+      call?.finish(
+        response.status == 406 ? .codecMismatch : .signallingFailure, detail: "\(response.status) \(text)")
+    case .failure(let error): call?.finish(.signallingFailure, detail: "\(error)")
+    }
+  }
+}
+
+/// The loop as other threads may have it: to hand it work.
+private struct SendableLoop: @unchecked Sendable {
+  private let loop: SocketLoop
+
+  init(_ loop: SocketLoop) { self.loop = loop }
+
+  func enqueue(_ job: @escaping @Sendable () -> Void) { loop.enqueue(job) }
+}
+
+/// An `http:` address, taken apart.
+package struct HTTPPlace: Sendable, LosslessStringConvertible {
+  package let host: String
+  package let port: Int
+  package let path: String
+
+  package init?(_ text: String) {
+    guard text.hasPrefix("http://") else { return nil }
+    let rest = text.dropFirst(7)
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    guard let authority = HostAndPort(String(rest[..<slash]), defaultPort: 80) else { return nil }
+    host = authority.host
+    port = authority.port
+    path = slash == rest.endIndex ? "/" : String(rest[slash...])
+  }
+
+  package var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)" }
+}
+
+/// `host:port`, with IPv6 addresses in brackets.
+package struct HostAndPort: Sendable {
+  package let host: String
+  package let port: Int
+
+  package init?(_ text: String, defaultPort: Int? = nil) {
+    var host = text[...]
+    let bracket = text.lastIndex(of: "]") ?? text.startIndex
+    if let colon = text[bracket...].lastIndex(of: ":") {
+      host = text[..<colon]
+      guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
+      port = Int(number)
+    } else if let defaultPort {
+      port = defaultPort
+    } else {
+      return nil
+    }
+    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { return nil }
+    self.host = String(host)
+  }
+}

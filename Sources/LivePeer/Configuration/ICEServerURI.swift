@@ -1,0 +1,100 @@
+package import CallCore
+package import CallSession
+internal import Glibc
+
+/// A STUN or TURN server as its URI names it (RFC 7064, RFC 7065), before the name is resolved.
+package struct ICEServerURI: Hashable, Sendable {
+  package let text: String
+  package let kind: ICEServer.Kind
+  package let host: String
+  package let port: UInt16
+  package let transport: Path.Transport
+
+  /// Parses `stun:host[:port]` or `turn:host[:port][?transport=udp|tcp]`.
+  package init(_ text: String) throws(InvalidURI) {
+    self.text = text
+    guard let colon = text.firstIndex(of: ":") else {
+      throw InvalidURI(uri: text, reason: "a server is written stun:host:port or turn:host:port")
+    }
+    switch text[..<colon].lowercased() {
+    case "stun": kind = .stun
+    case "turn": kind = .turn
+    case let scheme: throw InvalidURI(uri: text, reason: "'\(scheme):' is not supported; stun: and turn: are")
+    }
+    let parts = text[text.index(after: colon)...].split(
+      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    transport = try Self.transport(parts.count == 2 ? parts[1] : nil, kind: kind, uri: text)
+    (host, port) = try Self.hostAndPort(parts[0], uri: text)
+  }
+
+  private static func transport(
+    _ query: Substring?, kind: ICEServer.Kind, uri: String
+  ) throws(InvalidURI) -> Path.Transport {
+    switch query?.lowercased() {
+    case nil: return .udp
+    case "transport=udp"? where kind == .turn: return .udp
+    case "transport=tcp"? where kind == .turn: return .tcp
+    default: throw InvalidURI(uri: uri, reason: "only turn: may end in ?transport=udp or ?transport=tcp")
+    }
+  }
+
+  private static func hostAndPort(_ text: Substring, uri: String) throws(InvalidURI) -> (String, UInt16) {
+    var host = text
+    var port: UInt16 = 3_478
+    let bracket = text.lastIndex(of: "]") ?? text.startIndex
+    if let colon = text[bracket...].lastIndex(of: ":") {
+      host = text[..<colon]
+      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else {
+        throw InvalidURI(uri: uri, reason: "the port must be 1 to 65535")
+      }
+      port = number
+    }
+    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { throw InvalidURI(uri: uri, reason: "the host is missing") }
+    return (String(host), port)
+  }
+
+  /// The same, when it must be one kind of server.
+  package init(_ text: String, kind: ICEServer.Kind) throws(InvalidURI) {
+    try self.init(text)
+    guard self.kind == kind else { throw InvalidURI(uri: text, reason: "'\(kind):' is wanted here") }
+  }
+
+  /// Every address of the host, as servers a session can use.
+  package func resolve(as user: TURNUser = TURNUser(username: "", credential: "")) throws(InvalidURI) -> [ICEServer] {
+    let (username, credential) = user.credentials
+    return try addresses().map {
+      ICEServer(
+        kind: kind, endpoint: Endpoint($0, port: port), transport: transport, username: username,
+        credential: credential)
+    }
+  }
+
+  /// Asks the system's resolver, which may take its time: for before a call, not in one.
+  private func addresses() throws(InvalidURI) -> [IPAddress] {
+    if let address = IPAddress(host) { return [address] }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, nil, &hints, &list)
+    guard code == 0 else {
+      throw InvalidURI(uri: text, reason: "'\(host)' has no address: \(String(cString: gai_strerror(code)))")
+    }
+    defer { freeaddrinfo(list) }
+    var found: [IPAddress] = []
+    var next = list
+    while let entry = next?.pointee {
+      next = entry.ai_next
+      guard let address = entry.ai_addr, let endpoint = SocketAddress.endpoint(at: address) else { continue }
+      if !found.contains(endpoint.address) { found.append(endpoint.address) }
+    }
+    return found
+  }
+}
+
+/// A server URI that cannot be used.
+package struct InvalidURI: Error, Hashable, CustomStringConvertible {
+  package let uri: String
+  package let reason: String
+  package var description: String { "\(uri): \(reason)" }
+}

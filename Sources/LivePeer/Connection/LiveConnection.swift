@@ -1,0 +1,294 @@
+package import CallCore
+package import CallSession
+package import DTLS
+package import ICE
+package import SDP
+
+/// How a live connection is made.
+package struct LiveConfiguration {
+  package var session: SessionConfiguration
+  package var interfaces = InterfaceFilter()
+  /// Ports that sockets are bound to; 0 lets the system choose.
+  package var ports: ClosedRange<UInt16> = 0...0
+  package var random: RandomSource
+  /// How long after the first track the first frame is recorded.
+  package var audioPhase = Interval.zero
+
+  package init(session: SessionConfiguration, random: RandomSource) {
+    self.session = session
+    self.random = random
+  }
+}
+
+/// The call session on real sockets: the live counterpart of the simulator's peer connection.
+package final class LiveConnection {
+  /// Gets every event that is not about a single packet, from the world's thread, never from within a call to the
+  /// connection.
+  package var onEvent: ((SessionEvent) -> Void)?
+  /// Gets what the speaker plays: 48 kHz mono.
+  package var onAudio: ((Span<Int16>) -> Void)?
+  package var microphone = AudioSource.silence
+
+  private let world: any LiveWorld
+  private let configuration: LiveConfiguration
+  private var session: CallSession
+  private var sockets: [(interface: LocalInterface, socket: any LiveSocket)] = []
+  /// Connections to TURN servers, by the paths that the session knows them by.
+  private var streams: [(path: Path, stream: TURNStream)] = []
+  private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+  private var sessionTimer = LoopTimer {}
+  private var eventTimer = LoopTimer {}
+  private var interfaceTimer = LoopTimer {}
+  private var audio: AudioDevice?
+  private var pendingEvents: [SessionEvent] = []
+  private var addresses: [InterfaceAddress] = []
+  package private(set) var isClosed = false
+  /// Whether a closed connection has said all it had to say, and holds no socket any more.
+  package private(set) var isSilent = false
+  /// Itself, while it is closed and still has something to say.
+  private var lingering: LiveConnection?
+
+  private static let interfaceCheckPeriod = Interval.seconds(2)
+
+  package init(_ configuration: LiveConfiguration, world: any LiveWorld) {
+    self.world = world
+    self.configuration = configuration
+    session = CallSession(configuration: configuration.session, random: configuration.random, at: world.now)
+    sessionTimer = world.makeTimer { [unowned self] in advance() }
+    eventTimer = world.makeTimer { [unowned self] in deliverEvents() }
+    interfaceTimer = world.makeTimer { [unowned self] in checkInterfaces() }
+    checkInterfaces()
+  }
+
+  deinit {
+    buffer.deallocate()
+    // Before the world, which sockets do not keep alive.
+    for (_, socket) in sockets { socket.close() }
+    for (_, stream) in streams { stream.close() }
+    for timer in [sessionTimer, eventTimer, interfaceTimer] { world.remove(timer) }
+  }
+
+  // MARK: State
+
+  package var signalingState: SignalingState { session.signalingState }
+  package var connectionState: ConnectionState { session.connectionState }
+  package var iceConnectionState: ICEConnectionState { session.iceConnectionState }
+  package var dtlsState: DTLSTransportState { session.dtlsState }
+  package var iceGatheringState: ICEGatheringState { session.iceGatheringState }
+  /// The local description with the candidates found so far (W3C `localDescription`).
+  package var localDescription: SessionDescriptionText? { session.localDescription }
+  package var interfaces: [LocalInterface] { sockets.map(\.interface) }
+
+  package func statistics() -> StatsReport { session.statistics(at: world.now) }
+
+  // MARK: Negotiation
+
+  /// Sends the microphone in a track, and plays what the far side sends.
+  @discardableResult
+  package func addAudio() throws(SessionError) -> Transceiver.ID {
+    defer { drain() }
+    let sender = try session.addTrack(.audio)
+    if audio == nil {
+      audio = AudioDevice(connection: self, world: world, firstFrame: world.now + configuration.audioPhase)
+    }
+    return sender
+  }
+
+  package func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+    defer { drain() }
+    try session.removeTrack(sender)
+  }
+
+  package func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID) {
+    session.setAudioEnabled(enabled, of: sender)
+  }
+
+  package func createOffer() throws(SessionError) -> SessionDescriptionText {
+    defer { drain() }
+    return try session.createOffer()
+  }
+
+  package func createAnswer() throws(SessionError) -> SessionDescriptionText {
+    defer { drain() }
+    return try session.createAnswer()
+  }
+
+  package func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    defer { drain() }
+    try session.setLocalDescription(description, at: world.now)
+  }
+
+  package func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    defer { drain() }
+    try session.setRemoteDescription(description, at: world.now)
+    resolveNames(in: description)
+  }
+
+  /// Adds a remote candidate (`candidate:…`); nil or empty text is the end of candidates.
+  package func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
+    defer { drain() }
+    try session.addICECandidate(candidate, mid: mid, mLineIndex: mLineIndex, at: world.now)
+    if let candidate { resolveName(in: candidate, mid: mid, mLineIndex: mLineIndex) }
+  }
+
+  /// The session knows addresses only. A candidate with a name is put before it again when the link has said whose the
+  /// name is; not for relays, which would tell their server (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
+  private func resolveName(in text: String, mid: String?, mLineIndex: Int?) {
+    guard configuration.session.iceTransportPolicy == .all, let candidate = ICECandidate(text),
+      case .name(let name) = candidate.address
+    else { return }
+    world.resolve(multicastName: name) { [weak self] address in
+      guard let self, !isClosed else { return }
+      var resolved = candidate
+      resolved.address = .ip(address)
+      try? session.addICECandidate(resolved.description, mid: mid, mLineIndex: mLineIndex, at: world.now)
+      drain()
+    }
+  }
+
+  private func resolveNames(in description: SessionDescriptionText) {
+    var section = -1
+    for line in description.sdp.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("m=") { section += 1 }
+      guard line.hasPrefix("a=candidate:"), section >= 0 else { continue }
+      resolveName(in: String(line.dropFirst(2)), mid: nil, mLineIndex: section)
+    }
+  }
+
+  /// Makes the next offer restart ICE (W3C `restartIce`).
+  package func restartICE() {
+    session.restartICE()
+    drain()
+  }
+
+  /// Says goodbye and closes everything. No event follows. Sockets stay until relays have been given back, a second at
+  /// most: then ``isSilent``.
+  package func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    lingering = self
+    onEvent = nil
+    audio?.stop()
+    audio = nil
+    eventTimer.deadline = nil
+    interfaceTimer.deadline = nil
+    session.close(at: world.now)
+    drain()
+  }
+
+  private func fallSilent() {
+    isSilent = true
+    sessionTimer.deadline = nil
+    for (_, socket) in sockets { socket.close() }
+    sockets = []
+    for (_, stream) in streams { stream.close() }
+    streams = []
+    lingering = nil
+  }
+
+  // MARK: Interfaces
+
+  /// Opens a socket on each new address, and drops those whose address is gone.
+  private func checkInterfaces() {
+    interfaceTimer.deadline = world.now + Self.interfaceCheckPeriod
+    let found = configuration.interfaces.select(from: world.addresses)
+    guard found != addresses else { return }
+    addresses = found
+    var current: [(interface: LocalInterface, socket: any LiveSocket)] = []
+    for address in found {
+      if let known = sockets.firstIndex(where: { $0.interface.socket.address == address.address }) {
+        current.append(sockets.remove(at: known))
+      } else if let socket = open(address) {
+        let interface = LocalInterface(socket: socket.local, name: address.name, networkType: address.networkType)
+        current.append((interface, socket))
+      }
+    }
+    for (_, socket) in sockets { socket.close() }
+    sockets = current
+    session.setInterfaces(current.map(\.interface), at: world.now)
+    drain()
+  }
+
+  private func open(_ address: InterfaceAddress) -> (any LiveSocket)? {
+    // An address that went away since it was listed, or one whose duplicate detection is under way, has no socket.
+    try? world.openSocket(on: address, ports: configuration.ports) { [unowned self] datagram, path in
+      session.receive(datagram, on: path, at: world.now)
+      drain()
+    }
+  }
+
+  // MARK: Audio
+
+  func sendAudio(_ samples: Span<Int16>) {
+    session.sendAudio(samples, at: world.now)
+    drain()
+  }
+
+  func playAudio(_ count: Int, into output: inout OutputSpan<Int16>) {
+    _ = session.playAudio(sampleCount: count, into: &output, at: world.now)
+  }
+
+  // MARK: Pump
+
+  private func advance() {
+    session.advance(to: world.now)
+    drain()
+  }
+
+  private func drain() {
+    guard !isSilent else { return }
+    var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+    let wake = pump(
+      &session, buffer: &output,
+      send: { message, path in send(message, path) },
+      event: { event in
+        switch event {
+        case .mediaSent, .mediaReceived: break
+        case .streamUnneeded(let path): closeStream(path)
+        default:
+          pendingEvents.append(event)
+          if !isClosed { eventTimer.deadline = .zero }
+        }
+      })
+    _ = output.finalize(for: buffer)
+    sessionTimer.deadline = wake.deadline
+    if isClosed, wake == .never { fallSilent() }
+  }
+
+  private func send(_ message: RawSpan, _ path: Path) {
+    guard let index = sockets.firstIndex(where: { $0.interface.socket == path.local }) else { return }
+    switch path.transport {
+    case .udp: sockets[index].socket.send(message, to: path.remote, ecn: path.ecn)
+    case .tcp: stream(on: path.unmarked)?.send(message)
+    }
+  }
+
+  /// The connection that the session calls `path`, opened when there is none.
+  private func stream(on path: Path) -> TURNStream? {
+    if let known = streams.first(where: { $0.path == path }) { return known.stream }
+    guard let address = addresses.first(where: { $0.address == path.local.address }) else { return nil }
+    let stream = TURNStream(world.openStream(from: address, to: path.remote))
+    streams.append((path, stream))
+    stream.onMessage = { [unowned self] message in
+      session.receive(message, on: path, at: world.now)
+      drain()
+    }
+    stream.onEnd = { [unowned self] end in
+      streams.removeAll { $0.path == path }
+      session.streamClosed(path, isMalformed: end == .malformed, at: world.now)
+      drain()
+    }
+    return stream
+  }
+
+  private func closeStream(_ path: Path) {
+    streams.first { $0.path == path }?.stream.close()
+    streams.removeAll { $0.path == path }
+  }
+
+  private func deliverEvents() {
+    let events = pendingEvents
+    pendingEvents = []
+    for event in events { onEvent?(event) }
+  }
+}

@@ -1,0 +1,54 @@
+package import CallCore
+
+/// Everything outside a live connection: clock, timers and sockets. The machine's own is ``SocketLoop``; a test scripts
+/// another.
+package protocol LiveWorld: AnyObject {
+  var now: Instant { get }
+
+  /// The addresses that sockets may be opened on now.
+  var addresses: [InterfaceAddress] { get }
+
+  /// A timer that is not set. It lives until ``remove(_:)``.
+  func makeTimer(_ handler: @escaping () -> Void) -> LoopTimer
+  func remove(_ timer: LoopTimer)
+
+  /// - Parameter receive: gets each datagram with the path it came on, on the world's thread.
+  func openSocket(
+    on address: InterfaceAddress, ports: ClosedRange<UInt16>, receive: @escaping (RawSpan, Path) -> Void
+  ) throws(SystemError) -> any LiveSocket
+
+  /// Opens a TCP connection. That it cannot be had is reported later, never from within this call.
+  func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream
+
+  /// Asks the link who has a `.local` name. The answer comes later, once, or never.
+  func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void)
+}
+
+extension LiveWorld {
+  /// A world where nobody has such a name.
+  package func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void) {}
+}
+
+/// A UDP socket that is bound to one address.
+package protocol LiveSocket: AnyObject {
+  var local: Endpoint { get }
+
+  /// Sends a datagram, or loses it as a full link would.
+  func send(_ datagram: RawSpan, to remote: Endpoint, ecn: ECN)
+  func close()
+}
+
+/// A TCP connection to a server.
+package protocol LiveStream: AnyObject {
+  /// Gets what arrives; the bytes are lent for the duration of the call.
+  var onBytes: ((RawSpan) -> Void)? { get set }
+  /// Called once when the connection failed or the other side closed it.
+  var onEnd: (() -> Void)? { get set }
+
+  /// Sends a message whole, or not at all when too much is waiting.
+  func send(_ message: RawSpan)
+  /// Ends the connection once everything is sent. Nothing is reported any more.
+  func close()
+  /// Ends the connection now. Nothing is reported any more.
+  func abort()
+}

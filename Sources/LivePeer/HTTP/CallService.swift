@@ -1,0 +1,165 @@
+internal import CallCore
+internal import CallSession
+internal import DTLS
+internal import Formats
+internal import ICE
+internal import SDP
+
+/// The HTTP endpoint of `callsim live --serve`: a page for browsers, and the offer/answer exchange of WHIP (RFC 9725)
+/// that the page and `callsim live --call` use.
+///
+///     GET    /            the page
+///     POST   /offer       an offer (application/sdp): 201, the answer, and the call's place
+///     PATCH  /call/N      more candidates (application/trickle-ice-sdpfrag): 204
+///     GET    /call/N      state and statistics (application/json)
+///     DELETE /call/N      hangs up: 200
+///
+/// One call at a time. Everything happens on the call's loop.
+final class CallService {
+  typealias Answer = @Sendable (HTTPResponse) -> Void
+
+  /// Makes each call, with its log and output in place.
+  private let makeCall: () throws(FileError) -> LiveCall
+  private let log: (String) -> Void
+  /// Called when a call is over.
+  private let onEnd: (CallEnd) -> Void
+  private let loop: SocketLoop
+  private var call: LiveCall?
+  private var number = 0
+  /// Whoever waits for the answer's candidates.
+  private var pendingAnswer: Answer?
+
+  init(
+    loop: SocketLoop, log: @escaping (String) -> Void, makeCall: @escaping () throws(FileError) -> LiveCall,
+    onEnd: @escaping (CallEnd) -> Void
+  ) {
+    self.loop = loop
+    self.log = log
+    self.makeCall = makeCall
+    self.onEnd = onEnd
+  }
+
+  func hangUp() { call?.hangUp() }
+
+  func handle(_ request: HTTPRequest, _ answer: @escaping Answer) {
+    switch (request.method, request.path) {
+    case ("GET", "/"), ("HEAD", "/"):
+      answer(HTTPResponse(200, [("Content-Type", "text/html; charset=utf-8")], body: PackageResources.call_html))
+    case ("POST", "/offer"), ("POST", "/"): begin(request, answer)
+    case (_, "/"), (_, "/offer"): answer(Self.methodNotAllowed("GET, POST"))
+    case (_, let path) where path.hasPrefix("/call/"): resource(request, answer)
+    default: answer(HTTPResponse(404, text: "there is nothing at \(request.path)\n"))
+    }
+  }
+
+  // MARK: Calls
+
+  private func begin(_ request: HTTPRequest, _ answer: @escaping Answer) {
+    guard Self.has(request, type: "application/sdp") else {
+      return answer(HTTPResponse(415, text: "an offer is application/sdp\n"))
+    }
+    guard call == nil else { return answer(HTTPResponse(409, text: "busy: there is a call\n")) }
+    let offer = String(decoding: request.body, as: UTF8.self)
+    do {
+      let made = try makeCall()
+      number += 1
+      call = made
+      log("call \(number) comes in")
+      made.onLocalDescription = { [unowned self] description in answerIsReady(description.sdp) }
+      made.onEnd = { [unowned self] end in ended(end) }
+      pendingAnswer = answer
+      try made.answer(offer)
+    } catch let error as SessionError {
+      refuse(error)
+    } catch {
+      answer(HTTPResponse(500, text: "\(error)\n"))
+    }
+  }
+
+  private func answerIsReady(_ sdp: String) {
+    let headers = [("Content-Type", "application/sdp"), ("Location", "/call/\(number)")]
+    pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](sdp.utf8)))
+    pendingAnswer = nil
+  }
+
+  private func refuse(_ error: SessionError) {
+    let answer = pendingAnswer
+    pendingAnswer = nil
+    call?.fail(error)
+    let status = error == .noCommonCodec ? 406 : 400
+    answer?(HTTPResponse(status, text: "\(EndCode(error).rawValue): \(error.reason)\n"))
+  }
+
+  private func ended(_ end: CallEnd) {
+    pendingAnswer?(HTTPResponse(503, text: "\(end)\n"))
+    pendingAnswer = nil
+    log("call \(number) ended: \(end)")
+    call = nil
+    onEnd(end)
+  }
+
+  // MARK: One call
+
+  private func resource(_ request: HTTPRequest, _ answer: @escaping Answer) {
+    guard let call, request.path == "/call/\(number)" else {
+      return answer(HTTPResponse(404, text: "that call is over\n"))
+    }
+    switch request.method {
+    case "GET": answer(HTTPResponse(200, text: status(of: call).description, type: "application/json"))
+    case "PATCH": trickle(request, call, answer)
+    case "DELETE":
+      call.finish(.remoteHangup)
+      answer(HTTPResponse(200, text: "hung up\n"))
+    default: answer(Self.methodNotAllowed("GET, PATCH, DELETE"))
+    }
+  }
+
+  /// Takes candidates as RFC 8840 section 9 writes them.
+  private func trickle(_ request: HTTPRequest, _ call: LiveCall, _ answer: Answer) {
+    guard Self.has(request, type: "application/trickle-ice-sdpfrag") else {
+      return answer(HTTPResponse(415, text: "candidates are application/trickle-ice-sdpfrag\n"))
+    }
+    var mid: String?
+    for line in String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline) {
+      do throws(SessionError) {
+        if line.hasPrefix("a=mid:") {
+          mid = String(line.dropFirst(6))
+        } else if line.hasPrefix("a=candidate:") {
+          try call.connection.addICECandidate(String(line.dropFirst(2)), mid: mid, mLineIndex: mid == nil ? 0 : nil)
+        } else if line == "a=end-of-candidates" {
+          try call.connection.addICECandidate(nil, mid: mid, mLineIndex: mid == nil ? 0 : nil)
+        }
+      } catch {
+        return answer(HTTPResponse(400, text: "\(error)\n"))
+      }
+    }
+    answer(HTTPResponse(204))
+  }
+
+  private func status(of call: LiveCall) -> JSON {
+    let connection = call.connection
+    var members: [JSON.Member] = [
+      JSON.Member("connectionState", .string(connection.connectionState.rawValue)),
+      JSON.Member("iceConnectionState", .string(connection.iceConnectionState.rawValue)),
+      JSON.Member("dtlsState", .string(connection.dtlsState.rawValue)),
+      JSON.Member("signalingState", .string(connection.signalingState.rawValue)),
+    ]
+    if let pair = call.selectedPair {
+      members.append(
+        JSON.Member("pair", ["local": .string(pair.local.text), "remote": .string(pair.remote.text)]))
+    }
+    members.append(JSON.Member("stats", connection.statistics().json(timestamp: loop.unixMilliseconds)))
+    return .object(members)
+  }
+
+  // MARK: HTTP
+
+  private static func has(_ request: HTTPRequest, type: String) -> Bool {
+    request.contentType.lowercased().split(separator: ";").first.map { $0.allSatisfy { $0 != " " } && $0 == type }
+      ?? false
+  }
+
+  private static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
+    HTTPResponse(405, [("Allow", allowed)])
+  }
+}

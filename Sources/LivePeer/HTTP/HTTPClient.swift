@@ -1,0 +1,80 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// One HTTP/1.1 request at a time, for calling another program's endpoint.
+package final class HTTPClient: Sendable {
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  package init() {}
+
+  /// Sends a request; `completion` is called once, on another thread.
+  package func send(
+    _ request: HTTPRequest, to host: String, port: Int,
+    completion: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
+  ) {
+    let response = group.next().makePromise(of: HTTPResponse.self)
+    response.futureResult.whenComplete(completion)
+    ClientBootstrap(group: group)
+      .connectTimeout(.seconds(10))
+      .channelInitializer { channel in
+        channel.pipeline.addHTTPClientHandlers().flatMapThrowing {
+          try channel.pipeline.syncOperations.addHandler(ResponseHandler(response))
+        }
+      }
+      .connect(host: host, port: port)
+      .whenComplete { result in
+        switch result {
+        case .success(let channel): Self.write(request, host: host, port: port, on: channel)
+        case .failure(let error): response.fail(error)
+        }
+      }
+  }
+
+  private static func write(_ request: HTTPRequest, host: String, port: Int, on channel: any Channel) {
+    var headers = HTTPHeaders([
+      ("Host", host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"), ("Connection", "close"),
+    ])
+    headers.add(name: "Content-Length", value: "\(request.body.count)")
+    if !request.contentType.isEmpty { headers.add(name: "Content-Type", value: request.contentType) }
+    let head = HTTPRequestHead(
+      version: .http1_1, method: .init(rawValue: request.method), uri: request.path, headers: headers)
+    channel.write(HTTPClientRequestPart.head(head), promise: nil)
+    channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: request.body))), promise: nil)
+    channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+  }
+
+  package func stop() { try? group.syncShutdownGracefully() }
+}
+
+private final class ResponseHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+
+  private static let longestBody = 1 << 20
+
+  private let promise: EventLoopPromise<HTTPResponse>
+  private var response = HTTPResponse(0)
+
+  init(_ promise: EventLoopPromise<HTTPResponse>) { self.promise = promise }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      response = HTTPResponse(Int(head.status.code), head.headers.map { ($0.name, $0.value) })
+    case .body(let bytes):
+      guard response.body.count + bytes.readableBytes <= Self.longestBody else { return context.close(promise: nil) }
+      response.body += bytes.readableBytesView
+    case .end:
+      promise.succeed(response)
+      context.close(promise: nil)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    promise.fail(error)
+    context.close(promise: nil)
+  }
+
+  /// After a response this changes nothing.
+  func channelInactive(context: ChannelHandlerContext) { promise.fail(ChannelError.eof) }
+}

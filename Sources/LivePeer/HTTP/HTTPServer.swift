@@ -1,0 +1,127 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// A small HTTP/1.1 server on a thread of its own. Signalling is rare and small: the call's loop gets each request
+/// whole, and never waits for one.
+package final class HTTPServer: Sendable {
+  /// Gets each request with the function that answers it; both may be called on any thread.
+  package typealias Handler = @Sendable (HTTPRequest, @escaping @Sendable (HTTPResponse) -> Void) -> Void
+
+  private let group: MultiThreadedEventLoopGroup
+  private let channel: any Channel
+  /// Where it listens; the port is the real one when 0 was asked for.
+  package let host: String
+  package let port: Int
+
+  /// Listens at once.
+  package init(host: String, port: Int, handler: @escaping Handler) throws(HTTPServerError) {
+    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 16)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.pipeline.configureHTTPServerPipeline().flatMapThrowing {
+          try channel.pipeline.syncOperations.addHandler(RequestHandler(handler))
+        }
+      }
+    do {
+      channel = try bootstrap.bind(host: host, port: port).wait()
+    } catch {
+      group.shutdownGracefully { _ in }
+      throw HTTPServerError(place: "\(host):\(port)", reason: Self.reason(for: error))
+    }
+    self.host = host
+    self.port = channel.localAddress?.port ?? port
+  }
+
+  private static func reason(for error: any Error) -> String {
+    guard let error = error as? IOError else { return "\(error)" }
+    switch error.errnoCode {
+    case EADDRINUSE: return "the port is in use; choose another, or 0 for any"
+    case EACCES: return "ports below 1024 need privileges; choose a higher one"
+    case EADDRNOTAVAIL: return "this machine does not have that address"
+    default: return error.description
+    }
+  }
+
+  /// Stops listening and closes every connection.
+  package func stop() {
+    try? channel.close().wait()
+    try? group.syncShutdownGracefully()
+  }
+}
+
+/// Why an HTTP server could not be started.
+package struct HTTPServerError: Error, Sendable, CustomStringConvertible {
+  package let place: String
+  package let reason: String
+  package var description: String { "cannot listen on \(place): \(reason)" }
+}
+
+/// Collects a request, and writes its response.
+private final class RequestHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// Many times the largest description.
+  private static let longestBody = 1 << 20
+
+  private let handler: HTTPServer.Handler
+  private var request: HTTPRequest?
+  private var keepsAlive = true
+  private var isTooLong = false
+
+  init(_ handler: @escaping HTTPServer.Handler) { self.handler = handler }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      keepsAlive = head.isKeepAlive
+      isTooLong = false
+      let path = head.uri.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? "/"
+      request = HTTPRequest(head.method.rawValue, path, contentType: head.headers.first(name: "Content-Type") ?? "")
+    case .body(let bytes):
+      isTooLong = isTooLong || (request?.body.count ?? 0) + bytes.readableBytes > Self.longestBody
+      if !isTooLong { request?.body += bytes.readableBytesView }
+    case .end:
+      guard let request else { return }
+      self.request = nil
+      respond(to: request, context: context)
+    }
+  }
+
+  private func respond(to request: HTTPRequest, context: ChannelHandlerContext) {
+    let isHead = request.method == "HEAD"
+    let (loop, keepsAlive) = (context.eventLoop, keepsAlive)
+    let bound = NIOLoopBound((self, context), eventLoop: loop)
+    let answer: @Sendable (HTTPResponse) -> Void = { response in
+      loop.execute {
+        let (handler, context) = bound.value
+        handler.write(response, context: context, isHead: isHead, keepsAlive: keepsAlive)
+      }
+    }
+    guard !isTooLong else { return answer(HTTPResponse(413, text: "too large\n")) }
+    handler(request, answer)
+  }
+
+  private func write(_ response: HTTPResponse, context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool) {
+    var headers = HTTPHeaders(response.headers)
+    headers.replaceOrAdd(name: "Content-Length", value: "\(response.body.count)")
+    headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
+    if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
+    let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: response.status), headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if !isHead, !response.body.isEmpty {
+      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: response.body)))), promise: nil)
+    }
+    let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+    if !keepsAlive {
+      let channel = context.channel
+      written.whenComplete { _ in channel.close(promise: nil) }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,104 @@
+internal import CallCore
+
+/// The little of DNS that a name in an ICE candidate needs (RFC 6762, draft-ietf-mmusic-mdns-ice-candidates): a question
+/// for the addresses of one name, and the addresses in what is heard.
+enum MulticastDNSMessage {
+  private enum RecordType {
+    static let a: UInt16 = 1
+    static let aaaa: UInt16 = 28
+  }
+
+  /// Where a name may at most lead by pointers, which must go backwards.
+  private static let longestName = 255
+
+  /// Whether a candidate's address is a name to be asked for. Others ending in .local are nobody's to ask about
+  /// (section 3.2.1 of the draft: exactly one label before it).
+  static func isName(_ text: some StringProtocol) -> Bool {
+    let lowercase = text.lowercased()
+    guard lowercase.hasSuffix(".local") else { return false }
+    let label = lowercase.dropLast(6)
+    return !label.isEmpty && label.utf8.count <= 63 && !label.contains(".")
+  }
+
+  /// A question for both kinds of address.
+  static func query(for name: String) -> [UInt8] {
+    // Identifier and flags are zero; two questions.
+    var bytes: [UInt8] = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
+    for type in [RecordType.a, RecordType.aaaa] {
+      for label in name.split(separator: ".") {
+        bytes.append(UInt8(truncatingIfNeeded: label.utf8.count))
+        bytes += label.utf8
+      }
+      bytes += [0, 0, UInt8(type), 0, 1]
+    }
+    return bytes
+  }
+
+  /// The addresses that a response gives for a name, in its order; none when it is no response, or says nothing of it.
+  static func addresses(of name: String, in message: RawSpan) -> [IPAddress] {
+    guard let flags = message.bigEndian(UInt16.self, at: 2), flags & 0x8000 != 0,
+      let questions = message.bigEndian(UInt16.self, at: 4), let answers = message.bigEndian(UInt16.self, at: 6),
+      let authorities = message.bigEndian(UInt16.self, at: 8), let additional = message.bigEndian(UInt16.self, at: 10)
+    else { return [] }
+    var offset = 12
+    for _ in 0..<questions {
+      guard let (_, end) = readName(message, at: offset) else { return [] }
+      offset = end + 4
+    }
+    var found: [IPAddress] = []
+    for _ in 0..<(Int(answers) + Int(authorities) + Int(additional)) {
+      guard let (owner, end) = readName(message, at: offset), let type = message.bigEndian(UInt16.self, at: end),
+        let length = message.bigEndian(UInt16.self, at: end + 8)
+      else { return found }
+      let data = end + 10
+      if owner == name.lowercased(), let address = address(message, type, Int(length), at: data) {
+        found.append(address)
+      }
+      offset = data + Int(length)
+    }
+    return found
+  }
+
+  private static func address(_ message: RawSpan, _ type: UInt16, _ length: Int, at offset: Int) -> IPAddress? {
+    switch (type, length) {
+    case (RecordType.a, 4): message.bigEndian(UInt32.self, at: offset).map { IPAddress(v4: $0) }
+    case (RecordType.aaaa, 16):
+      if let high = message.bigEndian(UInt64.self, at: offset), let low = message.bigEndian(UInt64.self, at: offset + 8)
+      {
+        IPAddress(v6: high, low)
+      } else {
+        nil
+      }
+    default: nil
+    }
+  }
+
+  /// A name in lower case, and where what follows it begins.
+  private static func readName(_ message: RawSpan, at start: Int) -> (name: String, end: Int)? {
+    var labels: [UInt8] = []
+    var offset = start
+    var end: Int?
+    while let length = message.byte(at: offset) {
+      switch length {
+      case 0: return (String(decoding: labels, as: UTF8.self).lowercased(), end ?? offset + 1)
+      case 1...63:
+        if !labels.isEmpty { labels.append(UInt8(ascii: ".")) }
+        for index in offset + 1...offset + Int(length) {
+          guard let byte = message.byte(at: index) else { return nil }
+          labels.append(byte)
+        }
+        guard labels.count <= longestName else { return nil }
+        offset += 1 + Int(length)
+      case 0xC0...0xFF:
+        guard let low = message.byte(at: offset + 1) else { return nil }
+        let target = Int(length & 0x3F) << 8 | Int(low)
+        // Backwards only: a message cannot lead in circles.
+        guard target < offset else { return nil }
+        if end == nil { end = offset + 2 }
+        offset = target
+      default: return nil
+      }
+    }
+    return nil
+  }
+}

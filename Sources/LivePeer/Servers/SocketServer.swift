@@ -1,0 +1,124 @@
+package import CallCore
+
+/// Runs a sans-IO server on real sockets: datagrams and connections at its addresses, and its timers.
+package class SocketServer<Machine: SansIO & ~Copyable> {
+  let loop: SocketLoop
+  var machine: Machine
+  private var sockets: [(endpoint: Endpoint, socket: any LiveSocket)] = []
+  private var listeners: [StreamListener] = []
+  private var streams: [Connection] = []
+  private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+  private var timer = LoopTimer {}
+  private var idleTimer = LoopTimer {}
+
+  private struct Connection {
+    let path: Path
+    let stream: TURNStream
+    var heardAt: Instant
+  }
+
+  /// Connections that nobody needs are closed after this silence (RFC 8489 section 6.2.2 leaves the time to the server).
+  private static var idleLimit: Interval { .seconds(60) }
+  /// Whoever comes when there are as many connections is turned away.
+  private static var connectionLimit: Int { 1_000 }
+
+  init(machine: consuming Machine, loop: SocketLoop) {
+    self.machine = machine
+    self.loop = loop
+    timer = loop.makeTimer { [unowned self] in advance() }
+    idleTimer = loop.makeTimer { [unowned self] in closeIdleStreams() }
+    idleTimer.deadline = loop.now + Self.idleLimit
+  }
+
+  deinit {
+    buffer.deallocate()
+    for timer in [timer, idleTimer] { loop.remove(timer) }
+    for connection in streams { connection.stream.close() }
+  }
+
+  /// Serves one address by UDP and TCP.
+  package func listen(on endpoint: Endpoint) throws(SystemError) {
+    try open(endpoint)
+    listeners.append(try StreamListener(at: endpoint, loop: loop) { [unowned self] in accept($0, $1) })
+  }
+
+  func open(_ endpoint: Endpoint) throws(SystemError) {
+    let known = loop.addresses.first { $0.address == endpoint.address }
+    let address = InterfaceAddress(name: known?.name ?? "", address: endpoint.address, index: known?.index ?? 0)
+    let socket = try loop.openSocket(on: address, ports: endpoint.port...endpoint.port) {
+      [unowned self] datagram, path in
+      machine.receive(datagram, on: path, at: loop.now)
+      drain()
+    }
+    sockets.append((endpoint, socket))
+  }
+
+  func close(_ endpoint: Endpoint) {
+    for (known, socket) in sockets where known == endpoint { socket.close() }
+    sockets.removeAll { $0.endpoint == endpoint }
+  }
+
+  /// What the server asks of its sockets.
+  func handle(_ event: Machine.Event) {}
+
+  /// A client's connection is gone.
+  func streamEnded(_ path: Path, _ end: TURNStream.End) {}
+
+  /// Whether a silent connection is to stay.
+  func needsStream(_ path: Path) -> Bool { false }
+
+  // MARK: Connections
+
+  private func accept(_ accepted: any LiveStream, _ path: Path) {
+    guard streams.count < Self.connectionLimit else { return accepted.close() }
+    let stream = TURNStream(accepted)
+    streams.append(Connection(path: path, stream: stream, heardAt: loop.now))
+    stream.onMessage = { [unowned self] message in
+      if let index = streams.firstIndex(where: { $0.path == path }) { streams[index].heardAt = loop.now }
+      machine.receive(message, on: path, at: loop.now)
+      drain()
+    }
+    stream.onEnd = { [unowned self] end in
+      streams.removeAll { $0.path == path }
+      streamEnded(path, end)
+      drain()
+    }
+  }
+
+  private func closeIdleStreams() {
+    let now = loop.now
+    idleTimer.deadline = now + Self.idleLimit
+    streams.removeAll { connection in
+      guard now - connection.heardAt >= Self.idleLimit, !needsStream(connection.path) else { return false }
+      connection.stream.close()
+      return true
+    }
+  }
+
+  // MARK: Pump
+
+  private func advance() {
+    machine.advance(to: loop.now)
+    drain()
+  }
+
+  func drain() {
+    var events: [Machine.Event] = []
+    repeat {
+      events.removeAll(keepingCapacity: true)
+      var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+      let wake = pump(
+        &machine, buffer: &output, send: { message, path in send(message, path) }, event: { events.append($0) })
+      _ = output.finalize(for: buffer)
+      timer.deadline = wake.deadline
+      for event in events { handle(event) }
+    } while !events.isEmpty
+  }
+
+  private func send(_ message: RawSpan, _ path: Path) {
+    switch path.transport {
+    case .udp: sockets.first { $0.endpoint == path.local }?.socket.send(message, to: path.remote, ecn: path.ecn)
+    case .tcp: streams.first { $0.path == path.unmarked }?.stream.send(message)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package import CallCore
+package import TURN
+
+/// A TURN server on real sockets: relays are sockets of their own.
+package final class TURNSocketServer: SocketServer<TURNServer> {
+  /// Gets what happens to relays.
+  package var onEvent: ((TURNServer.Event) -> Void)?
+
+  package init(configuration: TURNServer.Configuration, random: RandomSource, loop: SocketLoop) {
+    super.init(machine: TURNServer(configuration: configuration, random: random.stream("turn-server")), loop: loop)
+  }
+
+  package var counters: TURNServer.Counters { machine.counters }
+
+  override func handle(_ event: TURNServer.Event) {
+    onEvent?(event)
+    switch event {
+    case .openRelay(let relay, _, _):
+      do throws(SystemError) {
+        try open(relay)
+        machine.relayOpened(relay, at: loop.now)
+      } catch {
+        machine.relayUnavailable(relay, at: loop.now)
+      }
+    case .closeRelay(let relay, _, _): close(relay)
+    }
+  }
+
+  override func streamEnded(_ path: Path, _ end: TURNStream.End) {
+    machine.streamClosed(path, isMalformed: end == .malformed, at: loop.now)
+  }
+
+  override func needsStream(_ path: Path) -> Bool { machine.hasAllocation(on: path) }
+}

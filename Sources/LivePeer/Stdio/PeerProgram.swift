@@ -1,0 +1,218 @@
+internal import CallCore
+package import CallSession
+internal import Formats
+internal import Glibc
+internal import SDP
+
+/// One peer connection driven over standard input and output, as docs/peer-protocol.md says.
+package final class PeerProgram {
+  private let loop: SocketLoop
+  private let agent: String
+  private let interfaces: InterfaceFilter
+  private let audio: AudioSettings
+  private let relayRefresh: RelayRefresh
+  private let write: (String) -> Void
+  private var connection: LiveConnection?
+  private var recording: WAVFile?
+  private var wallClock = WallClock()
+  private var input: LineReader?
+  private var tracks: [(name: String, sender: Transceiver.ID)] = []
+  private var tracksAdded = 0
+
+  /// - Parameter agent: name and version, for `open`'s answer.
+  package init(
+    loop: SocketLoop, agent: String, interfaces: InterfaceFilter, audio: AudioSettings,
+    relayRefresh: RelayRefresh = RelayRefresh(), write: @escaping (String) -> Void
+  ) {
+    self.loop = loop
+    self.agent = agent
+    self.interfaces = interfaces
+    self.audio = audio
+    self.relayRefresh = relayRefresh
+    self.write = write
+  }
+
+  /// Serves until standard input ends, or a signal does.
+  package func run() {
+    input = LineReader(
+      STDIN_FILENO, loop: loop, line: { [unowned self] in receive($0) }, end: { [loop] in loop.stop() })
+    let signals = SignalWatch([SIGINT, SIGTERM], on: loop) { [loop] in loop.stop() }
+    withExtendedLifetime(signals) { loop.run() }
+    close()
+    while connection?.isSilent == false { loop.turn() }
+  }
+
+  // MARK: Messages
+
+  package func receive(_ line: String) {
+    let message: JSON
+    do throws(JSONError) {
+      message = try JSON(parsing: line.utf8)
+    } catch {
+      return answer(.null, error: PeerError(.syntax, "not JSON: \(error)"))
+    }
+    do throws(PeerError) {
+      let request = try PeerRequest(message)
+      send(["id": request.id, "result": try perform(request)])
+    } catch {
+      answer(message["id"] ?? .null, error: error)
+    }
+  }
+
+  private func answer(_ id: JSON, error: PeerError) { send(["id": id, "error": error.json]) }
+
+  private func send(_ message: JSON) { write(message.description + "\n") }
+
+  private func report(_ event: SessionEvent) {
+    guard let message = event.message(timestamp: loop.monotonicMilliseconds(at: loop.now)) else { return }
+    send(message)
+  }
+
+  // MARK: Methods
+
+  private func perform(_ request: PeerRequest) throws(PeerError) -> JSON {
+    if request.method == "open" { return try open(request) }
+    if request.method == "close" {
+      close()
+      return [:]
+    }
+    guard let connection, !connection.isClosed else {
+      throw PeerError(.invalidState, connection == nil ? "open comes first" : "the connection is closed")
+    }
+    do {
+      return try perform(request, on: connection)
+    } catch let error as SessionError {
+      throw PeerError(error)
+    } catch let error as PeerError {
+      throw error
+    } catch {
+      throw PeerError(.operation, "\(error)")
+    }
+  }
+
+  private func perform(_ request: PeerRequest, on connection: LiveConnection) throws -> JSON {
+    switch request.method {
+    case "addTrack": return try addTrack(request, to: connection)
+    case "removeTrack":
+      let sender = try sender(of: request)
+      try connection.removeAudio(sender)
+      tracks.removeAll { $0.sender == sender }
+    case "setEnabled": connection.setAudioEnabled(try request.bool("enabled"), of: try sender(of: request))
+    case "createOffer":
+      if case .bool(true)? = request["iceRestart"] { connection.restartICE() }
+      return try connection.createOffer().json
+    case "createAnswer": return try connection.createAnswer().json
+    case "setLocalDescription": try connection.setLocalDescription(request.description())
+    case "setRemoteDescription": try connection.setRemoteDescription(request.description())
+    case "addIceCandidate":
+      try connection.addICECandidate(
+        request["candidate"]?.string, mid: request["sdpMid"]?.string,
+        mLineIndex: request["sdpMLineIndex"]?.integer.map { Int(clamping: $0) })
+    case "restartIce": connection.restartICE()
+    case "getStats":
+      let timestamp = Double(wallClock.unixNanoseconds(at: loop.now)) / 1e6
+      return ["stats": connection.statistics().json(timestamp: timestamp)]
+    default: throw PeerError(.notSupported, "there is no method \(request.method)")
+    }
+    return [:]
+  }
+
+  private func addTrack(_ request: PeerRequest, to connection: LiveConnection) throws -> JSON {
+    let kind = try request.string("kind")
+    guard kind == "audio" else { throw PeerError(.notSupported, "\(kind) tracks are not supported") }
+    let sender = try connection.addAudio()
+    tracksAdded += 1
+    let name = "audio\(tracksAdded)"
+    tracks.append((name, sender))
+    return ["track": .string(name)]
+  }
+
+  private func sender(of request: PeerRequest) throws(PeerError) -> Transceiver.ID {
+    let name = try request.string("track")
+    guard let track = tracks.first(where: { $0.name == name }) else {
+      throw PeerError(.invalidAccess, "there is no track \(name)")
+    }
+    return track.sender
+  }
+
+  // MARK: Opening and closing
+
+  private func open(_ request: PeerRequest) throws(PeerError) -> JSON {
+    guard connection == nil else { throw PeerError(.invalidState, "open was called before") }
+    wallClock = loop.wallClock()
+    let random = RandomSource.system
+    var session = SessionConfiguration.live(wallClock: wallClock, random: random)
+    session.audio = audio
+    session.relayRefresh = relayRefresh
+    let rtc = request["configuration"] ?? .object([])
+    session.iceServers = try Self.servers(rtc["iceServers"]?.array ?? [])
+    if let policy = rtc["iceTransportPolicy"]?.string {
+      guard let known = ICETransportPolicy(rawValue: policy) else {
+        throw PeerError(.typeError, "'\(policy)' is no RTCIceTransportPolicy")
+      }
+      session.iceTransportPolicy = known
+    }
+    var configuration = LiveConfiguration(session: session, random: random)
+    configuration.interfaces = interfaces
+    let audio = request["audio"] ?? .object([])
+    let microphone = try Self.microphone(audio["play"] ?? .null)
+    if let path = audio["record"]?.string {
+      do throws(FileError) {
+        recording = try WAVFile(path: path)
+      } catch {
+        throw PeerError(.operation, "\(error)")
+      }
+    }
+    let opened = LiveConnection(configuration, world: loop)
+    opened.microphone = microphone
+    opened.onEvent = { [unowned self] in report($0) }
+    opened.onAudio = { [unowned self] in recording?.append($0) }
+    connection = opened
+    return ["agent": .string(agent)]
+  }
+
+  private static func servers(_ list: [JSON]) throws(PeerError) -> [ICEServer] {
+    var servers: [ICEServer] = []
+    for entry in list {
+      let urls = entry["urls"]?.array?.compactMap(\.string) ?? entry["urls"]?.string.map { [$0] } ?? []
+      for url in urls {
+        do throws(InvalidURI) {
+          let user = TURNUser(
+            username: entry["username"]?.string ?? "", credential: entry["credential"]?.string ?? "")
+          servers += try ICEServerURI(url).resolve(as: user)
+        } catch {
+          throw PeerError(.syntax, "\(error)")
+        }
+      }
+    }
+    return servers
+  }
+
+  private static func microphone(_ play: JSON) throws(PeerError) -> AudioSource {
+    switch (play["tone"], play["wav"]?.string) {
+    case (.integer(let frequency)?, _): return .tone(Double(frequency))
+    case (.number(let frequency)?, _): return .tone(frequency)
+    case (_, let path?):
+      do throws(FileError) {
+        return .recording(try WAVRecording(path: path).samples)
+      } catch {
+        throw PeerError(.operation, "\(error)")
+      }
+    default: return .silence
+    }
+  }
+
+  private func close() {
+    connection?.close()
+    do throws(FileError) {
+      try recording?.close()
+    } catch {
+      send(["event": "error", "name": "OperationError", "message": .string("\(error)")])
+    }
+    recording = nil
+  }
+}
+
+extension SessionDescriptionText {
+  fileprivate var json: JSON { ["type": .string(kind.rawValue), "sdp": .string(sdp)] }
+}

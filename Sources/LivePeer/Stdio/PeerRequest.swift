@@ -1,0 +1,79 @@
+internal import CallSession
+internal import Formats
+
+/// A request of the peer protocol (docs/peer-protocol.md).
+struct PeerRequest {
+  let id: JSON
+  let method: String
+  private let params: JSON
+
+  init(_ message: JSON) throws(PeerError) {
+    guard let id = message["id"], let method = message["method"]?.string else {
+      throw PeerError(.typeError, "a request has an id and a method")
+    }
+    self.id = id
+    self.method = method
+    params = message["params"] ?? .object([])
+  }
+
+  subscript(name: String) -> JSON? {
+    switch params[name] {
+    case nil, .null?: nil
+    case let value?: value
+    }
+  }
+
+  func string(_ name: String) throws(PeerError) -> String {
+    guard let value = self[name]?.string else { throw PeerError(.typeError, "\(method) wants '\(name)', a string") }
+    return value
+  }
+
+  func bool(_ name: String) throws(PeerError) -> Bool {
+    guard case .bool(let value)? = self[name] else {
+      throw PeerError(.typeError, "\(method) wants '\(name)', true or false")
+    }
+    return value
+  }
+
+  func description() throws(PeerError) -> SessionDescriptionText {
+    let type = try string("type")
+    guard let kind = SessionDescriptionText.Kind(rawValue: type) else {
+      throw PeerError(.typeError, "'\(type)' is no RTCSdpType")
+    }
+    return SessionDescriptionText(kind, sdp: kind == .rollback ? "" : try string("sdp"))
+  }
+}
+
+/// What a request is answered with when it fails: a `DOMException`.
+struct PeerError: Error {
+  enum Name: String {
+    case typeError = "TypeError"
+    case invalidState = "InvalidStateError"
+    case invalidAccess = "InvalidAccessError"
+    case notSupported = "NotSupportedError"
+    case operation = "OperationError"
+    case syntax = "SyntaxError"
+  }
+
+  let name: Name
+  let message: String
+
+  init(_ name: Name, _ message: String) {
+    self.name = name
+    self.message = message
+  }
+
+  /// The names that webrtc-pc gives these mistakes.
+  init(_ error: SessionError) {
+    switch error {
+    case .invalidState(let state): self.init(.invalidState, "not allowed in this state: \(state)")
+    case .invalidDescription(let reason): self.init(.operation, reason)
+    case .noCommonCodec: self.init(.operation, "the two sides have no codec in common")
+    case .invalidCandidate(let text): self.init(.operation, "not a candidate: \(text)")
+    case .invalidAccess(let reason): self.init(.invalidAccess, reason)
+    case .notSupported(let what): self.init(.notSupported, "\(what) is not supported")
+    }
+  }
+
+  var json: JSON { ["name": .string(name.rawValue), "message": .string(message)] }
+}

@@ -1,0 +1,197 @@
+internal import CLinux
+package import CallCore
+internal import Glibc
+internal import Synchronization
+
+/// One thread's sockets and timers: waits with `ppoll(2)`, then calls whoever is concerned.
+///
+/// A call has a handful of descriptors, for which `ppoll` is as fast as anything, and takes its deadline in nanoseconds.
+/// A turn of the loop allocates nothing.
+package final class SocketLoop: LiveWorld {
+  private struct Watch {
+    let descriptor: Int32
+    let ready: (Int16) -> Void
+  }
+
+  /// What other threads may touch: jobs for the loop, and the descriptor that wakes it.
+  private final class Mailbox: Sendable {
+    let jobs = Mutex<[@Sendable () -> Void]>([])
+    let signal: Int32 = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+
+    deinit { close(signal) }
+  }
+
+  let datagrams = DatagramMemory()
+  private let epoch: Int64
+  private var watches: [Watch] = []
+  private var polled: [pollfd] = []
+  private var timers: [LoopTimer] = []
+  private var resolver: MulticastResolver?
+  private var isStopped = false
+  private let mailbox = Mailbox()
+
+  package init() {
+    epoch = Self.monotonicNanoseconds
+    watch(mailbox.signal, for: Int16(POLLIN)) { [unowned self] _ in runJobs() }
+  }
+
+  // MARK: Time
+
+  private static var monotonicNanoseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Time since the loop was made, on a clock that never jumps.
+  package var now: Instant { Instant(nanoseconds: Self.monotonicNanoseconds - epoch) }
+
+  /// An instant in milliseconds on the machine's monotonic clock, which all its programs share.
+  package func monotonicMilliseconds(at instant: Instant) -> Double { Double(epoch + instant.nanoseconds) / 1e6 }
+
+  /// The date, read once: a call's clocks do not jump when the machine's is set.
+  package func wallClock() -> WallClock {
+    var date = timespec()
+    clock_gettime(CLOCK_REALTIME, &date)
+    let unix = Int64(date.tv_sec) * 1_000_000_000 + Int64(date.tv_nsec)
+    return WallClock(unixNanosecondsAtStart: unix - now.nanoseconds)
+  }
+
+  /// The date in milliseconds since 1970.
+  package var unixMilliseconds: Double { Double(wallClock().unixNanoseconds(at: now)) / 1e6 }
+
+  // MARK: Timers and sockets
+
+  package var addresses: [InterfaceAddress] { InterfaceAddress.all }
+
+  package func makeTimer(_ handler: @escaping () -> Void) -> LoopTimer {
+    let timer = LoopTimer(handler)
+    timers.append(timer)
+    return timer
+  }
+
+  package func remove(_ timer: LoopTimer) {
+    timer.deadline = nil
+    timers.removeAll { $0 === timer }
+  }
+
+  package func openSocket(
+    on address: InterfaceAddress, ports: ClosedRange<UInt16>, receive: @escaping (RawSpan, Path) -> Void
+  ) throws(SystemError) -> any LiveSocket {
+    var failure: SystemError?
+    for port in ports {
+      do throws(SystemError) {
+        return try DatagramSocket(on: address, port: port, loop: self, receive: receive)
+      } catch {
+        failure = error
+        guard error.code == EADDRINUSE else { break }
+      }
+    }
+    throw failure ?? SystemError("bind \(address.address)", code: EADDRINUSE)
+  }
+
+  package func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream {
+    StreamSocket(from: address, to: remote, loop: self)
+  }
+
+  package func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void) {
+    let resolver = resolver ?? MulticastResolver(loop: self)
+    self.resolver = resolver
+    resolver.resolve(name, answer)
+  }
+
+  // MARK: Descriptors
+
+  /// Calls `ready` with poll's result whenever one of `events` holds for the descriptor.
+  package func watch(_ descriptor: Int32, for events: Int16, ready: @escaping (Int16) -> Void) {
+    watches.append(Watch(descriptor: descriptor, ready: ready))
+    polled.append(pollfd(fd: descriptor, events: events, revents: 0))
+  }
+
+  /// Changes what a watched descriptor is watched for.
+  package func rewatch(_ descriptor: Int32, for events: Int16) {
+    guard let index = polled.firstIndex(where: { $0.fd == descriptor }) else { return }
+    polled[index].events = events
+  }
+
+  package func unwatch(_ descriptor: Int32) {
+    guard let index = polled.firstIndex(where: { $0.fd == descriptor }) else { return }
+    watches.remove(at: index)
+    polled.remove(at: index)
+  }
+
+  // MARK: Other threads
+
+  /// Runs a job on the loop's thread; any thread may ask.
+  package nonisolated func enqueue(_ job: @escaping @Sendable () -> Void) {
+    mailbox.jobs.withLock { $0.append(job) }
+    eventfd_write(mailbox.signal, 1)
+  }
+
+  private func runJobs() {
+    var count: eventfd_t = 0
+    eventfd_read(mailbox.signal, &count)
+    let jobs = mailbox.jobs.withLock { jobs in
+      defer { jobs.removeAll() }
+      return jobs
+    }
+    for job in jobs { job() }
+  }
+
+  // MARK: Running
+
+  /// Turns until ``stop()``.
+  package func run() {
+    isStopped = false
+    while !isStopped { turn() }
+  }
+
+  /// Makes ``run()`` return after the present turn.
+  package func stop() { isStopped = true }
+
+  /// Waits for the first thing to happen, and handles all that have.
+  package func turn() {
+    var timeout = timespec()
+    let deadline = nextDeadline()
+    if let deadline {
+      let wait = max(0, (deadline - now).nanoseconds)
+      timeout = timespec(tv_sec: Int(wait / 1_000_000_000), tv_nsec: Int(wait % 1_000_000_000))
+    }
+    let ready = polled.withUnsafeMutableBufferPointer { descriptors in
+      let count = nfds_t(descriptors.count)
+      guard deadline != nil else { return ppoll(descriptors.baseAddress, count, nil, nil) }
+      return ppoll(descriptors.baseAddress, count, &timeout, nil)
+    }
+    if ready > 0 { callWatchers() }
+    fireTimers()
+  }
+
+  private func nextDeadline() -> Instant? {
+    var earliest: Instant?
+    for timer in timers {
+      if let deadline = timer.deadline { earliest = min(earliest ?? deadline, deadline) }
+    }
+    return earliest
+  }
+
+  /// A watcher may add and remove watches, its own included.
+  private func callWatchers() {
+    var index = 0
+    while index < polled.count {
+      let (descriptor, result) = (polled[index].fd, polled[index].revents)
+      polled[index].revents = 0
+      if result != 0 { watches[index].ready(result) }
+      if index < polled.count, polled[index].fd == descriptor { index += 1 }
+    }
+  }
+
+  private func fireTimers() {
+    let now = now
+    var index = 0
+    while index < timers.count {
+      let timer = timers[index]
+      timer.fire(ifDueAt: now)
+      if index < timers.count, timers[index] === timer { index += 1 }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+internal import CLinux
+internal import CallCore
+internal import Glibc
+
+/// A TCP connection on a ``SocketLoop``, opened from one of this machine's addresses or accepted at one.
+final class StreamSocket: LiveStream {
+  var onBytes: ((RawSpan) -> Void)?
+  var onEnd: (() -> Void)?
+
+  private var descriptor: Int32 = -1
+  private unowned let loop: SocketLoop
+  private var isConnected = false
+  private var closesWhenSent = false
+  /// What the network has not taken yet. The kernel's own buffer takes everything while it flows.
+  private var unsent: [UInt8] = []
+  /// Ends a connection that never had a way out, and one that nobody takes last words from.
+  private var timer = LoopTimer {}
+
+  /// Media must not wait for ever behind a network that has stopped.
+  private static let capacity = 65_536
+  private static let closingPatience = Interval.seconds(1)
+
+  init(from interface: InterfaceAddress, to remote: Endpoint, loop: SocketLoop) {
+    self.loop = loop
+    timer = loop.makeTimer { [unowned self] in end() }
+    guard open(from: interface, to: remote) else {
+      timer.deadline = loop.now
+      return
+    }
+    loop.watch(descriptor, for: Int16(POLLOUT)) { [self] events in ready(events) }
+  }
+
+  /// Takes over a connection that a listener accepted.
+  init(accepted descriptor: Int32, loop: SocketLoop) {
+    self.loop = loop
+    self.descriptor = descriptor
+    isConnected = true
+    timer = loop.makeTimer { [unowned self] in end() }
+    Self.sendAtOnce(descriptor)
+    loop.watch(descriptor, for: Int16(POLLIN)) { [self] events in ready(events) }
+  }
+
+  /// A message that waits for the acknowledgment of another is late for nothing (RFC 9293 section 3.7.4).
+  private static func sendAtOnce(_ descriptor: Int32) {
+    var on: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private func open(from interface: InterfaceAddress, to remote: Endpoint) -> Bool {
+    let isIPv6 = remote.address.isIPv6
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
+    guard descriptor >= 0 else { return false }
+    Self.sendAtOnce(descriptor)
+    let address = SocketAddress()
+    let localLength = address.set(Endpoint(interface.address, port: 0), scope: interface.index)
+    guard bind(descriptor, address.pointer, localLength) == 0 else { return shut() }
+    let remoteLength = address.set(remote, scope: interface.index)
+    guard connect(descriptor, address.pointer, remoteLength) == 0 || errno == EINPROGRESS else { return shut() }
+    return true
+  }
+
+  private func shut() -> Bool {
+    Glibc.close(descriptor)
+    descriptor = -1
+    return false
+  }
+
+  // MARK: Out
+
+  func send(_ message: RawSpan) {
+    guard unsent.count + message.byteCount <= Self.capacity, !closesWhenSent else { return }
+    var sent = 0
+    if isConnected, unsent.isEmpty {
+      sent = message.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      // What an error means, reading will tell.
+      sent = max(0, sent)
+    }
+    guard sent < message.byteCount else { return }
+    message.withUnsafeBytes { unsent.append(contentsOf: $0[sent...]) }
+    if isConnected { watchOutput() }
+  }
+
+  func close() {
+    fallSilent()
+    guard descriptor >= 0 else { return finish() }
+    if unsent.isEmpty {
+      finish()
+    } else {
+      closesWhenSent = true
+      timer.deadline = loop.now + Self.closingPatience
+    }
+  }
+
+  func abort() {
+    fallSilent()
+    unsent.removeAll()
+    finish()
+  }
+
+  private func fallSilent() {
+    onBytes = nil
+    onEnd = nil
+  }
+
+  private func watchOutput() {
+    loop.rewatch(descriptor, for: Int16(unsent.isEmpty ? POLLIN : POLLIN | POLLOUT))
+  }
+
+  private func flush() {
+    guard !unsent.isEmpty else { return }
+    let sent = unsent.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    if sent > 0 { unsent.removeFirst(sent) }
+    watchOutput()
+    if unsent.isEmpty, closesWhenSent { finish() }
+  }
+
+  // MARK: In
+
+  private func ready(_ events: Int16) {
+    if !isConnected {
+      var error: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
+      guard error == 0 else { return end() }
+      isConnected = true
+      watchOutput()
+    }
+    if events & Int16(POLLOUT) != 0 { flush() }
+    if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, descriptor >= 0 { read() }
+  }
+
+  private func read() {
+    switch loop.datagrams.receive(from: descriptor) {
+    case .bytes(let length): onBytes?(loop.datagrams.datagram(length).bytes)
+    case .end: end()
+    case .nothing: break
+    }
+  }
+
+  private func end() {
+    let report = onEnd
+    fallSilent()
+    finish()
+    report?()
+  }
+
+  private func finish() {
+    loop.remove(timer)
+    guard descriptor >= 0 else { return }
+    let closing = descriptor
+    descriptor = -1
+    Glibc.close(closing)
+    // The watch is what keeps this alive.
+    loop.unwatch(closing)
+  }
+}

@@ -1,0 +1,16 @@
+internal import Glibc
+
+/// What the operating system refused.
+package struct SystemError: Error, Hashable, CustomStringConvertible {
+  /// What was asked for, such as `bind 10.0.0.1:5000`.
+  package let operation: String
+  package let code: Int32
+
+  init(_ operation: String, code: Int32 = errno) {
+    self.operation = operation
+    self.code = code
+  }
+
+  package var reason: String { String(cString: strerror(code)) }
+  package var description: String { "\(operation): \(reason)" }
+}

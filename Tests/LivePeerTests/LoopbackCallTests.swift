@@ -1,0 +1,86 @@
+import CallCore
+import CallSession
+import DTLS
+import Testing
+
+@testable import LivePeer
+
+/// Two connections on this machine's own sockets.
+@Suite struct LoopbackCallTests {
+  private final class Ends {
+    let loop = SocketLoop()
+    let offerer: LiveConnection
+    let answerer: LiveConnection
+    var heard = 0
+    var loudest: Int16 = 0
+
+    init() {
+      var interfaces = InterfaceFilter()
+      interfaces.allowsLoopback = true
+      interfaces.names = ["lo"]
+      func connection(_ loop: SocketLoop) -> LiveConnection {
+        let random = RandomSource.system
+        var configuration = LiveConfiguration(
+          session: .live(wallClock: loop.wallClock(), random: random), random: random)
+        configuration.interfaces = interfaces
+        return LiveConnection(configuration, world: loop)
+      }
+      offerer = connection(loop)
+      answerer = connection(loop)
+      offerer.microphone = .tone(1_000)
+      answerer.onAudio = { [unowned self] samples in
+        heard += samples.count
+        for index in samples.indices { loudest = max(loudest, samples[index]) }
+      }
+    }
+
+    /// Turns the loop until `condition` holds, for five seconds at most.
+    func turn(until condition: () -> Bool) -> Bool {
+      let limit = loop.now + .seconds(5)
+      let timer = loop.makeTimer {}
+      while !condition() {
+        guard loop.now < limit else { return false }
+        timer.deadline = limit
+        loop.turn()
+      }
+      loop.remove(timer)
+      return true
+    }
+
+    func connect() throws {
+      try offerer.addAudio()
+      try answerer.addAudio()
+      try offerer.setLocalDescription(offerer.createOffer())
+      let (offerer, answerer) = (offerer, answerer)
+      #expect(turn { offerer.iceGatheringState == .complete })
+      try answerer.setRemoteDescription(try #require(offerer.localDescription))
+      try answerer.setLocalDescription(answerer.createAnswer())
+      #expect(turn { answerer.iceGatheringState == .complete })
+      try offerer.setRemoteDescription(try #require(answerer.localDescription))
+    }
+  }
+
+  @Test func `two connections call each other over loopback, are heard, and hang up`() throws {
+    let ends = Ends()
+    try ends.connect()
+    let (offerer, answerer) = (ends.offerer, ends.answerer)
+    #expect(ends.turn { offerer.connectionState == .connected && answerer.connectionState == .connected })
+    #expect(ends.turn { ends.loudest > 4_000 })
+    offerer.close()
+    #expect(ends.turn { answerer.dtlsState == .closed })
+    #expect(offerer.isSilent)
+    answerer.close()
+  }
+
+  @Test func `a description of another connection's answer is refused and the call goes on`() throws {
+    let ends = Ends()
+    try ends.connect()
+    let offerer = ends.offerer
+    #expect(ends.turn { offerer.connectionState == .connected })
+    let stray = try #require(ends.answerer.localDescription)
+    #expect(throws: SessionError.self) { try offerer.setRemoteDescription(stray) }
+    #expect(offerer.connectionState == .connected)
+    offerer.close()
+    ends.answerer.close()
+  }
+}

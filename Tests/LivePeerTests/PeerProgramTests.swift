@@ -1,0 +1,75 @@
+import CallCore
+import CallSession
+import Formats
+import Testing
+
+@testable import LivePeer
+
+/// The peer protocol, line by line.
+@Suite struct PeerProgramTests {
+  private final class Session {
+    let loop = SocketLoop()
+    var lines: [JSON] = []
+    private var program: PeerProgram!
+
+    init() {
+      program = PeerProgram(
+        loop: loop, agent: "callsim test", interfaces: InterfaceFilter(), audio: AudioSettings(),
+        write: { [unowned self] line in if let json = try? JSON(parsing: line.utf8) { lines.append(json) } })
+    }
+
+    func ask(_ line: String) -> JSON {
+      program.receive(line)
+      return lines.last { $0["id"] != nil } ?? .null
+    }
+
+    func errorName(_ line: String) -> String? { ask(line)["error"]?["name"]?.string }
+  }
+
+  @Test func `open comes first, and once`() {
+    let session = Session()
+    #expect(session.errorName(#"{"id":1,"method":"createOffer"}"#) == "InvalidStateError")
+    #expect(session.ask(#"{"id":2,"method":"open"}"#)["result"]?["agent"]?.string == "callsim test")
+    #expect(session.errorName(#"{"id":3,"method":"open"}"#) == "InvalidStateError")
+  }
+
+  @Test(arguments: [
+    ("not json", "SyntaxError"), ("{}", "TypeError"), (#"{"id":1,"method":"fly"}"#, "NotSupportedError"),
+    (#"{"id":1,"method":"addTrack"}"#, "TypeError"),
+    (#"{"id":1,"method":"addTrack","params":{"kind":"video"}}"#, "NotSupportedError"),
+    (#"{"id":1,"method":"removeTrack","params":{"track":"none"}}"#, "InvalidAccessError"),
+    (#"{"id":1,"method":"setEnabled","params":{"track":"none","enabled":true}}"#, "InvalidAccessError"),
+    (#"{"id":1,"method":"setRemoteDescription","params":{"type":"offer","sdp":"v=1"}}"#, "OperationError"),
+    (#"{"id":1,"method":"setRemoteDescription","params":{"type":"guess","sdp":""}}"#, "TypeError"),
+    (#"{"id":1,"method":"createAnswer"}"#, "InvalidStateError"),
+    (#"{"id":1,"method":"addIceCandidate","params":{"candidate":"nonsense","sdpMid":"0"}}"#, "OperationError"),
+  ])
+  func `a mistake is answered with the DOMException's name`(line: String, name: String) {
+    let session = Session()
+    _ = session.ask(#"{"id":0,"method":"open"}"#)
+    #expect(session.errorName(line) == name)
+  }
+
+  @Test(arguments: [
+    (#"{"configuration":{"iceServers":[{"urls":"stun:"}]}}"#, "SyntaxError"),
+    (#"{"configuration":{"iceTransportPolicy":"none"}}"#, "TypeError"),
+    (#"{"audio":{"play":{"wav":"/nowhere.wav"}}}"#, "OperationError"),
+    (#"{"audio":{"record":"/nowhere/a.wav"}}"#, "OperationError"),
+  ])
+  func `open refuses what it cannot use`(params: String, name: String) {
+    #expect(Session().errorName(#"{"id":1,"method":"open","params":"# + params + "}") == name)
+  }
+
+  @Test func `an offer has the track that was added, and statistics have ids`() throws {
+    let session = Session()
+    _ = session.ask(#"{"id":1,"method":"open"}"#)
+    #expect(session.ask(#"{"id":2,"method":"addTrack","params":{"kind":"audio"}}"#)["result"]?["track"]?.string != nil)
+    let offer = session.ask(#"{"id":3,"method":"createOffer"}"#)["result"]
+    #expect(offer?["type"]?.string == "offer")
+    #expect(offer?["sdp"]?.string?.contains("m=audio") == true)
+    let stats = session.ask(#"{"id":4,"method":"getStats"}"#)["result"]?["stats"]
+    #expect(stats?["T"]?["type"]?.string == "transport")
+    #expect(session.ask(#"{"id":5,"method":"close"}"#)["result"] != nil)
+    #expect(session.errorName(#"{"id":6,"method":"createOffer"}"#) == "InvalidStateError")
+  }
+}
