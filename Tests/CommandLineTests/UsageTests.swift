@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct UsageTests {
 
-  @Test(arguments: ["callsim", "run", "validate", "list", "explain", "replay", "schema", "doctor"])
+  @Test(arguments: ["callsim", "run", "validate", "list", "explain", "replay", "schema", "doctor", "live", "turn"])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
     let outcome = try Program.run(arguments, environment: ["COLUMNS": "80"])
@@ -31,7 +31,34 @@ import Testing
     (["explain"], "Missing expected argument '<topic>'"),
     (["explain", "link.dwon"], "nothing is called 'link.dwon'; did you mean 'link.down'?"),
     (["replay", "hello#1", "--until", "soon"], "--until takes a virtual time such as 12.3s or 250ms, not 'soon'"),
+    (["live"], "choose one of --offer, --answer, --serve, --call and --stdio"),
+    (["live", "--offer", "--stdio"], "choose one of --offer, --answer, --serve, --call and --stdio"),
+    (["live", "--stdio", "--local-description", "x"], "go with --offer or --answer"),
+    (["live", "--serve", "8080"], "--serve takes host:port such as 127.0.0.1:8080, not '8080'"),
+    (["live", "--serve", "127.0.0.1:1", "--call", "http://127.0.0.1/"], "choose one of"),
+    (["live", "--call", "https://127.0.0.1/"], "--call takes an address such as http://127.0.0.1:8080/"),
+    (["live", "--offer", "--once"], "--once goes with --serve"),
+    (["live", "--offer", "--play", "tone:x"], "--play takes a WAV file, tone:440"),
+    (["live", "--offer", "--play", "nowhere.wav"], "nowhere.wav: No such file or directory"),
+    (["live", "--offer", "--record", "nowhere/a.wav"], "nowhere/a.wav: No such file or directory"),
+    (["live", "--offer", "--complexity", "11"], "--complexity takes 0 to 10, not 11"),
+    (["live", "--offer", "--bitrate", "1"], "--bitrate takes 6 to 510 kbit/s, not 1"),
+    (["live", "--offer", "--duration", "-1"], "--duration"),
+    (["live", "--offer", "--ports", "9-1"], "--ports takes a range such as 50000-50100, not '9-1'"),
+    (["live", "--offer", "--stun", "example.org"], "a server is written stun:host:port or turn:host:port"),
+    (["live", "--offer", "--stun", "turn:127.0.0.1"], "'stun:' is wanted here"),
+    (["live", "--offer", "--stun", "stun:127.0.0.1:99999"], "the port must be 1 to 65535"),
+    (["live", "--offer", "--turn", "turn:127.0.0.1"], "--turn needs --username and --credential, or --turn-secret"),
+    (["live", "--offer", "--relay-only"], "--relay-only needs a --turn server"),
     (["frobnicate"], "Unexpected argument 'frobnicate'"),
+    (["turn"], "Missing expected argument '--listen <IP:PORT> ...'"),
+    (["turn", "--listen", "localhost:3478"], "is not an address and a port, such as 192.168.1.10:3478"),
+    (["turn", "--listen", "127.0.0.1:0"], "nobody could come in: name somebody with --user, or give a --secret"),
+    (["turn", "--listen", "127.0.0.1:1", "--user", "alice"], "'alice' is not a name, a colon and a password"),
+    (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--ports", "9-3"], "'9-3' is not two ports from 1 to 65535"),
+    (["turn", "--listen", "0.0.0.0:1", "--user", "a:b"], "name one with --relay-ip"),
+    (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--alternate", "127.0.0.2:1"], "both must differ"),
+    (["turn", "--listen", "203.0.113.7:1", "--user", "a:b"], "cannot serve: bind 203.0.113.7:1"),
   ])
   func `bad usage exits with 2 and says what to do instead`(arguments: [String], message: String) throws {
     let workspace = try Workspace()

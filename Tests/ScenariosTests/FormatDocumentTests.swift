@@ -70,6 +70,12 @@ import Testing
     #expect(wire.receive.corrupt == 0.00001)
   }
 
+  @Test func `a peer says how it reaches TURN servers, and without a word takes every way there is`() throws {
+    let scenario = try first("everything")
+    #expect(scenario.peer("alice")?.ice.turnTransports?.map(\.value) == [.tcp])
+    #expect(scenario.peer("bob")?.ice.turnTransports == nil)
+  }
+
   @Test func `settings of a profile are typed`() throws {
     let alice = try #require(try first("everything").peer("alice"))
     #expect(alice.settings.duration("ring-timeout") == .seconds(30))

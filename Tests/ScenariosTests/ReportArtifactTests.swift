@@ -1,4 +1,5 @@
 import CallCore
+import Formats
 import Foundation
 import Testing
 import VirtualPeer

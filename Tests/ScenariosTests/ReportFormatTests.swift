@@ -16,7 +16,7 @@ import VirtualPeer
 
   @Test func `JUnit counts failures and errors by what they say about the software`() {
     let text = Sample.output(of: Verdict.allCases.map { Sample.run($0) }) { JUnitReporter(write: $0) }
-    #expect(text.contains("tests=\"7\" failures=\"3\" errors=\"3\""))
+    #expect(text.contains("tests=\"8\" failures=\"3\" errors=\"3\" skipped=\"1\""))
     #expect(text.contains("<error type=\"nondeterministic\""))
     #expect(text.contains("<failure type=\"vacuous\""))
   }
@@ -107,7 +107,69 @@ import VirtualPeer
 
   @Test func `a suite that ran nothing is vacuous`() { #expect(SuiteSummary().exitStatus == .vacuous) }
 
-  @Test func `every verdict has an exit code of its own`() {
-    #expect(Set(Verdict.allCases.map { Scenarios.ExitStatus($0) }).count == Verdict.allCases.count)
+  @Test func `every verdict has an exit code of its own, and what was skipped fails nothing`() {
+    let verdicts = Verdict.allCases.filter { $0 != .skipped }
+    #expect(Set(verdicts.map { Scenarios.ExitStatus($0) }).count == verdicts.count)
+    #expect(Scenarios.ExitStatus(.skipped) == .pass)
+  }
+
+  @Test func `a suite that skipped everything has shown nothing`() {
+    var summary = SuiteSummary()
+    summary.add(Sample.run(.skipped).result)
+    #expect(summary.exitStatus == .vacuous)
+    summary.add(Sample.run(.pass).result)
+    #expect(summary.exitStatus == .pass)
+    #expect(summary.line == "1 passed, 0 failed, 1 skipped")
+  }
+}
+
+@Suite struct RealTimeReportTests {
+  private static let record = RealTimeRecord(
+    maximumLag: .microseconds(12_300), latest: .zero + .seconds(4), usualLag: .milliseconds(2),
+    notJudged: ["metric: alice.q.mos, min: 4"])
+
+  private static func run() -> ReportedRun {
+    var run = Sample.run(.pass)
+    run.result.realTime = record
+    return run
+  }
+
+  @Test func `a run in real time is marked as not reproducible wherever it is told`() {
+    let mark = "real time, not reproducible, lag at most 12.3 ms at 4.00 s, 99 % within 2.0 ms"
+    let style = TextStyle.plain
+    let texts = [
+      Sample.output(of: [Self.run()]) { TerminalReporter(detail: .lines, style: style, write: $0) },
+      Sample.output(of: [Self.run()]) { TerminalReporter(detail: .live, style: style, write: $0) },
+      Sample.output(of: [Self.run()]) { JUnitReporter(write: $0) },
+      Sample.output(of: [Self.run()]) { TAPReporter(write: $0) },
+    ]
+    for text in texts { #expect(text.contains(mark), "\(text)") }
+    #expect(texts[0].contains("not judged: metric: alice.q.mos, min: 4\n"))
+    #expect(Sample.output(of: [Self.run()]) { JSONLinesReporter(write: $0) }.contains("\"reproducible\":false"))
+  }
+
+  @Test func `what a worker says of real time reaches its parent`() throws {
+    let result = Self.run().result
+    #expect(try #require(RunResult(json: result.json)).realTime == Self.record)
+  }
+
+  @Test func `a run that could not keep up concludes nothing`() {
+    #expect(Self.record.problem(limit: .milliseconds(50)) == nil)
+    let late = Self.record.problem(limit: .milliseconds(12))
+    #expect(late == "an event at 4.00 s was 12.3ms late, and limits.lag allows 12ms")
+    var often = Self.record
+    often.usualLag = .milliseconds(11)
+    #expect(often.problem(limit: .milliseconds(50))?.hasPrefix("1 % of the events were more than 11ms late") == true)
+  }
+
+  @Test func `a skipped run is told with its reason, also when only failures are`() {
+    let finding = Finding(.harness, "programs", expected: "a run", actual: "there is no program 'x'", time: .zero)
+    let run = Sample.run(.skipped, findings: [finding])
+    for detail in [TerminalReporter.Detail.quiet, .lines, .live] {
+      let text = Sample.output(of: [run]) { TerminalReporter(detail: detail, style: .plain, write: $0) }
+      #expect(text.contains("SKIP nat/cgnat[turn=tcp]#7  there is no program 'x'\n"))
+    }
+    #expect(Sample.output(of: [run]) { TAPReporter(write: $0) }.contains("# SKIP there is no program 'x'"))
+    #expect(Sample.output(of: [run]) { JUnitReporter(write: $0) }.contains("<skipped message=\"there is no program"))
   }
 }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Formats
 internal import SimNet
 internal import VirtualPeer
 
@@ -9,9 +10,9 @@ final class RunArtifacts {
   private let capture: FileSink
   private let diagram = SequenceDiagram()
   private var speakers: [(peer: String, file: WAVFile)] = []
-  private var failure: ArtifactError?
+  private var failure: FileError?
 
-  init(folder: String) throws(ArtifactError) {
+  init(folder: String) throws(FileError) {
     self.folder = folder
     try RunDirectory.prepare(folder)
     trace = try TraceFile(path: folder + "/trace.jsonl")
@@ -42,7 +43,7 @@ final class RunArtifacts {
     } catch { failure = error }
   }
 
-  func finish(_ result: RunResult) throws(ArtifactError) {
+  func finish(_ result: RunResult) throws(FileError) {
     if let failure { throw failure }
     try trace.close()
     try capture.close()
@@ -51,7 +52,7 @@ final class RunArtifacts {
     try Self.write(result.json.description + "\n", to: folder + "/result.json")
   }
 
-  private static func write(_ text: String, to path: String) throws(ArtifactError) {
+  private static func write(_ text: String, to path: String) throws(FileError) {
     let sink = try FileSink(path: path)
     sink.write(text)
     try sink.close()

@@ -1,3 +1,4 @@
+internal import Formats
 internal import Foundation
 
 /// Where the files of runs go: `callsim-runs/<id>#seed/`, the same for the same run every time.
@@ -28,12 +29,12 @@ public enum RunDirectory {
   }
 
   /// Makes an empty folder for a run, in place of the one an earlier run left.
-  static func prepare(_ folder: String) throws(ArtifactError) {
+  static func prepare(_ folder: String) throws(FileError) {
     do {
       if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
-      throw ArtifactError(path: folder, reason: "cannot be made: \(error.localizedDescription)")
+      throw FileError(path: folder, reason: "cannot be made: \(error.localizedDescription)")
     }
   }
 

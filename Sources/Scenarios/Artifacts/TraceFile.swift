@@ -1,11 +1,12 @@
 internal import CallCore
+internal import Formats
 internal import VirtualPeer
 
 /// The whole trace of a run, one JSON object a line, names rendered.
 final class TraceFile: TraceObserver {
   private let sink: FileSink
 
-  init(path: String) throws(ArtifactError) { sink = try FileSink(path: path, keepsEveryLine: true) }
+  init(path: String) throws(FileError) { sink = try FileSink(path: path, keepsEveryLine: true) }
 
   func observe(_ record: TraceRecord, in trace: Trace) {
     let declaration = trace.declarations[Int(record.kind.id)]
@@ -22,7 +23,7 @@ final class TraceFile: TraceObserver {
     sink.write(JSON.object(members).description + "\n")
   }
 
-  func close() throws(ArtifactError) { try sink.close() }
+  func close() throws(FileError) { try sink.close() }
 
   private static func json(_ datum: TraceDatum) -> JSON {
     switch datum {

@@ -16,7 +16,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   public init(_ verdict: Verdict) {
     self =
       switch verdict {
-      case .pass: .pass
+      case .pass, .skipped: .pass
       case .fail: .expectationFailed
       case .broken: .broken
       case .vacuous: .vacuous

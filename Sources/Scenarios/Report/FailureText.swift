@@ -18,11 +18,13 @@ public struct FailureText {
     var out =
       style.paint(Self.word(result.verdict), .failure) + " " + style.paint(TextStyle.printable(result.id), .strong)
     out += "   virtual \(TextStyle.seconds(result.virtualDuration)), cpu \(TextStyle.seconds(result.cpuSeconds))\n"
+    if let realTime = result.realTime { out += line("pace", [realTime.text]) }
     if let title = result.title { out += "  \(TextStyle.printable(title))\n" }
     for finding in result.findings.prefix(Self.findingLimit) { out += text(finding) }
     if result.findings.count > Self.findingLimit {
       out += "  and \(result.findings.count - Self.findingLimit) more findings\n"
     }
+    out += line("not judged", result.realTime?.notJudged ?? [])
     out += line("replay", [run.replay])
     if let artifacts = run.artifacts, !artifacts.names.isEmpty {
       out += line("artifacts", ["\(artifacts.folder): \(artifacts.names.joined(separator: ", "))"])
@@ -67,6 +69,7 @@ public struct FailureText {
     case .inconclusive: "INCONCLUSIVE"
     case .timeout: "TIMEOUT"
     case .nondeterministic: "NONDETERMINISTIC"
+    case .skipped: "SKIP"
     }
   }
 }

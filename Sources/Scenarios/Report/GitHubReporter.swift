@@ -24,6 +24,10 @@ public final class GitHubReporter: Reporter {
   public func begin(_ suite: SuiteHeader) {}
 
   public func finished(_ run: ReportedRun) {
+    if run.result.verdict == .skipped {
+      return annotate(
+        nil, level: "notice", title: "\(run.result.id) skipped", message: run.result.findings.first?.actual ?? "")
+    }
     for finding in run.result.findings { annotate(finding, of: run) }
     if run.result.findings.isEmpty, run.result.verdict != .pass {
       annotate(nil, level: "error", title: run.result.id, message: "\(run.result.verdict.rawValue); \(run.replay)")

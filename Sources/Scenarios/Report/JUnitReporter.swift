@@ -9,6 +9,7 @@ public final class JUnitReporter: Reporter {
   private var tests = 0
   private var failures = 0
   private var errors = 0
+  private var skips = 0
   private var seconds = 0.0
 
   public init(write: @escaping (String) -> Void) { self.write = write }
@@ -25,8 +26,16 @@ public final class JUnitReporter: Reporter {
     seconds += result.cpuSeconds
     cases += "    <testcase name=\"\(Self.escape(result.id))\" classname=\"\(Self.escape(result.scenarioID))\""
     cases += " file=\"\(Self.escape(result.path))\" time=\"\(TextStyle.decimal(result.cpuSeconds, places: 3))\""
+    if result.verdict == .skipped {
+      skips += 1
+      cases += ">\n      <skipped message=\"\(Self.escape(result.findings.first?.actual ?? ""))\"/>\n    </testcase>\n"
+      return
+    }
     guard let element = Self.element(result.verdict) else {
-      cases += "/>\n"
+      let note = result.realTime.map {
+        ">\n      <system-out>\(Self.escape($0.text, inAttribute: false))</system-out>\n"
+      }
+      cases += note.map { $0 + "    </testcase>\n" } ?? "/>\n"
       return
     }
     if element == "failure" { failures += 1 } else { errors += 1 }
@@ -45,15 +54,16 @@ public final class JUnitReporter: Reporter {
   private func closeSuite() {
     guard let file else { return }
     write("  <testsuite name=\"\(Self.escape(file))\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"")
+    if skips > 0 { write(" skipped=\"\(skips)\"") }
     write(" time=\"\(TextStyle.decimal(seconds, places: 3))\">\n\(cases)  </testsuite>\n")
     self.file = nil
     cases = ""
-    (tests, failures, errors, seconds) = (0, 0, 0, 0)
+    (tests, failures, errors, skips, seconds) = (0, 0, 0, 0, 0)
   }
 
   private static func element(_ verdict: Verdict) -> String? {
     switch verdict {
-    case .pass: nil
+    case .pass, .skipped: nil
     case .fail, .broken, .vacuous: "failure"
     case .inconclusive, .timeout, .nondeterministic: "error"
     }

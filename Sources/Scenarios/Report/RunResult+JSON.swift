@@ -14,6 +14,7 @@ extension RunResult {
       ("traceHash", .string(Self.hexadecimal(traceHash))), ("eventCount", .unsigned(eventCount)),
       ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
     ]
+    if let realTime { members.append(("realTime", realTime.json)) }
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
 
@@ -31,12 +32,33 @@ extension RunResult {
       traceHash: hash,
       eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
       cpuSeconds: json["cpuSeconds"]?.real ?? 0)
+    realTime = json["realTime"].flatMap(RealTimeRecord.init)
     guard self.findings.count == findings.count else { return nil }
   }
 
   static func hexadecimal(_ value: UInt64) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+extension RealTimeRecord {
+  var json: JSON {
+    [
+      "reproducible": false, "maximumLagNanoseconds": .integer(maximumLag.nanoseconds),
+      "latestNanoseconds": .integer(latest.nanoseconds), "usualLagNanoseconds": .integer(usualLag.nanoseconds),
+      "notJudged": .strings(notJudged),
+    ]
+  }
+
+  init?(json: JSON) {
+    guard let maximum = json["maximumLagNanoseconds"]?.integer, let usual = json["usualLagNanoseconds"]?.integer,
+      let latest = json["latestNanoseconds"]?.integer
+    else { return nil }
+    self.init(
+      maximumLag: Interval(nanoseconds: maximum), latest: Instant(nanoseconds: latest),
+      usualLag: Interval(nanoseconds: usual),
+      notJudged: json["notJudged"]?.strings ?? [])
   }
 }
 

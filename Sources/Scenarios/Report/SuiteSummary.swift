@@ -26,15 +26,15 @@ public struct SuiteSummary: Sendable, Equatable {
   /// Results of every verdict.
   public var total: Int { counts.reduce(0, +) }
 
-  /// What the command ends with: a suite that ran nothing is vacuous.
-  public var exitStatus: ExitStatus { total == 0 ? .vacuous : status }
+  /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous.
+  public var exitStatus: ExitStatus { total == count(.skipped) ? .vacuous : status }
 
   /// `12 passed, 1 failed, 2 vacuous`
   public var line: String {
     var parts = ["\(count(.pass)) passed", "\(count(.fail)) failed"]
     let others: [(Verdict, String)] = [
       (.broken, "broken"), (.vacuous, "vacuous"), (.inconclusive, "inconclusive"), (.timeout, "over the wall limit"),
-      (.nondeterministic, "not deterministic"),
+      (.nondeterministic, "not deterministic"), (.skipped, "skipped"),
     ]
     for (verdict, name) in others where count(verdict) > 0 { parts.append("\(count(verdict)) \(name)") }
     if notRun > 0 { parts.append("\(notRun) not run") }

@@ -17,7 +17,12 @@ public final class TAPReporter: Reporter {
   public func finished(_ run: ReportedRun) {
     number += 1
     let result = run.result
+    if result.verdict == .skipped {
+      return write(
+        "ok \(number) - \(Self.escape(result.id)) # SKIP \(Self.escape(result.findings.first?.actual ?? ""))\n")
+    }
     write("\(result.verdict == .pass ? "ok" : "not ok") \(number) - \(Self.escape(result.id))\n")
+    if let realTime = result.realTime { write("# \(realTime.text)\n") }
     guard result.verdict != .pass else { return }
     write("  ---\n  verdict: \(result.verdict.rawValue)\n  file: \(quoted(result.path))\n")
     write("  virtual_seconds: \(TextStyle.decimal(result.virtualDuration.seconds, places: 6))\n")

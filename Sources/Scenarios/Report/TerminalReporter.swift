@@ -36,11 +36,16 @@ public final class TerminalReporter: Reporter {
   public func finished(_ run: ReportedRun) {
     done += 1
     let result = run.result
+    if result.verdict == .skipped {
+      // Even in a quiet run: what was not tested must not look as if it was.
+      let reason = result.findings.first?.actual ?? ""
+      return show("\(style.paint("SKIP", .label)) \(TextStyle.printable(result.id))  \(TextStyle.printable(reason))\n")
+    }
     if result.verdict == .pass {
       let warnings = result.findings.contains { $0.kind == .warning }
       if warnings, detail != .quiet {
         show(FailureText(run, style: style).text)
-      } else if detail == .lines {
+      } else if detail == .lines || (detail == .live && result.realTime != nil) {
         show(passLine(result))
       }
       return
@@ -57,7 +62,11 @@ public final class TerminalReporter: Reporter {
   private func passLine(_ result: RunResult) -> String {
     let times = "virtual \(TextStyle.decimal(result.virtualDuration.seconds, places: 1))s  "
     let cpu = "cpu \(TextStyle.decimal(result.cpuSeconds, places: 2))s"
-    return "\(style.paint("PASS", .success)) \(TextStyle.printable(result.id))  \(times)\(cpu)\n"
+    var line = "\(style.paint("PASS", .success)) \(TextStyle.printable(result.id))  \(times)\(cpu)\n"
+    guard let realTime = result.realTime else { return line }
+    line += "     \(realTime.text)\n"
+    for expectation in realTime.notJudged { line += "     not judged: \(TextStyle.printable(expectation))\n" }
+    return line
   }
 
   private func show(_ text: String) {

@@ -49,7 +49,7 @@ final class FaultInjector {
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay: try performLink(fault)
     case .natReboot, .natExpire, .natRemap, .natSet, .firewallBlock, .firewallAllow: try performRouter(fault)
     case .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels,
-      .stunSilent:
+      .turnDisconnect, .stunSilent:
       try performServer(fault)
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole:
@@ -189,6 +189,7 @@ final class FaultInjector {
     case .turnStaleNonce: turn.expireNonces()
     case .turnExpirePermissions: turn.expirePermissions()
     case .turnExpireChannels: turn.expireChannels()
+    case .turnDisconnect: turn.resetStreams()
     case .turnDeny:
       turn.rejectAll([.createPermission, .channelBind], with: STUNError(403, "Forbidden"))
       return { turn.rejectAll([.createPermission, .channelBind], with: nil) }
@@ -252,17 +253,16 @@ final class FaultInjector {
     var rules: [PacketRuleID] = []
     let sender = try arguments.text("from").map { try simulator.host($0) }
     let receiver = try arguments.text("to").map { try simulator.host($0) }
+    var rule = PacketRule(
+      content: content, flight: arguments.count("flight"), sender: sender, receiver: receiver,
+      limit: arguments.count("count"))
     let numbers = (arguments.texts("nth") ?? []).compactMap { Int($0) }
-    if numbers.isEmpty {
-      rules.append(
-        simulator.addRule(
-          PacketRule(content: content, sender: sender, receiver: receiver, limit: arguments.count("count"))))
-    }
+    if numbers.isEmpty { rules.append(simulator.addRule(rule)) }
     // A rule that drops counts what later rules never see, so each number is asked for on its own, highest first.
     for number in numbers.sorted(by: >) {
-      rules.append(
-        simulator.addRule(
-          PacketRule(content: content, sender: sender, receiver: receiver, skip: number - 1, limit: 1)))
+      rule.skip = number - 1
+      rule.limit = 1
+      rules.append(simulator.addRule(rule))
     }
     return { [simulator] in for rule in rules { simulator.removeRule(rule) } }
   }

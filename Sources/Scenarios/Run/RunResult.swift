@@ -15,6 +15,8 @@ public enum Verdict: String, Sendable, CaseIterable {
   case timeout
   /// Two runs of the same seed differed.
   case nondeterministic
+  /// This machine cannot make the run: nothing is known about what was to be tested.
+  case skipped
 }
 
 /// One thing that went wrong in a run, in words for a person.
@@ -91,6 +93,8 @@ public struct RunResult: Hashable, Sendable {
   public var virtualDuration: Interval
   /// Processor time spent, in seconds: for people, never part of what must be equal.
   public var cpuSeconds: Double
+  /// Of a run with programs outside the simulation.
+  public var realTime: RealTimeRecord?
 
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,

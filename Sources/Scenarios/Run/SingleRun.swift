@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalPeer
 internal import Glibc
 public import Profiles
 internal import SimNet
@@ -28,11 +29,30 @@ public struct SingleRun {
   private static let quietBudget = Interval.seconds(10)
   /// How long the world goes on after the last thing the file asks for.
   private static let grace = Interval.seconds(1)
+  /// How long programs outside get to tell servers and each other that they are going.
+  private static let farewell = Interval.seconds(1)
 
   /// Runs it.
   ///
   /// - Throws: when the harness, not the call under test, could not go on.
   public func execute(outputs: RunOutputs = RunOutputs()) throws -> RunResult {
+    if let obstacle = ExternalBuilder.obstacle(to: cell.scenario) { return skipped(obstacle) }
+    do {
+      return try play(outputs)
+    } catch let error as ExternalError where error.kind == .unavailable {
+      return skipped(error.description)
+    }
+  }
+
+  /// A run that this machine cannot make: nothing was tested.
+  private func skipped(_ reason: String) -> RunResult {
+    let finding = Finding(.harness, "programs can be run", expected: "a run", actual: reason, time: .zero)
+    return RunResult(
+      id: cell.runID(seed: seed), scenarioID: cell.scenario.id, title: cell.scenario.title, path: path, seed: seed,
+      verdict: .skipped, findings: [finding])
+  }
+
+  private func play(_ outputs: RunOutputs) throws -> RunResult {
     let started = Self.cpuTime
     let scenario = cell.scenario
     let trace = Trace()
@@ -47,7 +67,9 @@ public struct SingleRun {
     let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
     let world = try World(scenario: scenario, simulator: simulator)
     var runOutputs = outputs
-    runOutputs.tap = CleartextDetector(peers: scenario.peers.map(\.name), watch: watch, next: outputs.tap)
+    // What a program had before protection it keeps to itself.
+    let sessions = scenario.peers.filter { $0.stack != .external }
+    runOutputs.tap = CleartextDetector(peers: sessions.map(\.name), watch: watch, next: outputs.tap)
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
     let faults = FaultInjector(world: world)
     let failures = HarnessFailures()
@@ -55,7 +77,8 @@ public struct SingleRun {
       entry in
       failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
     }
-    world.start()
+    defer { world.stopPrograms() }
+    try world.start()
 
     playTimeline(world, director, judge, sampler)
     let end = simulator.now
@@ -64,17 +87,45 @@ public struct SingleRun {
     failures.catching { try faults.clearAll() }
     settle(world, judge)
     judge.invariants.endOfPhaseTwo(at: simulator.now)
+    let programFailure = world.programFailure
     world.shutDownPeers()
+    // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
+    if scenario.isRealTime { world.pace.run(until: simulator.now + Self.farewell) }
+    world.stopPrograms(heard: outputs.heard)
     simulator.run(until: simulator.now + Self.quietBudget)
     judge.invariants.quiesced(leftovers: world.leftovers, at: simulator.now)
     if let failure = failures.first { throw failure }
 
-    let findings = self.findings(results, judge.invariants.violations, director)
-    return RunResult(
+    var findings = self.findings(results, judge.invariants.violations, director)
+    if let programFailure { findings.insert(try finding(programFailure, at: end), at: 0) }
+    let record = realTimeRecord(world)
+    if let problem = record?.problem(limit: scenario.limits.lag) {
+      findings.insert(
+        Finding(.harness, "real time", expected: "the run to keep up with the clock", actual: problem, time: end), at: 0
+      )
+    }
+    var result = RunResult(
       id: cell.runID(seed: seed), scenarioID: scenario.id, title: scenario.title, path: path, seed: seed,
       verdict: Self.verdict(of: findings), findings: findings, contributions: Self.contributions(results),
       traceHash: trace.hash, eventCount: trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
+    result.realTime = record
+    return result
+  }
+
+  private func realTimeRecord(_ world: World) -> RealTimeRecord? {
+    world.pace.realTime.map {
+      RealTimeRecord(
+        maximumLag: $0.lag.maximum, latest: $0.lag.worst, usualLag: $0.lag.quantile(0.99),
+        notJudged: cell.scenario.notJudged)
+    }
+  }
+
+  /// A program that broke down is a finding; a harness that did is none.
+  private func finding(_ failure: ExternalError, at time: Instant) throws -> Finding {
+    guard failure.kind == .program else { throw HarnessError(failure.description) }
+    return Finding(
+      .crash, "no-trap", expected: "the program to go on", actual: failure.description, time: time)
   }
 
   // MARK: Phases
@@ -92,7 +143,7 @@ public struct SingleRun {
     while simulator.now < limit {
       var next = min(limit, simulator.now + Self.step)
       if let deadline = judge.nextDeadline { next = min(next, max(deadline, simulator.now)) }
-      simulator.run(until: next)
+      world.pace.run(until: next)
       judge.advance(to: simulator.now)
       if simulator.now >= nextSample {
         nextSample = nextSample + StatsSampler.period
@@ -117,7 +168,8 @@ public struct SingleRun {
       let report = peer.statistics()
       if let report { sampler.sample(report, of: peer.name, at: world.simulator.now) }
       judge.invariants.sampled(
-        report, openConnections: peer.openConnectionCount, of: peer.name, at: world.simulator.now)
+        report, openConnections: peer.openConnectionCount, of: peer.name,
+        at: world.simulator.now)
     }
   }
 
@@ -125,7 +177,7 @@ public struct SingleRun {
   private func settle(_ world: World, _ judge: Judge) {
     let limit = world.simulator.now + Self.livenessBudget
     while world.simulator.now < limit, !judge.invariants.arePeersSettled {
-      world.simulator.run(until: min(limit, world.simulator.now + .milliseconds(500)))
+      world.pace.run(until: min(limit, world.simulator.now + .milliseconds(500)))
     }
   }
 

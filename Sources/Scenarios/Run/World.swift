@@ -1,4 +1,6 @@
 internal import CallCore
+internal import ExternalPeer
+internal import Foundation
 internal import SimNet
 internal import VirtualPeer
 
@@ -6,16 +8,21 @@ internal import VirtualPeer
 final class World {
   let scenario: Scenario
   let simulator: Simulator
+  let pace: Pace
   private(set) var peers: [VirtualPeer] = []
   private var signalling: [(name: String, host: SignallingHost)] = []
   private var stun: [(name: String, host: STUNServerHost)] = []
   private var turn: [(name: String, host: TURNServerHost)] = []
+  private var stacks: [(peer: String, stack: ExternalStack)] = []
+  private var programs: [ExternalProgram] = []
+  private var folder: String?
   /// The clock of nobody in particular: the timeline and the samplers run on it.
   let director: HostRuntime
 
   init(scenario: Scenario, simulator: Simulator) throws {
     self.scenario = scenario
     self.simulator = simulator
+    pace = Pace(simulator, isRealTime: scenario.isRealTime)
     director = HostRuntime(simulator: simulator, host: try simulator.addHost("scenario"), wallClock: WallClock())
   }
 
@@ -30,12 +37,45 @@ final class World {
   func add(_ server: STUNServerHost, named name: String) { stun.append((name, server)) }
   func add(_ server: TURNServerHost, named name: String) { turn.append((name, server)) }
 
-  /// Launches servers, then apps, in file order.
-  func start() {
+  func add(_ stack: ExternalStack, of peer: String) { stacks.append((peer, stack)) }
+  func add(_ program: ExternalProgram) { programs.append(program) }
+
+  deinit { if let folder { try? FileManager.default.removeItem(atPath: folder) } }
+
+  /// A folder that is gone with the world.
+  func temporaryFolder() throws -> String {
+    if let folder { return folder }
+    let path = NSTemporaryDirectory() + "callsim-\(getpid())-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    folder = path
+    return path
+  }
+
+  /// Launches servers, then apps, in file order. Programs come first: they may take long, and time has not begun.
+  func start() throws {
+    for stack in stacks { try stack.stack.start() }
     for server in signalling { server.host.start() }
     for server in stun { server.host.start() }
     for server in turn { server.host.start() }
     for peer in peers { peer.start() }
+    for program in programs { try program.start() }
+  }
+
+  /// The first thing that went wrong with a program.
+  var programFailure: ExternalError? {
+    stacks.lazy.compactMap(\.stack.failure).first ?? programs.lazy.compactMap(\.failure).first
+  }
+
+  /// Ends every program outside, and hands over what those with a call stack have heard.
+  func stopPrograms(heard: ((_ peer: String, Span<Int16>) -> Void)? = nil) {
+    for program in programs { program.shutDown() }
+    for (peer, stack) in stacks {
+      stack.shutDown()
+      guard let heard else { continue }
+      for path in stack.recordings {
+        if let samples = RecordingTail.samples(path: path) { heard(peer, samples.span) }
+      }
+    }
   }
 
   /// Ends every app and lets it go of what it holds.

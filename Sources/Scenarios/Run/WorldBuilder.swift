@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import ExternalPeer
 internal import ICE
 internal import Profiles
 internal import SimNet
@@ -18,7 +19,8 @@ struct WorldBuilder {
   func build() throws {
     try addNetworks()
     for server in scenario.topology.servers { try add(server) }
-    for peer in scenario.peers where peer.stack == .real { try add(peer) }
+    for peer in scenario.peers where peer.stack != .puppet { try attach(peer) }
+    for peer in scenario.peers where peer.stack != .puppet { try add(peer) }
     try startLinksDown()
     simulator.tap = outputs.tap
     outputs.worldBuilt?(simulator)
@@ -69,18 +71,23 @@ struct WorldBuilder {
   }
 
   private func add(_ server: Topology.Server) throws {
+    // Nobody's app would ask it anything, and nobody's profile says what it is.
+    if server.kind == .signalling, !scenario.peers.contains(where: { $0.profile != nil }) { return }
     let host = try simulator.addHost(server.name)
     try attach(host, named: server.name, to: server.network.value)
     let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
     let random = simulator.random.scoped("server").scoped(server.name)
+    let transports = Set(server.transports.map(Path.Transport.init))
     switch server.kind {
-    case .stun: world.add(STUNServerHost(runtime: runtime, delay: server.delay), named: server.name)
+    case .stun:
+      world.add(
+        STUNServerHost(runtime: runtime, transports: transports, delay: server.delay), named: server.name)
     case .turn:
       let addresses = simulator.interfaces(of: host).flatMap(\.addresses)
       world.add(
         TURNServerHost(
-          configuration: turnConfiguration(server, addresses: addresses), runtime: runtime, delay: server.delay,
-          random: random.stream("turn"), trace: simulator.trace, name: server.name),
+          configuration: turnConfiguration(server, addresses: addresses), runtime: runtime, transports: transports,
+          delay: server.delay, random: random.stream("turn"), trace: simulator.trace, name: server.name),
         named: server.name)
     case .signalling:
       guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
@@ -114,14 +121,20 @@ struct WorldBuilder {
 
   // MARK: Peers
 
-  private func add(_ peer: Scenario.Peer) throws {
-    guard let name = peer.profile?.value, let profile = profiles[name] else {
-      throw HarnessError("peer '\(peer.name)' has no profile that can run")
-    }
+  /// Gives the peer a host. All have theirs before programs are told where everybody is.
+  private func attach(_ peer: Scenario.Peer) throws {
     let host = try simulator.addHost(peer.name)
     for interface in peer.interfaces {
       try attach(host, named: peer.name, to: interface.network, link: interface.link)
     }
+  }
+
+  private func add(_ peer: Scenario.Peer) throws {
+    guard peer.hasCallStack else { return try addProgram(peer) }
+    guard let name = peer.profile?.value, let profile = profiles[name] else {
+      throw HarnessError("peer '\(peer.name)' has no profile that can run")
+    }
+    let host = try simulator.host(peer.name)
     let wallClock = WallClock(skew: peer.clock.skew, driftPPM: peer.clock.drift * 1e6)
     var configuration = VirtualPeer.Configuration(
       name: peer.name, session: try sessionConfiguration(of: peer, wallClock: wallClock),
@@ -130,10 +143,38 @@ struct WorldBuilder {
     configuration.device = Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
     for interface in peer.interfaces { configuration.interfaceNames[interface.link] = interface.name }
+    if peer.stack == .external { return try addExternal(peer, configuration, app: profile.app, on: host) }
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
     world.add(
       VirtualPeer(
         configuration, app: profile.app, on: host, of: simulator, keyLog: outputs.keyLog, heard: heard))
+  }
+
+  /// A program below the profile's app.
+  private func addExternal(
+    _ peer: Scenario.Peer, _ configuration: VirtualPeer.Configuration, app: any CallApp.Type, on host: HostID
+  ) throws {
+    let builder = ExternalBuilder(scenario: scenario, world: world)
+    let sound = try builder.sound(peer, settings: configuration.device)
+    let stack = ExternalStack(
+      peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
+      sound: sound,
+      configuration: configuration.session, bridge: try builder.bridge(peer, host: host),
+      network: { [weak world] in world?.peer(peer.name)?.runtime.network })
+    world.add(stack, of: peer.name)
+    world.add(VirtualPeer(configuration, app: app, stack: stack, on: host, of: simulator))
+  }
+
+  /// A program alone.
+  private func addProgram(_ peer: Scenario.Peer) throws {
+    let builder = ExternalBuilder(scenario: scenario, world: world)
+    let host = try simulator.host(peer.name)
+    let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
+    world.add(
+      ExternalProgram(
+        peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
+        interfaceNames: Dictionary(peer.interfaces.map { ($0.link, $0.name) }) { first, _ in first },
+        bridge: try builder.bridge(peer, host: host), runtime: runtime))
   }
 
   private func signallingEndpoint() throws -> Endpoint {
@@ -179,11 +220,23 @@ struct WorldBuilder {
           secret: Self.sharedSecret, user: peer.name,
           expiry: WallClock().unixSeconds(at: .zero + server.credentialLifetime))
         : Self.staticCredentials(of: peer.name)
-      return addresses.map {
-        ICEServer(
-          kind: .turn, endpoint: Endpoint($0, port: TURNServerHost.port), username: credentials.username,
-          credential: credentials.password)
+      let transports = server.transports.filter { peer.ice.uses($0) }.map(Path.Transport.init)
+      return addresses.flatMap { address in
+        transports.map { transport in
+          ICEServer(
+            kind: .turn, endpoint: Endpoint(address, port: TURNServerHost.port), transport: transport,
+            username: credentials.username, credential: credentials.password)
+        }
       }
+    }
+  }
+}
+
+extension Path.Transport {
+  init(_ transport: Topology.Server.Transport) {
+    switch transport {
+    case .udp: self = .udp
+    case .tcp: self = .tcp
     }
   }
 }

@@ -38,7 +38,7 @@ struct RunTask {
     result = found
     hasArtifacts = job.output != .nothing
     // What did not come to its end has no hash to compare.
-    if checksDeterminism, case .result = outcome {
+    if checksDeterminism, case .result = outcome, found.realTime == nil, found.verdict != .skipped {
       stage = .second
       return .next(bare(job), isFresh: true)
     }
@@ -77,7 +77,7 @@ struct RunTask {
   private mutating func artifactsIfWanted(_ job: RunJob) -> WorkerPool.Step {
     guard let result, result.verdict != .pass, artifacts == .fail else { return .done }
     // Neither would come to its end a second time.
-    guard result.verdict != .timeout, result.verdict != .inconclusive else { return .done }
+    guard ![.timeout, .inconclusive, .skipped].contains(result.verdict) else { return .done }
     stage = .artifacts
     hasArtifacts = true
     return .next(bare(job, .artifacts(folder: RunDirectory.path(of: job.runID))), isFresh: false)

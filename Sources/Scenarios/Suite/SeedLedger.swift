@@ -8,7 +8,7 @@ struct SeedLedger {
   mutating func add(_ result: RunResult) {
     contributions += result.contributions
     // A run that did not come to its end might have got there.
-    if result.verdict == .inconclusive || result.verdict == .timeout { isConclusive = false }
+    if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
 
   /// Ends a cell.

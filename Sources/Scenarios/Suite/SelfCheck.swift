@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import ExternalPeer
 internal import Foundation
 internal import VirtualPeer
 
@@ -32,4 +33,10 @@ public struct SelfCheck: Sendable {
       name: "run folder", isPassed: FileManager.default.isWritableFile(atPath: folder),
       advice: "this folder cannot be written; run elsewhere, or with --artifacts none")
   }
+}
+
+/// Whether programs outside the simulation can take part in runs on this machine (`stack: external`).
+public enum ExternalPrograms {
+  /// What is missing, in words for a person; nil when nothing is.
+  public static var problem: String? { ExternalSupport.problem }
 }

@@ -30,7 +30,8 @@ public final class SuiteRunner {
   private let reporters: [any Reporter]
   private var tasks: [RunTask?]
   private var finished: [ReportedRun?]
-  private var nextToStart = 0
+  /// The runs not started yet, in order.
+  private var waiting: [Int] = []
   private var nextToTell = 0
   private var isStopping = false
   private var summary = SuiteSummary()
@@ -46,22 +47,31 @@ public final class SuiteRunner {
 
   public func run(_ header: SuiteHeader) throws -> Outcome {
     for reporter in reporters { reporter.begin(header) }
-    let pool = WorkerPool(
-      WorkerPool.Configuration(
-        executable: options.executable, arguments: options.workerArguments,
-        workerCount: min(options.jobs, max(1, plan.runs.count))))
-    let isComplete = try pool.run(
-      nextTask: { startNext() }, wallLimit: { plan.entries[plan.runs[$0].entry].cell.scenario.limits.wall },
-      follow: { follow($0, $1, $2) })
+    let isRealTime = { [plan] run in plan.entries[plan.runs[run].entry].cell.scenario.isRealTime }
+    // What runs with the machine's clock has the machine for itself.
+    let isComplete =
+      try run(plan.runs.indices.filter { !isRealTime($0) }, jobs: options.jobs)
+      && run(plan.runs.indices.filter(isRealTime), jobs: 1)
     summary.notRun = plan.runs.count - nextToTell
     for reporter in reporters { reporter.end(summary) }
     return Outcome(summary: summary, isInterrupted: !isComplete)
   }
 
+  /// - Returns: false when it was interrupted.
+  private func run(_ runs: [Int], jobs: Int) throws -> Bool {
+    guard !runs.isEmpty, !isStopping else { return true }
+    waiting = runs
+    let pool = WorkerPool(
+      WorkerPool.Configuration(
+        executable: options.executable, arguments: options.workerArguments, workerCount: min(jobs, runs.count)))
+    return try pool.run(
+      nextTask: { startNext() }, wallLimit: { plan.entries[plan.runs[$0].entry].cell.scenario.wallLimit },
+      follow: { follow($0, $1, $2) })
+  }
+
   private func startNext() -> (task: Int, job: RunJob)? {
-    guard !isStopping, nextToStart < plan.runs.count else { return nil }
-    let number = nextToStart
-    nextToStart += 1
+    guard !isStopping, !waiting.isEmpty else { return nil }
+    let number = waiting.removeFirst()
     var job = plan.job(number)
     if options.artifacts == .all { job.output = .artifacts(folder: RunDirectory.path(of: job.runID)) }
     tasks[number] = RunTask(
@@ -103,7 +113,7 @@ public final class SuiteRunner {
 
   private func report(_ run: ReportedRun) {
     summary.add(run.result)
-    if options.failFast, run.result.verdict != .pass { isStopping = true }
+    if options.failFast, ![.pass, .skipped].contains(run.result.verdict) { isStopping = true }
     for reporter in reporters { reporter.finished(run) }
   }
 
@@ -128,7 +138,7 @@ public struct ReplayCommandLine: Sendable {
     var words = ["callsim", "replay", TextStyle.shellQuoted(runID)]
     // Under the default folder the id alone finds the file.
     if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(TextStyle.shellQuoted(path)) }
-    for override in overrides { words += ["--set", TextStyle.shellQuoted("\(override.name)=\(override.value)")] }
+    for override in overrides { words += [override.option, TextStyle.shellQuoted(override.argument)] }
     return words.joined(separator: " ")
   }
 }

@@ -1,3 +1,4 @@
+internal import Formats
 internal import Foundation
 public import Profiles
 internal import VirtualPeer
@@ -65,10 +66,14 @@ struct JobExecution {
       try file.close()
       return result
     case .artifacts(let folder):
-      let artifacts = try RunArtifacts(folder: folder)
-      let result = try run.execute(outputs: artifacts.outputs)
-      try artifacts.finish(result)
-      return result
+      do {
+        let artifacts = try RunArtifacts(folder: folder)
+        let result = try run.execute(outputs: artifacts.outputs)
+        try artifacts.finish(result)
+        return result
+      } catch let error as FileError {
+        throw JobError(message: "\(error). Free some space or choose --artifacts none.")
+      }
     }
   }
 }

@@ -11,11 +11,12 @@ enum PeerChecks {
     }
     for peer in scenario.peers {
       let written = draft.peers.first { $0.name == peer.name }?.value
-      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack == .real {
+      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet {
         let message = "\(peer.name) has no network and no link leads from it"
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
       checkServers(of: peer, scenario.topology, &reading)
+      checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
     }
   }
@@ -29,6 +30,19 @@ enum PeerChecks {
       } else if !usable.contains(server.value) {
         reading.reportUnknown(.unknownServer, "server", server.value, among: usable, at: server.span)
       }
+    }
+  }
+
+  /// Whoever wants to reach TURN servers in a way that none of theirs offers has asked for nothing.
+  private static func checkTransports(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
+    let servers = topology.servers.filter { server in
+      server.kind == .turn && peer.ice.servers.map { names in names.contains { $0.value == server.name } } ?? true
+    }
+    for transport in peer.ice.turnTransports ?? [] {
+      guard !servers.contains(where: { $0.transports.contains(transport.value) }) else { continue }
+      let hint = "for example servers: { relay: { kind: turn, transports: [\(transport.value)] } }"
+      let message = "no TURN server of \(peer.name) is reached by \(transport.value)"
+      reading.report(.wrongTransport, message, at: transport.span, hint: hint)
     }
   }
 

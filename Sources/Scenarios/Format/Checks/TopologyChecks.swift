@@ -5,6 +5,10 @@ enum TopologyChecks {
   static func check(_ topology: Topology, _ reading: inout Reading) {
     let looped = checkUplinks(topology, &reading)
     if !looped { checkPrefixes(topology, &reading) }
+    for server in topology.servers where server.kind == .stun && !server.transports.contains(.udp) {
+      let message = "peers ask STUN servers by UDP, and \(server.name) has no such transport"
+      reading.report(.wrongTransport, message, at: server.span, hint: "leave transports out")
+    }
   }
 
   /// Reports networks that lead to each other; true when there are any.

@@ -109,6 +109,9 @@ extension Scenario.Limits {
     [
       .key("virtual", .duration(.positive), \.virtual, default: "10min", "virtual time at which the run ends"),
       .key("wall", .duration(.positive), \.wall, default: "2min", "machine time after which it is given up"),
+      .key(
+        "lag", .duration(.positive), \.lag, default: "250ms",
+        "how late a run in real time may be; beyond it nothing is concluded"),
     ])
 }
 

@@ -13,8 +13,16 @@ struct PeerDraft: Sendable {
     [
       .key("id", .text, \.userID, default: "the peer's name", "the user id its app registers with"),
       .key("profile", Kind<String>.text.located, \.profile, "the application, such as knotos"),
-      .key("stack", .choice, \.stack, default: "real", "a real call stack, or a puppet that only sends raw signalling"),
-      .nested("devices", Scenario.Devices.type, \.devices, "microphone and camera"),
+      .key(
+        "stack", .choice, \.stack, default: "real",
+        "a real call stack, a puppet that only sends raw signalling, or a program outside the simulation"),
+      .key(
+        "command", Kind<String>.text.list(atLeast: 1, atMost: 100), \.command,
+        "the program of stack: external, and its arguments"),
+      .key(
+        "protocol", .choice, \.programProtocol, default: "peer",
+        "what that program speaks: the peer protocol, or nothing"),
+      .nested("devices", Scenario.Devices.type, \.devices, "the microphone"),
       .nested("audio", Scenario.Audio.type, \.audio, "how audio is encoded"),
       .nested("ice", Scenario.ICESettings.type, \.ice, "ICE servers and policy"),
       .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
@@ -48,11 +56,10 @@ extension Kind {
 
 extension Scenario.Devices {
   static let type = MappingType(
-    "devices", "microphone and camera of a peer", Scenario.Devices(),
+    "devices", "the microphone of a peer", Scenario.Devices(),
     [
       .key("mic", .choice, \.microphone, default: "speech", "what the microphone hears"),
-      .key("camera", .choice, \.camera, default: "none", "what the camera sees"),
-      .key("permission", .choice, \.permission, default: "granted", "whether the app may open them"),
+      .key("permission", .choice, \.permission, default: "granted", "whether the app may open it"),
     ])
 }
 
@@ -60,7 +67,6 @@ extension Scenario.Audio {
   static let type = MappingType(
     "audio", "how a peer encodes audio; what is left out is the profile's", Scenario.Audio(),
     [
-      .key("codec", .choice, \.codec, "Opus, or constant-size packets without a codec"),
       .key("ptime", Kind<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
       .key("bitrate", Kind<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
       .key("fec", .flag, \.fec, "Opus in-band forward error correction"),
@@ -87,6 +93,9 @@ extension Scenario.ICESettings {
       .key(
         "servers", Kind<Located<String>>.name.list(), \.servers, default: "all there are",
         "STUN and TURN servers by name"),
+      .key(
+        "turn_transports", Kind<Topology.Server.Transport>.choice.located.list(atLeast: 1), \.turnTransports,
+        default: "all a server has", "how it reaches TURN servers"),
       .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
       .key("nomination", .choice, \.nomination, default: "regular", "how the controlling side nominates"),
     ])

@@ -13,7 +13,7 @@ struct TopologyDraft: Sendable {
       .key("networks", NetworkDraft.type.partialKind.named, \.networks, "networks by name"),
       .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
       .key("servers", ServerDraft.type.partialKind.named, \.servers, "STUN, TURN and signalling hosts by name"),
-      .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn to the internet"),
+      .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn, by UDP, to the internet"),
     ])
 }
 

@@ -70,6 +70,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case faultDoesNotLast = "E415"
   case needsPuppet = "E416"
   case impossibleBound = "E417"
+  case wrongTransport = "E418"
+  case notOfAProgram = "E419"
 
   case emptyWindow = "W410"
   case unusedDefinition = "W411"
@@ -152,6 +154,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .faultDoesNotLast: "This fault is over as soon as it has happened, so it has no length and cannot be cleared."
     case .needsPuppet: "Only a peer with stack: puppet sends raw signalling."
     case .impossibleBound: "No value meets all these bounds."
+    case .wrongTransport: "Nothing reaches the server this way: its transports say how clients come."
+    case .notOfAProgram:
+      "A peer with stack: external gives its W3C states and statistics; what our own stack measures beyond them it lacks."
     case .emptyWindow: "The window ends before it begins, so the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."
     case .unusedName: "Nothing refers to it."

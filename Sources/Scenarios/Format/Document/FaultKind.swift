@@ -20,6 +20,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case turnReject = "turn.reject"
   case turnExpirePermissions = "turn.expire-permissions"
   case turnExpireChannels = "turn.expire-channels"
+  case turnDisconnect = "turn.disconnect"
   case stunSilent = "stun.silent"
   case signalDrop = "signal.drop"
   case signalDelay = "signal.delay"
@@ -75,7 +76,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay: linkDeclaration
     case .natReboot, .natExpire, .natRemap, .natSet, .firewallBlock, .firewallAllow: routerDeclaration
     case .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels,
-      .stunSilent:
+      .turnDisconnect, .stunSilent:
       serverDeclaration
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole:
@@ -158,6 +159,7 @@ extension FaultKind {
         ], "the relay answers requests with an error")
     case .turnExpirePermissions: return declare([server], lasts: false, "every permission of the relay expires")
     case .turnExpireChannels: return declare([server], lasts: false, "every channel of the relay expires")
+    case .turnDisconnect: return declare([server], lasts: false, "the relay resets its clients' TCP connections")
     default: return declare([server], "the server stops answering")
     }
   }

@@ -3,7 +3,15 @@ public import CallCore
 extension Scenario {
   /// A device with an app, after its `use:` profile is merged in.
   public struct Peer: Sendable {
-    public enum Stack: String, Sendable, CaseIterable { case real, puppet }
+    public enum Stack: String, Sendable, CaseIterable { case real, puppet, external }
+
+    /// What a program outside the simulation says to us.
+    public enum ProgramProtocol: String, Sendable, CaseIterable {
+      /// The peer protocol: the program is the media stack below the profile's app.
+      case peer
+      /// Nothing: it is on the peer's network, and it ends.
+      case none
+    }
 
     public var name = ""
     /// The user id the app registers with; the peer's name when nil.
@@ -11,6 +19,9 @@ extension Scenario {
     /// The vocabulary's name: `knotos`. Nil for a puppet.
     public var profile: Located<String>?
     public var stack = Stack.real
+    /// The program of an external stack, with its arguments.
+    public var command: [String] = []
+    public var programProtocol = ProgramProtocol.peer
     /// In the order the device prefers them; the first that is up is used first.
     public var interfaces: [Interface] = []
     public var devices = Devices()
@@ -23,6 +34,9 @@ extension Scenario {
     public var why: String?
     public var span = SourceSpan.builtIn
     public init() {}
+
+    /// Whether calls can reach it: it has an app and below it a media stack, ours or another.
+    public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }
   }
 
   /// One attachment of a peer: `switch-network` names it.
@@ -38,18 +52,13 @@ extension Scenario {
     public enum Microphone: String, Sendable, CaseIterable {
       case speech, phrases = "speech/phrases-30s", tone, noise, silence
     }
-    public enum Camera: String, Sendable, CaseIterable { case none, bars = "moving-bars" }
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
     public var microphone = Microphone.speech
-    public var camera = Camera.none
     public var permission = Permission.granted
     public init() {}
   }
 
   public struct Audio: Sendable, Equatable {
-    public enum Codec: String, Sendable, CaseIterable { case opus, synthetic }
-    /// Nil: Opus with real media, synthetic otherwise.
-    public var codec: Codec?
     public var ptime: Interval?
     public var bitrate: DataRate?
     public var fec: Bool?
@@ -66,9 +75,15 @@ extension Scenario {
     public enum Nomination: String, Sendable, CaseIterable { case regular, aggressive }
     /// Names in ``Topology/servers``; nil means every STUN and TURN server there is.
     public var servers: [Located<String>]?
+    /// How the peer reaches TURN servers; nil means every way that a server offers.
+    public var turnTransports: [Located<Topology.Server.Transport>]?
     public var policy = Policy.all
     public var nomination = Nomination.regular
     public init() {}
+
+    func uses(_ transport: Topology.Server.Transport) -> Bool {
+      turnTransports.map { wanted in wanted.contains { $0.value == transport } } ?? true
+    }
   }
 
   public struct DTLSSettings: Sendable, Equatable {

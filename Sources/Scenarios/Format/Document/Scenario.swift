@@ -21,6 +21,16 @@ public struct Scenario: Sendable {
 
   public init() {}
 
+  /// Expectations on a peer that was replaced by a program, which could not be asked: as written.
+  public var notJudged: [String] = []
+
+  /// Whether programs outside the simulation take part, so that it runs at the pace of the machine's clock.
+  public var isRealTime: Bool { peers.contains { $0.stack == .external } }
+
+  /// Machine time after which a run is given up: in real time it takes at least as long as it may last, and programs
+  /// have to start and to end.
+  public var wallLimit: Interval { isRealTime ? limits.wall + limits.virtual : limits.wall }
+
   public func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
   public func entry(_ id: String) -> TimelineEntry? { timeline.first { $0.id == id } }
 
@@ -31,6 +41,8 @@ public struct Scenario: Sendable {
     public var virtual = Interval.minutes(10)
     /// Machine time after which a run is given up.
     public var wall = Interval.minutes(2)
+    /// How late a run in real time may be; beyond it nothing is concluded.
+    public var lag = Interval.milliseconds(250)
     public init() {}
   }
 

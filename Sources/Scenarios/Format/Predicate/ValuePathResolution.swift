@@ -15,6 +15,12 @@ extension ValuePath {
     }
     reading.scope.used.insert("peer \(peerName)")
     let vocabulary = peer.vocabulary
+    if peer.stack == .external, name.hasPrefix("q."), !reading.isReplaced(peerName) {
+      let whole = node.span(ofLetters: start + peerName.unicodeScalars.count + 1, length: name.unicodeScalars.count)
+      let message = "\(peerName) is a program: the quality of what it hears is not measured"
+      reading.report(.notOfAProgram, message, at: whole, hint: "its stats.… are there, as it gives them")
+      return nil
+    }
     if let value = vocabulary.value(name) {
       return ValuePath(peer: peerName, name: value.name, type: value.type, unit: value.unit, span: span)
     }

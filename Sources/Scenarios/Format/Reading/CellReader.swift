@@ -38,9 +38,22 @@ struct CellReader {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
     }
     scenario.media = draft.media ?? (scenario.needsRealMedia ? .real : .synthetic)
+    ProgramChecks.checkMedia(scenario, substituted, &reading)
+    if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
+    leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil
+  }
+
+  /// The quality of what a program hears is not measured while it plays.
+  private func leaveOutWhatCannotBeAsked(_ scenario: inout Scenario, _ reading: Reading) {
+    guard !reading.programs.isEmpty else { return }
+    let isBeyondReach = { (expectation: Expectation) in
+      expectation.values.contains { reading.isReplaced($0.peer) && $0.needsRealMedia }
+    }
+    scenario.notJudged = scenario.expectations.filter(isBeyondReach).map(\.text)
+    scenario.expectations.removeAll(where: isBeyondReach)
   }
 
   private func reportUnknownKeys(of root: YAMLNode, _ reading: inout Reading) {
@@ -109,7 +122,12 @@ struct CellReader {
       var peer = draft.value.peer
       peer.name = draft.name
       peer.span = draft.span
-      let isPuppet = peer.stack == .puppet
+      if let program = reading.programs.first(where: { $0.peer == draft.name }) {
+        (peer.stack, peer.command, peer.programProtocol) = (.external, program.command, .peer)
+      }
+      ProgramChecks.check(peer, root["peers"]?[draft.name], &reading)
+      let hasApp = peer.hasCallStack
+      let isProgram = peer.stack == .external && !hasApp
       var vocabulary: Vocabulary?
       let names = reading.registry.vocabularies.map(\.profile)
       if let profile = peer.profile {
@@ -118,17 +136,17 @@ struct CellReader {
           reading.reportUnknown(
             .unknownProfile, "profile", profile.value, among: names, at: profile.span, explain: "profiles")
         }
-      } else if !isPuppet, reading.registry.vocabularies.count == 1 || root["peers"]?[draft.name]?["profile"] != nil {
+      } else if hasApp, reading.registry.vocabularies.count == 1 || root["peers"]?[draft.name]?["profile"] != nil {
         vocabulary = reading.registry.vocabularies.first
         peer.profile = vocabulary.map { Located($0.profile, at: draft.span) }
-      } else if !isPuppet {
+      } else if hasApp {
         let hint = Suggestion.hint(for: "", among: names, noun: "there are")
         reading.report(
           .missingKey, "\(draft.name) needs the key 'profile': the application", at: draft.span, hint: hint)
       }
-      let known = PeerVocabulary(profile: vocabulary)
-      reading.scope.peers.append(Scope.PeerNames(name: draft.name, vocabulary: known, isPuppet: isPuppet))
-      if let settings = draft.value.settings {
+      let known = PeerVocabulary(profile: isProgram ? nil : vocabulary, isProgram: isProgram)
+      reading.scope.peers.append(Scope.PeerNames(name: draft.name, vocabulary: known, stack: peer.stack))
+      if !isProgram, let settings = draft.value.settings {
         peer.settings = self.settings(settings, of: known, &reading)
       }
       return peer
@@ -160,7 +178,7 @@ struct CellReader {
   private func declareNames(_ scenario: Scenario, _ reading: inout Reading) {
     reading.scope.networks = scenario.topology.networks.map(\.name)
     reading.scope.links = scenario.topology.links.map(\.name)
-    reading.scope.servers = scenario.topology.servers.map { ($0.name, $0.kind) }
+    reading.scope.servers = scenario.topology.servers
     reading.scope.nats = scenario.topology.networks.compactMap { network in network.nat.map { (network.name, $0) } }
     for index in reading.scope.peers.indices {
       let peer = scenario.peer(reading.scope.peers[index].name)

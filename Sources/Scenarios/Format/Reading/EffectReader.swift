@@ -70,7 +70,9 @@ enum EffectReader {
       let hint =
         peer.isPuppet
         ? "a puppet has no app; use send:"
-        : Suggestion.hint(for: name, among: peer.vocabulary.actions.map(\.name), noun: "it can")
+        : peer.vocabulary.isProgram
+          ? "a program of protocol: none has no app; it does what its command says"
+          : Suggestion.hint(for: name, among: peer.vocabulary.actions.map(\.name), noun: "it can")
       let message = "unknown action '\(YAMLNode.abbreviated(name))' of \(peerName)"
       reading.report(.unknownAction, message, at: span, hint: hint, explain: "actions")
       return nil
@@ -192,6 +194,11 @@ enum EffectReader {
       let message =
         "\(name) is a \(server.kind.rawValue) server, and \(fault.kind.rawValue) needs a \(wanted[0].rawValue) server"
       reading.report(.wrongServerKind, message, at: span)
+      return false
+    }
+    guard fault.kind != .turnDisconnect || server.transports.contains(.tcp) else {
+      let message = "no client of \(name) has a connection to reset: it is reached by UDP alone"
+      reading.report(.wrongTransport, message, at: span, hint: "give it transports: [udp, tcp]")
       return false
     }
     return true

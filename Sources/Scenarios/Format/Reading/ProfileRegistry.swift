@@ -11,24 +11,45 @@ public struct ProfileRegistry: Sendable {
 
 /// Everything one peer can be asked: what every peer has, and what its profile adds.
 struct PeerVocabulary: Sendable {
-  /// Nil for a puppet.
+  /// Nil for a puppet, and for a program without an app.
   let profile: Vocabulary?
+  /// A program of which only its network and its end are seen.
+  var isProgram = false
 
   /// The profile's machines come first, so that a bare state means the profile's main machine.
-  var machines: [StateMachine] { (profile?.machines ?? []) + CommonVocabulary.machines }
+  var machines: [StateMachine] {
+    isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
+  }
   var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
   var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
 
   /// Every value a predicate may read; a machine is a choice of its states.
   var values: [ValueDeclaration] {
     machines.map { ValueDeclaration($0.name, .choice($0.states.map(\.name)), "state machine") }
-      + (profile?.values ?? []) + CommonVocabulary.values
+      + (isProgram ? ProgramVocabulary.values : (profile?.values ?? []) + CommonVocabulary.values)
   }
 
   /// Events: the common ones, and each action of the user as `user.<action>`.
-  var events: [String] { CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" } }
+  var events: [String] {
+    isProgram ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
+  }
 
   func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
   func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }
   func machine(_ name: String) -> StateMachine? { machines.first { $0.name == name } }
+}
+
+/// All that can be seen of a program that speaks no protocol with us.
+enum ProgramVocabulary {
+  static let machines = [
+    StateMachine(
+      "program.state",
+      states: [.init("running", "it was started"), .init("exited", "it has ended", isTerminal: true)],
+      transitions: [.init("running", "exited", on: "exit")])
+  ]
+
+  static let values = [
+    ValueDeclaration("program.exit-code", .count, "what it ended with"),
+    ValueDeclaration("network", .text, "the interface the device prefers now"),
+  ]
 }

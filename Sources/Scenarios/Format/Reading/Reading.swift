@@ -11,6 +11,9 @@ struct Reading {
   /// The values of `vars` and `matrix` by name, in the cell being decoded.
   var variables: [(name: String, value: YAMLScalar)] = []
 
+  /// Programs that take the place of peers, as `--peer` names them.
+  var programs: [(peer: String, command: [String])] = []
+
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
 
@@ -63,16 +66,17 @@ struct Scope {
   struct PeerNames {
     var name: String
     var vocabulary: PeerVocabulary
-    var isPuppet: Bool
+    var stack: Scenario.Peer.Stack
+    var isPuppet: Bool { stack == .puppet }
     /// Its profile is wrong, which is reported already: whatever it is asked may exist.
-    var isUnknown: Bool { vocabulary.profile == nil && !isPuppet }
+    var isUnknown: Bool { vocabulary.profile == nil && !isPuppet && !vocabulary.isProgram }
     var interfaces: [String] = []
   }
 
   var peers: [PeerNames] = []
   var networks: [String] = []
   var links: [String] = []
-  var servers: [(name: String, kind: Topology.Server.Kind)] = []
+  var servers: [Topology.Server] = []
   /// The NATs of the networks that have one.
   var nats: [(network: String, nat: Topology.NAT)] = []
   /// Ids of timeline entries; with the fault of those that have one.

@@ -13,7 +13,8 @@ struct ScenarioLoader {
     registry: ProfileRegistry, overrides: [(name: String, value: String)], reader: @escaping ScenarioFile.FileReader
   ) {
     reading = Reading(registry: registry)
-    self.overrides = overrides
+    reading.programs = overrides.compactMap { ProgramOverride($0.name, $0.value) }.map { ($0.peer, $0.command) }
+    self.overrides = overrides.filter { ProgramOverride($0.name, $0.value) == nil }
     self.reader = reader
   }
 

@@ -234,7 +234,7 @@ struct TopologyBuilder {
     server.name = topology.server(kind.rawValue) == nil ? kind.rawValue : "default-\(kind.rawValue)"
     server.kind = kind
     server.network = Located(root)
-    server.transports = kind == .signalling ? [.tcp] : kind == .turn ? [.udp, .tcp] : [.udp]
+    server.transports = kind == .signalling ? [.tcp] : [.udp]
     topology.servers.append(server)
   }
 

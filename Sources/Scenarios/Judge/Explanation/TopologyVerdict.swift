@@ -8,7 +8,7 @@ struct TopologyVerdict {
 
   /// Sentences that explain why no direct path can work, or nothing when one could.
   func lines(between peers: [String]) -> [String] {
-    let real = peers.compactMap { scenario.peer($0) }.filter { $0.stack == .real }
+    let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
     guard real.count == 2 else { return [] }
     let (a, b) = (real[0], real[1])
     var lines: [String] = []

@@ -27,7 +27,8 @@ final class HonestStats {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.report = report
     let watch = context.watch
-    peers = context.scenario.peers.map { PeerTraffic(peer: $0.name) }
+    // Of what a program outside sent, the network saw only what its kernel let out; it may have numbered more.
+    peers = context.scenario.peers.filter { $0.stack != .external }.map { PeerTraffic(peer: $0.name) }
     for traffic in peers {
       watch.listen(watch.slot(traffic.peer, "media.sent")) { record in
         traffic.sent[Int64(bitPattern: record.values[0]), default: Traffic()].count(record)

@@ -16,7 +16,7 @@ final class MediaBothWays {
 
   init(_ context: MonitorContext) {
     self.context = context
-    arrivals = context.scenario.peers.filter { $0.stack == .real }.map {
+    arrivals = context.scenario.peers.filter(\.hasCallStack).map {
       ($0.name, context.watch.slot($0.name, "media.received"))
     }
     for (_, slot) in arrivals {

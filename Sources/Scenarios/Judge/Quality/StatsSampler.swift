@@ -34,7 +34,7 @@ final class StatsSampler {
       }
       guard !wanted.isEmpty else { continue }
       // A call has two ends: what one hears, another has packed.
-      let remote = scenario.peers.first { $0.name != peer.name && $0.stack == .real }
+      let remote = scenario.peers.first { $0.name != peer.name && $0.hasCallStack }
       let quality = QualityEstimator(packetDuration: remote?.audio.ptime ?? .milliseconds(20))
       subjects.append(
         Subject(peer: peer.name, subject: trace.subject(peer.name), wanted: wanted, quality: quality))

@@ -1,0 +1,96 @@
+internal import CallSession
+internal import DTLS
+internal import ICE
+internal import SDP
+internal import VirtualPeer
+
+/// The states of a program's peer connection, as it has told them so far.
+///
+/// A call that has returned has changed the signalling state, whether the program's event is here already or comes
+/// later: either way the change is told once.
+struct ConnectionStates {
+  private(set) var signaling = SignalingState.stable
+  private(set) var connection = ConnectionState.new
+  private(set) var ice = ICEConnectionState.new
+  private var gathering = ICEGatheringState.new
+  private var dtls = DTLSTransportState.new
+
+  mutating func enter(signaling state: SignalingState) -> SessionEvent? {
+    guard state != signaling else { return nil }
+    signaling = state
+    return .signalingStateChange(state)
+  }
+
+  /// What an event of the program says that was not known; nil for what is known, and for what nobody knows.
+  mutating func take(_ event: JSON) -> SessionEvent? {
+    let state = event["state"]?.string ?? ""
+    switch event["event"]?.string {
+    case "signalingstatechange":
+      return SignalingState(rawValue: state).flatMap { enter(signaling: $0) }
+    case "iceconnectionstatechange":
+      return Self.change(&ice, to: ICEConnectionState(rawValue: state), SessionEvent.iceConnectionStateChange)
+    case "connectionstatechange":
+      return Self.change(&connection, to: ConnectionState(rawValue: state), SessionEvent.connectionStateChange)
+    case "icegatheringstatechange":
+      return Self.change(&gathering, to: ICEGatheringState(rawValue: state), SessionEvent.iceGatheringStateChange)
+    case "dtlsstatechange":
+      return Self.change(&dtls, to: DTLSTransportState(rawValue: state), SessionEvent.dtlsStateChange)
+    case "icecandidate":
+      let text = event["candidate"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+      return .iceCandidate(
+        text, mid: event["sdpMid"]?.string ?? "0", mLineIndex: Int(clamping: event["sdpMLineIndex"]?.integer ?? 0))
+    case "negotiationneeded": return .negotiationNeeded
+    case "track": return .track(mid: event["mid"]?.string ?? "0")
+    default: return nil
+    }
+  }
+
+  /// What closing changes; a program that is closed tells nothing more.
+  mutating func close() -> [SessionEvent] {
+    [
+      Self.change(&ice, to: .closed, SessionEvent.iceConnectionStateChange),
+      dtls == .new ? nil : Self.change(&dtls, to: .closed, SessionEvent.dtlsStateChange),
+      Self.change(&connection, to: .closed, SessionEvent.connectionStateChange),
+    ].compactMap(\.self)
+  }
+
+  private static func change<State: Equatable>(
+    _ state: inout State, to new: State?, _ event: (State) -> SessionEvent
+  ) -> SessionEvent? {
+    guard let new, new != state else { return nil }
+    state = new
+    return event(new)
+  }
+}
+
+extension SignalingState {
+  /// Where a description that was applied leads (webrtc-pc section 4.4.1.5).
+  func after(_ kind: SessionDescriptionText.Kind, isLocal: Bool) -> SignalingState {
+    switch kind {
+    case .offer: isLocal ? .haveLocalOffer : .haveRemoteOffer
+    case .pranswer: isLocal ? .haveLocalPranswer : .haveRemotePranswer
+    case .answer, .rollback: .stable
+    }
+  }
+}
+
+/// Notices ICE restarts: a local description with another username fragment than the last (RFC 8839 section 4.4.1.1.1).
+struct RestartDetector {
+  private var local: String?
+  private var remoteOfferIsPending = false
+
+  mutating func note(_ remote: SessionDescriptionText) { remoteOfferIsPending = remote.kind == .offer }
+
+  /// - Returns: nil when nothing restarted, else whether the peer had asked for it.
+  mutating func applied(_ description: SessionDescriptionText, isLocal: Bool) -> Bool? {
+    guard description.kind != .rollback, let fragment = Self.fragment(of: description.sdp) else { return nil }
+    let before = local
+    local = fragment
+    guard let before, before != fragment else { return nil }
+    return remoteOfferIsPending && description.kind != .offer
+  }
+
+  private static func fragment(of sdp: String) -> String? {
+    sdp.split(whereSeparator: \.isNewline).first { $0.hasPrefix("a=ice-ufrag:") }.map { String($0.dropFirst(12)) }
+  }
+}

@@ -1,0 +1,294 @@
+internal import CallCore
+internal import CallSession
+internal import ICE
+internal import SDP
+internal import SimNet
+internal import VirtualPeer
+
+/// A peer connection that a program has: calls become requests, and what the program tells becomes events.
+final class ExternalConnection: PeerConnection {
+  weak var delegate: (any PeerConnectionDelegate)?
+
+  private let environment: ConnectionEnvironment
+  private let bridge: ExternalHost
+  private var client: PeerProtocolClient?
+  private var events: ConnectionEvents
+  private var states = ConnectionStates()
+  /// What the program calls the tracks it was asked for.
+  private var tracks: [(id: Transceiver.ID, name: String)] = []
+  private var trackCount = 0
+  private var isClosed = false
+  private var poll: PeerTimer?
+  private var report = StatsReport(entries: [])
+  private var recording: RecordingTail?
+  private var ears: PeerTimer?
+  private var candidates = LocalCandidates()
+  private var restart = RestartDetector()
+  private var hasFailed = false
+  private(set) var hasRemoteDescription = false
+
+  init(environment: ConnectionEnvironment, bridge: ExternalHost) {
+    self.environment = environment
+    self.bridge = bridge
+    events = environment.makeEvents()
+  }
+
+  /// Takes over a program that has been opened.
+  ///
+  /// - Parameter recording: where it writes what it hears.
+  func begin(_ client: PeerProtocolClient, recording: String) {
+    self.client = client
+    self.recording = RecordingTail(path: recording)
+    bridge.pace.watch(client.program.outputDescriptor) { [weak self] in self?.listen() }
+    scheduleStatistics()
+    listenToRecording()
+  }
+
+  func fail(_ error: ExternalError) {
+    guard !hasFailed else { return }
+    hasFailed = true
+    let trace = bridge.simulator.trace
+    trace.write(
+      trace.declare("program.failed", TraceField("reason", .symbol)), bridge.subject, trace.value(error.description))
+  }
+
+  // MARK: State
+
+  var signalingState: SignalingState { states.signaling }
+  var connectionState: ConnectionState { states.connection }
+  var iceConnectionState: ICEConnectionState { states.ice }
+
+  /// As the program gave them last: it is asked once a second.
+  func statistics() -> StatsReport { report }
+
+  // MARK: Requests
+
+  func addAudio() throws(SessionError) -> Transceiver.ID {
+    environment.device.startAudioUnit()
+    let result = try request("addTrack", ["kind": "audio"])
+    trackCount += 1
+    let id = Transceiver.ID(number: trackCount)
+    tracks.append((id, result["track"]?.string ?? ""))
+    return id
+  }
+
+  func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID {
+    guard direction == .sendrecv else {
+      throw .notSupported("the peer protocol has tracks, and no transceivers of direction \(direction.rawValue)")
+    }
+    return try addAudio()
+  }
+
+  func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+    guard let index = tracks.firstIndex(where: { $0.id == sender }) else {
+      throw .invalidAccess("there is no such track")
+    }
+    _ = try request("removeTrack", ["track": .string(tracks.remove(at: index).name)])
+  }
+
+  func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("the peer protocol sets no directions")
+  }
+
+  func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("the peer protocol stops no transceivers")
+  }
+
+  func createOffer() throws(SessionError) -> SessionDescriptionText {
+    try description(in: request("createOffer", [:]), default: .offer)
+  }
+
+  func createAnswer() throws(SessionError) -> SessionDescriptionText {
+    try description(in: request("createAnswer", [:]), default: .answer)
+  }
+
+  func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    _ = try request("setLocalDescription", description.peerProtocolJSON)
+    if let byPeer = restart.applied(description, isLocal: true) { events.append(.iceRestart(byPeer: byPeer)) }
+    enter(states.signaling.after(description.kind, isLocal: true))
+  }
+
+  func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
+    _ = try request("setRemoteDescription", description.peerProtocolJSON)
+    hasRemoteDescription = true
+    restart.note(description)
+    enter(states.signaling.after(description.kind, isLocal: false))
+  }
+
+  func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
+    _ = try request(
+      "addIceCandidate",
+      [
+        "candidate": candidate.map { .string($0) } ?? .null, "sdpMid": mid.map { .string($0) } ?? .null,
+        "sdpMLineIndex": mLineIndex.map { .integer(Int64($0)) } ?? .null,
+      ], invalid: SessionError.invalidCandidate)
+  }
+
+  func restartICE() {
+    _ = answer("restartIce", [:])
+  }
+
+  func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
+    for track in tracks where sender == nil || sender == track.id {
+      client?.send("setEnabled", ["track": .string(track.name), "enabled": .bool(enabled)])
+    }
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    delegate = nil
+    poll?.cancel()
+    poll = nil
+    ears?.cancel()
+    ears = nil
+    if let client {
+      bridge.pace.unwatch(client.program.outputDescriptor)
+      // What it sent before it was closed is on the wire before anything that follows from the close.
+      _ = client.call("close", patience: Self.farewell)
+      bridge.readPackets()
+      client.program.closeInput()
+    }
+    enter(.closed)
+    for change in states.close() { events.append(change) }
+    events.deliver(from: self)
+    environment.device.stopAudioUnit()
+    environment.connectionClosed(self)
+  }
+
+  /// The kernel has told the program already.
+  func updateInterfaces() {}
+
+  // MARK: Answers
+
+  private func answer(_ method: String, _ parameters: JSON) -> PeerProtocolClient.Answer {
+    guard let client, !isClosed else {
+      return .failure(PeerProtocolError(name: "InvalidStateError", message: "the connection has no program"))
+    }
+    let answer = client.call(method, parameters)
+    takeEvents()
+    if let failure = client.failure { fail(failure) }
+    return answer
+  }
+
+  private func request(
+    _ method: String, _ parameters: JSON, invalid: (String) -> SessionError = SessionError.invalidDescription
+  ) throws(SessionError) -> JSON {
+    switch answer(method, parameters) {
+    case .success(let result): return result
+    case .failure(let error):
+      let text = "\(method): \(error.name): \(error.message)"
+      switch error.name {
+      case "InvalidStateError": throw .invalidState(text)
+      case "InvalidAccessError": throw .invalidAccess(text)
+      case "NotSupportedError": throw .notSupported(text)
+      default: throw invalid(text)
+      }
+    }
+  }
+
+  private func description(
+    in result: JSON, default kind: SessionDescriptionText.Kind
+  ) throws(SessionError) -> SessionDescriptionText {
+    guard let sdp = result["sdp"]?.string else { throw .invalidDescription("the program gave no sdp") }
+    let type = result["type"]?.string.flatMap(SessionDescriptionText.Kind.init)
+    return SessionDescriptionText(type ?? kind, sdp: sdp)
+  }
+
+  /// Says that the signalling state changed, unless the program has said so first.
+  private func enter(_ state: SignalingState) {
+    if let change = states.enter(signaling: state) { events.append(change) }
+    events.deliver(from: self)
+  }
+
+  // MARK: Events
+
+  private func listen() {
+    guard let client, !isClosed else { return }
+    client.receive()
+    takeEvents()
+    guard let failure = client.failure else { return }
+    bridge.pace.unwatch(client.program.outputDescriptor)
+    fail(failure)
+  }
+
+  private func takeEvents() {
+    while let event = client?.nextEvent() { take(event) }
+    events.deliver(from: self)
+  }
+
+  private func take(_ event: JSON) {
+    switch event["event"]?.string {
+    case "error":
+      fail(
+        ExternalError(
+          .program, "\(bridge.name)'s program cannot go on: \(event["message"]?.string ?? event.description)"))
+    case "selectedcandidatepairchange":
+      if let local = summary(event["local"]), let remote = summary(event["remote"]) {
+        events.append(.selectedCandidatePairChange(local: local, remote: remote))
+      }
+    case "icecandidateerror":
+      let server = event["url"]?.string.flatMap(Self.endpoint) ?? Endpoint(.anyIPv4, port: 0)
+      events.append(
+        .iceServerError(
+          server: server, code: Int(clamping: event["errorCode"]?.integer ?? 701),
+          reason: event["errorText"]?.string ?? ""))
+    default:
+      if let candidate = event["candidate"]?.string { candidates.add(candidate) }
+      if let change = states.take(event) { events.append(change) }
+    }
+  }
+
+  private func summary(_ candidate: JSON?) -> CandidateSummary? {
+    guard let candidate, let type = candidate["candidateType"]?.string else { return nil }
+    // A name of multicast DNS stands for an address that is not told.
+    let address = candidate["address"]?.string.flatMap { IPAddress($0) } ?? .anyIPv4
+    let port = UInt16(clamping: candidate["port"]?.integer ?? 0)
+    return CandidateSummary(
+      candidateType: type, endpoint: Endpoint(address, port: port),
+      networkType: networkType(of: address), relayProtocol: candidate["relayProtocol"]?.string)
+  }
+
+  private func networkType(of address: IPAddress) -> String {
+    let known = candidates.bases(of: address).lazy.map { self.bridge.networkType(of: $0) }.first { $0 != .unknown }
+    return (known ?? .unknown).rawValue
+  }
+
+  /// `turn:203.0.113.5:3478?transport=udp`
+  private static func endpoint(ofURL url: String) -> Endpoint? {
+    guard let colon = url.firstIndex(of: ":") else { return nil }
+    return Endpoint(String(url[url.index(after: colon)...].prefix { $0 != "?" }))
+  }
+
+  // MARK: Statistics
+
+  private static let period = Interval.seconds(1)
+  /// How long a program may take to close its connection.
+  private static let farewell = Interval.seconds(2)
+
+  private func scheduleStatistics() {
+    poll = environment.clock.schedule(after: Self.period) { [weak self] in
+      guard let self, !isClosed, !hasFailed else { return }
+      client?.send("getStats", [:]) { [weak self] answer in
+        guard let self, !isClosed, case .success(let result) = answer else { return }
+        report = StatsReport(peerProtocol: result["stats"])
+      }
+      scheduleStatistics()
+    }
+  }
+
+  /// How often the recording is looked at.
+  private static let attention = Interval.milliseconds(100)
+
+  private func listenToRecording() {
+    ears = environment.clock.schedule(after: Self.attention) { [weak self] in
+      guard let self, !isClosed, let recording else { return }
+      environment.device.played(isLoud: recording.isLoud(), at: environment.clock.now)
+      listenToRecording()
+    }
+  }
+}
+
+extension SessionDescriptionText {
+  var peerProtocolJSON: JSON { ["type": .string(kind.rawValue), "sdp": .string(sdp)] }
+}

@@ -1,0 +1,159 @@
+internal import CallCore
+public import SimNet
+
+/// A simulated host whose addresses a real kernel has: a network namespace with a TUN device for each interface.
+///
+/// What programs in the namespace send goes onto the simulated wire, and what arrives at the host for no simulated
+/// socket goes to them. The kernel's interfaces follow the simulated ones.
+public final class ExternalHost: HostBridge {
+  let name: String
+  let host: HostID
+  let space: NetworkNamespace
+  let pace: RealTimePace
+  unowned let simulator: Simulator
+  /// Each with the MTU its link began with: a path that swallows large packets later must not tell the kernel so.
+  private var tunnels: [(interface: InterfaceID, tunnel: Tunnel, mtu: Int)] = []
+  private var shown = KernelInterfaces()
+  private var packet: [UInt8] = []
+  private let dropped: TraceKind
+  private let interfaces: TraceKind
+  private let media: MediaOnTheWire
+  let subject: TraceSubject
+  /// The first thing that went wrong where nobody could be told.
+  private(set) var failure: ExternalError?
+
+  /// - Throws: when this machine does not let us.
+  public init(_ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace) throws(ExternalError) {
+    self.name = name
+    self.host = host
+    self.simulator = simulator
+    self.pace = pace
+    let trace = simulator.trace
+    subject = trace.subject(name)
+    dropped = trace.declare("bridge.dropped", TraceField("what", .symbol), TraceField("bytes", .integer))
+    interfaces = trace.declare("bridge.interfaces", TraceField("state", .symbol))
+    media = MediaOnTheWire(trace, subject)
+    space = try NetworkNamespace()
+    for parameter in ["ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"] { space.set(parameter, to: "0") }
+    for parameter in ["ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"] { space.set(parameter, to: "0") }
+    space.set("ipv4/conf/all/promote_secondaries", to: "1")
+    // A program that is started later must not wait for addresses to be tried, nor see any that the scenario has not.
+    space.set("ipv6/conf/default/accept_dad", to: "0")
+    space.set("ipv6/conf/default/router_solicitations", to: "0")
+    try space.configure(["link set dev lo up"])
+    var numbers: [NetworkType: Int] = [:]
+    for interface in simulator.interfaces(of: host) {
+      let number = numbers[interface.type, default: 0]
+      numbers[interface.type] = number + 1
+      let device = KernelInterfaces.device(of: interface.type, number: number)
+      let tunnel = try space.openTunnel(device)
+      tunnels.append((interface.id, tunnel, Self.mtu(of: interface, simulator)))
+      pace.watch(tunnel.descriptor) { [unowned self] in readPackets(from: tunnel) }
+    }
+    simulator.setBridge(self, of: host)
+  }
+
+  deinit { tearDown() }
+
+  // MARK: Packets
+
+  /// Takes in what programs have sent up to now.
+  func readPackets() {
+    for (_, tunnel, _) in tunnels { readPackets(from: tunnel) }
+  }
+
+  private func readPackets(from tunnel: Tunnel) {
+    tunnel.readPackets { packet in
+      switch IPPacket.parse(packet) {
+      case .success(let datagram): send(packet, datagram)
+      case .failure(let defect): drop(defect.name, packet.byteCount)
+      }
+    }
+  }
+
+  private func send(_ packet: RawSpan, _ datagram: IPDatagram) {
+    guard !datagram.header.destination.address.isGroup else { return drop("multicast", packet.byteCount) }
+    let payload = packet.extracting(datagram.payload)
+    simulator.inject(payload, datagram.header, from: host)
+    media.sent(payload)
+  }
+
+  private func drop(_ what: String, _ byteCount: Int) {
+    simulator.trace.write(dropped, subject, simulator.trace.value(what), .integer(byteCount))
+  }
+
+  public func received(_ payload: RawSpan, _ header: PacketHeader) {
+    guard let entry = tunnels.first(where: { owns($0.interface, header.destination.address) }) else {
+      return drop("no-interface", payload.byteCount)
+    }
+    packet.removeAll(keepingCapacity: true)
+    guard
+      IPPacket.append(
+        payload, source: header.source, destination: header.destination, transport: header.transport, ecn: header.ecn,
+        to: &packet),
+      entry.tunnel.write(packet)
+    else { return drop("kernel", payload.byteCount) }
+    media.received(payload)
+  }
+
+  private func owns(_ interface: InterfaceID, _ address: IPAddress) -> Bool {
+    simulator.interface(interface).addresses.contains(address)
+  }
+
+  // MARK: Interfaces
+
+  /// Makes the kernel show what the simulated host has now.
+  ///
+  /// - Parameter preferred: the interfaces that are up, the preferred one first.
+  func show(_ preferred: [NetworkInterface]) {
+    var wanted = KernelInterfaces()
+    for (id, tunnel, mtu) in tunnels {
+      let interface = simulator.interface(id)
+      let prefixes = simulator.prefixes(of: interface.network)
+      let addresses = interface.addresses.map { address in
+        KernelInterfaces.IPPrefixAddress(
+          address: address,
+          prefixLength: prefixes.first { $0.contains(address) }?.length ?? (address.isIPv6 ? 128 : 32))
+      }
+      let rank = preferred.firstIndex { $0.id == id } ?? preferred.count
+      wanted.entries.append(
+        KernelInterfaces.Entry(
+          device: tunnel.name, isUp: interface.isUp, mtu: mtu,
+          addresses: interface.isUp ? addresses : [], metric: 100 + 10 * rank))
+    }
+    guard wanted != shown else { return }
+    do throws(ExternalError) {
+      try space.configure(wanted.commands(from: shown))
+    } catch {
+      if failure == nil { failure = error }
+    }
+    shown = wanted
+    simulator.trace.write(interfaces, subject, simulator.trace.value("\(wanted)"))
+  }
+
+  /// IPv6 does without nothing smaller than 1280 bytes (RFC 8200 section 5), and kernels refuse it.
+  private static func mtu(of interface: NetworkInterface, _ simulator: Simulator) -> Int {
+    let settings = LinkDirection.allCases.map { simulator.settings(of: interface.link, $0).mtu }
+    let least = interface.addresses.contains { $0.isIPv6 } ? 1_280 : 576
+    return max(least, min(settings.min() ?? 1_500, 1_500))
+  }
+
+  // MARK: The end
+
+  /// What a device is called in the namespace, by one of its addresses.
+  func networkType(of address: IPAddress) -> NetworkType {
+    simulator.interfaces(of: host).first { $0.addresses.contains(address) }?.type ?? .unknown
+  }
+
+  /// Takes the host off the real kernel: from now on what arrives is dropped.
+  func tearDown() {
+    for (_, tunnel, _) in tunnels { pace.unwatch(tunnel.descriptor) }
+    tunnels = []
+    space.killEverybody()
+  }
+}
+
+extension IPAddress {
+  /// Multicast or broadcast, which simulated networks do not carry.
+  var isGroup: Bool { isIPv6 ? high >> 56 == 0xFF : low >> 28 == 0xE || low == 0xFFFF_FFFF }
+}

@@ -1,0 +1,98 @@
+internal import CallCore
+internal import SimNet
+package import VirtualPeer
+
+/// A UDP program that speaks no protocol with us: it has the host's network and an exit code.
+public final class ExternalProgram {
+  public let name: String
+  private let bridge: ExternalHost
+  private let runtime: HostRuntime
+  private let command: [String]
+  private let environment: [String]
+  private var program: ChildProgram?
+  private let state: TraceKind
+  private let exitCode: TraceKind
+  private let output: TraceKind
+  private let network: TraceKind
+  private let interfaceNames: [String: String]
+  private var preferred: String?
+
+  /// - Parameters:
+  ///   - environment: what the program is told besides our own environment, as `NAME=value`.
+  ///   - interfaceNames: what the scenario calls the host's interfaces, by the names of their links.
+  package init(
+    _ name: String, command: [String], environment: [String], interfaceNames: [String: String], bridge: ExternalHost,
+    runtime: HostRuntime
+  ) {
+    self.name = name
+    self.command = command
+    self.environment = environment
+    self.interfaceNames = interfaceNames
+    self.bridge = bridge
+    self.runtime = runtime
+    let trace = bridge.simulator.trace
+    state = trace.declare("program.state", TraceField("value", .symbol))
+    exitCode = trace.declare("program.exit-code", TraceField("value", .integer))
+    network = trace.declare("network", TraceField("value", .symbol))
+    output = trace.declare("program.output", TraceField("line", .symbol))
+    runtime.onInterfacesChanged = { [unowned self] in showInterfaces() }
+  }
+
+  /// Starts the program.
+  public func start() throws(ExternalError) {
+    showInterfaces()
+    let program = try ChildProgram(
+      command, environment: ChildProgram.inheritedEnvironment + environment, in: bridge.space)
+    self.program = program
+    let trace = bridge.simulator.trace
+    trace.write(state, bridge.subject, trace.value("running"))
+    bridge.pace.watch(program.outputDescriptor) { [unowned self] in listen() }
+  }
+
+  private func showInterfaces() {
+    let active = runtime.network.activeInterfaces
+    bridge.show(active)
+    let link = active.first?.name ?? "none"
+    let name = interfaceNames[link] ?? link
+    guard name != preferred else { return }
+    preferred = name
+    let trace = bridge.simulator.trace
+    trace.write(network, bridge.subject, trace.value(name))
+  }
+
+  private func listen() {
+    guard let program else { return }
+    let trace = bridge.simulator.trace
+    program.receive()
+    while let line = program.nextLine() {
+      trace.write(output, bridge.subject, trace.value(String(decoding: line.prefix(200), as: UTF8.self)))
+    }
+    guard !program.isOutputOpen else { return }
+    bridge.pace.unwatch(program.outputDescriptor)
+    awaitEnd()
+  }
+
+  /// A program closes its output a moment before it is gone.
+  private func awaitEnd() {
+    guard let program else { return }
+    guard let ending = program.reap() else {
+      runtime.clock.schedule(after: .milliseconds(5)) { [weak self] in self?.awaitEnd() }
+      return
+    }
+    let trace = bridge.simulator.trace
+    if case .exit(let code) = ending { trace.write(exitCode, bridge.subject, .integer(code)) }
+    trace.write(state, bridge.subject, trace.value("exited"))
+  }
+
+  public var failure: ExternalError? { bridge.failure }
+
+  /// Ends the program, and with it everything in its namespace.
+  public func shutDown() {
+    if let program {
+      bridge.pace.unwatch(program.outputDescriptor)
+      program.stop(patience: .milliseconds(500))
+    }
+    program = nil
+    bridge.tearDown()
+  }
+}

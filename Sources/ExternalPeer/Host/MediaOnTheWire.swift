@@ -1,0 +1,43 @@
+internal import CallCore
+internal import SimNet
+
+/// Traces the media of a stack that does not tell of it: RTP packets, bare or relayed, as they pass the host.
+///
+/// They count as sent when the program sent them, and as received when they reached its kernel: whether they were
+/// authentic only the program knows.
+final class MediaOnTheWire {
+  private let trace: Trace
+  private let subject: TraceSubject
+  private let mediaSent: TraceKind
+  private let mediaReceived: TraceKind
+  private let firstSent: TraceKind
+  private var hasSent = false
+
+  init(_ trace: Trace, _ subject: TraceSubject) {
+    self.trace = trace
+    self.subject = subject
+    firstSent = trace.declare("media.first-sent")
+    mediaSent = trace.declare(
+      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
+    mediaReceived = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
+  }
+
+  func sent(_ payload: RawSpan) {
+    guard let (source, byteCount) = Self.packet(in: payload) else { return }
+    if !hasSent { trace.write(firstSent, subject) }
+    hasSent = true
+    trace.write(mediaSent, subject, .integer(source), .integer(byteCount), .integer(0))
+  }
+
+  func received(_ payload: RawSpan) {
+    guard let (source, byteCount) = Self.packet(in: payload) else { return }
+    trace.write(mediaReceived, subject, .integer(source), .integer(byteCount))
+  }
+
+  private static func packet(in payload: RawSpan) -> (source: UInt32, byteCount: Int)? {
+    guard let range = PacketContent.media(in: payload),
+      let source = payload.bigEndian(UInt32.self, at: range.lowerBound + 8)
+    else { return nil }
+    return (source, range.count)
+  }
+}

@@ -1,0 +1,126 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// What a request came to when the program did not do it.
+struct PeerProtocolError: Error, Hashable {
+  /// A `DOMException`'s name.
+  let name: String
+  let message: String
+}
+
+/// Our end of the peer protocol (docs/peer-protocol.md): requests to a program, its answers, and the events it tells.
+///
+/// The W3C's calls return when they are done, and so do these: ``call(_:_:)`` waits for the answer, so long at most.
+/// Events that come meanwhile are kept in order.
+final class PeerProtocolClient {
+  /// How long a program may take over one request; a browser starts within the longer one.
+  static let patience = Interval.seconds(10)
+  static let launchPatience = Interval.seconds(60)
+
+  typealias Answer = Result<JSON, PeerProtocolError>
+
+  let program: ChildProgram
+  private let peer: String
+  private var nextID: Int64 = 1
+  private var answers: [Int64: Answer] = [:]
+  private var handlers: [Int64: (Answer) -> Void] = [:]
+  private var events: [JSON] = []
+  private var methods: [Int64: String] = [:]
+  /// Why nothing more is to be expected of the program.
+  private(set) var failure: ExternalError?
+  /// Lines that were no protocol, for whoever looks why nothing works.
+  private(set) var malformedCount = 0
+
+  init(_ program: ChildProgram, peer: String) {
+    self.program = program
+    self.peer = peer
+  }
+
+  // MARK: Requests
+
+  /// Sends a request; `handler` gets the answer from ``poll()``, unless the program is gone before.
+  func send(_ method: String, _ parameters: JSON, handler: ((Answer) -> Void)? = nil) {
+    _ = request(method, parameters, handler ?? { _ in })
+  }
+
+  /// Sends a request and waits for its answer.
+  func call(
+    _ method: String, _ parameters: JSON = [:], patience: Interval = PeerProtocolClient.patience
+  ) -> Answer {
+    awaitAnswer(to: request(method, parameters, nil), patience: patience)
+  }
+
+  /// Sends a request whose answer ``awaitAnswer(to:patience:)`` will wait for.
+  func begin(_ method: String, _ parameters: JSON) -> Int64 { request(method, parameters, nil) }
+
+  private func request(_ method: String, _ parameters: JSON, _ handler: ((Answer) -> Void)?) -> Int64 {
+    let id = nextID
+    nextID += 1
+    methods[id] = method
+    handlers[id] = handler
+    program.send(
+      JSON.object([.init("id", .integer(id)), .init("method", .string(method)), .init("params", parameters)])
+        .description)
+    return id
+  }
+
+  func awaitAnswer(to id: Int64, patience: Interval) -> Answer {
+    let start = MonotonicClock.now
+    while true {
+      receive()
+      if let answer = answers.removeValue(forKey: id) { return answer }
+      if let failure { return .failure(PeerProtocolError(name: "InvalidStateError", message: failure.description)) }
+      let left = patience - (MonotonicClock.now - start)
+      guard left > .zero else {
+        let what = "did not answer \(methods[id] ?? "a request") within \(patience)"
+        fail(what)
+        return .failure(PeerProtocolError(name: "TimeoutError", message: "\(peer)'s program \(what)"))
+      }
+      program.wait(min(left, .seconds(1)))
+    }
+  }
+
+  // MARK: What the program says
+
+  /// Takes in what the program has said.
+  func receive() {
+    program.flush()
+    program.receive()
+    while let line = program.nextLine() { read(line) }
+    guard !program.isOutputOpen, failure == nil else { return }
+    fail(program.awaitEnd().map(\.description) ?? "closed its standard output")
+  }
+
+  /// The next event of the program, in order.
+  func nextEvent() -> JSON? { events.isEmpty ? nil : events.removeFirst() }
+
+  private func read(_ line: [UInt8]) {
+    if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { return }
+    guard let message = try? JSON(parsing: line), case .object = message else {
+      malformedCount += 1
+      return
+    }
+    if message["event"]?.string != nil { return events.append(message) }
+    guard let id = message["id"]?.integer, methods.removeValue(forKey: id) != nil else {
+      malformedCount += 1
+      return
+    }
+    let answer: Answer
+    if let error = message["error"] {
+      answer = .failure(
+        PeerProtocolError(
+          name: error["name"]?.string ?? "OperationError", message: error["message"]?.string ?? error.description))
+    } else {
+      answer = .success(message["result"] ?? [:])
+    }
+    if let handler = handlers.removeValue(forKey: id) { handler(answer) } else { answers[id] = answer }
+  }
+
+  private func fail(_ what: String) {
+    guard failure == nil else { return }
+    let words = program.lastWords()
+    let said = words.isEmpty ? "" : "; it last wrote: " + words.joined(separator: " | ")
+    let command = program.command.joined(separator: " ")
+    failure = ExternalError(.program, "\(peer)'s program (\(command)) \(what)\(said)")
+  }
+}

@@ -1,0 +1,49 @@
+import CallCore
+
+/// What must be true of peers that are programs, and of keys that only such peers have.
+enum ProgramChecks {
+  /// - Parameter node: the peer as it is written.
+  static func check(_ peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
+    guard peer.stack == .external else {
+      for key in ["command", "protocol"] {
+        guard let entry = node?.entry(key) else { continue }
+        let message = "'\(key)' is for a program, and the stack of \(peer.name) is \(peer.stack.rawValue)"
+        reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add stack: external")
+      }
+      return
+    }
+    // One that stands in for a peer is told what it can be told; the file was not written for it.
+    guard !reading.isReplaced(peer.name) else { return }
+    if node?.entry("command") == nil {
+      let message = "\(peer.name) needs the key 'command': the program that is its stack"
+      reading.report(.missingKey, message, at: peer.span, hint: "for example command: [interop/peer, chromium]")
+    }
+    let ours = ["audio", "dtls", "clock"]
+    for key in peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice"] + ours : ours {
+      guard let entry = node?.entry(key) else { continue }
+      let why =
+        ours.contains(key)
+        ? "a program has its own, and nothing in its protocol sets it"
+        : "a program of protocol: none has no app and no stack that we know of"
+      reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
+    }
+    if let nomination = node?["ice"]?.entry("nomination") {
+      let message = "'nomination' means nothing to \(peer.name): a program nominates as it likes"
+      reading.report(.conflictingKeys, message, at: nomination.keySpan)
+    }
+  }
+
+  /// Synthetic packets are no Opus, and a program would play noise or nothing.
+  static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    guard let program = scenario.peers.first(where: { $0.stack == .external && $0.hasCallStack }),
+      !reading.isReplaced(program.name), let media = root.entry("media"), media.value.scalar?.text == "synthetic"
+    else { return }
+    let message = "\(program.name) is a program, which needs real audio"
+    reading.report(.conflictingKeys, message, at: media.value.span, hint: "write media: real, or leave it out")
+  }
+}
+
+extension Reading {
+  /// Whether a program takes the place of the peer that the file describes.
+  func isReplaced(_ peer: String) -> Bool { programs.contains { $0.peer == peer } }
+}

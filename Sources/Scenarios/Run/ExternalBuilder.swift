@@ -1,0 +1,62 @@
+internal import CallCore
+internal import CallSession
+internal import ExternalPeer
+internal import Foundation
+internal import SimNet
+internal import VirtualPeer
+
+/// Builds the peers of a world that are programs: namespaces, sounds, and what a program is told of the world.
+struct ExternalBuilder {
+  let scenario: Scenario
+  let world: World
+
+  /// Why the scenario's programs cannot be run here; nil when they can, or there are none.
+  static func obstacle(to scenario: Scenario) -> String? {
+    let programs = scenario.peers.filter { $0.stack == .external }
+    guard !programs.isEmpty else { return nil }
+    if let problem = ExternalSupport.problem { return problem }
+    return programs.lazy.compactMap { ExternalSupport.problem(with: command(of: $0)) }.first
+  }
+
+  /// The peer's command; `callsim` is this program itself, wherever it lies.
+  static func command(of peer: Scenario.Peer) -> [String] {
+    guard peer.command.first == "callsim", let path = Bundle.main.executablePath else { return peer.command }
+    return [path] + peer.command.dropFirst()
+  }
+
+  func bridge(_ peer: Scenario.Peer, host: HostID) throws -> ExternalHost {
+    guard let pace = world.pace.realTime else { throw HarnessError("a program needs real time") }
+    return try ExternalHost(peer.name, host: host, of: world.simulator, pace: pace)
+  }
+
+  /// Where everybody is, for programs that cannot be told otherwise: `CALLSIM_ADDRESS_STUN=203.0.113.2`.
+  func environment(of peer: Scenario.Peer) throws -> [String] {
+    var variables = ["CALLSIM_PEER=\(peer.name)"]
+    for name in scenario.topology.servers.map(\.name) + scenario.peers.map(\.name) {
+      guard let host = try? world.simulator.host(name) else { continue }
+      let addresses = world.simulator.interfaces(of: host).flatMap(\.addresses)
+      let letters = name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+      variables.append("CALLSIM_ADDRESS_\(String(letters))=\(addresses.map { "\($0)" }.joined(separator: " "))")
+    }
+    return variables
+  }
+
+  /// What the program plays and records, as the peer's devices say.
+  func sound(_ peer: Scenario.Peer, settings: Device.Settings) throws -> ExternalStack.Sound {
+    let folder = try world.temporaryFolder()
+    var play = JSON.null
+    switch settings.mayRecord ? settings.microphone : .silence {
+    case .silence: break
+    case .tone(let frequency): play = ["tone": .integer(Int64(frequency))]
+    case .noise, .speech:
+      let path = "\(folder)/\(peer.name)-microphone.wav"
+      let file = try WAVFile(path: path)
+      let samples = settings.microphone.samples(
+        count: 30 * 48_000, random: world.simulator.random.scoped("peer").scoped(peer.name))
+      file.append(samples.span)
+      try file.close()
+      play = ["wav": .string(path)]
+    }
+    return ExternalStack.Sound(play: play) { number in "\(folder)/\(peer.name)-heard-\(number).wav" }
+  }
+}

@@ -1,0 +1,18 @@
+internal import CallCore
+internal import ExternalPeer
+internal import SimNet
+
+/// How a run's time passes: as fast as the machine can, or with the machine's clock when programs outside take part.
+struct Pace {
+  private let simulator: Simulator
+  let realTime: RealTimePace?
+
+  init(_ simulator: Simulator, isRealTime: Bool) {
+    self.simulator = simulator
+    realTime = isRealTime ? RealTimePace(simulator) : nil
+  }
+
+  func run(until limit: Instant) {
+    if let realTime { realTime.run(until: limit) } else { simulator.run(until: limit) }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// Runs with real programs; a machine that cannot make them has to say so, and is held to that.
+@Suite struct ExternalTests {
+  private static let probe = """
+    import os, socket, sys, time
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3)
+    began = time.monotonic()
+    s.sendto(bytes.fromhex("000100002112a442" + "00" * 12), (os.environ["CALLSIM_ADDRESS_STUN"], 3478))
+    answer = s.recv(999)
+    sys.exit(0 if answer[:2] == b"\\x01\\x01" and time.monotonic() - began >= 0.04 else 1)
+    """
+
+  private static func scenario(_ command: String, code: Int = 0) -> String {
+    """
+    callsim: 1
+    id: e
+    limits: { virtual: 10s, lag: 2s }
+    topology:
+      networks:
+        internet: { cidr: 203.0.113.0/24 }
+        lan: { cidr: 192.168.5.0/24, nat: { to: internet } }
+      links:
+        air: { from: probe, to: lan, delay: 20ms }
+      servers:
+        stun: { kind: stun, network: internet }
+    peers:
+      probe: { stack: external, protocol: none, command: \(command) }
+    expect:
+      - { eventually: probe.program.exit-code == \(code), within: 8s }
+      - { always: probe.network == air, between: [100ms, 200ms] }
+    """
+  }
+
+  private static func isSkipped(_ outcome: Program.Outcome) -> Bool {
+    guard outcome.output.contains("SKIP e#1") else { return false }
+    // Nothing was shown, and the machine has been told why.
+    #expect(outcome.status == 7 && outcome.output.contains("1 skipped"), "\(outcome.output)")
+    return true
+  }
+
+  @Test func `a real program meets the simulated network and its exit code is judged`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[python3, probe.py]"), "probe.py": Self.probe])
+    let outcome = try workspace.run("run", "e.yaml")
+    if Self.isSkipped(outcome) { return }
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("real time, not reproducible, lag at most"))
+  }
+
+  @Test func `a program that ends otherwise fails the run`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 3]")])
+    let outcome = try workspace.run("run", "e.yaml", "--artifacts", "none")
+    if Self.isSkipped(outcome) { return }
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains("probe.program.exit-code is 3"), "\(outcome.output)")
+  }
+
+  @Test func `a program that is not there skips the run and says so`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[no-such-program]")])
+    let outcome = try workspace.run("run", "e.yaml", "--report", "junit=j.xml")
+    #expect(Self.isSkipped(outcome), "\(outcome.output)")
+    #expect(try workspace.text("j.xml").contains("<skipped message="))
+  }
+
+  @Test func `a program that cannot repeat itself is not asked to`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
+    let outcome = try workspace.run("run", "e.yaml", "--check-determinism")
+    if Self.isSkipped(outcome) { return }
+    #expect(outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.contains("not reproducible"))
+  }
+
+  @Test func `a program takes the place of a peer of the file, or is told that there is none`() throws {
+    let workspace = try Workspace(["e.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run("run", "e.yaml", "--peer", "alise=external:x")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("--peer names 'alise', which is no peer of e.yaml"), "\(outcome.errors)")
+    #expect(try workspace.run("run", "e.yaml", "--peer", "alice=x").status == 2)
+  }
+}

@@ -1,0 +1,98 @@
+import CallCore
+import SimNet
+import Testing
+
+@testable import ExternalPeer
+
+/// These need what only root has; elsewhere they are not run, and ``ExternalSupport`` says why.
+@Suite(.enabled(if: ExternalSupport.problem == nil)) struct NamespaceTests {
+  private static func output(_ command: [String], in space: NetworkNamespace) throws -> (String, ChildProgram.Ending?) {
+    let program = try ChildProgram(command, environment: ChildProgram.inheritedEnvironment, in: space)
+    while program.isOutputOpen {
+      program.receive()
+      if program.isOutputOpen { program.wait(.seconds(1)) }
+    }
+    var text = ""
+    while let line = program.nextLine() { text += String(decoding: line, as: UTF8.self) + "\n" }
+    program.stop(patience: .seconds(2))
+    return (text, program.ending)
+  }
+
+  @Test func `a namespace has nothing but its tunnels`() throws {
+    let space = try NetworkNamespace()
+    let tunnel = try space.openTunnel("wlan0")
+    try space.configure(["link set dev wlan0 up", "addr add 198.18.0.2/24 dev wlan0", "route add default dev wlan0"])
+    let (links, ending) = try Self.output(["ip", "-o", "link"], in: space)
+    #expect(ending == .exit(0))
+    let names = links.split(separator: "\n").map { $0.split(separator: " ")[1] }
+    #expect(Set(names).isSubset(of: ["lo:", "wlan0:", "sit0@NONE:", "ip6tnl0@NONE:", "tunl0@NONE:"]), "\(links)")
+    #expect(tunnel.name == "wlan0")
+  }
+
+  @Test func `a kernel that is asked for nonsense says what it did not like`() throws {
+    let space = try NetworkNamespace()
+    #expect {
+      try space.configure(["link set dev nosuch0 up"])
+    } throws: { ($0 as? ExternalError)?.description.contains("nosuch0") == true }
+  }
+
+  @Test func `what a program has started is ended with its namespace`() throws {
+    let space = try NetworkNamespace()
+    let program = try ChildProgram(
+      ["/bin/sh", "-c", "setsid sleep 60 & echo $!; wait"], environment: ChildProgram.inheritedEnvironment, in: space)
+    var line: [UInt8]?
+    while line == nil {
+      program.wait(.seconds(1))
+      program.receive()
+      line = program.nextLine()
+    }
+    program.stop(patience: .zero)
+    #expect(program.reap() != nil)
+    // The orphan is in no process group of ours; it is found by its namespace.
+    let (rest, _) = try Self.output(["/bin/sh", "-c", "ip netns identify >/dev/null 2>&1; echo done"], in: space)
+    #expect(rest == "done\n")
+  }
+
+  @Test func `packets of a program cross the simulated wire and come back`() throws {
+    let simulator = Simulator(trace: Trace(), random: RandomSource(seed: 1))
+    let network = try simulator.addNetwork("lan", prefixes: [IPPrefix("198.18.0.0/24")!, IPPrefix("2001:db8::/64")!])
+    let echo = Echo(simulator)
+    let server = try simulator.addHost("server", delegate: echo)
+    try simulator.attach(server, to: network, link: "server")
+    _ = try simulator.bind(server, port: 7)
+    let host = try simulator.addHost("program")
+    try simulator.attach(
+      host, to: network, link: "air", type: .wifi, tx: LinkSettings(delay: .milliseconds(15)),
+      rx: LinkSettings(delay: .milliseconds(15)))
+    let pace = RealTimePace(simulator)
+    let bridge = try ExternalHost("program", host: host, of: simulator, pace: pace)
+    bridge.show(simulator.interfaces(of: host))
+    #expect(bridge.failure == nil)
+    for address in simulator.interfaces(of: server)[0].addresses {
+      let script = """
+        import socket, sys, time
+        family = socket.AF_INET6 if ':' in sys.argv[1] else socket.AF_INET
+        s = socket.socket(family, socket.SOCK_DGRAM); s.settimeout(3)
+        began = time.monotonic(); s.sendto(b'hello', (sys.argv[1], 7)); data = s.recv(99)
+        sys.exit(0 if data == b'hello' and time.monotonic() - began >= 0.03 else 1)
+        """
+      let program = try ChildProgram(
+        ["python3", "-c", script, "\(address)"], environment: ChildProgram.inheritedEnvironment, in: bridge.space)
+      while program.reap() == nil, simulator.now < .zero + .seconds(10) {
+        pace.run(until: simulator.now + .milliseconds(20))
+      }
+      #expect(program.reap() == .exit(0), "\(address)")
+    }
+    bridge.tearDown()
+  }
+
+  private final class Echo: HostDelegate {
+    unowned let simulator: Simulator
+    init(_ simulator: Simulator) { self.simulator = simulator }
+    func interfacesChanged() {}
+    func timerFired(_ token: UInt64) {}
+    func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {
+      simulator.send(datagram, from: socket, to: path.remote)
+    }
+  }
+}

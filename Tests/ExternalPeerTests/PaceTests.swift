@@ -1,0 +1,88 @@
+import CallCore
+import Foundation
+import SimNet
+import Testing
+
+@testable import ExternalPeer
+
+@Suite struct RealTimePaceTests {
+  private final class TimedHost: HostDelegate {
+    var fired: [UInt64] = []
+    func interfacesChanged() {}
+    func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {}
+    func timerFired(_ token: UInt64) { fired.append(token) }
+  }
+
+  private let simulator = Simulator(trace: Trace(), random: RandomSource(seed: 1))
+  private let delegate = TimedHost()
+
+  @Test func `virtual time takes as long as it says, and timers keep their order`() throws {
+    let host = try simulator.addHost("a", delegate: delegate)
+    for (token, time) in [(1, 12), (2, 4), (3, 20), (4, 400)] {
+      _ = simulator.schedule(host, at: .zero + .milliseconds(Int64(time)), token: UInt64(token))
+    }
+    let pace = RealTimePace(simulator)
+    let start = MonotonicClock.now
+    pace.run(until: .zero + .milliseconds(25))
+    #expect(delegate.fired == [2, 1, 3])
+    #expect(MonotonicClock.now - start >= .milliseconds(25))
+    #expect(simulator.now == .zero + .milliseconds(25))
+    #expect(pace.lag.maximum < .seconds(1))
+  }
+
+  @Test func `what is said meanwhile is heard at the time it was said, not at the next event`() throws {
+    let pace = RealTimePace(simulator)
+    let pipe = try ProgramPipe()
+    var heard: [Instant] = []
+    pace.watch(pipe.readEnd) { [simulator] in
+      _ = pipe.read()
+      heard.append(simulator.now)
+    }
+    pipe.write([1])
+    pace.run(until: .zero + .milliseconds(20))
+    #expect(heard.count == 1)
+    #expect(try #require(heard.first) < .zero + .milliseconds(20))
+    pace.unwatch(pipe.readEnd)
+    pipe.write([2])
+    pace.run(until: .zero + .milliseconds(30))
+    #expect(heard.count == 1)
+  }
+
+  @Test func `the lag is that of the event the clock had passed by most`() {
+    var lag = LagRecord()
+    #expect(lag.quantile(0.99) == .zero && lag.maximum == .zero)
+    for index in 1...100 { lag.add(.milliseconds(Int64(index)), at: .zero + .seconds(Int64(index))) }
+    #expect(lag.maximum == .milliseconds(100))
+    #expect(lag.worst == .zero + .seconds(100))
+    #expect(lag.quantile(0.5) >= .milliseconds(50) && lag.quantile(0.5) < .milliseconds(51))
+    #expect(lag.quantile(0.99) >= .milliseconds(99) && lag.quantile(0.99) <= .milliseconds(100))
+    lag.add(.seconds(30), at: .zero)
+    #expect(lag.quantile(1) == .seconds(30))
+    lag.add(.seconds(-1), at: .zero)
+    #expect(lag.maximum == .seconds(30))
+  }
+}
+
+@Suite struct RecordingTailTests {
+  @Test func `a recording is listened to while it grows`() throws {
+    let path = NSTemporaryDirectory() + "callsim-tail-\(UUID().uuidString).wav"
+    defer { unlink(path) }
+    let tail = RecordingTail(path: path)
+    #expect(!tail.isLoud())
+    var header: [UInt8] = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0]
+    header += [UInt8](repeating: 1, count: 16) + Array("data".utf8) + [0, 0, 0, 0]
+    let silence = [UInt8](repeating: 0, count: 1_920)
+    let sound = (0..<960).flatMap { [UInt8($0 % 2 == 0 ? 0 : 255), UInt8($0 % 2 == 0 ? 8 : 247)] }
+    _ = FileManager.default.createFile(atPath: path, contents: Data(header[..<20]))
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    file.seekToEndOfFile()
+    #expect(!tail.isLoud())
+    file.write(Data(header[20...] + silence))
+    #expect(!tail.isLoud())
+    file.write(Data(silence + sound[..<700]))
+    #expect(!tail.isLoud())
+    file.write(Data(sound[700...]))
+    #expect(tail.isLoud())
+    #expect(!tail.isLoud())
+  }
+}

@@ -1,0 +1,92 @@
+import CallCore
+import Testing
+import VirtualPeer
+
+@testable import ExternalPeer
+
+/// A program in a few lines of shell: it answers what it is told to, whatever it is asked.
+@Suite struct PeerProtocolClientTests {
+  private static func client(_ script: String) throws -> PeerProtocolClient {
+    let program = try ChildProgram(
+      ["/bin/sh", "-c", script], environment: ChildProgram.inheritedEnvironment, in: nil)
+    return PeerProtocolClient(program, peer: "alice")
+  }
+
+  @Test func `a request gets its own answer, whatever the order of the answers`() throws {
+    let client = try Self.client(
+      #"read a; read b; echo '{"id":2,"result":{"n":2}}'; echo '{"id":1,"result":{"n":1}}'; read c"#)
+    let first = client.begin("createOffer", [:])
+    let second = client.call("getStats")
+    #expect(try second.get()["n"]?.integer == 2)
+    #expect(try client.awaitAnswer(to: first, patience: .seconds(5)).get()["n"]?.integer == 1)
+  }
+
+  @Test func `events that come before an answer are kept in order`() throws {
+    let client = try Self.client(
+      #"read a; echo '{"event":"one"}'; echo '{"event":"two"}'; echo '{"id":1,"result":{}}'; read c"#)
+    #expect(try client.call("setLocalDescription").get() == [:])
+    let events = [client.nextEvent(), client.nextEvent(), client.nextEvent()].map { $0?["event"]?.string }
+    #expect(events == ["one", "two", nil])
+  }
+
+  @Test func `a refusal carries the name and the words of the program`() throws {
+    let client = try Self.client(
+      #"read a; echo '{"id":1,"error":{"name":"InvalidStateError","message":"not now"}}'; read c"#)
+    let answer = client.call("createAnswer")
+    #expect(answer == .failure(PeerProtocolError(name: "InvalidStateError", message: "not now")))
+    #expect(client.failure == nil)
+  }
+
+  @Test func `a program that does not answer is named with its command and the method`() throws {
+    let client = try Self.client("read a; read b")
+    let answer = client.call("createOffer", patience: .milliseconds(30))
+    guard case .failure(let error) = answer else { throw error("it answered") }
+    #expect(error.name == "TimeoutError")
+    let failure = try #require(client.failure)
+    #expect(failure.kind == .program)
+    #expect(failure.description.contains("alice's program (/bin/sh -c read a; read b)"))
+    #expect(failure.description.contains("createOffer within 30ms"))
+  }
+
+  @Test func `a program that dies is told with how it ended and what it last wrote`() throws {
+    let client = try Self.client("echo 'no such device' >&2; exit 3")
+    let answer = client.call("open")
+    #expect(throws: PeerProtocolError.self) { try answer.get() }
+    let text = try #require(client.failure).description
+    #expect(text.contains("ended with exit code 3") && text.contains("no such device"), "\(text)")
+  }
+
+  @Test func `lines that are no protocol are counted and change nothing`() throws {
+    let client = try Self.client(
+      #"read a; echo 'starting up'; echo '[1]'; echo '{"id":99,"result":{}}'; echo; echo '{"id":1,"result":{}}'; read c"#
+    )
+    #expect(try client.call("open").get() == [:])
+    #expect(client.malformedCount == 3)
+  }
+
+  @Test func `a large request reaches a program that reads slowly`() throws {
+    let client = try Self.client(#"sleep 0.05; read a; echo "{\"id\":1,\"result\":{\"n\":${#a}}}"; read c"#)
+    let sdp = String(repeating: "x", count: 300_000)
+    let length = try client.call("setRemoteDescription", ["sdp": .string(sdp)]).get()["n"]?.integer
+    #expect(try #require(length) > 300_000)
+  }
+
+  @Test func `a program that does not go is ended, with what it has started`() throws {
+    let program = try ChildProgram(
+      ["/bin/sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 60; done"],
+      environment: ChildProgram.inheritedEnvironment, in: nil)
+    program.stop(patience: .milliseconds(20))
+    #expect(program.reap() == .signal(9))
+  }
+
+  @Test func `a program that is not there is said to be unavailable`() {
+    #expect {
+      _ = try ChildProgram(["/nowhere/program"], environment: [], in: nil)
+    } throws: { error in
+      let error = error as? ExternalError
+      return error?.kind == .unavailable && error?.description.contains("'/nowhere/program'") == true
+    }
+  }
+
+  private func error(_ text: String) -> ExternalError { ExternalError(.harness, text) }
+}
