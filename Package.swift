@@ -15,6 +15,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ]
 )
@@ -28,7 +29,9 @@ package.targets = [
   .systemLibrary(name: "CSRTP", path: c + "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
   .systemLibrary(name: "COpus", path: c + "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
   .systemLibrary(name: "CVPX", path: c + "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+  .systemLibrary(name: "CLinux", path: c + "CLinux"),
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
+  .target(name: "CNamespace", path: c + "CNamespace"),
 
   .target(name: "CallCore"),
 
@@ -49,21 +52,36 @@ package.targets = [
     ],
     path: stack + "CallSession"),
 
+  .target(name: "Formats"),
+  .target(
+    name: "LivePeer",
+    dependencies: [
+      "CallCore", "CallSession", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN", "CLinux",
+      .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      .product(name: "NIOHTTP1", package: "swift-nio"),
+    ],
+    resources: [.embedInCode("HTTP/call.html")]),
+
   .target(name: "SimNet", dependencies: ["CallCore"]),
   .target(
     name: "VirtualPeer",
-    dependencies: ["CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests"]),
+    dependencies: [
+      "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
+    ]),
+  .target(
+    name: "ExternalPeer",
+    dependencies: ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CNamespace"]),
   .target(name: "Profiles", dependencies: ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
   .target(
     name: "Scenarios",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN", "Yams",
-      collections,
+      "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
+      "Formats", "Yams", collections,
     ]),
   .executableTarget(
     name: "callsim",
     dependencies: [
-      "CallCore", "CallSession", "VirtualPeer", "Profiles", "Scenarios",
+      "CallCore", "CallSession", "VirtualPeer", "Profiles", "Scenarios", "LivePeer", "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
 ]
@@ -73,11 +91,13 @@ let tested: [String: [Target.Dependency]] = [
   "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
   "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "SRTP", "CVirtualClock"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE", "STUN", "TURN"],
-  "SimNet": ["CallCore"],
+  "Codecs": ["CallCore", "COpus"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE", "STUN", "TURN"],
+  "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
+  "LivePeer": ["CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "VirtualPeer"],
+  "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
-  "Scenarios": ["CallCore", "SimNet", "VirtualPeer", "Profiles", "Yams"],
+  "Scenarios": ["CallCore", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
 let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
@@ -87,18 +107,46 @@ for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
       exclude: corpora[name] ?? []))
 }
 
+// Bugs that others had, provoked and, with the defect planted, found. They use the worlds of the tests of each layer.
+package.targets.append(
+  .testTarget(
+    name: "BugPatternTests",
+    dependencies: [
+      "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "CallSession",
+      "Scenarios", "Profiles",
+    ]))
+
 // These look at the package from outside: its source text, and the built program.
 package.targets += [
   .testTarget(name: "LinkageTests"),
   .testTarget(name: "CommandLineTests", dependencies: ["callsim"], exclude: ["Help"]),
 ]
 
-for target in package.targets where target.type != .system && target.name != "CVirtualClock" {
+// Fuzzers stand in the manifest only while they are built: libFuzzer brings their `main`.
+if Context.environment["CALLSIM_FUZZ"] != nil {
+  let fuzzed: [String: [Target.Dependency]] = [
+    "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "RTCP": ["RTP"], "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
+    "STUN": ["STUN"], "Scenario": ["Profiles", "Scenarios"],
+    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN"], "SocketIO": ["Profiles", "VirtualPeer"],
+    "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
+    "WebSocket": ["VirtualPeer"],
+  ]
+  package.targets.append(.target(name: "FuzzHarness", dependencies: ["CallCore", "STUN"], path: "Fuzz/Harness"))
+  for (name, subjects) in fuzzed.sorted(by: { $0.key < $1.key }) {
+    package.targets.append(
+      .executableTarget(
+        name: "Fuzz" + name, dependencies: ["CallCore", "FuzzHarness"] + subjects, path: "Fuzz/" + name))
+  }
+}
+
+for target in package.targets where target.type != .system && !["CVirtualClock", "CNamespace"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .define("PLANTED_DEFECTS", .when(configuration: .debug)),
   ]
+  if target.name.hasPrefix("Fuzz") { target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"])) }
   if Context.environment["CI"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

@@ -20,22 +20,41 @@ import Testing
       "CallStack/CallSession",
       ["CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "Codecs", "Digests"]
     ),
+    ("Formats", ["Glibc"]),
+    (
+      "LivePeer",
+      [
+        "CallCore", "CallSession", "DTLS", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux", "Glibc",
+        "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
+      ]
+    ),
     ("SimNet", ["CallCore"]),
     (
       "VirtualPeer",
-      ["CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Glibc"]
+      [
+        "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
+        "Glibc",
+      ]
+    ),
+    (
+      "ExternalPeer",
+      ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CNamespace", "Glibc"]
     ),
     ("Profiles", ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
     (
       "Scenarios",
       [
-        "CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN", "Yams",
-        "OrderedCollections", "HeapModule", "Foundation", "Glibc", "Synchronization",
+        "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
+        "Yams",
+        "Formats", "OrderedCollections", "HeapModule", "Foundation", "Glibc", "Synchronization",
       ]
     ),
     (
       "callsim",
-      ["CallCore", "CallSession", "VirtualPeer", "Profiles", "Scenarios", "ArgumentParser", "Foundation"]
+      [
+        "CallCore", "CallSession", "STUN", "TURN", "LivePeer", "VirtualPeer", "Profiles", "Scenarios",
+        "ArgumentParser", "Foundation",
+      ]
     ),
   ]
 

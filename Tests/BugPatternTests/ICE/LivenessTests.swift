@@ -1,0 +1,69 @@
+import CallCore
+import Testing
+
+@testable import ICE
+
+/// Patterns 15, 16 and 17: what silence, suspension and lost networks do to a call.
+@Suite struct LivenessTests {
+  @Test func `15 - consent ends 30 s after the last valid response and not after the last request`() throws {
+    try proves(.consentRunsFromRequest) { claims in
+      // The other timers are set so far out that only consent can end the pair.
+      var settings = ICESettings()
+      settings.stablePingInterval = .minutes(60)
+      settings.stabilizingPingInterval = .minutes(60)
+      settings.receivingTimeout = .minutes(60)
+      settings.unwritableTimeout = .minutes(60)
+      settings.inactiveTimeout = .minutes(60)
+      settings.deadTimeout = .minutes(60)
+      let network = TestNetwork(settings: settings)
+      try network.addHost(network.alice, "192.0.2.1:5000")
+      try network.addHost(network.bob, "192.0.2.2:6000")
+      try network.signalAll()
+      network.run(until: at(10))
+      let last = try #require(network.alice.selected?.lastResponseAt)
+      // Bob's checks reach Alice, his answers do not.
+      network.tap = { bytes, from, _ in from.port == 6000 && bytes[0] == 1 ? nil : bytes }
+      network.run(until: at(60))
+      let end = network.alice.diary.first { if case .consentExpired = $0.event { true } else { false } }
+      claims("consent ended in time", end?.at == last + .seconds(30))
+      claims("nothing is sent any more", !network.alice.canSend)
+    }
+  }
+
+  @Test func `16 - after a suspension checks leave one at a time`() throws {
+    try proves(.overdueChecksSentAtOnce) { claims in
+      let network = TestNetwork()
+      try network.addHost(network.alice, "192.0.2.1:5000")
+      for index in 0..<8 { try network.addHost(network.bob, "192.0.2.2:\(6_000 + index)") }
+      try network.signalAll()
+      network.run(until: at(60))
+      // Nobody runs for 6 s: the selected pair is silent, so that every pair is due.
+      let resumed = network.now + .seconds(6)
+      let before = network.alice.checkTimes.count
+      for _ in 0..<50 {
+        network.alice.agent.advance(to: resumed)
+        network.drain(network.alice)
+      }
+      claims("one check leaves at once", network.alice.checkTimes.count - before == 1)
+      claims("the others follow", (network.alice.wake.deadline ?? .zero) > resumed)
+    }
+  }
+
+  @Test func `17 - the backup pair takes over when its interface is gone`() throws {
+    try proves(.backupPairsPruned) { claims in
+      let network = TestNetwork()
+      let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
+      let cellular = try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000)
+      try network.addHost(network.bob, "192.0.2.2:6000")
+      try network.signalAll()
+      network.run(until: at(10))
+      network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+      network.drain(network.alice)
+      network.isBlocked = { from, to in from == wifi || to == wifi }
+      network.run(for: .milliseconds(500))
+      claims("Alice is on the backup", network.alice.selected?.base == cellular)
+      network.run(for: .seconds(8))
+      claims("Bob followed", network.bob.selected?.remoteEndpoint == cellular)
+    }
+  }
+}

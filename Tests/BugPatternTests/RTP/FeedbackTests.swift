@@ -1,0 +1,111 @@
+import CallCore
+import RTP
+import Testing
+
+/// Patterns 35, 40 and 42: what a receiver asks for, whom it believes, and where it takes packets from.
+@Suite struct FeedbackPatternTests {
+  private func makeSender(ssrc: UInt32 = 5, payloadType: UInt8 = 111) -> RTPSender {
+    var settings = RTPSender.Settings(payloadType: payloadType, clockRate: 48_000)
+    settings.historyCapacity = 256
+    return RTPSender(ssrc: ssrc, settings: settings, random: RandomSource(seed: 3).stream("rtp/\(ssrc)"))
+  }
+
+  private func packet(of sender: inout RTPSender, _ index: Int, at now: Instant) -> [UInt8] {
+    let payload = [UInt8](repeating: 1, count: 80)
+    return [UInt8](unsafeUninitializedCapacity: maximumDatagramSize) { buffer, count in
+      var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+      _ = sender.packetize(payload: payload.span.bytes, mediaTime: UInt32(index) * 960, into: &output, at: now)
+      count = output.finalize(for: buffer)
+    }
+  }
+
+  /// A receiver of a stream of 20 ms packets of which some are lost, polled every 5 ms: what it asked for.
+  private func requests(
+    packets: Int, roundTrip: Interval, isLost: (Int) -> Bool
+  ) -> [(at: Instant, numbers: [UInt16])] {
+    var sender = makeSender()
+    var settings = RTPReceiver.Settings(clockRate: 48_000)
+    settings.nack = NACKGenerator.Settings()
+    var receiver = RTPReceiver(ssrc: 5, settings: settings)
+    var requests: [(at: Instant, numbers: [UInt16])] = []
+    for step in 0..<packets * 4 {
+      let now = Instant.zero + .milliseconds(5) * Int64(step)
+      if step % 4 == 0 {
+        let bytes = packet(of: &sender, step / 4, at: now)
+        if !isLost(step / 4), let parsed = RTPPacket(parsing: bytes.span.bytes) {
+          _ = receiver.receive(parsed, at: now)
+        }
+      }
+      if let nack = receiver.takeNACK(from: 9, roundTrip: roundTrip, at: now) {
+        requests.append((now, nack.sequenceNumbers))
+      }
+    }
+    return requests
+  }
+
+  @Test func `35 - a gap of many seconds starts no storm`() throws {
+    try proves(.hugeGapRequested) { claims in
+      let requests = requests(packets: 2_600, roundTrip: .milliseconds(60)) { (100..<2_500).contains($0) }
+      let asked = requests.map(\.numbers.count).reduce(0, +)
+      claims("nobody asks for \(asked) packets", asked <= 250)
+    }
+  }
+
+  @Test func `35 - nothing is asked for again before the answer can have come`() throws {
+    try proves(.nackFasterThanRoundTrip) { claims in
+      let requests = requests(packets: 200, roundTrip: .milliseconds(200)) { $0 == 50 }
+      claims("the loss is asked for", !requests.isEmpty)
+      let gaps = zip(requests.dropFirst(), requests).map { $0.at - $1.at }
+      claims("with at least a round trip in between", gaps.allSatisfy { $0 >= .milliseconds(200) })
+    }
+  }
+
+  @Test func `40 - a sender report out of order spoils neither lip-sync nor round trip`() throws {
+    try proves(.staleSenderReportBelieved) { claims in
+      var sender = makeSender()
+      var receiver = RTPReceiver(ssrc: 5, settings: .init(clockRate: 48_000))
+      let clock = WallClock()
+      var reports: [SenderReport] = []
+      for index in 0..<500 {
+        let now = Instant.zero + .milliseconds(20) * Int64(index)
+        let bytes = packet(of: &sender, index, at: now)
+        if let parsed = RTPPacket(parsing: bytes.span.bytes) { _ = receiver.receive(parsed, at: now) }
+        // A report every two seconds; half-way the clock is set right, so that the older one says otherwise.
+        if index == 200 || index == 400 {
+          let skewed = WallClock(skew: index == 200 ? .seconds(-3) : .zero)
+          if let report = sender.senderReport(clock: skewed, at: now) { reports.append(report) }
+        }
+      }
+      let (older, newer) = (try #require(reports.first), try #require(reports.last))
+      let now = Instant.zero + .seconds(10)
+      receiver.receive(newer, at: now)
+      receiver.receive(older, at: now + .milliseconds(5))
+      let found = receiver.captureTime(of: newer.rtpTimestamp)
+      let capture = try #require(found)
+      claims("media is timed by the newer report", capture == NTPTime(clock, at: .zero + .seconds(8)))
+      let blockFound = receiver.takeReportBlock(at: now + .seconds(1))
+      claims("and so is the round trip", blockFound?.lastSenderReport == newer.ntpTime.middle)
+    }
+  }
+
+  @Test func `42 - a section hears its new source when the old one falls silent`() throws {
+    try proves(.changedSourceDropped) { claims in
+      var demultiplexer = RTPDemultiplexer()
+      demultiplexer.setSections([
+        RTPDemultiplexer.Section(mid: Array("0".utf8), payloadTypes: [111]),
+        RTPDemultiplexer.Section(mid: Array("1".utf8), payloadTypes: [96]),
+      ])
+      // The far side's microphone is replaced in the middle of the call; neither source was signalled.
+      for ssrc in [5, 6] as [UInt32] {
+        var sender = makeSender(ssrc: ssrc)
+        for index in 0..<10 {
+          let bytes = packet(of: &sender, index, at: .zero)
+          let found = RTPPacket(parsing: bytes.span.bytes)
+          let parsed = try #require(found)
+          let section = demultiplexer.section(of: parsed, in: bytes.span.bytes)
+          claims("source \(ssrc) is the microphone", section == 0)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+../../DTLSTests/Call.swift

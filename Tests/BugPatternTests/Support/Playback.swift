@@ -1,0 +1,1 @@
+../../JitterBufferTests/Playback.swift

@@ -1,0 +1,1 @@
+../../CallSessionTests/SessionPair.swift

@@ -1,0 +1,1 @@
+../../ICETests/Support/TestNetwork.swift

@@ -1,0 +1,1 @@
+../../TURNTests/World.swift
