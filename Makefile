@@ -7,10 +7,11 @@ SHELL := /bin/bash
 RELEASE := .build-release
 CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
+FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test lint format bench clean
+.PHONY: help prepare build run test interop fuzz-parsers lint format bench clean external differential
 help:
-	@sed -n 's/^\([a-z]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-8s %s\n' $$n "$$d"; done
+	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
 
 prepare: ## installs the system packages that are missing
 	@scripts/prepare
@@ -25,14 +26,27 @@ test: prepare ## builds and runs all tests
 	swift build --build-tests
 	swift test --skip-build --disable-xctest
 
+interop: build ## calls Chromium, aiortc and itself, live; INTEROP="--only relay" and the like choose
+	@interop/all $(INTEROP)
+
+fuzz-parsers: prepare ## fuzzes every parser, machine and a whole session, FUZZ_SECONDS (60) each
+	scripts/fuzz $(FUZZ_SECONDS)
+
 lint: ## reports what does not follow the formatting rules
-	swift format lint --strict --parallel --recursive Sources Tests Benchmarks/Package.swift Benchmarks/Sources Package.swift
+	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources Package.swift
 
 format: ## formats every source file in place
-	swift format --in-place --parallel --recursive Sources Tests Benchmarks/Package.swift Benchmarks/Sources Package.swift
+	swift format --in-place --parallel --recursive Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources Package.swift
+
+external: build ## plays scenarios in which real programs sit on simulated networks, in real time
+	@interop/install
+	$(CALLSIM) run interop/scenarios --jobs 1
+
+differential: build ## compares our stack in virtual time with Chromium behind the same simulated networks
+	interop/differential.py --callsim $(CALLSIM) --write docs/differential.md
 
 bench: prepare ## measures speed against the figures we aim for
 	swift run -c release --package-path Benchmarks --scratch-path .build-bench callsim-bench
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-bench callsim-runs
+	rm -rf .build $(RELEASE) .build-bench .build-fuzz .fuzz callsim-runs interop-runs interop/.venv

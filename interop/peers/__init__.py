@@ -1,0 +1,1 @@
+"""Programs that own a WebRTC stack and are driven as docs/peer-protocol.md says."""

@@ -1,0 +1,386 @@
+"""aiortc as a peer: ICE, DTLS-SRTP and RTP written in Python by people who did not write ours."""
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import datetime
+import fractions
+import logging
+import math
+import struct
+import time
+
+import aiortc
+import aiortc.exceptions
+from aiortc.rtcicetransport import RTCIceCandidate
+from aiortc.sdp import candidate_from_sdp, candidate_to_sdp
+from av import AudioFrame, AudioResampler, VideoFrame
+
+from . import wav
+from .protocol import Peer, PeerError, not_supported, required
+
+SAMPLES_PER_FRAME = wav.SAMPLE_RATE // 50
+FRAME_BYTES = SAMPLES_PER_FRAME * 2
+SILENCE = bytes(FRAME_BYTES)
+
+
+class Pace:
+    """Wakes every 20 ms, by the clock and not by how long the work took."""
+
+    def __init__(self, period=0.02):
+        self._period, self._next = period, None
+
+    async def wait(self):
+        current = time.monotonic()
+        if self._next is None or current - self._next > 1:
+            self._next = current
+        self._next += self._period
+        await asyncio.sleep(max(0, self._next - current))
+
+
+class SourceTrack(aiortc.MediaStreamTrack):
+    """What the peer says: samples played in a loop. A disabled track is silence (mediacapture-streams §4.3.1)."""
+
+    kind = "audio"
+
+    def __init__(self, samples):
+        super().__init__()
+        self._samples = samples
+        self._position = 0
+        self._time = 0
+        self._pace = Pace()
+        self.enabled = True
+
+    async def recv(self):
+        await self._pace.wait()
+        frame = AudioFrame(format="s16", layout="mono", samples=SAMPLES_PER_FRAME)
+        frame.planes[0].update(self._next_samples() if self.enabled else SILENCE)
+        frame.sample_rate, frame.time_base = wav.SAMPLE_RATE, fractions.Fraction(1, wav.SAMPLE_RATE)
+        frame.pts = self._time
+        self._time += SAMPLES_PER_FRAME
+        return frame
+
+    def _next_samples(self):
+        if not self._samples:
+            return SILENCE
+        chunk = bytearray()
+        while len(chunk) < FRAME_BYTES:
+            part = self._samples[self._position : self._position + FRAME_BYTES - len(chunk)]
+            chunk += part
+            self._position = (self._position + len(part)) % len(self._samples)
+        return bytes(chunk)
+
+
+class PictureTrack(aiortc.MediaStreamTrack):
+    """A small picture that changes all the time, black while disabled."""
+
+    kind = "video"
+
+    def __init__(self):
+        super().__init__()
+        self._pace = Pace(0.1)
+        self._count = 0
+        self.enabled = True
+
+    async def recv(self):
+        await self._pace.wait()
+        frame = VideoFrame(160, 120, "yuv420p")
+        luma = (self._count * 5) % 256 if self.enabled else 0
+        for plane, value in zip(frame.planes, (luma, 128, 128)):
+            plane.update(bytes([value]) * plane.buffer_size)
+        frame.pts, frame.time_base = self._count * 9000, fractions.Fraction(1, 90000)
+        self._count += 1
+        return frame
+
+
+def samples_of(play):
+    """The loop to play: a second of tone, which is a whole number of periods, or a file."""
+    if not play:
+        return b""
+    if "wav" in play:
+        try:
+            return wav.read(play["wav"])
+        except (OSError, EOFError, ValueError) as problem:
+            raise PeerError("NotReadableError", f"cannot play {play['wav']}: {problem}") from None
+    step = 2 * math.pi * play["tone"] / wav.SAMPLE_RATE
+    return struct.pack(f"<{wav.SAMPLE_RATE}h", *(round(16384 * math.sin(step * n)) for n in range(wav.SAMPLE_RATE)))
+
+
+class Listener:
+    """Writes what is heard in real time: the sum of all remote tracks, and silence where nothing has come."""
+
+    # aiortc hands over what it decoded the moment a packet came; this much is kept back to even that out.
+    START = 5 * FRAME_BYTES
+
+    def __init__(self, path):
+        self._recording = wav.Recording(path)
+        self._waiting = {}
+        self._playing = set()
+        self._task = asyncio.create_task(self._run())
+
+    def hear(self, track, samples):
+        buffer = self._waiting.setdefault(track, bytearray())
+        buffer += samples
+        if len(buffer) >= self.START:
+            self._playing.add(track)
+
+    async def _run(self):
+        pace = Pace()
+        while True:
+            await pace.wait()
+            heard = SILENCE
+            for track in list(self._playing):
+                buffer = self._waiting[track]
+                if len(buffer) < FRAME_BYTES:
+                    self._playing.discard(track)
+                    continue
+                heard = self._sum(heard, bytes(buffer[:FRAME_BYTES]))
+                # A burst after a gap must not be heard late for ever.
+                del buffer[: FRAME_BYTES if len(buffer) < 15 * FRAME_BYTES else len(buffer) - self.START]
+            self._recording.append(heard)
+
+    @staticmethod
+    def _sum(first, second):
+        if first is SILENCE:
+            return second
+        shape = f"<{SAMPLES_PER_FRAME}h"
+        pairs = zip(struct.unpack(shape, first), struct.unpack(shape, second))
+        return struct.pack(shape, *(max(-32768, min(32767, a + b)) for a, b in pairs))
+
+    async def close(self):
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+        self._recording.close()
+
+
+def described(candidate):
+    return {
+        "candidateType": candidate.type,
+        "address": candidate.host,
+        "port": candidate.port,
+        "protocol": candidate.transport,
+    }
+
+
+class AiortcPeer(Peer):
+    chained = frozenset(
+        ("createOffer", "createAnswer", "setLocalDescription", "setRemoteDescription", "addIceCandidate", "addTrack",
+         "removeTrack")
+    )  # fmt: skip
+
+    def __init__(self, options):
+        super().__init__()
+        self._options = options
+        self._pc = None
+        self._tracks = {}
+        self._created = 0
+        self._samples = b""
+        self._listener = None
+        self._hearing = set()
+        self._watched = set()
+        self._announced = set()
+
+    def error_of(self, exception):
+        if isinstance(exception, aiortc.exceptions.InvalidStateError | aiortc.exceptions.InvalidAccessError):
+            return PeerError(type(exception).__name__, str(exception))
+        return super().error_of(exception)
+
+    async def stop(self):
+        if self._pc:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._pc.close(), 3)
+        for task in self._hearing:
+            task.cancel()
+        if self._listener:
+            await self._listener.close()
+
+    async def open(self, parameters):
+        if self._pc:
+            raise PeerError("InvalidStateError", "one program is one peer connection, and it is open")
+        audio = parameters.get("audio") or {}
+        self._samples = samples_of(audio.get("play"))
+        if audio.get("record"):
+            try:
+                self._listener = Listener(audio["record"])
+            except OSError as problem:
+                raise PeerError("NotReadableError", f"cannot record: {problem}") from None
+        self._pc = aiortc.RTCPeerConnection(self._configuration(parameters.get("configuration") or {}))
+        for name in ("iceGatheringState", "iceConnectionState", "connectionState", "signalingState"):
+            self._report_state(name)
+        self._pc.on("track", self._on_track)
+        if self._options.data_channel:
+            self._pc.createDataChannel("data")
+        return {"agent": f"aiortc {aiortc.__version__}"}
+
+    @staticmethod
+    def _configuration(configuration):
+        servers = [
+            aiortc.RTCIceServer(urls=server["urls"], username=server.get("username"), credential=server.get("credential"))
+            for server in configuration.get("iceServers") or []
+        ]  # fmt: skip
+        policy = aiortc.RTCIceTransportPolicy(configuration.get("iceTransportPolicy", "all"))
+        return aiortc.RTCConfiguration(iceServers=servers, iceTransportPolicy=policy)
+
+    def _report_state(self, name):
+        event, pc = name.lower() + "change", self._pc
+        pc.on(event, lambda: self.emit(event, state=getattr(pc, name)))
+
+    def _on_track(self, track):
+        mid = next((t.mid for t in self._pc.getTransceivers() if t.receiver.track is track), None)
+        self.emit("track", mid=mid, kind=track.kind)
+        task = asyncio.create_task(self._hear(track) if track.kind == "audio" else self._drop(track))
+        self._hearing.add(task)
+        task.add_done_callback(self._hearing.discard)
+
+    async def _hear(self, track):
+        resampler = AudioResampler(format="s16", layout="mono", rate=wav.SAMPLE_RATE)
+        with contextlib.suppress(aiortc.mediastreams.MediaStreamError):
+            while True:
+                for frame in resampler.resample(await track.recv()):
+                    if self._listener:
+                        self._listener.hear(track, bytes(frame.planes[0])[: frame.samples * 2])
+
+    async def _drop(self, track):
+        with contextlib.suppress(aiortc.mediastreams.MediaStreamError):
+            while True:
+                await track.recv()
+
+    @property
+    def _connection(self):
+        if self._pc is None:
+            raise PeerError("InvalidStateError", "open comes first")
+        return self._pc
+
+    def _named(self, name):
+        try:
+            return self._tracks[name]
+        except KeyError:
+            raise PeerError("InvalidAccessError", f"there is no track {name}") from None
+
+    async def addTrack(self, parameters):
+        kind = required(parameters, "kind")
+        if kind not in ("audio", "video"):
+            raise PeerError("TypeError", f"there is no kind of track named {kind}")
+        track = SourceTrack(self._samples) if kind == "audio" else PictureTrack()
+        sender = self._connection.addTrack(track)
+        name = f"{kind}{self._created}"
+        self._created += 1
+        self._tracks[name] = (track, sender)
+        self.emit("negotiationneeded")
+        return {"track": name}
+
+    async def removeTrack(self, parameters):
+        # aiortc has no removeTrack; this is what webrtc-pc §5.1 makes of it, on what aiortc does have.
+        name = required(parameters, "track")
+        track, sender = self._named(name)
+        sender.replaceTrack(None)
+        for transceiver in self._connection.getTransceivers():
+            if transceiver.sender is sender:
+                receives = transceiver.direction in ("sendrecv", "recvonly")
+                transceiver.direction = "recvonly" if receives else "inactive"
+        track.stop()
+        del self._tracks[name]
+        self.emit("negotiationneeded")
+
+    async def setEnabled(self, parameters):
+        self._named(required(parameters, "track"))[0].enabled = bool(required(parameters, "enabled"))
+
+    async def createOffer(self, parameters):
+        if parameters.get("iceRestart"):
+            raise not_supported("aiortc has no ICE restart")
+        return dataclasses.asdict(await self._connection.createOffer())
+
+    async def createAnswer(self, parameters):
+        return dataclasses.asdict(await self._connection.createAnswer())
+
+    async def setLocalDescription(self, parameters):
+        await self._connection.setLocalDescription(self._description(parameters))
+        self._watch_transports()
+        self._announce_candidates()
+
+    async def setRemoteDescription(self, parameters):
+        await self._connection.setRemoteDescription(self._description(parameters))
+        self._watch_transports()
+
+    @staticmethod
+    def _description(parameters):
+        kind = required(parameters, "type")
+        if kind not in ("offer", "answer"):
+            raise not_supported(f"aiortc has no descriptions of type {kind}")
+        return aiortc.RTCSessionDescription(sdp=required(parameters, "sdp"), type=kind)
+
+    def _announce_candidates(self):
+        """aiortc does not trickle: when setLocalDescription is done, all candidates are there."""
+        for index, transceiver in enumerate(self._connection.getTransceivers()):
+            gatherer = transceiver.receiver.transport.transport.iceGatherer
+            if gatherer in self._announced:
+                continue
+            self._announced.add(gatherer)
+            for candidate in gatherer.getLocalCandidates():
+                self.emit("icecandidate", candidate="candidate:" + candidate_to_sdp(candidate), sdpMid=transceiver.mid,
+                          sdpMLineIndex=index)  # fmt: skip
+        self.emit("icecandidate", candidate=None, sdpMid=None, sdpMLineIndex=None)
+
+    def _watch_transports(self):
+        for transceiver in self._connection.getTransceivers():
+            dtls = transceiver.receiver.transport
+            if dtls not in self._watched:
+                self._watched.add(dtls)
+                self._watch(dtls)
+
+    def _watch(self, dtls):
+        ice = dtls.transport
+        dtls.on("statechange", lambda: self.emit("dtlsstatechange", state=dtls.state))
+
+        def on_ice_state():
+            if ice.state == "completed":
+                # The public interface does not name the pair.
+                pair = ice._connection._nominated[1]
+                self.emit("selectedcandidatepairchange", local=described(pair.local_candidate),
+                          remote=described(pair.remote_candidate))  # fmt: skip
+
+        ice.on("statechange", on_ice_state)
+
+    async def addIceCandidate(self, parameters):
+        text = parameters.get("candidate")
+        if not text:
+            await self._connection.addIceCandidate(None)
+            return
+        try:
+            candidate: RTCIceCandidate = candidate_from_sdp(text.removeprefix("candidate:"))
+        except (AssertionError, ValueError, IndexError) as problem:
+            raise PeerError("OperationError", f"not a candidate: {text!r} ({problem!r})") from None
+        candidate.sdpMid, candidate.sdpMLineIndex = parameters.get("sdpMid"), parameters.get("sdpMLineIndex")
+        await self._connection.addIceCandidate(candidate)
+
+    async def restartIce(self, parameters):
+        raise not_supported("aiortc has no ICE restart")
+
+    async def getStats(self, parameters):
+        report = await self._connection.getStats()
+        return {"stats": {identifier: self._plain(stats) for identifier, stats in report.items()}}
+
+    @staticmethod
+    def _plain(stats):
+        return {
+            name: value.timestamp() * 1000 if isinstance(value, datetime.datetime) else value
+            for name, value in dataclasses.asdict(stats).items()
+        }
+
+    async def close(self, parameters):
+        await self._connection.close()
+
+
+async def main():
+    parser = argparse.ArgumentParser(prog="aiortc", description=__doc__)
+    parser.add_argument("--verbose", action="store_true", help="log every packet")
+    parser.add_argument("--data-channel", action="store_true", help="offer a data channel as well")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.DEBUG if options.verbose else logging.INFO)
+    await AiortcPeer(options).serve()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,241 @@
+// The page's side of peers/chromium.py: an RTCPeerConnection whose methods are called by name, and whose events,
+// and the sound it hears, go out through the binding `report`.
+"use strict";
+
+const recorderSource = `
+  registerProcessor("recorder", class extends AudioWorkletProcessor {
+    constructor() {
+      super();
+      this.chunk = new Int16Array(1920);
+      this.filled = 0;
+    }
+    process([[channel]]) {
+      for (let index = 0; index < 128; index++) {
+        const sample = channel ? Math.max(-1, Math.min(1, channel[index])) : 0;
+        this.chunk[this.filled++] = Math.round(sample * 32767);
+        if (this.filled === this.chunk.length) {
+          this.port.postMessage(this.chunk.slice());
+          this.filled = 0;
+        }
+      }
+      return true;
+    }
+  });`;
+
+function emit(event, members = {}) {
+  report(JSON.stringify({ event, timestamp: performance.now(), ...members }));
+}
+
+function fail(name, message) {
+  throw new DOMException(message, name);
+}
+
+const base64 = (bytes) => {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+};
+
+const peer = {
+  opened: null, // settled when `pc` is there
+  pc: null,
+  context: null,
+  source: null, // the stream that every audio track is taken from
+  recorder: null,
+  tracks: new Map(), // name → { sender, track }
+  created: 0,
+  watched: new WeakSet(), // transports whose events are reported
+
+  async call(method, parameters) {
+    try {
+      if (method === "open") return { result: await (peer.opened = peer.open(parameters)) };
+      await peer.opened;
+      return { result: await peer[method](parameters) };
+    } catch (error) {
+      return { error: { name: error.name, message: error.message } };
+    }
+  },
+
+  async open({ configuration, play, record, dataChannel }) {
+    const pc = new RTCPeerConnection(configuration);
+    peer.context = new AudioContext({ sampleRate: 48000 });
+    await peer.context.resume();
+    peer.startSource(play);
+    if (record) await peer.startRecorder();
+    peer.pc = pc;
+    peer.watchConnection();
+    if (dataChannel) pc.createDataChannel("data");
+  },
+
+  startSource(play) {
+    const destination = new MediaStreamAudioDestinationNode(peer.context, { channelCount: 1 });
+    if (play?.tone) {
+      const gain = new GainNode(peer.context, { gain: 0.5 });
+      const oscillator = new OscillatorNode(peer.context, { frequency: play.tone });
+      oscillator.connect(gain).connect(destination);
+      oscillator.start();
+    } else if (play?.samples) {
+      const bytes = Uint8Array.from(atob(play.samples), (character) => character.charCodeAt(0));
+      const samples = Float32Array.from(new Int16Array(bytes.buffer), (sample) => sample / 32768);
+      const buffer = new AudioBuffer({ length: samples.length, sampleRate: 48000 });
+      buffer.copyToChannel(samples, 0);
+      const node = new AudioBufferSourceNode(peer.context, { buffer, loop: true });
+      node.connect(destination);
+      node.start();
+    }
+    peer.source = destination.stream;
+  },
+
+  async startRecorder() {
+    const url = URL.createObjectURL(new Blob([recorderSource], { type: "text/javascript" }));
+    await peer.context.audioWorklet.addModule(url);
+    // The recorder runs from here on, so that a place in the file is a time since opening.
+    peer.recorder = new AudioWorkletNode(peer.context, "recorder", {
+      channelCount: 1, channelCountMode: "explicit", numberOfOutputs: 1,
+    });
+    peer.recorder.connect(peer.context.destination);
+    peer.recorder.port.onmessage = ({ data }) => report(JSON.stringify({ samples: base64(new Uint8Array(data.buffer)) }));
+  },
+
+  watchConnection() {
+    const pc = peer.pc;
+    for (const name of ["iceGatheringState", "iceConnectionState", "connectionState", "signalingState"]) {
+      const event = name.toLowerCase() + "change";
+      pc.addEventListener(event, () => emit(event, { state: pc[name] }));
+    }
+    pc.onicecandidate = ({ candidate }) => {
+      // An empty candidate ends one generation of one m-line; the protocol has the end of all, null.
+      if (candidate && candidate.candidate === "") return;
+      emit("icecandidate", {
+        candidate: candidate?.candidate ?? null, sdpMid: candidate?.sdpMid ?? null,
+        sdpMLineIndex: candidate?.sdpMLineIndex ?? null,
+      });
+    };
+    pc.onicecandidateerror = ({ url, errorCode, errorText }) => emit("icecandidateerror", { url, errorCode, errorText });
+    pc.onnegotiationneeded = () => emit("negotiationneeded");
+    pc.ontrack = ({ track, transceiver }) => {
+      emit("track", { mid: transceiver.mid, kind: track.kind });
+      peer.play(track);
+      peer.watchTransports();
+    };
+  },
+
+  // A track that nothing plays is not taken out of its jitter buffer, and Web Audio hears nothing of it.
+  play(track) {
+    const stream = new MediaStream([track]);
+    const element = document.createElement(track.kind);
+    Object.assign(element, { autoplay: true, muted: true, srcObject: stream });
+    element.play().catch(() => {});
+    document.body.append(element);
+    if (track.kind === "audio" && peer.recorder) peer.context.createMediaStreamSource(stream).connect(peer.recorder);
+  },
+
+  watchTransports() {
+    for (const transceiver of peer.pc.getTransceivers()) {
+      const dtls = transceiver.sender.transport ?? transceiver.receiver.transport;
+      if (!dtls || peer.watched.has(dtls)) continue;
+      peer.watched.add(dtls);
+      const ice = dtls.iceTransport;
+      dtls.onstatechange = () => emit("dtlsstatechange", { state: dtls.state });
+      if (dtls.state !== "new") dtls.onstatechange();
+      ice.onselectedcandidatepairchange = () => {
+        const pair = ice.getSelectedCandidatePair();
+        if (pair) {
+          emit("selectedcandidatepairchange", { local: peer.candidate(pair.local), remote: peer.candidate(pair.remote) });
+        }
+      };
+      if (ice.getSelectedCandidatePair()) ice.onselectedcandidatepairchange();
+    }
+  },
+
+  candidate({ type, address, port, protocol, relayProtocol }) {
+    return { candidateType: type, address, port, protocol, relayProtocol: relayProtocol ?? undefined };
+  },
+
+  async addTrack({ kind }) {
+    let track;
+    if (kind === "audio") {
+      track = peer.source.getAudioTracks()[0].clone();
+    } else if (kind === "video") {
+      track = peer.startVideo();
+    } else {
+      fail("TypeError", `there is no kind of track named ${kind}`);
+    }
+    const name = `${kind}${peer.created++}`;
+    peer.tracks.set(name, { track, sender: peer.pc.addTrack(track, new MediaStream([track])) });
+    return { track: name };
+  },
+
+  startVideo() {
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: 160, height: 120 });
+    const context = canvas.getContext("2d");
+    let frame = 0;
+    setInterval(() => {
+      context.fillStyle = `hsl(${(frame * 7) % 360} 80% 50%)`;
+      context.fillRect(0, 0, 160, 120);
+      context.fillStyle = "white";
+      context.fillRect(frame % 160, 50, 20, 20);
+      frame++;
+    }, 100);
+    return canvas.captureStream(10).getVideoTracks()[0];
+  },
+
+  named(name) {
+    return peer.tracks.get(name) ?? fail("InvalidAccessError", `there is no track ${name}`);
+  },
+
+  async removeTrack({ track: name }) {
+    const { sender, track } = peer.named(name);
+    peer.pc.removeTrack(sender);
+    track.stop();
+    peer.tracks.delete(name);
+  },
+
+  async setEnabled({ track: name, enabled }) {
+    peer.named(name).track.enabled = enabled;
+  },
+
+  async createOffer({ iceRestart = false }) {
+    const { type, sdp } = await peer.pc.createOffer({ iceRestart });
+    return { type, sdp };
+  },
+
+  async createAnswer() {
+    const { type, sdp } = await peer.pc.createAnswer();
+    return { type, sdp };
+  },
+
+  async setLocalDescription(description) {
+    await peer.pc.setLocalDescription(description);
+    peer.watchTransports();
+  },
+
+  async setRemoteDescription(description) {
+    await peer.pc.setRemoteDescription(description);
+    peer.watchTransports();
+  },
+
+  async addIceCandidate({ candidate, sdpMid, sdpMLineIndex }) {
+    await (candidate ? peer.pc.addIceCandidate({ candidate, sdpMid, sdpMLineIndex }) : peer.pc.addIceCandidate());
+  },
+
+  async restartIce() {
+    peer.pc.restartIce();
+  },
+
+  async getStats() {
+    return Object.fromEntries(await peer.pc.getStats());
+  },
+
+  async close() {
+    if (peer.pc && peer.pc.connectionState !== "closed") {
+      peer.pc.close();
+      // close() fires no event, and whoever drives us wants to know.
+      emit("signalingstatechange", { state: peer.pc.signalingState });
+      emit("connectionstatechange", { state: peer.pc.connectionState });
+    }
+  },
+};
+
+addEventListener("load", () => emit("loaded"));

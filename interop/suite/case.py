@@ -1,0 +1,42 @@
+"""A case: what a call is put through, and against whom."""
+
+from dataclasses import dataclass, field
+
+OURS, THEIRS = "ours", "theirs"
+
+_registered = []
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    run: callable
+    # Who offers: a row of the table for each.
+    offers: tuple = (OURS, THEIRS)
+    # The peers it is about, by name; nil for all.
+    peers: tuple | None = None
+    timeout: float = 40
+    network: dict = field(default_factory=dict)
+    # Cases that take minutes are left out unless asked for.
+    long: bool = False
+
+    @property
+    def about(self):
+        return " ".join((self.run.__doc__ or "").split())
+
+    def rows(self):
+        return [(f"{self.name}, {offers} offers" if len(self.offers) > 1 else self.name, offers) for offers in self.offers]
+
+
+def case(name, **properties):
+    def register(function):
+        _registered.append(Case(name, function, **properties))
+        return function
+
+    return register
+
+
+def all_cases():
+    from . import cases  # noqa: F401  registers them
+
+    return list(_registered)

@@ -1,0 +1,133 @@
+"""What changes during a call: tracks that fall silent, tracks that come and go, tracks that are not wanted."""
+
+from .. import sdp
+from ..case import OURS, THEIRS, case
+from ..peer import ProtocolError
+from ..verdict import Skipped, expect
+
+
+async def _mute(call, muter):
+    listener = call.other(muter)
+    await call.open()
+    await call.connect()
+    await call.listen(1.0)
+    await muter.request("setEnabled", track=call.tracks[muter], enabled=False)
+    call.measured["silent after"] = await call.until_silent(listener)
+    await call.listen(1.0, settle=0, sides=[muter])
+    mark = listener.mark()
+    await muter.request("setEnabled", track=call.tracks[muter], enabled=True)
+    call.measured["heard again after"] = await call.until_heard(listener, mark)
+    await call.listen(1.0)
+
+
+@case("mute by ours", offers=(THEIRS,))
+async def mute_by_ours(call):
+    """Our track is disabled: they hear silence, we hear on; enabled: they hear us again."""
+    await _mute(call, call.ours)
+
+
+@case("mute by theirs", offers=(OURS,))
+async def mute_by_theirs(call):
+    """The same from the other side."""
+    await _mute(call, call.theirs)
+
+
+def _opus(description):
+    """The payload type of Opus in the first section."""
+    maps = sdp.values(sdp.sections(description)[1], "rtpmap")
+    return next((line.split()[0] for line in maps if line.split()[1].lower() == "opus/48000/2"), None)
+
+
+async def _add_and_remove(call, adder):
+    listener = call.other(adder)
+    await call.open()
+    first = await call.connect()
+    await call.listen(1.0)
+    mark = listener.mark()
+    second = (await adder.request("addTrack", kind="audio"))["track"]
+    exchange = await call.negotiate(adder)
+    lines = [line for line in sdp.media_lines(exchange.answer) if line[0] == "audio"]
+    if call.theirs.kind.name == "aiortc" and _opus(exchange.answer) != _opus(first.answer):
+        raise Skipped("aiortc gives the codecs in use new numbers (RFC 3264, section 8.3.2), and only takes the old")
+    expect(len(lines) == 2 and all(port for _, port, _ in lines), "both audio sections accepted", f"the answer has {lines}")
+    await listener.until(lambda _: mark.events("track"), "a track event for the second track", within=3)
+    # With the first track silent, what is heard is the second.
+    await adder.request("setEnabled", track=call.tracks[adder], enabled=False)
+    await call.listen(1.5, settle=1.0)
+    await adder.request("removeTrack", track=second)
+    exchange = await call.negotiate(adder)
+    directions = [
+        direction for direction in ("sendrecv", "sendonly") if sdp.has(sdp.sections(exchange.offer)[2], direction)
+    ]
+    expect(not directions, "the second section to send no more", f"it says {directions}")
+    await call.until_silent(listener)
+    mark = listener.mark()
+    await adder.request("setEnabled", track=call.tracks[adder], enabled=True)
+    await call.until_heard(listener, mark)
+    await call.listen(1.0)
+
+
+@case("track added and removed by ours", offers=(THEIRS,), timeout=60)
+async def add_by_ours(call):
+    """We add a second audio track and are heard on it alone; we remove it and are heard on the first."""
+    await _add_and_remove(call, call.ours)
+
+
+@case("track added and removed by theirs", timeout=60)
+async def add_by_theirs(call):
+    """The same from the other side."""
+    await _add_and_remove(call, call.theirs)
+
+
+def _check_refused(exchange, kinds):
+    for kind, port, _ in sdp.media_lines(exchange.answer):
+        if kind in kinds:
+            expect(port == 0, f"port 0 for the {kind} section", f"it has {port}")
+    group = sdp.values(exchange.answer, "group")[0].split()[1:]
+    mids = sdp.values(exchange.answer, "mid")
+    lines = sdp.media_lines(exchange.answer)
+    wanted = [mid for mid, (_, port, _) in zip(mids, lines) if port]
+    expect(group == wanted, f"only {wanted} in the BUNDLE group", f"it has {group}")
+
+
+async def _negotiate_refusal(call, negotiation):
+    try:
+        return await negotiation
+    except ProtocolError as error:
+        if call.theirs.kind.name == "aiortc" and error.peer is call.theirs and error.method == "setRemoteDescription":
+            raise Skipped("aiortc takes no answer that refuses a section: it wants a codec in it all the same") from None
+        raise
+
+
+@case("video and data in the first offer", offers=(THEIRS,), peers=("chromium", "aiortc"))
+async def first_offer_with_all(call):
+    """Their first offer has audio, video with RTX, and a data channel; we take the audio and refuse the rest."""
+    await call.open(theirs_options=("--data-channel",))
+    await call.theirs.request("addTrack", kind="video")
+    exchange = await _negotiate_refusal(call, call.connect())
+    offered = sorted(kind for kind, _, _ in sdp.media_lines(exchange.offer))
+    expect(offered == ["application", "audio", "video"], "three sections in the offer", f"it has {offered}")
+    _check_refused(exchange, ("video", "application"))
+    await call.listen()
+    call.measure_first_heard()
+
+
+@case("video added and removed by theirs", offers=(OURS, THEIRS), peers=("chromium", "aiortc"))
+async def video_later(call):
+    """They add video to a call that is up; we refuse it and hear on. They take it away again."""
+    await call.open()
+    await call.connect()
+    await call.listen(1.0)
+    mark = call.ours.mark()
+    video = (await call.theirs.request("addTrack", kind="video"))["track"]
+    _check_refused(await _negotiate_refusal(call, call.negotiate(call.theirs)), ("video",))
+    await call.listen(1.0, settle=0.2)
+    try:
+        await call.theirs.request("removeTrack", track=video)
+    except ProtocolError as error:
+        # A refused section ends its transceiver, and in Chromium with it the sender.
+        call.notes.append(str(error))
+    await call.negotiate(call.theirs)
+    await call.listen(1.0, settle=0.2)
+    gap = mark.heard(until=call.ours.mark()).longest_gap(call.ours.partner_melody)
+    expect(gap <= 0.3, "no gap while video comes and goes", f"there was one of {gap * 1000:.0f} ms")

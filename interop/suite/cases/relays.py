@@ -1,0 +1,111 @@
+"""Calls through coturn, on a network where nothing else goes through."""
+
+import asyncio
+
+from ..case import THEIRS, case
+from ..turn import Coturn, OurServer
+from ..verdict import Skipped, expect
+
+
+async def _relayed(call, turn, transport, seconds=1.5):
+    await call.network.swallow()
+    await call.open(turn.relay_only(transport))
+    await call.connect(within=15)
+    await call.listen(seconds)
+    call.measure_first_heard()
+    for peer in call.peers:
+        pair = [event.members for event in peer.trail if event.name == "selectedcandidatepairchange"]
+        expect(pair, f"{peer} to name its pair", "it named none")
+        local = pair[-1]["local"]
+        expect(local["candidateType"] == "relay", f"{peer} to send from its relay", f"its candidate is {local}")
+        # aiortc does not say.
+        expect(local.get("relayProtocol", transport) == transport, f"{peer} to reach it over {transport}", f"{local}")
+
+
+async def _call(call, transport, credentials):
+    async with Coturn(call, credentials) as turn:
+        await _relayed(call, turn, transport)
+
+
+@case("relay over UDP, long-term credentials")
+async def udp_long_term(call):
+    """Both are relay-only, nothing goes directly, and coturn knows a user and a password."""
+    await _call(call, "udp", "long-term")
+
+
+@case("relay over UDP, time-limited credentials")
+async def udp_time_limited(call):
+    """The same with a user name that holds its end, and the HMAC of it for a password."""
+    await _call(call, "udp", "time-limited")
+
+
+@case("relay over TCP, long-term credentials")
+async def tcp_long_term(call):
+    """The way to coturn is TCP; what coturn relays is UDP."""
+    await _call(call, "tcp", "long-term")
+
+
+@case("relay over TCP, time-limited credentials")
+async def tcp_time_limited(call):
+    """The same with a user name that holds its end, and the HMAC of it for a password."""
+    await _call(call, "tcp", "time-limited")
+
+
+async def _outlasting(call, configuration, seconds, step=4.0):
+    """A relayed call that goes on for a while, heard all along."""
+    await call.network.swallow()
+    await call.open(**configuration)
+    await call.connect(within=15)
+    await call.listen(1.5)
+    marks = {peer: peer.mark() for peer in call.peers}
+    for _ in range(round(seconds / step)):
+        await asyncio.sleep(step)
+        for peer, mark in marks.items():
+            gap = mark.heard(until=peer.mark()).longest_gap(peer.partner_melody)
+            expect(gap <= 0.4, f"{peer} to hear on", f"there was a gap of {gap * 1000:.0f} ms after {mark.time:.0f} s")
+            marks[peer] = peer.mark()
+    await call.listen(1.5, settle=0)
+
+
+@case("stale nonce", timeout=60)
+async def stale_nonce(call):
+    """coturn takes a nonce for a second only: refreshes meet 438, go on with the new nonce, and the call is heard on."""
+    options = ["--stale-nonce=1", "--max-allocate-lifetime=12"]
+    async with Coturn(call, options=options) as turn:
+        await _outlasting(call, {"configuration": turn.relay_only()}, 14)
+        call.measured["438"] = turn.count("error 438")
+        expect(call.measured["438"] >= 1, "a stale nonce to be met", "coturn refused no nonce")
+
+
+# A client is not told how long a permission or a binding lasts: RFC 8656 has 300 s and 600 s. So only who can be told
+# otherwise can outlast shorter ones.
+_REFRESHES = ("--permission-refresh", "3", "--channel-refresh", "4")
+_LIFETIMES = ["--permission-lifetime=6", "--channel-lifetime=8"]
+
+
+@case("permission and channel refreshed", offers=(THEIRS,), timeout=60)
+async def refreshes(call):
+    """coturn forgets permissions after 6 s and channels after 8 s; our relay renews both, and 20 s are heard."""
+    async with Coturn(call, options=_LIFETIMES) as turn:
+        if call.ours.kind.name != "callsim":
+            raise Skipped(f"{call.ours.kind.name} cannot be told to renew sooner")
+        await _outlasting(call, {"ours": turn.relay_only(), "theirs": {}, "ours_options": _REFRESHES}, 20)
+        renewed = turn.count("CHANNEL_BIND processed, success"), turn.count("CREATE_PERMISSION processed, success")
+        call.measured["channels bound"], call.measured["permissions created"] = renewed
+        expect(renewed[0] >= 4, "the channel bound again and again", f"it was bound {renewed[0]} times")
+
+
+@case("permission and channel outlasted", offers=(THEIRS,), timeout=780, long=True)
+async def outlasted(call):
+    """Both relay-only on a coturn with its usual lifetimes, for eleven minutes: longer than a channel lives."""
+    async with Coturn(call) as turn:
+        await _outlasting(call, {"configuration": turn.relay_only()}, 660, step=10)
+        call.measured["channels bound"] = turn.count("CHANNEL_BIND processed, success")
+        call.measured["permissions created"] = turn.count("CREATE_PERMISSION processed, success")
+
+
+@case("relay through our TURN server", offers=(THEIRS,))
+async def through_ours(call):
+    """Both are relay-only, and the server is the one that scenarios have in the simulated network."""
+    async with OurServer(call, options=["--nonce-lifetime=5"]) as turn:
+        await _relayed(call, turn, "udp")

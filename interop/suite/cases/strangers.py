@@ -1,0 +1,131 @@
+"""What must not work: wrong certificates, descriptions that make no sense, packets from nobody."""
+
+import asyncio
+import sys
+
+from .. import sdp
+from ..capture import Capture
+from ..case import OURS, THEIRS, case
+from ..peer import ProtocolError
+from ..verdict import expect
+
+
+@case("wrong fingerprint")
+async def wrong_fingerprint(call):
+    """Their description names another certificate than theirs: we fail, send no media, and play none."""
+    if call.offerer is call.ours:
+        call.edits.answer = sdp.with_wrong_fingerprint
+    else:
+        call.edits.offer = sdp.with_wrong_fingerprint
+    async with Capture(call) as capture:
+        await call.open()
+        await call.negotiate()
+        await call.ours.until_state("connection", "failed", within=8)
+        await asyncio.sleep(2.0)
+        await capture.end()
+    expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
+    # RFC 7983: 128 to 191 is RTP or RTCP, whether protected or not.
+    media = await capture.packets(
+        f"ip.src == {call.ours.host.address} && udp.payload[0] >= 80 && udp.payload[0] <= bf"
+    )
+    expect(not media, "no media from ours", f"it sent {len(media)} packets")
+    mark = call.ours.mark()
+    silence = mark.heard(after=-mark.recorded).silence() if mark.recorded else 1.0
+    expect(silence > 0.99, "ours to play nothing", f"it was silent for {silence:.0%} of the time")
+
+
+async def _refused(peer, method, **parameters):
+    """Sends what must be refused with an error, after which the program lives on."""
+    try:
+        await peer.request(method, **parameters)
+    except ProtocolError as error:
+        return error
+    return None
+
+
+@case("garbage for a description", offers=(OURS,))
+async def garbage(call):
+    """Text that is no SDP is refused with an error, and a call is still possible."""
+    await call.open()
+    for text in ("", "garbage", "v=0\r\n", "v=0\r\nm=audio\r\n\r\n\0\xff" * 50):
+        error = await _refused(call.ours, "setRemoteDescription", type="offer", sdp=text)
+        expect(error, f"{text[:20]!r} to be refused", "it was taken")
+    error = await _refused(call.ours, "addIceCandidate", candidate="candidate:nonsense", sdpMid="0", sdpMLineIndex=0)
+    expect(error, "a nonsense candidate to be refused", "it was taken")
+    await call.connect()
+    await call.listen(1.0)
+
+
+@case("answer to another offer", offers=(OURS,))
+async def foreign_answer(call):
+    """An answer whose sections are not those of our offer is refused; the right one is then taken."""
+    await call.open()
+    offer = await call.ours.request("createOffer")
+    await call.ours.request("setLocalDescription", **offer)
+    await call.theirs.request("setRemoteDescription", **offer)
+    call.set_ready(call.theirs)
+    answer = await call.theirs.request("createAnswer")
+    session, *media = sdp.sections(answer["sdp"])
+    for name, wrong in (
+        ("another mid", answer["sdp"].replace("a=mid:", "a=mid:other")),
+        ("no section", session),
+        ("one section too many", session + media[0] + media[0].replace("a=mid:", "a=mid:x")),
+        ("another kind of media", answer["sdp"].replace("m=audio", "m=video")),
+    ):
+        error = await _refused(call.ours, "setRemoteDescription", type="answer", sdp=wrong)
+        expect(error, f"an answer with {name} to be refused", "it was taken")
+    await call.theirs.request("setLocalDescription", **answer)
+    await call.ours.request("setRemoteDescription", **answer)
+    call.set_ready(call.ours)
+    await call.both(lambda peer: peer.until_state("connection", "connected"))
+    await call.listen(1.0)
+
+
+@case("no common codec", offers=(THEIRS,), peers=("chromium", "aiortc"))
+async def no_common_codec(call):
+    """They offer nothing but G.722: we refuse the section, or the offer, and do not fall over."""
+    await call.open()
+    offer = await call.theirs.request("createOffer")
+    await call.theirs.request("setLocalDescription", **offer)
+    only = sdp.only_payloads(offer["sdp"], "audio", ["9"])
+    try:
+        await call.ours.request("setRemoteDescription", type="offer", sdp=only)
+        answer = await call.ours.request("createAnswer")
+        lines = sdp.media_lines(answer["sdp"])
+        expect(all(port == 0 for _, port, _ in lines), "the section refused with port 0", f"the answer has {lines}")
+        call.measured["refused by"] = "port 0"
+    except ProtocolError as error:
+        call.measured["refused by"] = f"{error.method}, {error.name}"
+    expect((await call.ours.request("getStats")).get("stats") is not None, "ours to live on", "it gives no statistics")
+
+
+_FLOOD = """
+import os, socket, struct, sys
+address, port = sys.argv[1], int(sys.argv[2])
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+rtp = lambda n: struct.pack(">BBHII", 0x80, 111, n, n * 960, 0x5EED) + os.urandom(80)
+rtcp = struct.pack(">BBHI", 0x81, 203, 1, 0x5EED)
+check = struct.pack(">HHI", 1, 8, 0x2112A442) + os.urandom(12) + b"\\x00\\x06\\x00\\x03a:b\\x00"
+for n in range(400):
+    for packet in (rtp(n), rtcp, check, bytes([20 + n % 44]) + os.urandom(n % 300), os.urandom(1 + n % 1400), b""):
+        out.sendto(packet, (address, port))
+"""
+
+
+@case("packets from nobody", offers=(THEIRS,))
+async def flood(call):
+    """A third host sends RTP, RTCP, checks, DTLS and noise to our port: none of it is heard, and the call goes on."""
+    await call.open()
+    await call.connect()
+    await call.listen(1.0)
+    pair = [event.members for event in call.ours.trail if event.name == "selectedcandidatepairchange"][-1]
+    mark = call.ours.mark()
+    command = call.network.inside(
+        call.network.hub, sys.executable, "-c", _FLOOD, call.ours.host.address, str(pair["local"]["port"])
+    )
+    flood = await asyncio.create_subprocess_exec(*command)
+    await call.listen(2.0, settle=0)
+    expect(await flood.wait() == 0, "the flood to be sent", "it was not")
+    gap = mark.heard(until=call.ours.mark()).longest_gap(call.ours.partner_melody)
+    expect(gap <= 0.3, "ours to hear on under the flood", f"there was a gap of {gap * 1000:.0f} ms")
+    expect(not mark.events("connectionstatechange"), "our connection to stay as it is", f"{mark.events()}")

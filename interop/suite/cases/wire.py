@@ -1,0 +1,61 @@
+"""What is seen on the wire."""
+
+from ..capture import Capture
+from ..case import OURS, THEIRS, case
+from ..verdict import expect
+
+
+@case("no malformed packet")
+async def well_formed(call):
+    """Wireshark reads every packet of a call, from the first check to the last words."""
+    async with Capture(call) as capture:
+        await call.open()
+        await call.connect()
+        await call.listen(2.0)
+        await call.ours.request("close")
+        await capture.end()
+    bad = await capture.packets("_ws.malformed", "frame.number", "ip.src", "_ws.col.Protocol")
+    # RTP is only told by its look, and what SRTCP protects looks broken to whoever has no key.
+    rtp = ("--enable-heuristic", "rtp_udp")
+    bad += await capture.packets("_ws.malformed && rtp && !rtcp && !srtcp", "frame.number", "ip.src", options=rtp)
+    ours = [packet for packet in bad if packet[1] == call.ours.host.address]
+    expect(not ours, "no malformed packet from ours", f"tshark calls these malformed: {ours[:10]}")
+    if bad:
+        call.measured["malformed from theirs"] = len(bad)
+    for protocol in ("stun", "dtls", "rtp"):
+        count = len(await capture.packets(f"{protocol} && ip.src == {call.ours.host.address}", options=rtp))
+        call.measured[protocol] = count
+        expect(count, f"{protocol} packets from ours", "tshark finds none")
+
+
+@case("ClientHello in two datagrams", offers=(OURS,), peers=("chromium",))
+async def split_client_hello(call):
+    """The browser's ClientHello offers DTLS 1.3 with a post-quantum key share, too much for a datagram; 1.2 is agreed."""
+    async with Capture(call) as capture:
+        await call.open()
+        await call.connect()
+        await call.listen(1.0)
+        await capture.end()
+    hello = f"ip.src == {call.theirs.host.address} && dtls.handshake.type == 1"
+    fragments = await capture.packets(hello, "dtls.handshake.fragment_offset", "dtls.handshake.length",
+                                      "dtls.handshake.fragment_length")  # fmt: skip
+    parts = [part for part in fragments if part[1] != part[2]]
+    expect(len(parts) >= 2, "a ClientHello in fragments", f"the capture has {fragments}")
+    call.measured["ClientHello"] = f"{parts[0][1]} bytes in {len({part[0] for part in parts})} parts"
+    transport = (await call.theirs.stats("transport"))[0]
+    call.measured["DTLS"] = transport["tlsVersion"]
+    expect(transport["tlsVersion"] == "FEFD", "DTLS 1.2 (FEFD) to be agreed", f"it is {transport['tlsVersion']}")
+
+
+@case("USE-CANDIDATE in the first check", offers=(THEIRS,), peers=("chromium",))
+async def aggressive_nomination(call):
+    """The browser controls and nominates with its first check, before any pair has proven itself."""
+    async with Capture(call) as capture:
+        await call.open()
+        await call.connect()
+        await call.listen(1.0)
+        await capture.end()
+    checks = await capture.packets(
+        f"ip.src == {call.theirs.host.address} && stun.type == 0x0001", "stun.att.type"
+    )
+    expect(checks and "0x0025" in checks[0][0], "USE-CANDIDATE in its first check", f"it has {checks[:1]}")

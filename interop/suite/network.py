@@ -1,0 +1,138 @@
+"""The network of one call: two hosts and a router between them, each a network namespace, joined to nothing else.
+
+    left 198.18.1.2 ── 198.18.1.1 hub 198.18.2.1 ── 198.18.2.2 right
+
+The hub is where the TURN server runs, where packets are captured, and where a path is made to swallow them. All
+namespaces lie inside one that the whole suite runs in (`enter`), so what a killed run leaves behind ends with it.
+"""
+
+import asyncio
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+_INSIDE = "CALLSIM_INTEROP_INSIDE"
+_UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+def enter():
+    """Runs the program again in namespaces of its own. Returns a reason when the machine does not allow that."""
+    if os.environ.get(_INSIDE):
+        _run("mount", "-t", "tmpfs", "tmpfs", "/run")
+        os.makedirs("/run/netns")
+        _run("ip", "link", "set", "lo", "up")
+        return None
+    environment = dict(os.environ, **{_INSIDE: "1"})
+    ways = [_UNSHARE]
+    if os.geteuid() != 0:
+        ways = [[*_UNSHARE[:1], "--user", "--map-root-user", *_UNSHARE[1:]]]
+        if shutil.which("sudo"):
+            ways.append(["sudo", "--non-interactive", f"{_INSIDE}=1", *_UNSHARE])
+    reasons = []
+    for way in ways:
+        probe = subprocess.run([*way, "true"], capture_output=True, text=True)
+        if probe.returncode == 0:
+            command = [*way, sys.executable, *sys.argv]
+            os.execvpe(command[0], command, environment)
+        reasons.append(f"{' '.join(way[:3])}: {probe.stderr.strip() or probe.returncode}")
+    return "this machine lets nobody make network namespaces (" + "; ".join(reasons) + ")"
+
+
+def _run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Host:
+    name: str
+    address: str
+    address6: str
+
+
+class Network:
+    _numbers = itertools.count()
+
+    def __init__(self, ipv4=True, ipv6=False, flat=False):
+        """`flat` puts both hosts on one link, where multicast names reach."""
+        number = next(self._numbers)
+        self.left = Host(f"left{number}", "198.18.1.2", "fd18:1::2")
+        self.right = Host(f"right{number}", "198.18.2.2" if not flat else "198.18.1.3", "fd18:2::2")
+        self.hub = Host(f"hub{number}", "198.18.1.1", "fd18:1::1")
+        self._ipv4, self._ipv6, self._flat = ipv4, ipv6, flat
+
+    async def __aenter__(self):
+        await asyncio.to_thread(self._build)
+        return self
+
+    async def __aexit__(self, *_):
+        await asyncio.to_thread(self._remove)
+
+    def inside(self, host, *command):
+        """A command that runs in a host's namespace."""
+        return ["nsenter", f"--net=/run/netns/{host.name}", *command]
+
+    def _build(self):
+        for host in (self.left, self.hub, self.right):
+            _run("ip", "netns", "add", host.name)
+            _run("ip", "-n", host.name, "link", "set", "lo", "up")
+            if not self._ipv6:
+                self._sysctl(host, "net/ipv6/conf/all/disable_ipv6", "net/ipv6/conf/default/disable_ipv6")
+        if self._flat:
+            _run("ip", "-n", self.hub.name, "link", "add", "bridge", "type", "bridge")
+            _run("ip", "-n", self.hub.name, "link", "set", "bridge", "up")
+        for host, port in ((self.left, "left"), (self.right, "right")):
+            _run("ip", "-n", self.hub.name, "link", "add", port, "type", "veth", "peer", "name", "eth0",
+                 "netns", host.name)  # fmt: skip
+            _run("ip", "-n", host.name, "link", "set", "eth0", "up")
+            _run("ip", "-n", self.hub.name, "link", "set", port, "up")
+            if self._flat:
+                _run("ip", "-n", self.hub.name, "link", "set", port, "master", "bridge")
+        self._address()
+        self._sysctl(self.hub, "net/ipv4/ip_forward", *(["net/ipv6/conf/all/forwarding"] if self._ipv6 else []))
+        _run(*self.inside(self.hub, "nft", "add table inet path"))
+        _run(*self.inside(self.hub, "nft", "add chain inet path swallow { type filter hook forward priority 0; }"))
+        for hook in ("input", "output"):
+            _run(*self.inside(self.hub, "nft", f"add chain inet path {hook}_ {{ type filter hook {hook} priority 0; }}"))
+
+    def _address(self):
+        hub_ports = ("bridge", "bridge") if self._flat else ("left", "right")
+        for host, port in ((self.left, hub_ports[0]), (self.right, hub_ports[1])):
+            subnet, subnet6 = host.address.rsplit(".", 1)[0], host.address6.rsplit("::", 1)[0]
+            if self._ipv4:
+                self._give(host, "eth0", f"{host.address}/24")
+                if not (self._flat and host is self.right):
+                    self._give(self.hub, port, f"{subnet}.1/24")
+                _run("ip", "-n", host.name, "route", "add", "default", "via", f"{subnet}.1")
+            if self._ipv6:
+                self._give(host, "eth0", f"{host.address6}/64", "nodad")
+                self._give(self.hub, port, f"{subnet6}::1/64", "nodad")
+                _run("ip", "-n", host.name, "-6", "route", "add", "default", "via", f"{subnet6}::1")
+
+    def _give(self, host, device, address, *options):
+        _run("ip", "-n", host.name, "addr", "add", address, "dev", device, *options)
+
+    def _sysctl(self, host, *keys):
+        writes = "; ".join(f"echo 1 >/proc/sys/{key}" for key in keys)
+        _run(*self.inside(host, "sh", "-c", writes))
+
+    def _remove(self):
+        for host in (self.left, self.hub, self.right):
+            subprocess.run(["ip", "netns", "del", host.name], capture_output=True)
+
+    async def swallow(self, rule="drop"):
+        """From now on the hub forwards nothing that the rule matches, and says nothing about it."""
+        await asyncio.to_thread(_run, *self.inside(self.hub, "nft", f"add rule inet path swallow {rule}"))
+
+    async def swallow_everything(self):
+        """The hub goes deaf and dumb, its own servers included."""
+        for chain in ("swallow", "input_", "output_"):
+            await asyncio.to_thread(_run, *self.inside(self.hub, "nft", f"add rule inet path {chain} drop"))
+
+    async def restore(self):
+        await asyncio.to_thread(_run, *self.inside(self.hub, "nft", "flush table inet path"))

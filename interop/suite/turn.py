@@ -1,0 +1,69 @@
+"""TURN servers on the hub, as a case wants them: coturn, and ours."""
+
+import base64
+import hashlib
+import hmac
+import os
+import re
+import time
+
+from .tool import Tool
+
+PORT = 3478
+USER, PASSWORD, SECRET = "alice", "open sesame", "s3cret"
+
+
+class TurnServer(Tool):
+    """`credentials` is "long-term" or "time-limited" (draft-uberti-behave-turn-rest-00)."""
+
+    def __init__(self, call, credentials="long-term", options=()):
+        super().__init__(call.network, call.folder, "turn-server")
+        self._folder, self._credentials, self._options = call.folder, credentials, options
+        self.address = call.network.hub.address
+
+    async def __aexit__(self, *_):
+        await self._stop()
+
+    def server(self, transport="udp"):
+        """The entry of `iceServers`."""
+        if self._credentials == "long-term":
+            user, password = USER, PASSWORD
+        else:
+            user = f"{int(time.time()) + 3600}:{USER}"
+            password = base64.b64encode(hmac.digest(SECRET.encode(), user.encode(), hashlib.sha1)).decode()
+        return {"urls": [f"turn:{self.address}:{PORT}?transport={transport}"], "username": user, "credential": password}
+
+    def relay_only(self, transport="udp"):
+        return {"iceServers": [self.server(transport)], "iceTransportPolicy": "relay"}
+
+    def count(self, pattern):
+        return len(re.findall(pattern, self.said()))
+
+
+class Coturn(TurnServer):
+    program = "turnserver"
+
+    async def __aenter__(self):
+        known = {
+            "long-term": ["--lt-cred-mech", f"--user={USER}:{PASSWORD}"],
+            "time-limited": ["--use-auth-secret", f"--static-auth-secret={SECRET}"],
+        }[self._credentials]
+        await self._start(
+            "-n", f"--listening-ip={self.address}", f"--relay-ip={self.address}", f"--listening-port={PORT}",
+            "--min-port=50000", "--max-port=50100", "--realm=callsim.test", *known, "--fingerprint", "--no-tls",
+            "--no-dtls", "--no-cli", "--log-file=stdout", "--simple-log", f"--pidfile={self._folder}/coturn.pid",
+            f"--userdb={self._folder}/coturn.db", "--verbose", *self._options, ready="IPv4. UDP listener opened",
+        )  # fmt: skip
+        return self
+
+
+class OurServer(TurnServer):
+    """The server that scenarios have in the simulated network, on real sockets."""
+
+    async def __aenter__(self):
+        self.program = os.environ["CALLSIM"]
+        await self._start(
+            "turn", f"--listen={self.address}:{PORT}", f"--user={USER}:{PASSWORD}", f"--secret={SECRET}",
+            "--realm=callsim.test", *self._options, ready="listening on",
+        )  # fmt: skip
+        return self

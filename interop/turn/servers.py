@@ -1,0 +1,118 @@
+"""The servers under test, started on loopback as a row or a tool wants them."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from .client import BINDING, Client, Silence
+
+USERS = {"alice": "open sesame", "bob": "sesame"}
+SECRET = "s3cret"
+REALM = "callsim.test"
+ADDRESS = "127.0.0.1"
+
+
+class Server:
+    """One process. `options` are pairs by the names of `callsim turn`."""
+
+    name = ""
+
+    def __init__(self, port, options=(), credentials="long-term", alternate=None):
+        self.address = (ADDRESS, port)
+        self._options, self._credentials, self._alternate = dict(options), credentials, alternate
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="turn-servers-")
+        self._log = open(Path(self._folder.name) / "log", "w+b")
+        self._process = subprocess.Popen(
+            self.command(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True
+        )
+        deadline = time.monotonic() + 10
+        while self.ready not in self.said():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                said = self.said()
+                self.__exit__()
+                raise RuntimeError(f"{self.name} did not start: {said[-400:]!r}")
+            time.sleep(0.02)
+        while not self._answers():
+            time.sleep(0.05)
+        return self
+
+    def _answers(self):
+        """Says that it listens before it does: so it is asked."""
+        for transport in ("udp", "tcp"):
+            with contextlib.suppress(OSError, Silence), Client(self.address, transport) as client:
+                client.write(client.build(BINDING, signed=False))
+                client.read(0.2)
+                continue
+            return False
+        return True
+
+    def __exit__(self, *_):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+        try:
+            self.status = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self.status = self._process.wait()
+        self._log.close()
+        self._folder.cleanup()
+
+    def said(self):
+        return (Path(self._folder.name) / "log").read_text(errors="replace")
+
+
+class Coturn(Server):
+    name = "coturn"
+    ready = "TCP listener opened"
+    _NAMES = {"nonce-lifetime": "stale-nonce", "deny": "denied-peer-ip"}
+
+    @staticmethod
+    def missing(_):
+        return None if shutil.which("turnserver") else "coturn is not installed"
+
+    def command(self):
+        options = {"ports": "50000-50100", **self._options}
+        low, high = options.pop("ports").split("-")
+        known = ["--use-auth-secret", f"--static-auth-secret={SECRET}"]
+        if self._credentials == "long-term":
+            known = ["--lt-cred-mech", *(f"--user={user}:{password}" for user, password in USERS.items())]
+        return [
+            "turnserver", "-n", f"--listening-ip={ADDRESS}", f"--relay-ip={ADDRESS}",
+            f"--listening-port={self.address[1]}", f"--min-port={low}", f"--max-port={high}", f"--realm={REALM}", *known,
+            "--fingerprint", "--no-tls", "--no-dtls", "--no-cli", "--allow-loopback-peers", "--log-file=stdout",
+            "--simple-log", f"--pidfile={self._folder.name}/pid", f"--userdb={self._folder.name}/db", "-v",
+            *(f"--{self._NAMES.get(name, name)}={value}" for name, value in options.items()),
+        ]  # fmt: skip
+
+
+class Callsim(Server):
+    name = "callsim"
+    ready = "listening"
+    program = ""
+
+    @classmethod
+    def missing(cls, program):
+        cls.program = program
+        return None if os.access(program, os.X_OK) else f"{program} is not built"
+
+    def command(self):
+        options = {"ports": "50000-50100", "allow": "127.0.0.0/8", **self._options}
+        if "deny" in options:
+            # coturn wants ranges, and ours prefixes.
+            options["deny"] = options["deny"].split("-")[0] + "/24"
+        known = ["--secret", SECRET]
+        if self._credentials == "long-term":
+            known = [part for user, password in USERS.items() for part in ("--user", f"{user}:{password}")]
+        alternate = ["--alternate", "{}:{}".format(*self._alternate)] if self._alternate else []
+        return [
+            self.program, "turn", "--listen", "{}:{}".format(*self.address), "--realm", REALM, *known, *alternate,
+            *(part for name, value in options.items() for part in (f"--{name}", str(value))),
+        ]  # fmt: skip
