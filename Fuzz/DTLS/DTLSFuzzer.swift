@@ -14,7 +14,7 @@ public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func shape(of datagram: RawSpan) -> RecordShape {
-  let shape = RecordShape(of: datagram)
+  let shape = RecordShape(of: datagram, shortestProtected: 24)
   var offset = 0
   while let high = datagram.byte(at: offset + 11), let low = datagram.byte(at: offset + 12) {
     let end = offset + 13 + (Int(high) << 8 | Int(low))

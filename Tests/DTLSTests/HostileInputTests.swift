@@ -75,6 +75,19 @@ struct HostileInputTests {
     #expect(state == .connected)
   }
 
+  @Test(arguments: 0..<40)
+  func `an encrypted record of any length that nobody's key made is dropped`(length: Int) throws {
+    let call = Call()
+    try call.start()
+    call.run()
+    let forged = Records.record(type: 23, sequence: 1 << 48 | 900, [UInt8](repeating: 7, count: length))
+    call.inject(forged, from: .client)
+    call.inject(Records.record(type: 22, sequence: 901, [0]) + forged, from: .client)
+    call.run()
+    let state = call.server.state
+    #expect(state == .connected)
+  }
+
   @Test func `a client of a later version is answered with DTLS 1-2`() throws {
     var hello = Records.clientHello
     hello[25...26] = [0xFE, 0xFC]

@@ -93,6 +93,17 @@ final class Connection {
     }
   }
 
+  /// The shortest record that an AES-GCM suite can make: explicit nonce and tag (RFC 5288 section 3).
+  static let shortestProtectedRecord = 8 + 16
+
+  /// Some versions of libssl end the connection at an encrypted record too short for the suite instead of dropping it
+  /// (RFC 6347 section 4.1.2.7), and anybody on the path could send one: such a record must not get there.
+  var shortestProtectedRecord: Int {
+    // No nonce travels with ChaCha20-Poly1305 (RFC 7905 section 2), and its alerts are 18 bytes long.
+    let cipher = SSL_get_current_cipher(ssl).map { SSL_CIPHER_get_cipher_nid($0) }
+    return cipher == NID_chacha20_poly1305 ? 16 : Self.shortestProtectedRecord
+  }
+
   private func advance() -> Progress {
     if SSL_is_init_finished(ssl) == 0 {
       let result = SSL_do_handshake(ssl)

@@ -125,22 +125,26 @@ public struct DTLSTransport: ~Copyable, SansIO {
     guard state != .closed, state != .failed else { return }
     if Defect.lastFlightNotRepeated.isPlanted, state == .connected { return }
     counters.datagramsReceived += 1
-    switch RecordShape(of: datagram) {
+    var records = datagram
+    let shortest = connection?.shortestProtectedRecord ?? Connection.shortestProtectedRecord
+    switch RecordShape(of: datagram, shortestProtected: shortest) {
     case .wellFormed: break
-    case .wellFormedPrefix: counters.malformed += 1
+    case .wellFormedPrefix(let count):
+      counters.malformed += 1
+      records = datagram.extracting(first: count)
     case .malformed:
       counters.malformed += 1
       return
     }
     guard connection != nil else {
-      keepEarly(datagram, from: path.remote)
+      keepEarly(records, from: path.remote)
       return
     }
     guard boundRemotes.contains(path.remote) else {
       counters.offPath += 1
       return
     }
-    process(datagram)
+    process(records)
   }
 
   public mutating func advance(to now: Instant) {

@@ -1,22 +1,25 @@
 internal import CallCore
 
 /// The outer form of DTLS records (RFC 6347 section 4.1), checked before libssl sees a datagram.
-package enum RecordShape {
+package enum RecordShape: Equatable {
   case wellFormed
-  /// The first record is whole, something after it is not.
-  case wellFormedPrefix
+  /// So many bytes are whole records, what follows them is not.
+  case wellFormedPrefix(Int)
   case malformed
 
-  package init(of datagram: RawSpan) {
+  /// - Parameter shortestProtected: the least length of a record after epoch 0, whose contents are encrypted.
+  package init(of datagram: RawSpan, shortestProtected: Int) {
     var offset = 0
     repeat {
       // DTLS 1.3's unified header begins with 001; nobody may send it before 1.3 is agreed on, and it never is here.
       guard let type = datagram.byte(at: offset), (20...23).contains(type),
         let major = datagram.byte(at: offset + 1), major == 0xFE,
+        let epoch = datagram.bigEndian(UInt16.self, at: offset + 3),
         let length = datagram.bigEndian(UInt16.self, at: offset + 11), length <= 16_384 + 2_048,
+        epoch == 0 || length >= shortestProtected,
         offset + 13 + Int(length) <= datagram.byteCount
       else {
-        self = offset == 0 ? .malformed : .wellFormedPrefix
+        self = offset == 0 ? .malformed : .wellFormedPrefix(offset)
         return
       }
       offset += 13 + Int(length)
