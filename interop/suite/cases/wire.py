@@ -5,6 +5,19 @@ from ..case import OURS, THEIRS, case
 from ..verdict import expect
 
 
+def _wrong_srtcp(packet):
+    """What is wrong with the part of an SRTCP packet that nothing encrypts (RFC 3711 section 3.4); nil if nothing is."""
+    if packet[0] >> 6 != 2:
+        return f"version {packet[0] >> 6}"
+    if packet[1] not in (200, 201):
+        return f"a compound that begins with {packet[1]}, not with a report (RFC 3550 section 6.1)"
+    length = (int.from_bytes(packet[2:4], "big") + 1) * 4
+    # What protects it adds the index, four bytes, and a tag of ten or more.
+    if length > len(packet) - 14:
+        return f"a first report of {length} bytes in a packet of {len(packet)}"
+    return None
+
+
 @case("no malformed packet")
 async def well_formed(call):
     """Wireshark reads every packet of a call, from the first check to the last words."""
@@ -14,16 +27,28 @@ async def well_formed(call):
         await call.listen(2.0)
         await call.ours.request("close")
         await capture.end()
-    bad = await capture.packets("_ws.malformed", "frame.number", "ip.src", "_ws.col.Protocol")
-    # RTP is only told by its look, and what SRTCP protects looks broken to whoever has no key.
+    # Having seen the handshake, Wireshark takes what follows SRTCP's first header for more reports, though it is
+    # encrypted, and calls it malformed whenever the bits fall that way. So of SRTCP only what is in clear is looked at.
+    bad = await capture.packets("_ws.malformed && !srtcp", "frame.number", "ip.src", "_ws.col.Protocol")
+    # RTP is only told by its look.
     rtp = ("--enable-heuristic", "rtp_udp")
     bad += await capture.packets("_ws.malformed && rtp && !rtcp && !srtcp", "frame.number", "ip.src", options=rtp)
     ours = [packet for packet in bad if packet[1] == call.ours.host.address]
+    reports = await capture.packets(
+        f"ip.src == {call.ours.host.address} && udp.payload[0:1] >= 80 && udp.payload[0:1] <= bf && "
+        "udp.payload[1:1] >= c0 && udp.payload[1:1] <= df", "udp.payload"
+    )  # fmt: skip
+    expect(reports, "RTCP from ours", "tshark finds none")
+    for (payload,) in reports:
+        wrong = _wrong_srtcp(bytes.fromhex(payload.replace(":", "")))
+        expect(not wrong, "SRTCP whose part in clear is right", wrong)
+    call.measured["rtcp"] = len(reports)
     expect(not ours, "no malformed packet from ours", f"tshark calls these malformed: {ours[:10]}")
     if bad:
         call.measured["malformed from theirs"] = len(bad)
+    seen = await capture.packets(f"ip.src == {call.ours.host.address}", "frame.protocols", options=rtp)
     for protocol in ("stun", "dtls", "rtp"):
-        count = len(await capture.packets(f"{protocol} && ip.src == {call.ours.host.address}", options=rtp))
+        count = sum(protocol in stack.split(":") for (stack,) in seen)
         call.measured[protocol] = count
         expect(count, f"{protocol} packets from ours", "tshark finds none")
 
