@@ -71,6 +71,11 @@ def _measure(samples):
     return Frame(note if best >= _SHARE * energy else None, level)
 
 
+def _steps(melody):
+    """Which note follows which."""
+    return dict(zip(melody, (*melody[1:], melody[0])))
+
+
 class Heard:
     """A recording, frame by frame, from a second on."""
 
@@ -96,9 +101,20 @@ class Heard:
                 return self.start + index * 0.02
         return None
 
+    def _hears(self, melody):
+        """Whether the melody is heard, frame by frame. A frame that lies across two notes has neither's energy: it
+        counts when the notes on both its sides follow each other."""
+        follows = _steps(melody)
+        notes = [frame.note for frame in self.frames]
+        around = zip([None, *notes], notes, [*notes[1:], None])
+        return [
+            note in follows or (note is None and before is not None and follows.get(before) == after)
+            for before, note, after in around
+        ]
+
     def share(self, melody):
-        """The share of frames in which a note of the melody is heard."""
-        return sum(frame.note in melody for frame in self.frames) / max(1, len(self.frames))
+        """The share of frames in which the melody is heard."""
+        return sum(self._hears(melody)) / max(1, len(self.frames))
 
     def silence(self):
         """The share of silent frames."""
@@ -110,10 +126,10 @@ class Heard:
         return levels[len(levels) // 2] if levels else -120.0
 
     def longest_gap(self, melody):
-        """The longest time within which no note of the melody is heard, in seconds."""
+        """The longest time within which the melody is not heard, in seconds."""
         longest = current = 0
-        for frame in self.frames:
-            current = 0 if frame.note in melody else current + 1
+        for hears in self._hears(melody):
+            current = 0 if hears else current + 1
             longest = max(longest, current)
         return longest * 0.02
 
@@ -131,7 +147,7 @@ class Heard:
 
     def wrong_steps(self, melody):
         """The steps from note to note that the melody does not have."""
-        follows = dict(zip(melody, (*melody[1:], melody[0])))
+        follows = _steps(melody)
         notes = [note for note, _ in self.notes()]
         return [(a, b) for a, b in zip(notes, notes[1:]) if a != b and follows.get(a) != b]
 
