@@ -4,6 +4,7 @@
 import argparse
 import asyncio
 import contextlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from suite import network, report  # noqa: E402
+from suite import network, report, starvation  # noqa: E402
 from suite.call import Call  # noqa: E402
 from suite.case import OURS, all_cases  # noqa: E402
 from suite.peer import Kind, Peer, ProtocolError  # noqa: E402
@@ -23,15 +24,17 @@ from suite.report import Result  # noqa: E402
 from suite.verdict import Failed, Skipped  # noqa: E402
 
 PEERS = ("chromium", "aiortc", "callsim")
+# Further attempts for a case whose programs got no processor when they needed one.
+STARVED_RETRIES = 2
 CALLSIM = HERE.parent / ".build-release/release/callsim"
 
 
 def kinds(callsim):
     peer = str(HERE / "peer")
     return {
-        "chromium": Kind("chromium", (peer, "chromium"), weight=0.6),
-        "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.3),
-        "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.15),
+        "chromium": Kind("chromium", (peer, "chromium"), weight=0.45),
+        "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.25),
+        "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.1),
     }
 
 
@@ -52,12 +55,12 @@ class Capacity:
     """Lets calls run beside each other as far as the machine can carry them in real time."""
 
     def __init__(self, total):
-        self._free = self._total = total
+        self._free = self.total = total
         self._changed = asyncio.Condition()
 
     @contextlib.asynccontextmanager
     async def take(self, weight):
-        weight = min(weight, self._total)
+        weight = min(weight, self.total)
         async with self._changed:
             await self._changed.wait_for(lambda: self._free >= weight - 1e-9)
             self._free -= weight
@@ -85,12 +88,15 @@ async def play(case, offers, ours, theirs, folder):
                 folder,
             )
             try:
-                await case.run(call)
+                async with starvation.Watch(call.peers) as watch:
+                    await case.run(call)
                 result.passed()
             finally:
+                result.starved = watch.reason
                 result.take(call)
-                codes = await call.both(lambda peer: peer.stop())
-            for peer, code in zip(call.peers, codes):
+                programs = [*call.peers, *call.companions]
+                codes = await asyncio.gather(*(program.stop() for program in programs))
+            for peer, code in zip(programs, codes):
                 if code not in (0, None):
                     raise Failed(f"{peer} to exit with 0", f"it exited with {code}")
     except Skipped as reason:
@@ -131,19 +137,21 @@ async def run(options):
             result.skipped(blocked)
             progress.show(result)
         else:
-            for attempt in range(1, options.retries + 2):
+            for attempt in itertools.count(1):
                 place = folder / (name if attempt == 1 else f"{name}-{attempt}")
-                async with capacity.take(ours.weight + kind.weight):
+                # What failed is tried again with the machine to itself.
+                async with capacity.take(ours.weight + kind.weight if attempt == 1 else capacity.total):
                     result = await play(case, offers, ours, kind, place)
                 result.attempt = attempt
                 progress.show(result)
-                if not result.is_failure:
+                if not result.is_failure or attempt > max(options.retries, STARVED_RETRIES if result.starved else 0):
                     break
         if not result.is_failure and not options.keep:
             await asyncio.to_thread(shutil.rmtree, result.folder, ignore_errors=True)
         results.append(result)
 
-    for case in all_cases():
+    # The longest first: at the end, little should be left that goes on alone.
+    for case in sorted(all_cases(), key=lambda case: -case.timeout):
         for row, offers in case.rows():
             for kind in wanted:
                 identifier = f"{row}, {kind.name}"
@@ -169,7 +177,7 @@ def main():
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
     parser.add_argument("--keep", action="store_true", help="keep logs, recordings and captures of every case")
     parser.add_argument("--capacity", type=float, default=os.cpu_count() * 1.5, metavar="N",
-                        help="how much may go on at once; a call with Chromium is 0.75 (default: %(default)g)")  # fmt: skip
+                        help="how much may go on at once; a call with Chromium is 0.55 (default: %(default)g)")  # fmt: skip
     parser.add_argument("--retries", type=int, default=0, metavar="N",
                         help="give a failed case so many further attempts, and say so (default: %(default)d)")  # fmt: skip
     parser.add_argument("--callsim", type=Path, default=CALLSIM, help="the program (default: %(default)s)")

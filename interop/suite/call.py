@@ -39,6 +39,8 @@ class Call:
     measured: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
     tracks: dict = field(default_factory=dict)
+    # Further programs of the case, which end with it.
+    companions: list = field(default_factory=list)
 
     def __post_init__(self):
         self._ready = {self.ours: False, self.theirs: False}

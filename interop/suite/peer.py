@@ -72,7 +72,7 @@ class Peer:
         self.trail = []
         self.states = {}
         self.marks = []
-        self._network, self._began = network, began
+        self._network, self.began = network, began
         self._number = 0
         self._pending = {}
         self._changed = asyncio.Condition()
@@ -83,8 +83,14 @@ class Peer:
         return f"{self.role} ({self.kind.name}, {self.side})"
 
     @property
+    def process_number(self):
+        """Of the program while it runs; nil before and after."""
+        process = getattr(self, "process", None)
+        return process.pid if process and process.returncode is None else None
+
+    @property
     def clock(self):
-        return time.monotonic() - self._began
+        return time.monotonic() - self.began
 
     async def start(self, options=()):
         self._log = open(self.folder / f"{self.role}.log", "wb")

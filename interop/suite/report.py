@@ -24,6 +24,8 @@ class Result:
     happened: str = ""
     seconds: float = 0.0
     attempt: int = 1
+    # Why the machine, and not a program, may be to blame.
+    starved: str | None = None
     measured: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
     trails: dict = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Result:
     def as_json(self):
         return {
             "case": self.case.name, "offers": self.offers, "peer": self.peer, "outcome": self.outcome,
-            "attempt": self.attempt, "reason": self.reason or None, "expected": self.expected or None, "happened": self.happened or None,
+            "attempt": self.attempt, "reason": self.reason or None, "expected": self.expected or None, "happened": self.happened or None, "starved": self.starved,
             "seconds": round(self.seconds, 2), "agents": self.agents, "notes": self.notes,
             "measured": {
                 name: round(value, 4) if isinstance(value, float) else value for name, value in self.measured.items()
@@ -91,7 +93,8 @@ class Progress:
         attempt = f", attempt {result.attempt}" if result.attempt > 1 else ""
         figures = ", ".join(f"{name} {_figure(value)}" for name, value in result.measured.items())
         print(f"{self._style(result.outcome, result.outcome)}  {result.row}, {result.peer}"
-              f"{attempt}{': ' + figures if figures else ''} ({result.seconds:.1f} s)", flush=True)  # fmt: skip
+              f"{attempt}{': ' + figures if figures else ''} ({result.seconds:.1f} s)"
+              f"{f', while {result.starved}' if result.is_failure and result.starved else ''}", flush=True)  # fmt: skip
 
 
 def _figure(value):
@@ -168,6 +171,8 @@ def _print_reasons(results):
 def _print_failure(style, result):
     print(f"\n{style('FAIL', FAIL)}  {result.row}, {result.peer}")
     print(f"  expected   {result.expected}\n  happened   {result.happened}")
+    if result.starved:
+        print(f"  meanwhile  {result.starved}")
     for note in result.notes:
         print(f"  also       {note}")
     for role, trail in result.trails.items():
