@@ -4,10 +4,18 @@ import asyncio
 import sys
 
 from .. import sdp
+from ..call import Call, Edits
 from ..capture import Capture
 from ..case import OURS, THEIRS, case
-from ..peer import ProtocolError
+from ..peer import Peer, ProtocolError
 from ..verdict import expect
+
+
+async def _media_of_ours(call, capture, condition="udp"):
+    """What we sent of RTP and RTCP, protected or not: their first byte is 128 to 191 (RFC 7983)."""
+    return await capture.packets(
+        f"ip.src == {call.ours.host.address} && {condition} && udp.payload[0] >= 80 && udp.payload[0] <= bf"
+    )
 
 
 @case("wrong fingerprint")
@@ -24,14 +32,63 @@ async def wrong_fingerprint(call):
         await asyncio.sleep(2.0)
         await capture.end()
     expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
-    # RFC 7983: 128 to 191 is RTP or RTCP, whether protected or not.
-    media = await capture.packets(
-        f"ip.src == {call.ours.host.address} && udp.payload[0] >= 80 && udp.payload[0] <= bf"
-    )
+    media = await _media_of_ours(call, capture)
     expect(not media, "no media from ours", f"it sent {len(media)} packets")
     mark = call.ours.mark()
     silence = mark.heard(after=-mark.recorded).silence() if mark.recorded else 1.0
     expect(silence > 0.99, "ours to play nothing", f"it was silent for {silence:.0%} of the time")
+
+
+async def _second_connection(call, edit=lambda offer: offer):
+    """Their app begins anew in mid-call, as after a crash: another connection of theirs makes an offer, with another
+    certificate and other ICE credentials, and we get it as the next offer of the call. Returns the call with it."""
+    successor = Peer(call.theirs.kind, "successor", call.theirs.side, call.network, call.folder, call.theirs.began)
+    after = Call(call.network, call.ours, successor, successor, call.folder, edits=Edits(offer=edit))
+    call.companions.append(successor)
+    await successor.start()
+    await successor.open()
+    await after.add_audio(successor)
+    await after.negotiate()
+    return after
+
+
+@case("another certificate in mid-call", offers=(THEIRS,), timeout=60)
+async def other_certificate(call):
+    """Another connection of theirs takes the call over: we restart ICE and DTLS with it, and hear it alone."""
+    await call.open()
+    await call.connect()
+    await call.listen(1.0)
+    mark = call.ours.mark()
+    after = await _second_connection(call)
+    await after.theirs.until_state("connection", "connected")
+    await call.theirs.request("setEnabled", track=call.tracks[call.theirs], enabled=False)
+    await call.ours.until(lambda _: mark.entered("dtls", "connected"), "a new DTLS association", within=8)
+    call.measured["taken over after"] = mark.entered("dtls", "connected")
+    await after.listen()
+    await call.until_silent(call.theirs)
+
+
+@case("wrong certificate in mid-call", offers=(THEIRS,), timeout=60)
+async def wrong_certificate(call):
+    """The same, but whoever offers does not hold the certificate of the offer: we fail, and nothing of it is heard."""
+    async with Capture(call) as capture:
+        await call.open()
+        await call.connect()
+        await call.listen(1.0)
+        # From here on there is nothing of the first connection's that could be heard.
+        await call.theirs.request("setEnabled", track=call.tracks[call.theirs], enabled=False)
+        await call.until_silent(call.ours)
+        mark = call.ours.mark()
+        after = await _second_connection(call, edit=sdp.with_wrong_fingerprint)
+        await call.ours.until_state("connection", "failed", within=8)
+        await asyncio.sleep(1.5)
+        await capture.end()
+    expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
+    silence = mark.heard().silence()
+    expect(silence > 0.99, "ours to play nothing", f"it was silent for {silence:.0%} of the time")
+    port = [event.members for event in mark.events("selectedcandidatepairchange")][-1]["remote"]["port"]
+    media = await _media_of_ours(call, capture, f"udp.dstport == {port}")
+    expect(not media, f"no media from ours to {after.theirs}", f"it sent {len(media)} packets")
 
 
 async def _refused(peer, method, **parameters):
