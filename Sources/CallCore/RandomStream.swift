@@ -1,46 +1,68 @@
 /// The root of all chance in a run: named, independent streams derived from one seed.
 ///
 /// A stream depends on the seed and its own name only, so adding a peer, a link or a draw elsewhere moves no draw here.
+/// What must not be foreseen, as in a live call, draws from ``init(drawing:)`` instead: a seed is only 64 bits, and a
+/// few draws that are seen on the wire tell all that follow.
 public struct RandomSource: Sendable {
+  /// Zero, and without meaning, when draws come from elsewhere.
   public let seed: UInt64
   /// What every name drawn from here begins with, such as `peer/alice/`; empty at the root.
   public let prefix: String
+  private let words: (@Sendable () -> UInt64)?
 
-  public init(seed: UInt64) { self.init(seed: seed, prefix: "") }
+  public init(seed: UInt64) { self.init(seed: seed, prefix: "", words: nil) }
 
-  private init(seed: UInt64, prefix: String) {
+  /// A source whose streams take every draw from `words`, whatever their names.
+  public init(drawing words: @escaping @Sendable () -> UInt64) { self.init(seed: 0, prefix: "", words: words) }
+
+  private init(seed: UInt64, prefix: String, words: (@Sendable () -> UInt64)?) {
     self.seed = seed
     self.prefix = prefix
+    self.words = words
   }
 
-  /// The same source for one part of the world: its names all begin with `name/`.
-  public func scoped(_ name: String) -> RandomSource { RandomSource(seed: seed, prefix: prefix + name + "/") }
+  /// Whether the same seed gives the same draws again.
+  public var isRepeatable: Bool { words == nil }
 
-  /// The stream called `name`, such as `link/wan/loss`. The same name always yields the same draws.
+  /// The same source for one part of the world: its names all begin with `name/`.
+  public func scoped(_ name: String) -> RandomSource {
+    RandomSource(seed: seed, prefix: prefix + name + "/", words: words)
+  }
+
+  /// The stream called `name`, such as `link/wan/loss`. The same name always yields the same draws of a seed.
   public func stream(_ name: String) -> RandomStream {
+    if let words { return RandomStream(drawing: words) }
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in (prefix + name).utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     return RandomStream(seed: splitMix(seed ^ splitMix(hash)))
   }
 }
 
-/// One stream of pseudo-random draws (xoshiro256**). Not copyable, so two owners can never share draws by accident.
-///
-/// Deterministic by design: never use it for the keys of a live call.
+/// One stream of draws: pseudo-random ones (xoshiro256**), or another's. Not copyable, so two owners can never share
+/// draws by accident.
 public struct RandomStream: ~Copyable {
   @usableFromInline var a: UInt64
   @usableFromInline var b: UInt64
   @usableFromInline var c: UInt64
   @usableFromInline var d: UInt64
+  /// Where draws come from instead.
+  @usableFromInline let words: (@Sendable () -> UInt64)?
 
   public init(seed: UInt64) {
     a = splitMix(seed)
     b = splitMix(a)
     c = splitMix(b)
     d = splitMix(c)
+    words = nil
+  }
+
+  init(drawing words: @escaping @Sendable () -> UInt64) {
+    (a, b, c, d) = (0, 0, 0, 0)
+    self.words = words
   }
 
   @inlinable public mutating func next() -> UInt64 {
+    if let words { return words() }
     let scrambled = b &* 5
     let result = (scrambled << 7 | scrambled >> 57) &* 9
     let shifted = b << 17

@@ -46,4 +46,15 @@ import Testing
       #expect(!never && always)
     }
   }
+
+  @Test func `a source that draws from elsewhere gives those words to every stream, whatever its name`() {
+    let source = RandomSource { 0xFEDC_BA98_7654_3210 }
+    var first = source.stream("ice")
+    var second = source.scoped("alice").stream("dtls")
+    for _ in 0..<10 {
+      let (a, b) = (first.next(), second.next())
+      #expect(a == 0xFEDC_BA98_7654_3210 && b == a)
+    }
+    #expect(!source.isRepeatable && !source.scoped("alice").isRepeatable && RandomSource(seed: 1).isRepeatable)
+  }
 }

@@ -60,7 +60,8 @@ public struct CallSession: ~Copyable, SansIO {
     configuration.protection == .none && ice.canSend ? .connected : dtls.state
   }
 
-  /// - Parameter random: the session's own source; every machine inside draws from a stream of its own.
+  /// - Parameter random: the session's own source; every machine inside draws from a stream of its own. When it cannot
+  ///   be repeated, DTLS keys and nonces come from OpenSSL's own generator.
   public init(configuration: SessionConfiguration, random: RandomSource, at now: Instant) {
     self.configuration = configuration
     self.random = random
@@ -85,7 +86,7 @@ public struct CallSession: ~Copyable, SansIO {
     let stream = random.stream(number == 1 ? "dtls" : "dtls/\(number)")
     return DTLSTransport(
       certificate: configuration.certificate,
-      entropy: configuration.usesSystemEntropy ? .system : .stream(stream), configuration: settings)
+      entropy: random.isRepeatable ? .stream(stream) : .system, configuration: settings)
   }
 
   // MARK: SansIO

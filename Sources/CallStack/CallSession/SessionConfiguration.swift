@@ -103,9 +103,6 @@ public struct SessionConfiguration: Sendable {
   public var audio = AudioSettings()
   public var media = MediaFidelity.real
   public var protection = MediaProtection.dtlsSRTP
-  /// Draws DTLS keys and nonces from OpenSSL's own generator: for live calls. Otherwise they come from the session's
-  /// random source, and the same source gives the same bytes on the wire.
-  public var usesSystemEntropy = false
   /// The DTLS identity; shared by every session of a peer.
   public var certificate: Certificate
   public var wallClock = WallClock()

@@ -11,15 +11,16 @@ extension SessionConfiguration {
     var configuration = SessionConfiguration(
       certificate: .generate(name: "WebRTC", entropy: .system, wallClock: wallClock), cname: cname)
     configuration.wallClock = wallClock
-    configuration.usesSystemEntropy = true
     return configuration
   }
 }
 
 extension RandomSource {
-  /// A source that nobody can foresee.
+  /// The operating system's random numbers, every draw anew.
   package static var system: RandomSource {
-    var generator = SystemRandomNumberGenerator()
-    return RandomSource(seed: generator.next())
+    RandomSource {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
+    }
   }
 }
