@@ -39,6 +39,8 @@ import Testing
     (#"{"id":1,"method":"addTrack","params":{"kind":"video"}}"#, "NotSupportedError"),
     (#"{"id":1,"method":"removeTrack","params":{"track":"none"}}"#, "InvalidAccessError"),
     (#"{"id":1,"method":"setEnabled","params":{"track":"none","enabled":true}}"#, "InvalidAccessError"),
+    (#"{"id":1,"method":"setDirection","params":{"track":"none","direction":"inactive"}}"#, "InvalidAccessError"),
+    (#"{"id":1,"method":"setDirection","params":{"track":"none","direction":"stopped"}}"#, "TypeError"),
     (#"{"id":1,"method":"setRemoteDescription","params":{"type":"offer","sdp":"v=1"}}"#, "OperationError"),
     (#"{"id":1,"method":"setRemoteDescription","params":{"type":"guess","sdp":""}}"#, "TypeError"),
     (#"{"id":1,"method":"createAnswer"}"#, "InvalidStateError"),
@@ -71,5 +73,16 @@ import Testing
     #expect(stats?["T"]?["type"]?.string == "transport")
     #expect(session.ask(#"{"id":5,"method":"close"}"#)["result"] != nil)
     #expect(session.errorName(#"{"id":6,"method":"createOffer"}"#) == "InvalidStateError")
+  }
+
+  @Test(arguments: ["sendonly", "inactive", "recvonly", "sendrecv"])
+  func `an offer says the direction that was set`(direction: String) {
+    let session = Session()
+    _ = session.ask(#"{"id":1,"method":"open"}"#)
+    _ = session.ask(#"{"id":2,"method":"addTrack","params":{"kind":"audio"}}"#)
+    let set = #"{"id":3,"method":"setDirection","params":{"track":"audio1","direction":""# + direction + #""}}"#
+    #expect(session.ask(set)["result"] == [:])
+    let offer = session.ask(#"{"id":4,"method":"createOffer"}"#)["result"]
+    #expect(offer?["sdp"]?.string?.contains("a=\(direction)\r\n") == true)
   }
 }

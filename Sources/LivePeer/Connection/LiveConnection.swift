@@ -99,6 +99,12 @@ package final class LiveConnection {
     try session.removeTrack(sender)
   }
 
+  /// Holds or resumes, once negotiated (W3C `direction`).
+  package func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
+    defer { drain() }
+    try session.setDirection(direction, of: transceiver)
+  }
+
   package func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID) {
     session.setAudioEnabled(enabled, of: sender)
   }

@@ -98,6 +98,7 @@ package final class PeerProgram {
       try connection.removeAudio(sender)
       tracks.removeAll { $0.sender == sender }
     case "setEnabled": connection.setAudioEnabled(try request.bool("enabled"), of: try sender(of: request))
+    case "setDirection": try connection.setDirection(try direction(in: request), of: try sender(of: request))
     case "createOffer":
       if case .bool(true)? = request["iceRestart"] { connection.restartICE() }
       return try connection.createOffer().json
@@ -133,6 +134,14 @@ package final class PeerProgram {
       throw PeerError(.invalidAccess, "there is no track \(name)")
     }
     return track.sender
+  }
+
+  private func direction(in request: PeerRequest) throws(PeerError) -> MediaDirection {
+    let name = try request.string("direction")
+    guard let direction = MediaDirection(rawValue: name) else {
+      throw PeerError(.typeError, "'\(name)' is no RTCRtpTransceiverDirection that can be set")
+    }
+    return direction
   }
 
   // MARK: Opening and closing
