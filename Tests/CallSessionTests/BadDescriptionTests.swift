@@ -137,17 +137,29 @@ import Testing
     }
   }
 
-  @Test func `an offer without a common codec cannot be answered, and says so`() throws {
+  @Test func `an offer without a common codec is answered with a rejected section, and nothing is sent`() throws {
     let pair = SessionPair()
     var offer = try pair.a.session.createOffer()
     Self.offerOnlyPCMU(&offer.sdp)
     try pair.b.session.setRemoteDescription(offer, at: pair.now)
-    #expect(throws: SessionError.noCommonCodec) { try pair.b.session.createAnswer() }
-    #expect(pair.b.session.signalingState == .haveRemoteOffer)
-    try pair.b.session.setRemoteDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
-    #expect(pair.b.session.signalingState == .stable)
+    let answer = try pair.b.session.createAnswer()
+    #expect(answer.rejectsEverything && answer.sdp.contains("m=audio 0 UDP/TLS/RTP/SAVPF 0\r\n"))
+    try pair.b.session.setLocalDescription(answer, at: pair.now)
+    #expect(pair.b.session.signalingState == .stable && pair.b.session.transceivers.isEmpty)
     pair.run(for: .seconds(3))
-    #expect(pair.sent.isEmpty)
+    #expect(pair.sent.isEmpty && pair.b.session.iceGatheringState == .new)
+  }
+
+  @Test func `an answer that rejects everything is taken, and no media follows`() throws {
+    let (pair, answer) = try answer { text in
+      text.replace(/m=audio \d+/, with: "m=audio 0")
+      text.replace("a=group:BUNDLE 0", with: "a=x-group")
+    }
+    #expect(answer.rejectsEverything)
+    try pair.a.session.setRemoteDescription(answer, at: pair.now)
+    #expect(pair.a.session.signalingState == .stable && pair.a.session.transceivers.isEmpty)
+    pair.run(for: .seconds(3))
+    #expect(pair.sent.filter(\.fromA).isEmpty && pair.a.mediaReceived == 0)
   }
 
   @Test func `an answer in another codec is refused, and says so`() throws {

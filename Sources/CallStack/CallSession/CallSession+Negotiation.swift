@@ -54,7 +54,8 @@ extension CallSession {
     hasNegotiated = true
     reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
-    gatherIfNeeded()
+    // An answer that rejects everything has no use for candidates.
+    if description.kind == .offer || jsep.transport != nil { gatherIfNeeded() }
     reportTracks(effects)
     settle()
   }

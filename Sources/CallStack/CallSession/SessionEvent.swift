@@ -98,4 +98,11 @@ public struct SessionDescriptionText: Hashable, Sendable {
     self.kind = kind
     self.sdp = sdp
   }
+
+  /// Whether no section is accepted, as when there is no codec in common (RFC 9429 section 5.3.1): nothing will ever
+  /// flow.
+  public var rejectsEverything: Bool {
+    guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
+    return parsed.media.allSatisfy(\.isRejected)
+  }
 }

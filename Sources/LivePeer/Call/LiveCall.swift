@@ -60,17 +60,25 @@ package final class LiveCall {
     isGathering = true
   }
 
-  /// Takes an offer and makes the answer; ``onLocalDescription`` gets it when gathering is complete.
+  /// Takes an offer and makes the answer; ``onLocalDescription`` gets it when gathering is complete. One that rejects
+  /// all that was offered needs no candidates, and is the end of the call.
   package func answer(_ offer: String) throws(SessionError) {
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
     try connection.addAudio()
-    try connection.setLocalDescription(connection.createAnswer())
+    let answer = try connection.createAnswer()
+    try connection.setLocalDescription(answer)
+    guard !answer.rejectsEverything else {
+      onLocalDescription?(answer)
+      return finish(.codecMismatch)
+    }
     isGathering = true
     setupTimer.deadline = loop.now + settings.setupTimeout
   }
 
   package func accept(answer: String) throws(SessionError) {
-    try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: answer))
+    let answer = SessionDescriptionText(.answer, sdp: answer)
+    try connection.setRemoteDescription(answer)
+    guard !answer.rejectsEverything else { return finish(.codecMismatch) }
     setupTimer.deadline = loop.now + settings.setupTimeout
   }
 

@@ -65,7 +65,7 @@ final class CallService {
       number += 1
       call = made
       log("call \(number) comes in")
-      made.onLocalDescription = { [unowned self] description in answerIsReady(description.sdp) }
+      made.onLocalDescription = { [unowned self] description in answerIsReady(description) }
       made.onEnd = { [unowned self] end in ended(end) }
       pendingAnswer = answer
       try made.answer(offer)
@@ -76,9 +76,11 @@ final class CallService {
     }
   }
 
-  private func answerIsReady(_ sdp: String) {
+  private func answerIsReady(_ description: SessionDescriptionText) {
+    // Nothing comes into being that a 201 could tell of.
+    guard !description.rejectsEverything else { return refuse(.noCommonCodec) }
     let headers = [("Content-Type", "application/sdp"), ("Location", "/call/\(number)")]
-    pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](sdp.utf8)))
+    pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](description.sdp.utf8)))
     pendingAnswer = nil
   }
 

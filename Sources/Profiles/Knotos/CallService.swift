@@ -211,7 +211,9 @@ final class CallService: PeerConnectionDelegate {
     }
     call.isRestarting = false
     apply(call) { () throws(SessionError) in
-      try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: sdp))
+      let answer = SessionDescriptionText(.answer, sdp: sdp)
+      try connection.setRemoteDescription(answer)
+      guard !answer.rejectsEverything else { throw .noCommonCodec }
       call.flushRemoteCandidates { trace.raise("kn.bad_event") }
     }
   }
@@ -285,6 +287,7 @@ final class CallService: PeerConnectionDelegate {
     apply(call) { () throws(SessionError) in
       try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
       let answer = try connection.createAnswer()
+      guard !answer.rejectsEverything else { throw .noCommonCodec }
       send(.answer(sdp: answer.sdp), call)
       try connection.setLocalDescription(answer)
       call.flushRemoteCandidates { trace.raise("kn.bad_event") }

@@ -17,7 +17,7 @@ public enum JSEPError: Error, Hashable, Sendable {
 
   // What is wrong with a remote description.
 
-  /// Nothing of what was offered can be used, or a transceiver has nothing to offer.
+  /// An accepted section has no codec that was offered, or a transceiver has none to offer.
   case noCommonCodec
   case duplicateMid(String)
   /// An answer or a later offer does not keep the sections and their order (RFC 3264 §6, §8).

@@ -1,15 +1,13 @@
 internal import CallCore
 
 extension JSEPSession {
-  /// Answers the pending offer section by section (RFC 9429 §5.3).
-  ///
-  /// - Throws: `noCommonCodec` when nothing that was offered can be used.
+  /// Answers the pending offer section by section; one without a codec in common is rejected, be it the only one
+  /// (RFC 9429 §5.3.1).
   public mutating func createAnswer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
     guard signalingState == .haveRemoteOffer || signalingState == .haveLocalPranswer,
       let offer = pendingRemoteDescription
     else { throw .wrongState(signalingState) }
-    let (accepted, lacksCodec) = acceptedSections(of: offer)
-    guard !accepted.isEmpty || !lacksCodec else { throw .noCommonCodec }
+    let accepted = acceptedSections(of: offer)
     let bundle = offer.bundle.filter { mid in accepted.contains { offer.media[$0.key].mid == mid } }
     let tagged = transportIndex(answering: offer)
 
@@ -36,12 +34,11 @@ extension JSEPSession {
     return answer
   }
 
-  /// The sections that can be accepted, and whether any failed for want of a codec.
+  /// The sections that can be accepted.
   private func acceptedSections(
     of offer: SessionDescription
-  ) -> ([Int: (transceiver: Transceiver, codecs: [CodecDescription])], lacksCodec: Bool) {
+  ) -> [Int: (transceiver: Transceiver, codecs: [CodecDescription])] {
     var accepted: [Int: (transceiver: Transceiver, codecs: [CodecDescription])] = [:]
-    var lacksCodec = false
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
       // RFC 9429 §5.3.1: without multiplexing of RTCP the section is rejected.
       guard offer.multiplexesRTCP(at: index),
@@ -49,18 +46,18 @@ extension JSEPSession {
       else { continue }
       let wanted = capabilities(transceiver).codecs
       let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
-      if codecs.isEmpty { lacksCodec = true } else { accepted[index] = (transceiver, codecs) }
+      if !codecs.isEmpty { accepted[index] = (transceiver, codecs) }
     }
     let bundled = accepted.filter { offer.media[$0.key].mid.map(offer.bundle.contains) ?? false }
-    if !bundled.isEmpty { return (bundled, lacksCodec) }
+    if !bundled.isEmpty { return bundled }
     // From a peer that does not bundle, max-bundle takes the first section only (RFC 9429 §4.1.1).
-    guard let first = accepted.keys.min() else { return ([:], lacksCodec) }
-    return (accepted.filter { $0.key == first }, lacksCodec)
+    guard let first = accepted.keys.min() else { return [:] }
+    return accepted.filter { $0.key == first }
   }
 
   /// The section whose transport an answer takes: the first of the bundle that is not rejected (RFC 9143 §7.3.1).
   func transportIndex(answering offer: SessionDescription) -> Int? {
-    let accepted = acceptedSections(of: offer).0.keys
+    let accepted = acceptedSections(of: offer).keys
     let tag = offer.bundle.lazy.compactMap { tag in offer.media.firstIndex { $0.mid == tag } }.first(
       where: accepted.contains)
     return tag ?? accepted.min()
