@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import Foundation
+import SDP
 import Testing
 
 @testable import Formats
@@ -92,5 +93,27 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     try Data(WAVFile.header(dataSize: 100).prefix(length)).write(to: URL(filePath: path))
     #expect(throws: FileError.self) { try WAVRecording(path: path) }
+  }
+
+  // MARK: Chance
+
+  @Test func `the system's random numbers are drawn anew by every stream, also by two of one name`() {
+    let source = RandomSource.system
+    var first = source.stream("ice")
+    var second = source.stream("ice")
+    let draws = (0..<4).map { _ in [first.next(), second.next()] }
+    #expect(Set(draws.flatMap { $0 }).count == 8 && !source.isRepeatable)
+  }
+
+  /// Words that are all the same show through: nothing else is behind what a session must not let others foresee.
+  @Test func `all that a session draws are its source's words`() throws {
+    let word: UInt64 = 0xFEDC_BA98_7654_3210
+    let random = RandomSource { word }
+    var session = CallSession(configuration: .live(wallClock: WallClock(), random: random), random: random, at: .zero)
+    try session.addAudioTransceiver(direction: .recvonly)
+    let offer = try session.createOffer().sdp
+    #expect(offer.contains("a=ice-ufrag:////\r\n"))
+    #expect(offer.contains("a=ice-pwd:" + String(repeating: "/", count: 24) + "\r\n"))
+    #expect(offer.contains("o=- \(word >> 2) "))
   }
 }
