@@ -83,4 +83,27 @@ import Testing
     offerer.close()
     ends.answerer.close()
   }
+
+  @Test func `without a codec in common the offer is answered with a rejection, and both calls end as codec-mismatch`()
+    throws
+  {
+    let loop = SocketLoop()
+    var settings = CallSettings()
+    settings.interfaces.allowsLoopback = true
+    settings.interfaces.names = ["lo"]
+    let (caller, callee) = (try LiveCall(settings, loop: loop), try LiveCall(settings, loop: loop))
+    var (offer, answer): (String?, SessionDescriptionText?)
+    caller.onLocalDescription = { offer = $0.sdp }
+    callee.onLocalDescription = { answer = $0 }
+    try caller.offer()
+    while offer == nil { loop.turn() }
+    let g729 = try #require(offer).replacing("opus/48000/2", with: "G729/8000").replacing("a=fmtp:", with: "a=x-fmtp:")
+    try callee.answer(g729)
+    #expect(callee.end == CallEnd(.codecMismatch, wasUp: false))
+    let rejection = try #require(answer)
+    #expect(rejection.kind == .answer && rejection.rejectsEverything && rejection.sdp.contains("m=audio 0 "))
+    try caller.accept(answer: rejection.sdp)
+    #expect(caller.end == CallEnd(.codecMismatch, wasUp: false))
+    #expect(caller.connection.isSilent && callee.connection.isSilent)
+  }
 }
