@@ -229,4 +229,44 @@ import Testing
     pair.run(for: .seconds(4))
     #expect((pair.b.mediaReceived - before > 180) == renews)
   }
+
+  // MARK: 437 (RFC 8656 section 7.4)
+
+  /// A device at an address whose last user left an allocation behind, gathering.
+  private func successor(nextSocket: ((Endpoint) -> Endpoint?)? = nil) throws -> SessionPair {
+    let pair = relayedPair()
+    try connect(pair)
+    pair.replaceB { configuration in
+      configuration.iceServers = [SessionPair.turn]
+      configuration.iceTransportPolicy = .relay
+    }
+    if let nextSocket { pair.b.nextSocket = nextSocket }
+    try pair.b.session.setLocalDescription(try pair.b.session.createOffer(), at: pair.now)
+    pair.drain(pair.b)
+    pair.run(for: .seconds(1), talking: false)
+    return pair
+  }
+
+  private func errors(_ side: SessionPair.Side) -> [Int] {
+    side.events.compactMap { if case .iceServerError(_, let code, _) = $0 { code } else { nil } }
+  }
+
+  @Test func `an allocation that someone left behind at this port is no obstacle: another port is taken`() throws {
+    let pair = try successor()
+    #expect(pair.b.events.contains { if case .turnAllocated = $0 { true } else { false } })
+    #expect(pair.allocationCount == 3 && errors(pair.b).isEmpty && pair.b.session.iceGatheringState == .complete)
+    #expect(pair.sent.last { !$0.fromA }?.path.local == Endpoint(pair.b.interface.socket.address, port: 5_001))
+  }
+
+  @Test func `without another port gathering ends, and says why`() throws {
+    let pair = try successor { _ in nil }
+    #expect(errors(pair.b) == [437] && pair.b.session.iceGatheringState == .complete)
+  }
+
+  @Test func `a server that calls every port taken is asked four times`() throws {
+    let pair = try successor { _ in Endpoint("192.0.2.2:5000")! }
+    #expect(errors(pair.b) == [437] && pair.b.session.iceGatheringState == .complete)
+    let moves = pair.b.events.count { if case .socketNeeded = $0 { true } else { false } }
+    #expect(moves == 3)
+  }
 }

@@ -18,6 +18,9 @@ final class SessionPair {
   final class Side {
     var session: CallSession
     private(set) var interface: LocalInterface
+    /// Which socket is opened for a TURN server that wants to be asked from another: the next port, or none.
+    var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
+    fileprivate var relaySockets: [Endpoint] = []
     private let isReal: Bool
     /// What was played since the last reset: the loudest 20 ms.
     var loudest = AudioLevel.silence
@@ -167,7 +170,6 @@ final class SessionPair {
     try answerer.session.setLocalDescription(answer, at: now)
     drain(answerer)
     try offerer.session.setRemoteDescription(answer, at: now)
-    try exchangeCandidates()
   }
 
   func exchangeCandidates() throws {
@@ -216,7 +218,7 @@ final class SessionPair {
   private func deliver() {
     while let first = flying.first, first.arrival <= now {
       flying.removeFirst()
-      if let side = [a, b].first(where: { $0.interface.socket == first.path.local }) {
+      if let side = [a, b].first(where: { $0.owns(first.path.local) }) {
         side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
         drain(side)
       } else if first.path.local == Self.turnServer || relays.contains(first.path.local) {
@@ -229,6 +231,7 @@ final class SessionPair {
   func drain(_ side: Side) {
     var output = OutputSpan<UInt8>(buffer: side.buffer, initializedCount: 0)
     let fromA = side === a
+    var bases: [Endpoint] = []
     _ = pump(
       &side.session, buffer: &output,
       send: { datagram, path in
@@ -238,9 +241,16 @@ final class SessionPair {
       },
       event: { event in
         if case .iceCandidate(let text, let mid, let index) = event { side.candidates.append((text, mid, index)) }
+        if case .socketNeeded(let base) = event { bases.append(base) }
         side.events.append(event)
       })
     _ = output.finalize(for: side.buffer)
+    for base in bases {
+      let opened = side.nextSocket(side.relaySockets.last ?? base)
+      if let opened { side.relaySockets.append(opened) }
+      side.session.supply(opened, for: base, at: now)
+    }
+    if !bases.isEmpty { drain(side) }
   }
 
   private func drainServer() {

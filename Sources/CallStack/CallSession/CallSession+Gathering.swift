@@ -20,6 +20,13 @@ extension CallSession {
     settle()
   }
 
+  /// Answers ``SessionEvent/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
+  public mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
+    guard enter(at: now) else { return }
+    gatherer.supply(socket, for: base, at: self.now)
+    settle()
+  }
+
   /// Gathers once for each generation of credentials, when a local description is set.
   mutating func gatherIfNeeded() {
     guard !hasGathered else { return }
@@ -40,6 +47,7 @@ extension CallSession {
       events.append(
         .turnAllocated(server: allocation.server, relayed: allocation.relayed, lifetime: allocation.lifetime))
     case .streamUnneeded(let path): events.append(.streamUnneeded(path))
+    case .socketNeeded(let base): events.append(.socketNeeded(base))
     case .finished:
       ice.endOfLocalCandidates(at: now)
       try? jsep.endLocalCandidates()

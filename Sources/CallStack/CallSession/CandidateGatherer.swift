@@ -16,6 +16,8 @@ struct CandidateGatherer: ~Copyable {
     case allocated(TURNClient.Allocation)
     /// A connection to a TURN server has served its purpose.
     case streamUnneeded(Path)
+    /// A TURN server wants to be asked from another port than this socket's.
+    case socketNeeded(Endpoint)
     /// Every server has answered or given up.
     case finished
   }
@@ -43,6 +45,11 @@ struct CandidateGatherer: ~Copyable {
     /// The connection that the driver holds, or will when it sees the first message.
     var stream: Path?
     var isDone = false
+    /// Other local addresses that may still be tried.
+    var movesLeft = Relay.moves
+    var awaitsSocket = false
+
+    static let moves = 3
 
     init(client: consuming TURNClient, base: Endpoint, server: ICEServer, localPreference: UInt16) {
       self.client = client
@@ -119,6 +126,8 @@ struct CandidateGatherer: ~Copyable {
       } else if (try? known.client.allocate(at: now)) != nil {
         // The last attempt failed, or the allocation was lost.
         known.isDone = false
+        known.awaitsSocket = false
+        known.movesLeft = Relay.moves
         trackStream(of: known)
       }
       return
@@ -139,6 +148,21 @@ struct CandidateGatherer: ~Copyable {
       preconditionFailure("a new TURN client refused to allocate: \(error)")
     }
     trackStream(of: relay)
+  }
+
+  /// Asks on from another socket at the address of `base`; from none, when none could be had.
+  mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
+    clock = now
+    guard let relay = relays.first(where: { $0.base == base && $0.awaitsSocket }) else { return }
+    relay.awaitsSocket = false
+    if let socket, (try? relay.client.allocate(from: socket, at: now)) != nil { return }
+    refuse(relay)
+    finishIfDone()
+  }
+
+  private mutating func refuse(_ relay: Relay) {
+    relay.isDone = true
+    events.append(.serverError(relay.server.endpoint, code: 437, reason: "allocation mismatch"))
   }
 
   /// Forgets what was found on sockets that are gone.
@@ -358,6 +382,7 @@ struct CandidateGatherer: ~Copyable {
       switch event {
       case .allocated(let allocation):
         relay.isDone = true
+        relay.movesLeft = Relay.moves
         relay.relayed = allocation.relayed
         events.append(.allocated(allocation))
         report(allocation, relay)
@@ -370,8 +395,14 @@ struct CandidateGatherer: ~Copyable {
         // 437: a server that restarted knows the allocation no more, and gives another.
         if failure.code == 437, (try? relay.client.allocate(at: clock)) != nil { relay.isDone = false }
       case .newLocalAddressNeeded:
-        relay.isDone = true
-        events.append(.serverError(relay.server.endpoint, code: 437, reason: "allocation mismatch"))
+        // RFC 8656 section 7.4 gives up some time. A connection has had a port of its own from the start.
+        guard relay.movesLeft > 0, relay.server.transport == .udp else {
+          refuse(relay)
+          continue
+        }
+        relay.movesLeft -= 1
+        relay.awaitsSocket = true
+        events.append(.socketNeeded(relay.base))
       case .permissionDenied(let address, let error):
         events.append(
           .serverError(relay.server.endpoint, code: Int(error.code), reason: "permission denied for \(address)"))

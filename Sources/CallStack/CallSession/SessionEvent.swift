@@ -59,6 +59,10 @@ public enum SessionEvent: Sendable {
   /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given
   /// to send has gone.
   case streamUnneeded(Path)
+  /// A TURN server remembers another client at the port of this socket (437, RFC 8656 section 7.4): the driver opens
+  /// another at the same address, which lives as long as that address does, and says where with
+  /// ``CallSession/supply(_:for:at:)``.
+  case socketNeeded(Endpoint)
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
   case dtlsFailed(reason: String)
   /// An NSS key log line, so that captures can be decrypted.

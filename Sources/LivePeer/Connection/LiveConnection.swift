@@ -33,6 +33,8 @@ package final class LiveConnection {
   private let configuration: LiveConfiguration
   private var session: CallSession
   private var sockets: [(interface: LocalInterface, socket: any LiveSocket)] = []
+  /// Further sockets that TURN servers are asked from.
+  private var relaySockets: [any LiveSocket] = []
   /// Connections to TURN servers, by the paths that the session knows them by.
   private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -63,7 +65,8 @@ package final class LiveConnection {
   deinit {
     buffer.deallocate()
     // Before the world, which sockets do not keep alive.
-    for (_, socket) in sockets { socket.close() }
+    closeSockets()
+    for socket in relaySockets { socket.close() }
     for (_, stream) in streams { stream.close() }
     for timer in [sessionTimer, eventTimer, interfaceTimer] { world.remove(timer) }
   }
@@ -185,8 +188,8 @@ package final class LiveConnection {
   private func fallSilent() {
     isSilent = true
     sessionTimer.deadline = nil
-    for (_, socket) in sockets { socket.close() }
-    sockets = []
+    closeSockets()
+    closeRelaySockets { _ in true }
     for (_, stream) in streams { stream.close() }
     streams = []
     lingering = nil
@@ -211,8 +214,40 @@ package final class LiveConnection {
     }
     for (_, socket) in sockets { socket.close() }
     sockets = current
+    closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
     session.setInterfaces(current.map(\.interface), at: world.now)
     drain()
+  }
+
+  private func describe(_ address: InterfaceAddress, _ socket: any LiveSocket) -> LocalInterface {
+    var interface = LocalInterface(socket: socket.local, name: address.name, networkType: address.networkType)
+    if configuration.concealsAddresses, !address.address.isLoopback {
+      let name = names.concealedName()
+      interface.concealment = name
+      world.announce(multicastName: name, of: address)
+    }
+    return interface
+  }
+
+  private func closeSockets() {
+    for (interface, socket) in sockets {
+      socket.close()
+      if let name = interface.concealment { world.withdraw(multicastName: name) }
+    }
+    sockets = []
+  }
+
+  private func openRelaySocket(beside base: Endpoint) -> Endpoint? {
+    guard let address = addresses.first(where: { $0.address == base.address }), let opened = open(address) else {
+      return nil
+    }
+    relaySockets.append(opened)
+    return opened.local
+  }
+
+  private func closeRelaySockets(where isUnneeded: (IPAddress) -> Bool) {
+    for socket in relaySockets where isUnneeded(socket.local.address) { socket.close() }
+    relaySockets.removeAll { isUnneeded($0.local.address) }
   }
 
   private func open(_ address: InterfaceAddress) -> (any LiveSocket)? {
@@ -244,6 +279,7 @@ package final class LiveConnection {
   private func drain() {
     guard !isSilent else { return }
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+    var bases: [Endpoint] = []
     let wake = pump(
       &session, buffer: &output,
       send: { message, path in send(message, path) },
@@ -251,12 +287,16 @@ package final class LiveConnection {
         switch event {
         case .mediaSent, .mediaReceived: break
         case .streamUnneeded(let path): closeStream(path)
+        case .socketNeeded(let base): bases.append(base)
+        case .nameResolutionNeeded(let name): resolve(name)
         default:
           pendingEvents.append(event)
           if !isClosed { eventTimer.deadline = .zero }
         }
       })
     _ = output.finalize(for: buffer)
+    for base in bases { session.supply(openRelaySocket(beside: base), for: base, at: world.now) }
+    guard bases.isEmpty else { return drain() }
     sessionTimer.deadline = wake.deadline
     if isClosed, wake == .never { fallSilent() }
   }
@@ -267,6 +307,10 @@ package final class LiveConnection {
     case .udp: sockets[index].socket.send(message, to: path.remote, ecn: path.ecn)
     case .tcp: stream(on: path.unmarked)?.send(message)
     }
+  }
+
+  private func socket(at local: Endpoint) -> (any LiveSocket)? {
+    sockets.first { $0.interface.socket == local }?.socket ?? relaySockets.first { $0.local == local }
   }
 
   /// The connection that the session calls `path`, opened when there is none.

@@ -79,7 +79,7 @@ struct ConnectionTrace {
         "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),
         TraceField("lifetime", .interval))
       trace.write(kind, subject, trace.value(server), trace.value(relayed), .interval(lifetime))
-    case .streamUnneeded: return false
+    case .streamUnneeded, .socketNeeded: return false
     case .dtlsFailed(let reason): write("dtls.failed", [("reason", reason)])
     case .remoteBye(let ssrc):
       trace.write(trace.declare("rtcp.bye", TraceField("ssrc", .integer)), subject, .integer(ssrc))

@@ -12,6 +12,8 @@ final class SessionConnection: PeerConnection {
   private var session: CallSession
   private let environment: ConnectionEnvironment
   private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
+  /// Further sockets that TURN servers are asked from.
+  private var relaySockets: [(local: Endpoint, socket: UDPSocket)] = []
   /// Connections to TURN servers, by the paths that the session knows them by.
   private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -137,6 +139,7 @@ final class SessionConnection: PeerConnection {
   private func letGo() {
     for (_, socket) in sockets { environment.network.close(socket) }
     sockets = []
+    closeRelaySockets { _ in true }
     for (_, stream) in streams { stream.close() }
     streams = []
     environment.release(self)
@@ -159,6 +162,7 @@ final class SessionConnection: PeerConnection {
     }
     for (_, socket) in sockets { environment.network.close(socket) }
     sockets = current
+    closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
     session.setInterfaces(current.map(\.interface), at: environment.clock.now)
     drain()
   }
@@ -166,14 +170,29 @@ final class SessionConnection: PeerConnection {
   private func open(
     _ address: IPAddress, of interface: NetworkInterface
   ) -> (interface: LocalInterface, socket: UDPSocket)? {
+    guard let (local, socket) = open(address) else { return nil }
+    let description = LocalInterface(socket: local, name: interface.name, networkType: interface.type.rawValue)
+    return (description, socket)
+  }
+
+  private func open(_ address: IPAddress) -> (local: Endpoint, socket: UDPSocket)? {
     let opened = environment.network.openDatagramSocket(address: address) { [unowned self] datagram, path in
       session.receive(datagram, on: path, at: environment.clock.now)
       drain()
     }
     guard let opened else { return nil }
-    let local = Endpoint(address, port: environment.network.simulator.localEndpoint(of: opened).port)
-    let description = LocalInterface(socket: local, name: interface.name, networkType: interface.type.rawValue)
-    return (description, opened)
+    return (Endpoint(address, port: environment.network.simulator.localEndpoint(of: opened).port), opened)
+  }
+
+  private func openRelaySocket(beside base: Endpoint) -> Endpoint? {
+    guard let opened = open(base.address) else { return nil }
+    relaySockets.append(opened)
+    return opened.local
+  }
+
+  private func closeRelaySockets(where isUnneeded: (IPAddress) -> Bool) {
+    for (local, socket) in relaySockets where isUnneeded(local.address) { environment.network.close(socket) }
+    relaySockets.removeAll { isUnneeded($0.local.address) }
   }
 
   // MARK: Audio
@@ -197,25 +216,38 @@ final class SessionConnection: PeerConnection {
 
   private func drain() {
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+    var bases: [Endpoint] = []
     let wake = pump(
       &session, buffer: &output,
       send: { message, path in send(message, path) },
       event: { event in
-        if case .streamUnneeded(let path) = event { closeStream(path) } else { events.append(event) }
+        switch event {
+        case .streamUnneeded(let path): closeStream(path)
+        case .socketNeeded(let base): bases.append(base)
+        default: events.append(event)
+        }
       })
     _ = output.finalize(for: buffer)
+    for base in bases { session.supply(openRelaySocket(beside: base), for: base, at: environment.clock.now) }
+    guard bases.isEmpty else { return drain() }
     schedule(wake)
     events.deliver(from: self)
     if isClosed, wake == .never { letGo() }
   }
 
   private func send(_ message: RawSpan, _ path: Path) {
-    guard let index = sockets.firstIndex(where: { $0.interface.socket == path.local }) else { return }
     switch path.transport {
     case .udp:
-      environment.network.simulator.send(message, from: sockets[index].socket, to: path.remote, ecn: path.ecn)
-    case .tcp: stream(on: path.unmarked).send(message)
+      guard let socket = socket(at: path.local) else { return }
+      environment.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
+    case .tcp:
+      guard sockets.contains(where: { $0.interface.socket == path.local }) else { return }
+      stream(on: path.unmarked).send(message)
     }
+  }
+
+  private func socket(at local: Endpoint) -> UDPSocket? {
+    sockets.first { $0.interface.socket == local }?.socket ?? relaySockets.first { $0.local == local }?.socket
   }
 
   /// The connection that the session calls `path`, opened when there is none.
