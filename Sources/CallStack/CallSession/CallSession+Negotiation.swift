@@ -99,7 +99,18 @@ extension CallSession {
     } catch {
       throw .invalidCandidate("\(error)")
     }
-    if let parsed { ice.addRemoteCandidate(parsed, at: self.now) } else { ice.endOfRemoteCandidates(at: self.now) }
+    if let parsed { addRemote(parsed) } else { ice.endOfRemoteCandidates(at: self.now) }
+    settle()
+  }
+
+  /// Says whose a name is that ``SessionEvent/nameResolutionNeeded(_:)`` asked for.
+  public mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
+    guard enter(at: now), unresolved.contains(where: { $0.address == .name(name) }) else { return }
+    resolvedNames[name] = address
+    for candidate in unresolved where candidate.address == .name(name) {
+      ice.addRemoteCandidate(candidate.resolved(to: address), at: self.now)
+    }
+    unresolved.removeAll { $0.address == .name(name) }
     settle()
   }
 
@@ -148,14 +159,33 @@ extension CallSession {
         throw .invalidDescription("ICE credentials: \(error)")
       }
       wantsRestart = false
+      unresolved = []
+      resolvedNames = [:]
     }
     isRestarting = false
     for text in transport.remote.candidates {
-      if let candidate = ICECandidate(text) { ice.addRemoteCandidate(candidate, at: now) }
+      if let candidate = ICECandidate(text) { addRemote(candidate) }
     }
     if transport.remote.endOfCandidates { ice.endOfRemoteCandidates(at: now) }
     hasStartedICE = true
     if configuration.protection == .dtlsSRTP { try associate(with: transport) }
+  }
+
+  /// How many names a peer may have us ask for.
+  private static let unresolvedLimit = 32
+
+  /// Names wait for their addresses; not with relays only, since asking would tell the server who is called
+  /// (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
+  private mutating func addRemote(_ candidate: ICECandidate) {
+    guard case .name(let name) = candidate.address, configuration.iceTransportPolicy == .all else {
+      return ice.addRemoteCandidate(candidate, at: now)
+    }
+    if let address = resolvedNames[name] {
+      return ice.addRemoteCandidate(candidate.resolved(to: address), at: now)
+    }
+    guard !unresolved.contains(candidate), unresolved.count < Self.unresolvedLimit else { return }
+    if !unresolved.contains(where: { $0.address == candidate.address }) { events.append(.nameResolutionNeeded(name)) }
+    unresolved.append(candidate)
   }
 
   /// Starts the DTLS association, or a new one when the peer has another certificate now (RFC 8842 section 5.1).

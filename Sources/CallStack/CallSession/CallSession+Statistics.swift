@@ -87,7 +87,7 @@ extension CallSession {
 
   /// The same for a candidate's whole life, whatever comes and goes around it.
   private static func identifier(of candidate: ICECandidate, isRemote: Bool) -> String {
-    let place = candidate.endpoint.map { "\($0)" } ?? "unresolved"
+    let place = candidate.endpoint.map { "\($0)" } ?? "\(candidate.address):\(candidate.port)"
     return "\(isRemote ? "R" : "L")\(candidate.type.rawValue)/\(place)"
   }
 

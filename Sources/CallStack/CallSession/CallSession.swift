@@ -44,6 +44,10 @@ public struct CallSession: ~Copyable, SansIO {
   /// Whether descriptions or transceivers changed since the signalling state was last derived.
   var hasNegotiated = false
   var localCandidates: [ICECandidate] = []
+  /// Remote candidates of this generation whose names have not been resolved.
+  var unresolved: [ICECandidate] = []
+  /// What others' names are known to stand for.
+  var resolvedNames: [String: IPAddress] = [:]
   var traffic = TransportTraffic()
   var events = FIFO<SessionEvent>()
   /// The path for last words, once the session is closing.

@@ -34,6 +34,9 @@ public enum SessionEvent: Sendable {
   case iceGatheringStateChange(ICEGatheringState)
   /// A local candidate to trickle (`candidate:…` text), or nil at the end of candidates.
   case iceCandidate(String?, mid: String, mLineIndex: Int)
+  /// A remote candidate has a name instead of an address: the driver asks for it, and says what it found with
+  /// ``CallSession/nameResolved(_:to:at:)``.
+  case nameResolutionNeeded(String)
   case iceConnectionStateChange(ICEConnectionState)
   case dtlsStateChange(DTLSTransportState)
   case connectionStateChange(ConnectionState)

@@ -130,37 +130,21 @@ package final class LiveConnection {
   package func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
     defer { drain() }
     try session.setRemoteDescription(description, at: world.now)
-    resolveNames(in: description)
   }
 
   /// Adds a remote candidate (`candidate:…`); nil or empty text is the end of candidates.
   package func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
     defer { drain() }
     try session.addICECandidate(candidate, mid: mid, mLineIndex: mLineIndex, at: world.now)
-    if let candidate { resolveName(in: candidate, mid: mid, mLineIndex: mLineIndex) }
   }
 
-  /// The session knows addresses only. A candidate with a name is put before it again when the link has said whose the
-  /// name is; not for relays, which would tell their server (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
-  private func resolveName(in text: String, mid: String?, mLineIndex: Int?) {
-    guard configuration.session.iceTransportPolicy == .all, let candidate = ICECandidate(text),
-      case .name(let name) = candidate.address
-    else { return }
+  private func resolve(_ name: String) {
     world.resolve(multicastName: name) { [weak self] address in
       guard let self, !isClosed else { return }
       var resolved = candidate
       resolved.address = .ip(address)
       try? session.addICECandidate(resolved.description, mid: mid, mLineIndex: mLineIndex, at: world.now)
       drain()
-    }
-  }
-
-  private func resolveNames(in description: SessionDescriptionText) {
-    var section = -1
-    for line in description.sdp.split(whereSeparator: \.isNewline) {
-      if line.hasPrefix("m=") { section += 1 }
-      guard line.hasPrefix("a=candidate:"), section >= 0 else { continue }
-      resolveName(in: String(line.dropFirst(2)), mid: nil, mLineIndex: section)
     }
   }
 
