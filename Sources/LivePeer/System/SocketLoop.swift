@@ -185,13 +185,19 @@ package final class SocketLoop: LiveWorld {
     }
   }
 
+  /// In the order of their deadlines, also when the machine was late for several. One that sets itself again at once
+  /// does not keep the descriptors waiting for ever.
   private func fireTimers() {
     let now = now
-    var index = 0
-    while index < timers.count {
-      let timer = timers[index]
-      timer.fire(ifDueAt: now)
-      if index < timers.count, timers[index] === timer { index += 1 }
+    for _ in timers.indices {
+      var next: LoopTimer?
+      for timer in timers {
+        guard let deadline = timer.deadline, deadline <= now else { continue }
+        if let earliest = next?.deadline, earliest <= deadline { continue }
+        next = timer
+      }
+      guard let next else { return }
+      next.fire(ifDueAt: now)
     }
   }
 }
