@@ -167,6 +167,7 @@ struct LiveNetworkArguments: ParsableArguments {
   var interface: [String] = []
   @Flag(name: .customLong("no-ipv6"), help: "Use no IPv6 address.") var noIPv6 = false
   @Option(help: ArgumentHelp("Bind sockets to ports of this range.", valueName: "first-last")) var ports: String?
+  @Flag(help: "Tell '.local' names instead of addresses; this machine's link can resolve them.") var mdns = false
 
   func apply(to settings: inout CallSettings) throws {
     guard permissionRefresh > 0, channelRefresh > 0 else {
@@ -178,6 +179,10 @@ struct LiveNetworkArguments: ParsableArguments {
     settings.interfaces.allowsLoopback = loopback
     settings.interfaces.names = interface
     settings.interfaces.allowsIPv6 = !noIPv6
+    settings.concealsAddresses = mdns
+    guard !mdns || SocketLoop().canAnnounceNames else {
+      throw UsageProblem(message: "--mdns needs an interface beside loopback, and a share in UDP port 5353")
+    }
     if let ports { settings.ports = try Self.range(ports) }
     guard turn.isEmpty || turnSecret != nil || (username != nil && credential != nil) else {
       throw UsageProblem(message: "--turn needs --username and --credential, or --turn-secret")

@@ -60,6 +60,14 @@ final class SessionPair {
       session.setInterfaces([interface], at: now)
     }
 
+    /// Tells a name instead of the address from now on.
+    func conceal(as name: String) {
+      interface.concealment = name
+      session.setInterfaces([interface], at: .zero)
+    }
+
+    fileprivate func owns(_ local: Endpoint) -> Bool { interface.socket == local || relaySockets.contains(local) }
+
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
     func talk(at now: Instant) {
       if isReal {

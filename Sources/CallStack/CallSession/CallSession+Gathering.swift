@@ -12,6 +12,7 @@ extension CallSession {
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
     self.interfaces = interfaces
+    for interface in interfaces { concealment.add(interface) }
     gatherer.remove(sockets: gone)
     for socket in gone {
       ice.removeLocalCandidates(base: socket, at: self.now)
@@ -73,8 +74,10 @@ extension CallSession {
       return
     }
     localCandidates.append(candidate)
-    try? jsep.addLocalCandidate(candidate.description)
-    tell(candidate.description)
+    concealment.add(candidate)
+    let text = concealment.shown(candidate).description
+    try? jsep.addLocalCandidate(text)
+    tell(text)
   }
 
   /// A candidate to trickle, under the section whose transport it is for.

@@ -208,11 +208,12 @@ extension CallSession {
   private func transportParameters() -> TransportParameters {
     let fingerprint = SDP.Fingerprint(
       algorithm: "sha-256", digest: configuration.certificate.fingerprint(.sha256).digest)
+    let candidates = localCandidates.map(concealment.shown)
     return TransportParameters(
       usernameFragment: ice.localCredentials.ufrag, password: ice.localCredentials.password,
-      fingerprints: [fingerprint], candidates: localCandidates.map(\.description),
+      fingerprints: [fingerprint], candidates: candidates.map(\.description),
       endOfCandidates: iceGatheringState == .complete && !localCandidates.isEmpty,
-      defaultEndpoint: localCandidates.first?.endpoint)
+      defaultEndpoint: candidates.first?.endpoint)
   }
 
   private func parse(_ description: SessionDescriptionText) throws(SessionError) -> SessionDescription {

@@ -63,7 +63,7 @@ extension CallSession {
     let counters = traffic.counters(local: pair.base, remote: pair.remoteEndpoint)
     var members = StatsMembers()
     members.add("transportId", "T")
-    members.add("localCandidateId", Self.identifier(of: pair.local, isRemote: false))
+    members.add("localCandidateId", Self.identifier(of: concealment.shown(pair.local), isRemote: false))
     members.add("remoteCandidateId", Self.identifier(of: pair.remote, isRemote: true))
     members.add("state", pair.state.rawValue)
     members.add("nominated", pair.nominated)
@@ -91,19 +91,20 @@ extension CallSession {
     return "\(isRemote ? "R" : "L")\(candidate.type.rawValue)/\(place)"
   }
 
-  private func candidate(_ candidate: ICECandidate, isRemote: Bool) -> StatsReport.Entry {
+  private func candidate(_ found: ICECandidate, isRemote: Bool) -> StatsReport.Entry {
+    let candidate = isRemote ? found : concealment.shown(found)
     var members = StatsMembers()
     members.add("transportId", "T")
     members.add("candidateType", candidate.type.rawValue)
-    members.add("address", candidate.endpoint.map { "\($0.address)" })
+    members.add("address", "\(candidate.address)")
     members.add("port", Int64(candidate.port))
     members.add("protocol", "udp")
     members.add("priority", Int64(candidate.priority))
     members.add("foundation", candidate.foundation)
     members.add("usernameFragment", isRemote ? ice.remoteCredentials?.ufrag : ice.localCredentials.ufrag)
     if !isRemote {
-      members.add("networkType", interfaces.first { $0.socket == candidate.endpoint }?.networkType)
-      members.add("relayProtocol", relayProtocol(of: candidate, base: candidate.endpoint))
+      members.add("networkType", interfaces.first { $0.socket == found.endpoint }?.networkType)
+      members.add("relayProtocol", relayProtocol(of: found, base: found.endpoint))
     }
     members.add("isRemote", isRemote)
     return StatsReport.Entry(

@@ -178,11 +178,16 @@ extension CallSession {
 
   private func summary(_ candidate: ICECandidate, base: Endpoint? = nil) -> CandidateSummary {
     let interface = interfaces.first { $0.socket == base }
-    return CandidateSummary(
+    var summary = CandidateSummary(
       candidateType: candidate.type.rawValue,
       endpoint: candidate.endpoint ?? Endpoint(.anyIPv4, port: candidate.port),
       networkType: interface?.networkType ?? "unknown",
       relayProtocol: relayProtocol(of: candidate, base: base))
+    if base != nil, case .name(let name) = concealment.shown(candidate).address {
+      summary.endpoint.address = candidate.endpoint?.address.isIPv6 == true ? .anyIPv6 : .anyIPv4
+      summary.concealment = name
+    }
+    return summary
   }
 
   /// How the server of a local relayed candidate is reached (W3C `relayProtocol`).

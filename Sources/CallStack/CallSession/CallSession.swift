@@ -35,6 +35,7 @@ public struct CallSession: ~Copyable, SansIO {
   var audio: AudioTransport
 
   var interfaces: [LocalInterface] = []
+  var concealment = Concealment()
   var hasGathered = false
   /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false

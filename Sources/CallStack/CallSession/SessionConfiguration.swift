@@ -83,11 +83,15 @@ public struct LocalInterface: Hashable, Sendable {
   public var name: String
   /// W3C `RTCNetworkType`-like label: `wifi`, `cellular`, `ethernet`, …
   public var networkType: String
+  /// What is told instead of the address: a name ending in `.local`, which those on the same link can resolve
+  /// (RFC 8828 mode 3 and 4, draft-ietf-mmusic-mdns-ice-candidates). The driver announces it.
+  public var concealment: String?
 
-  public init(socket: Endpoint, name: String, networkType: String) {
+  public init(socket: Endpoint, name: String, networkType: String, concealment: String? = nil) {
     self.socket = socket
     self.name = name
     self.networkType = networkType
+    self.concealment = concealment
   }
 }
 

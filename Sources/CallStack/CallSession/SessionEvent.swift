@@ -15,7 +15,10 @@ public enum ICEGatheringState: String, Sendable, CaseIterable { case new, gather
 public struct CandidateSummary: Hashable, Sendable {
   /// `host`, `srflx`, `prflx` or `relay`.
   public var candidateType: String
+  /// Without the address when there is a ``concealment``.
   public var endpoint: Endpoint
+  /// The name that stands for the address of a local candidate.
+  public var concealment: String?
   public var networkType: String
   /// How a relay is reached: `udp`, `tcp` or `tls`; nil for other types.
   public var relayProtocol: String?

@@ -28,6 +28,7 @@ package struct CallSettings {
   package var stats = StatsOutput.none
   /// A file for NSS key log lines, so that captures can be decrypted.
   package var keyLog: String?
+  package var concealsAddresses = false
 
   package init() {}
 
@@ -42,6 +43,7 @@ package struct CallSettings {
     var configuration = LiveConfiguration(session: session, random: random)
     configuration.interfaces = interfaces
     configuration.ports = ports
+    configuration.concealsAddresses = concealsAddresses
     let microphone = try play.source()
     let connection = LiveConnection(configuration, world: loop)
     connection.microphone = microphone

@@ -175,5 +175,8 @@ package final class LiveCall {
 
 extension CandidateSummary {
   /// For people: `host 10.0.0.1:5000`.
-  var text: String { "\(candidateType) \(endpoint)" + (relayProtocol.map { " over \($0)" } ?? "") }
+  var text: String {
+    let place = concealment.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
+    return "\(candidateType) \(place)" + (relayProtocol.map { " over \($0)" } ?? "")
+  }
 }

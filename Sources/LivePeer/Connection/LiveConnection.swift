@@ -8,6 +8,8 @@ package import SDP
 package struct LiveConfiguration {
   package var session: SessionConfiguration
   package var interfaces = InterfaceFilter()
+  /// Tells `.local` names instead of addresses (RFC 8828 section 5.2). A loopback address tells nothing as it is.
+  package var concealsAddresses = false
   /// Ports that sockets are bound to; 0 lets the system choose.
   package var ports: ClosedRange<UInt16> = 0...0
   package var random: RandomSource
@@ -41,6 +43,7 @@ package final class LiveConnection {
   private var sessionTimer = LoopTimer {}
   private var eventTimer = LoopTimer {}
   private var interfaceTimer = LoopTimer {}
+  private var names: RandomStream
   private var audio: AudioDevice?
   private var pendingEvents: [SessionEvent] = []
   private var addresses: [InterfaceAddress] = []
@@ -55,6 +58,7 @@ package final class LiveConnection {
   package init(_ configuration: LiveConfiguration, world: any LiveWorld) {
     self.world = world
     self.configuration = configuration
+    names = configuration.random.stream("concealed-names")
     session = CallSession(configuration: configuration.session, random: configuration.random, at: world.now)
     sessionTimer = world.makeTimer { [unowned self] in advance() }
     eventTimer = world.makeTimer { [unowned self] in deliverEvents() }
@@ -141,9 +145,7 @@ package final class LiveConnection {
   private func resolve(_ name: String) {
     world.resolve(multicastName: name) { [weak self] address in
       guard let self, !isClosed else { return }
-      var resolved = candidate
-      resolved.address = .ip(address)
-      try? session.addICECandidate(resolved.description, mid: mid, mLineIndex: mLineIndex, at: world.now)
+      session.nameResolved(name, to: address, at: world.now)
       drain()
     }
   }
@@ -192,11 +194,10 @@ package final class LiveConnection {
       if let known = sockets.firstIndex(where: { $0.interface.socket.address == address.address }) {
         current.append(sockets.remove(at: known))
       } else if let socket = open(address) {
-        let interface = LocalInterface(socket: socket.local, name: address.name, networkType: address.networkType)
-        current.append((interface, socket))
+        current.append((describe(address, socket), socket))
       }
     }
-    for (_, socket) in sockets { socket.close() }
+    closeSockets()
     sockets = current
     closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
     session.setInterfaces(current.map(\.interface), at: world.now)
@@ -286,7 +287,6 @@ package final class LiveConnection {
   }
 
   private func send(_ message: RawSpan, _ path: Path) {
-    guard let index = sockets.firstIndex(where: { $0.interface.socket == path.local }) else { return }
     switch path.transport {
     case .udp: sockets[index].socket.send(message, to: path.remote, ecn: path.ecn)
     case .tcp: stream(on: path.unmarked)?.send(message)

@@ -22,11 +22,17 @@ package protocol LiveWorld: AnyObject {
 
   /// Asks the link who has a `.local` name. The answer comes later, once, or never.
   func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void)
+
+  /// Answers for a `.local` name of ours, until it is withdrawn.
+  func announce(multicastName name: String, of address: InterfaceAddress)
+  func withdraw(multicastName name: String)
 }
 
 extension LiveWorld {
   /// A world where nobody has such a name.
   package func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void) {}
+  package func announce(multicastName name: String, of address: InterfaceAddress) {}
+  package func withdraw(multicastName name: String) {}
 }
 
 /// A UDP socket that is bound to one address.

@@ -3,9 +3,11 @@ internal import CallCore
 /// The little of DNS that a name in an ICE candidate needs (RFC 6762, draft-ietf-mmusic-mdns-ice-candidates): a question
 /// for the addresses of one name, and the addresses in what is heard.
 enum MulticastDNSMessage {
-  private enum RecordType {
+  enum RecordType {
     static let a: UInt16 = 1
     static let aaaa: UInt16 = 28
+    static let nsec: UInt16 = 47
+    static let any: UInt16 = 255
   }
 
   /// Where a name may at most lead by pointers, which must go backwards.
@@ -24,36 +26,80 @@ enum MulticastDNSMessage {
   static func query(for name: String) -> [UInt8] {
     // Identifier and flags are zero; two questions.
     var bytes: [UInt8] = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
-    for type in [RecordType.a, RecordType.aaaa] {
-      for label in name.split(separator: ".") {
-        bytes.append(UInt8(truncatingIfNeeded: label.utf8.count))
-        bytes += label.utf8
-      }
-      bytes += [0, 0, UInt8(type), 0, 1]
-    }
+    for type in [RecordType.a, RecordType.aaaa] { bytes += encoded(name) + [0, UInt8(type), 0, 1] }
     return bytes
+  }
+
+  static func encoded(_ name: String) -> [UInt8] {
+    name.split(separator: ".").flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } + [0]
   }
 
   /// The addresses that a response gives for a name, in its order; none when it is no response, or says nothing of it.
   static func addresses(of name: String, in message: RawSpan) -> [IPAddress] {
     guard let flags = message.bigEndian(UInt16.self, at: 2), flags & 0x8000 != 0,
-      let questions = message.bigEndian(UInt16.self, at: 4), let answers = message.bigEndian(UInt16.self, at: 6),
-      let authorities = message.bigEndian(UInt16.self, at: 8), let additional = message.bigEndian(UInt16.self, at: 10)
+      let (_, offset) = readQuestions(message)
     else { return [] }
+    let name = name.lowercased()
+    return readAddresses(message, at: offset).filter { $0.owner == name }.map(\.address)
+  }
+
+  /// What somebody asks.
+  struct Query {
+    struct Question: Hashable {
+      let name: String
+      let type: UInt16
+      /// Whether the answer may come to the asker alone (RFC 6762 section 5.4).
+      let wantsUnicast: Bool
+    }
+
+    let identifier: UInt16
+    let questions: [Question]
+    /// What the asker has heard already, with how many seconds it will still believe it.
+    let known: [(owner: String, address: IPAddress, lifetime: UInt32)]
+
+    /// Nil for a response, and for what cannot be read.
+    init?(_ message: RawSpan) {
+      guard let identifier = message.bigEndian(UInt16.self, at: 0), let flags = message.bigEndian(UInt16.self, at: 2),
+        flags & 0xF800 == 0, let (questions, offset) = MulticastDNSMessage.readQuestions(message)
+      else { return nil }
+      self.identifier = identifier
+      self.questions = questions
+      known = MulticastDNSMessage.readAddresses(message, at: offset)
+    }
+  }
+
+  /// The questions of class IN, and where what follows them begins.
+  private static func readQuestions(_ message: RawSpan) -> ([Query.Question], end: Int)? {
+    guard let count = message.bigEndian(UInt16.self, at: 4) else { return nil }
+    var questions: [Query.Question] = []
     var offset = 12
-    for _ in 0..<questions {
-      guard let (_, end) = readName(message, at: offset) else { return [] }
+    for _ in 0..<count {
+      guard let (name, end) = readName(message, at: offset), let type = message.bigEndian(UInt16.self, at: end),
+        let kind = message.bigEndian(UInt16.self, at: end + 2)
+      else { return nil }
+      let isInternet = kind & 0x7FFF == 1 || kind & 0x7FFF == RecordType.any
+      if isInternet { questions.append(.init(name: name, type: type, wantsUnicast: kind & 0x8000 != 0)) }
       offset = end + 4
     }
-    var found: [IPAddress] = []
+    return (questions, offset)
+  }
+
+  /// The addresses among the records that begin at `offset`; as far as they can be read.
+  private static func readAddresses(
+    _ message: RawSpan, at start: Int
+  ) -> [(owner: String, address: IPAddress, lifetime: UInt32)] {
+    guard let answers = message.bigEndian(UInt16.self, at: 6),
+      let authorities = message.bigEndian(UInt16.self, at: 8), let additional = message.bigEndian(UInt16.self, at: 10)
+    else { return [] }
+    var found: [(owner: String, address: IPAddress, lifetime: UInt32)] = []
+    var offset = start
     for _ in 0..<(Int(answers) + Int(authorities) + Int(additional)) {
       guard let (owner, end) = readName(message, at: offset), let type = message.bigEndian(UInt16.self, at: end),
+        let lifetime = message.bigEndian(UInt32.self, at: end + 4),
         let length = message.bigEndian(UInt16.self, at: end + 8)
       else { return found }
       let data = end + 10
-      if owner == name.lowercased(), let address = address(message, type, Int(length), at: data) {
-        found.append(address)
-      }
+      if let address = address(message, type, Int(length), at: data) { found.append((owner, address, lifetime)) }
       offset = data + Int(length)
     }
     return found

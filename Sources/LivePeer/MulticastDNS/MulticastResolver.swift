@@ -28,9 +28,7 @@ final class MulticastResolver {
     guard MulticastDNSMessage.isName(name) else { return }
     questions.append(Question(name: name.lowercased(), answer: answer, due: loop.now))
     if sockets.isEmpty {
-      sockets = [false, true].compactMap { isIPv6 in
-        MulticastSocket(isIPv6: isIPv6, loop: loop) { [unowned self] in receive($0) }
-      }
+      sockets = MulticastSocket.both(on: loop) { [unowned self] message, _ in receive(message) }
     }
     // Not now: whoever asks may still be at work.
     timer.deadline = loop.now

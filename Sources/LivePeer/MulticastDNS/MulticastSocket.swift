@@ -10,19 +10,23 @@ final class MulticastSocket {
 
   private let descriptor: Int32
   private let group: Endpoint
-  private let interfaces: [UInt32]
+  let interfaces: [UInt32]
   private let address = SocketAddress()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longestMessage, alignment: 8)
   private unowned let loop: SocketLoop
-  private let receive: (RawSpan) -> Void
+  private let receive: (RawSpan, Endpoint) -> Void
+
+  /// One for each family that can be had.
+  static func both(on loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) -> [MulticastSocket] {
+    [false, true].compactMap { MulticastSocket(isIPv6: $0, loop: loop, receive: receive) }
+  }
 
   /// Nil when no interface has an address of this family, or the port cannot be shared.
-  init?(isIPv6: Bool, loop: SocketLoop, receive: @escaping (RawSpan) -> Void) {
+  private init?(isIPv6: Bool, loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) {
     var interfaces: [UInt32] = []
     for entry in loop.addresses where entry.address.isIPv6 == isIPv6 && !entry.address.isLoopback {
       if !interfaces.contains(entry.index) { interfaces.append(entry.index) }
     }
-    let any = Endpoint(isIPv6 ? IPAddress(v6: 0, 0) : .anyIPv4, port: Self.port)
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let opened = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
     guard opened >= 0 else { return nil }
@@ -40,7 +44,9 @@ final class MulticastSocket {
     } else {
       Self.set(opened, Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(255))
     }
-    let isBound = bind(opened, address.pointer, address.set(any, scope: 0)) == 0
+    // Bound to the group, a socket hears what was sent to it and no more; in IPv6 that would be on one interface only.
+    let local = isIPv6 ? Endpoint(.anyIPv6, port: Self.port) : group
+    let isBound = bind(opened, address.pointer, address.set(local, scope: 0)) == 0
     guard isBound, interfaces.contains(where: { join(on: $0) }) else {
       // Everything is initialised, so deinit runs and frees the buffer.
       Glibc.close(opened)
@@ -57,19 +63,26 @@ final class MulticastSocket {
   }
 
   /// Sends a message to the group on every interface.
-  func send(_ message: [UInt8]) {
-    for interface in interfaces {
-      choose(interface)
-      let length = address.set(group, scope: interface)
-      _ = sendto(descriptor, message, message.count, 0, address.pointer, length)
-    }
+  func send(_ message: [UInt8]) { for interface in interfaces { send(message, on: interface) } }
+
+  func send(_ message: [UInt8], on interface: UInt32) {
+    guard interfaces.contains(interface) else { return }
+    choose(interface)
+    let length = address.set(group, scope: interface)
+    _ = sendto(descriptor, message, message.count, 0, address.pointer, length)
+  }
+
+  func send(_ message: [UInt8], to host: Endpoint) {
+    guard host.address.isIPv6 == group.address.isIPv6 else { return }
+    _ = sendto(descriptor, message, message.count, 0, address.pointer, address.set(host, scope: 0))
   }
 
   private func drain() {
     while true {
-      let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-      guard count > 0 else { return }
-      receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+      var length = SocketAddress.capacity
+      let count = recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, address.pointer, &length)
+      guard count > 0, let source = address.endpoint else { return }
+      receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes, source)
     }
   }
 

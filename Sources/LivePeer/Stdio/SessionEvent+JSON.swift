@@ -55,7 +55,8 @@ extension SessionEvent {
 extension CandidateSummary {
   fileprivate var json: JSON {
     var members = [
-      JSON.Member("candidateType", .string(candidateType)), JSON.Member("address", .string("\(endpoint.address)")),
+      JSON.Member("candidateType", .string(candidateType)),
+      JSON.Member("address", .string(concealment ?? "\(endpoint.address)")),
       JSON.Member("port", .integer(Int64(endpoint.port))), JSON.Member("protocol", "udp"),
     ]
     if let relayProtocol { members.append(JSON.Member("relayProtocol", .string(relayProtocol))) }

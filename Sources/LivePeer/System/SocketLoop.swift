@@ -27,6 +27,7 @@ package final class SocketLoop: LiveWorld {
   private var polled: [pollfd] = []
   private var timers: [LoopTimer] = []
   private var resolver: MulticastResolver?
+  private var announcer: MulticastAnnouncer?
   private var isStopped = false
   private let mailbox = Mailbox()
 
@@ -98,6 +99,21 @@ package final class SocketLoop: LiveWorld {
     let resolver = resolver ?? MulticastResolver(loop: self)
     self.resolver = resolver
     resolver.resolve(name, answer)
+  }
+
+  package func announce(multicastName name: String, of address: InterfaceAddress) {
+    let announcer = announcer ?? MulticastAnnouncer(loop: self)
+    self.announcer = announcer
+    announcer.announce(name, of: address)
+  }
+
+  package func withdraw(multicastName name: String) { announcer?.withdraw(name) }
+
+  /// Whether there is an interface and a port for multicast DNS, so that names of ours can be found.
+  package var canAnnounceNames: Bool {
+    let sockets = MulticastSocket.both(on: self) { _, _ in }
+    for socket in sockets { socket.close() }
+    return !sockets.isEmpty
   }
 
   // MARK: Descriptors

@@ -1,0 +1,111 @@
+internal import CallCore
+
+/// Tells the link whose our `.local` names are: announces them, answers questions and says goodbye (RFC 6762). A machine
+/// without sockets.
+///
+/// It does not probe: a name of 122 random bits is nobody else's (draft-ietf-mmusic-mdns-ice-candidates section 3.1.1).
+struct MulticastResponder {
+  enum Destination: Hashable {
+    /// Everybody on the link of an interface.
+    case group(interface: UInt32)
+    case host(Endpoint)
+  }
+
+  private struct Record {
+    let name: String
+    let address: InterfaceAddress
+    var announcementsLeft = 2
+    var sentAt: Instant?
+    var due: Instant?
+
+    var type: UInt16 { MulticastDNSMessage.addressType(address.address) }
+  }
+
+  /// RFC 6762 section 10: two minutes for records that name a host.
+  private static let lifetime: UInt32 = 120
+  /// Section 6: no record is multicast more often.
+  private static let period = Interval.seconds(1)
+  private static let port: UInt16 = 5_353
+
+  private var records: [Record] = []
+  private var outgoing = FIFO<(message: [UInt8], to: Destination)>()
+
+  var isEmpty: Bool { records.isEmpty }
+
+  /// Announces a name twice, a second apart (section 8.3), and answers for it from then on.
+  mutating func add(_ name: String, of address: InterfaceAddress, at now: Instant) {
+    records.append(Record(name: name.lowercased(), address: address, due: now))
+  }
+
+  /// Says that a name is nobody's any more (section 10.1).
+  mutating func remove(_ name: String) {
+    for record in records where record.name == name.lowercased() {
+      let goodbye = MulticastDNSMessage.response(record.name, record.address.address, lifetime: 0)
+      outgoing.append((goodbye, .group(interface: record.address.index)))
+    }
+    records.removeAll { $0.name == name.lowercased() }
+  }
+
+  mutating func receive(_ message: RawSpan, from source: Endpoint, at now: Instant) {
+    guard Self.isOnLink(source.address), let query = MulticastDNSMessage.Query(message) else { return }
+    for index in records.indices {
+      let questions = query.questions.filter { $0.name == records[index].name }
+      guard !questions.isEmpty, !isKnown(records[index], to: query) else { continue }
+      if source.port != Self.port {
+        answerLegacy(query, records[index], to: source)
+      } else if questions.allSatisfy(\.wantsUnicast), !source.address.isIPv6, isFresh(records[index], at: now) {
+        outgoing.append((Self.response(records[index]), .host(source)))
+      } else {
+        let earliest = max(now, records[index].sentAt.map { $0 + Self.period } ?? now)
+        records[index].due = min(records[index].due ?? earliest, earliest)
+      }
+    }
+  }
+
+  mutating func advance(to now: Instant) {
+    for index in records.indices {
+      guard let due = records[index].due, due <= now else { continue }
+      outgoing.append((Self.response(records[index]), .group(interface: records[index].address.index)))
+      records[index].sentAt = now
+      records[index].announcementsLeft -= 1
+      records[index].due = records[index].announcementsLeft > 0 ? now + Self.period : nil
+    }
+  }
+
+  var deadline: Instant? { records.compactMap(\.due).min() }
+
+  mutating func nextMessage() -> (message: [UInt8], to: Destination)? { outgoing.popFirst() }
+
+  // MARK: Answers
+
+  private static func response(_ record: Record) -> [UInt8] {
+    MulticastDNSMessage.response(record.name, record.address.address, lifetime: lifetime)
+  }
+
+  /// A question that came to the group over IPv4 came from the link. Over IPv6 the socket also hears what was sent to
+  /// it alone, from anywhere (section 11).
+  private static func isOnLink(_ source: IPAddress) -> Bool { !source.isIPv6 || source.isLinkLocal }
+
+  /// Whether everybody may be taken to have heard it lately (section 5.4).
+  private func isFresh(_ record: Record, at now: Instant) -> Bool {
+    record.sentAt.map { now - $0 < .seconds(Int64(Self.lifetime / 4)) } ?? false
+  }
+
+  /// Section 7.1.
+  private func isKnown(_ record: Record, to query: MulticastDNSMessage.Query) -> Bool {
+    query.known.contains { known in
+      known.owner == record.name && known.address == record.address.address && known.lifetime >= Self.lifetime / 2
+    }
+  }
+
+  /// A program that knows plain DNS only gets a plain answer (section 6.7).
+  private mutating func answerLegacy(_ query: MulticastDNSMessage.Query, _ record: Record, to source: Endpoint) {
+    guard !source.address.isIPv6 else { return }
+    let question = query.questions.first { question in
+      question.name == record.name && [record.type, MulticastDNSMessage.RecordType.any].contains(question.type)
+    }
+    guard let question else { return }
+    let answer = MulticastDNSMessage.legacyResponse(to: question, record.address.address, identifier: query.identifier)
+    outgoing.append((answer, .host(source)))
+  }
+}
