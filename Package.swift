@@ -81,7 +81,8 @@ package.targets = [
   .executableTarget(
     name: "callsim",
     dependencies: [
-      "CallCore", "CallSession", "VirtualPeer", "Profiles", "Scenarios", "LivePeer", "STUN", "TURN",
+      "CallCore", "CallSession", "Formats", "SimNet", "VirtualPeer", "Profiles", "Scenarios", "LivePeer", "STUN",
+      "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
 ]

@@ -29,6 +29,10 @@ struct LiveCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write the keys to an NSS key log, so that captures can be decrypted.", valueName: "file"))
   var keylog: String?
 
+  @Option(
+    help: ArgumentHelp("Write all datagrams, and the keys to them, to a pcapng file.", valueName: "file"))
+  var capture: String?
+
   func run() throws {
     let mode = try exchange.mode()
     var settings = try sound.settings()
@@ -41,11 +45,25 @@ struct LiveCommand: ParsableCommand {
     }
     settings.stats = json ? .json : stats ? .lines : .none
     settings.keyLog = keylog
+    let file: LiveCapture?
+    do {
+      file = try capture.map { path in try LiveCapture(path: path) }
+    } catch {
+      throw UsageProblem(message: "\(error)")
+    }
+    settings.tap = file
+    defer {
+      do { try file?.close() } catch { Output.error("\(error)\n") }
+    }
+    try run(mode, settings)
+  }
+
+  private func run(_ mode: LiveExchangeArguments.Mode, _ settings: CallSettings) throws {
     switch mode {
     case .stdio:
       let program = PeerProgram(
-        loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", interfaces: settings.interfaces,
-        audio: settings.audio, relayRefresh: settings.relayRefresh, write: { Output.text($0) })
+        loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", settings: settings,
+        write: { Output.text($0) })
       program.run()
     case .call(let mode):
       let program = LiveProgram(

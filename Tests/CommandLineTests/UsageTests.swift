@@ -41,6 +41,7 @@ import Testing
     (["live", "--offer", "--play", "tone:x"], "--play takes a WAV file, tone:440"),
     (["live", "--offer", "--play", "nowhere.wav"], "nowhere.wav: No such file or directory"),
     (["live", "--offer", "--record", "nowhere/a.wav"], "nowhere/a.wav: No such file or directory"),
+    (["live", "--offer", "--capture", "nowhere/a.pcapng"], "nowhere/a.pcapng: No such file or directory"),
     (["live", "--offer", "--complexity", "11"], "--complexity takes 0 to 10, not 11"),
     (["live", "--offer", "--bitrate", "1"], "--bitrate takes 6 to 510 kbit/s, not 1"),
     (["live", "--offer", "--duration", "-1"], "--duration"),

@@ -52,8 +52,8 @@ import Testing
     (
       "callsim",
       [
-        "CallCore", "CallSession", "STUN", "TURN", "LivePeer", "VirtualPeer", "Profiles", "Scenarios",
-        "ArgumentParser", "Foundation",
+        "CallCore", "CallSession", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer", "Profiles",
+        "Scenarios", "ArgumentParser", "Foundation",
       ]
     ),
   ]

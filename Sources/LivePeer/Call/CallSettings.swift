@@ -29,6 +29,7 @@ package struct CallSettings {
   /// A file for NSS key log lines, so that captures can be decrypted.
   package var keyLog: String?
   package var concealsAddresses = false
+  package var tap: (any LiveTap)?
 
   package init() {}
 
@@ -44,6 +45,7 @@ package struct CallSettings {
     configuration.interfaces = interfaces
     configuration.ports = ports
     configuration.concealsAddresses = concealsAddresses
+    configuration.tap = tap
     let microphone = try play.source()
     let connection = LiveConnection(configuration, world: loop)
     connection.microphone = microphone

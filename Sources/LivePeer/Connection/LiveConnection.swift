@@ -13,6 +13,8 @@ package struct LiveConfiguration {
   /// Ports that sockets are bound to; 0 lets the system choose.
   package var ports: ClosedRange<UInt16> = 0...0
   package var random: RandomSource
+  /// Sees every datagram.
+  package var tap: (any LiveTap)?
   /// How long after the first track the first frame is recorded.
   package var audioPhase = Interval.zero
 
@@ -238,10 +240,13 @@ package final class LiveConnection {
   private func open(_ address: InterfaceAddress) -> (any LiveSocket)? {
     // An address that went away since it was listed, or one whose duplicate detection is under way, has no socket.
     try? world.openSocket(on: address, ports: configuration.ports) { [unowned self] datagram, path in
+      configuration.tap?.received(datagram, on: path, unixNanoseconds: unixNanoseconds)
       session.receive(datagram, on: path, at: world.now)
       drain()
     }
   }
+
+  private var unixNanoseconds: Int64 { configuration.session.wallClock.unixNanoseconds(at: world.now) }
 
   // MARK: Audio
 
@@ -275,6 +280,7 @@ package final class LiveConnection {
         case .socketNeeded(let base): bases.append(base)
         case .nameResolutionNeeded(let name): resolve(name)
         default:
+          if case .keyLog(let line) = event { configuration.tap?.learnt(keyLog: line) }
           pendingEvents.append(event)
           if !isClosed { eventTimer.deadline = .zero }
         }
@@ -288,7 +294,10 @@ package final class LiveConnection {
 
   private func send(_ message: RawSpan, _ path: Path) {
     switch path.transport {
-    case .udp: sockets[index].socket.send(message, to: path.remote, ecn: path.ecn)
+    case .udp:
+      guard let socket = socket(at: path.local) else { return }
+      configuration.tap?.sent(message, on: path, unixNanoseconds: unixNanoseconds)
+      socket.send(message, to: path.remote, ecn: path.ecn)
     case .tcp: stream(on: path.unmarked)?.send(message)
     }
   }
