@@ -3,7 +3,7 @@ internal import Glibc
 /// Reads a recording while a program writes it, to tell whether something is to be heard just now.
 ///
 /// What a program plays shows nowhere else: a browser's statistics say that a track which no element plays is silent.
-package final class RecordingTail {
+final class RecordingTail {
   /// Samples of a frame of 20 ms.
   private static let frameSize = 960
   /// The power of −55 dBov, below which our own peers hear nothing either.
@@ -39,17 +39,6 @@ package final class RecordingTail {
     }
     pending.removeFirst(offset)
     return isLoud
-  }
-
-  /// All samples of a finished recording; nil when it is none.
-  package static func samples(path: String) -> [Int16]? {
-    let file = RecordingTail(path: path)
-    file.read()
-    guard let start = dataOffset(in: file.pending) else { return nil }
-    let bytes = file.pending
-    return stride(from: start, to: bytes.count - 1, by: 2).map {
-      Int16(truncatingIfNeeded: Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8)
-    }
   }
 
   private func read() {

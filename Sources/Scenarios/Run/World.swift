@@ -1,5 +1,6 @@
 internal import CallCore
 internal import ExternalPeer
+internal import Formats
 internal import Foundation
 internal import SimNet
 internal import VirtualPeer
@@ -73,7 +74,7 @@ final class World {
       stack.shutDown()
       guard let heard else { continue }
       for path in stack.recordings {
-        if let samples = RecordingTail.samples(path: path) { heard(peer, samples.span) }
+        if let recording = try? WAVRecording(path: path) { heard(peer, recording.samples.span) }
       }
     }
   }
