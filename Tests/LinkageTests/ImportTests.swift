@@ -24,7 +24,7 @@ import Testing
     (
       "LivePeer",
       [
-        "CallCore", "CallSession", "DTLS", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux", "Glibc",
+        "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux", "Glibc",
         "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
     ),

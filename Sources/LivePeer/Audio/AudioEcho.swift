@@ -1,6 +1,8 @@
+internal import Codecs
+
 /// What was heard and is to be said again. A ring: while nobody takes, the oldest is overwritten.
 final class AudioEcho {
-  private var samples = [Int16](repeating: 0, count: AudioSource.sampleRate / 5)
+  private var samples = [Int16](repeating: 0, count: audioSampleRate / 5)
   private var start = 0
   private var count = 0
 

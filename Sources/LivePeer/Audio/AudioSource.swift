@@ -1,9 +1,8 @@
+internal import Codecs
 internal import Glibc
 
 /// What a live call's microphone hears: 48 kHz, mono, 16 bits.
 package struct AudioSource {
-  package static let sampleRate = 48_000
-
   private enum Kind {
     case silence
     case tone(step: Double)
@@ -22,7 +21,7 @@ package struct AudioSource {
 
   /// A sine wave at a quarter of full scale, in hertz.
   package static func tone(_ frequency: Double) -> AudioSource {
-    AudioSource(.tone(step: 2 * Double.pi * frequency / Double(sampleRate)))
+    AudioSource(.tone(step: 2 * Double.pi * frequency / Double(audioSampleRate)))
   }
 
   package static func recording(_ samples: [Int16]) -> AudioSource {
