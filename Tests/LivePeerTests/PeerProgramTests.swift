@@ -12,9 +12,9 @@ import Testing
     var lines: [JSON] = []
     private var program: PeerProgram!
 
-    init() {
+    init(_ settings: CallSettings = CallSettings()) {
       program = PeerProgram(
-        loop: loop, agent: "callsim test", interfaces: InterfaceFilter(), audio: AudioSettings(),
+        loop: loop, agent: "callsim test", settings: settings,
         write: { [unowned self] line in if let json = try? JSON(parsing: line.utf8) { lines.append(json) } })
     }
 
@@ -84,5 +84,23 @@ import Testing
     #expect(session.ask(set)["result"] == [:])
     let offer = session.ask(#"{"id":4,"method":"createOffer"}"#)["result"]
     #expect(offer?["sdp"]?.string?.contains("a=\(direction)\r\n") == true)
+  }
+
+  @Test func `ports of the command line hold for a connection that is driven over standard input`() throws {
+    var settings = CallSettings()
+    settings.ports = 47_210...47_219
+    settings.interfaces.allowsLoopback = true
+    settings.interfaces.names = ["lo"]
+    settings.interfaces.allowsIPv6 = false
+    let session = Session(settings)
+    _ = session.ask(#"{"id":1,"method":"open"}"#)
+    _ = session.ask(#"{"id":2,"method":"addTrack","params":{"kind":"audio"}}"#)
+    let offer = session.ask(#"{"id":3,"method":"createOffer"}"#)["result"]?["sdp"]?.string ?? ""
+    let local = JSON.object([.init("type", "offer"), .init("sdp", .string(offer))])
+    _ = session.ask(#"{"id":4,"method":"setLocalDescription","params":"# + local.description + "}")
+    while !session.lines.contains(where: { $0["event"]?.string == "icecandidate" }) { session.loop.turn() }
+    let candidate = session.lines.lazy.compactMap { $0["candidate"]?.string }.first ?? ""
+    let port = try #require(candidate.split(separator: " ").dropFirst(5).first.flatMap { UInt16($0) })
+    #expect(settings.ports.contains(port))
   }
 }

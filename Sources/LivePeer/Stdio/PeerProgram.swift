@@ -1,5 +1,5 @@
 internal import CallCore
-package import CallSession
+internal import CallSession
 internal import Formats
 internal import Glibc
 internal import SDP
@@ -8,9 +8,7 @@ internal import SDP
 package final class PeerProgram {
   private let loop: SocketLoop
   private let agent: String
-  private let interfaces: InterfaceFilter
-  private let audio: AudioSettings
-  private let relayRefresh: RelayRefresh
+  private let settings: CallSettings
   private let write: (String) -> Void
   private var connection: LiveConnection?
   private var recording: WAVFile?
@@ -19,16 +17,13 @@ package final class PeerProgram {
   private var tracks: [(name: String, sender: Transceiver.ID)] = []
   private var tracksAdded = 0
 
-  /// - Parameter agent: name and version, for `open`'s answer.
-  package init(
-    loop: SocketLoop, agent: String, interfaces: InterfaceFilter, audio: AudioSettings,
-    relayRefresh: RelayRefresh = RelayRefresh(), write: @escaping (String) -> Void
-  ) {
+  /// - Parameters:
+  ///   - agent: name and version, for `open`'s answer.
+  ///   - settings: what `open` says nothing of.
+  package init(loop: SocketLoop, agent: String, settings: CallSettings, write: @escaping (String) -> Void) {
     self.loop = loop
     self.agent = agent
-    self.interfaces = interfaces
-    self.audio = audio
-    self.relayRefresh = relayRefresh
+    self.settings = settings
     self.write = write
   }
 
@@ -149,31 +144,24 @@ package final class PeerProgram {
   private func open(_ request: PeerRequest) throws(PeerError) -> JSON {
     guard connection == nil else { throw PeerError(.invalidState, "open was called before") }
     wallClock = loop.wallClock()
-    let random = RandomSource.system
-    var session = SessionConfiguration.live(wallClock: wallClock, random: random)
-    session.audio = audio
-    session.relayRefresh = relayRefresh
+    var settings = settings
     let rtc = request["configuration"] ?? .object([])
-    session.iceServers = try Self.servers(rtc["iceServers"]?.array ?? [])
+    settings.servers += try Self.servers(rtc["iceServers"]?.array ?? [])
     if let policy = rtc["iceTransportPolicy"]?.string {
       guard let known = ICETransportPolicy(rawValue: policy) else {
         throw PeerError(.typeError, "'\(policy)' is no RTCIceTransportPolicy")
       }
-      session.iceTransportPolicy = known
+      settings.relayOnly = known == .relay
     }
-    var configuration = LiveConfiguration(session: session, random: random)
-    configuration.interfaces = interfaces
     let audio = request["audio"] ?? .object([])
-    let microphone = try Self.microphone(audio["play"] ?? .null)
-    if let path = audio["record"]?.string {
-      do throws(FileError) {
-        recording = try WAVFile(path: path)
-      } catch {
-        throw PeerError(.operation, "\(error)")
-      }
+    settings.play = Self.play(audio["play"] ?? .null)
+    let opened: LiveConnection
+    do throws(FileError) {
+      opened = try settings.makeConnection(on: loop)
+      recording = try audio["record"]?.string.map { path throws(FileError) in try WAVFile(path: path) }
+    } catch {
+      throw PeerError(.operation, "\(error)")
     }
-    let opened = LiveConnection(configuration, world: loop)
-    opened.microphone = microphone
     opened.onEvent = { [unowned self] in report($0) }
     opened.onAudio = { [unowned self] in recording?.append($0) }
     connection = opened
@@ -197,17 +185,12 @@ package final class PeerProgram {
     return servers
   }
 
-  private static func microphone(_ play: JSON) throws(PeerError) -> AudioSource {
+  private static func play(_ play: JSON) -> CallSettings.Play {
     switch (play["tone"], play["wav"]?.string) {
-    case (.integer(let frequency)?, _): return .tone(Double(frequency))
-    case (.number(let frequency)?, _): return .tone(frequency)
-    case (_, let path?):
-      do throws(FileError) {
-        return .recording(try WAVRecording(path: path).samples)
-      } catch {
-        throw PeerError(.operation, "\(error)")
-      }
-    default: return .silence
+    case (.integer(let frequency)?, _): .tone(Double(frequency))
+    case (.number(let frequency)?, _): .tone(frequency)
+    case (_, let path?): .file(path)
+    default: .silence
     }
   }
 
