@@ -154,9 +154,7 @@ package final class LiveProgram {
       inbox.enqueue { confined.handle(request, answer) }
     }
     self.service = service
-    log(
-      "open http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)/ in a browser, or call it with callsim live --call"
-    )
+    log("open http://\(HostAndPort(host, server.port))/ in a browser, or call it with callsim live --call")
     loop.run()
     service.hangUp()
     while call?.connection.isSilent == false { loop.turn() }
@@ -201,56 +199,5 @@ package final class LiveProgram {
         response.status == 406 ? .codecMismatch : .signallingFailure, detail: "\(response.status) \(text)")
     case .failure(let error): call?.finish(.signallingFailure, detail: "\(error)")
     }
-  }
-}
-
-/// The loop as other threads may have it: to hand it work.
-private struct SendableLoop: @unchecked Sendable {
-  private let loop: SocketLoop
-
-  init(_ loop: SocketLoop) { self.loop = loop }
-
-  func enqueue(_ job: @escaping @Sendable () -> Void) { loop.enqueue(job) }
-}
-
-/// An `http:` address, taken apart.
-package struct HTTPPlace: Sendable, LosslessStringConvertible {
-  package let host: String
-  package let port: Int
-  package let path: String
-
-  package init?(_ text: String) {
-    guard text.hasPrefix("http://") else { return nil }
-    let rest = text.dropFirst(7)
-    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-    guard let authority = HostAndPort(String(rest[..<slash]), defaultPort: 80) else { return nil }
-    host = authority.host
-    port = authority.port
-    path = slash == rest.endIndex ? "/" : String(rest[slash...])
-  }
-
-  package var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)" }
-}
-
-/// `host:port`, with IPv6 addresses in brackets.
-package struct HostAndPort: Sendable {
-  package let host: String
-  package let port: Int
-
-  package init?(_ text: String, defaultPort: Int? = nil) {
-    var host = text[...]
-    let bracket = text.lastIndex(of: "]") ?? text.startIndex
-    if let colon = text[bracket...].lastIndex(of: ":") {
-      host = text[..<colon]
-      guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
-      port = Int(number)
-    } else if let defaultPort {
-      port = defaultPort
-    } else {
-      return nil
-    }
-    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { return nil }
-    self.host = String(host)
   }
 }
