@@ -4,17 +4,6 @@ import SDP
 import Testing
 
 @Suite struct RestartTests {
-  private func restart(_ pair: SessionPair, from first: SessionPair.Side, to second: SessionPair.Side) throws {
-    first.session.restartICE()
-    let offer = try first.session.createOffer()
-    try first.session.setLocalDescription(offer, at: pair.now)
-    try second.session.setRemoteDescription(offer, at: pair.now)
-    let answer = try second.session.createAnswer()
-    try second.session.setLocalDescription(answer, at: pair.now)
-    try first.session.setRemoteDescription(answer, at: pair.now)
-    try pair.exchangeCandidates()
-  }
-
   private func ufrag(_ sdp: String) -> String? {
     sdp.split(separator: "\r\n").first { $0.hasPrefix("a=ice-ufrag:") }.map(String.init)
   }
@@ -26,7 +15,7 @@ import Testing
     var seen: Set<String> = []
     for round in 0..<4 {
       let (first, second) = round % 2 == 0 ? (pair.a, pair.b) : (pair.b, pair.a)
-      try restart(pair, from: first, to: second)
+      try pair.restart(from: first, to: second)
       pair.run(for: .milliseconds(round < 2 ? 30 : 1_000))
       let offer = try first.session.createOffer()
       seen.insert(try #require(ufrag(offer.sdp)))
@@ -60,18 +49,13 @@ import Testing
       try side.session.setLocalDescription(try side.session.createOffer(), at: pair.now)
     }
     try pair.b.session.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
-    try restart(pair, from: pair.a, rolledBack: pair.b)
+    try pair.a.session.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
+    try pair.restart(from: pair.a, to: pair.b)
     pair.run(for: .seconds(8))
     for side in [pair.a, pair.b] {
       #expect(side.session.connectionState == .connected)
       #expect(side.session.signalingState == .stable)
     }
-  }
-
-  /// The offer of `first` is out already; `second` has taken its own back.
-  private func restart(_ pair: SessionPair, from first: SessionPair.Side, rolledBack second: SessionPair.Side) throws {
-    try first.session.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
-    try restart(pair, from: first, to: second)
   }
 
   @Test func `a handoff with a restart carries media from the new address within a second`() throws {
@@ -83,7 +67,7 @@ import Testing
     let before = pair.sent.count
     pair.run(for: .milliseconds(100))
     #expect(!pair.sent[before...].contains { $0.fromA })
-    try restart(pair, from: pair.a, to: pair.b)
+    try pair.restart(from: pair.a, to: pair.b)
     let received = pair.b.mediaReceived
     pair.run(for: .seconds(1))
     #expect(pair.b.mediaReceived - received > 25)

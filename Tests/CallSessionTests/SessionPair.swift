@@ -173,6 +173,18 @@ final class SessionPair {
     let offer = try offerer.session.createOffer()
     try offerer.session.setLocalDescription(offer, at: now)
     drain(offerer)
+    try answer(offer, of: offerer, by: answerer)
+    try exchangeCandidates()
+  }
+
+  /// ICE restarts with an offer of `offerer`.
+  func restart(from offerer: Side, to answerer: Side) throws {
+    offerer.session.restartICE()
+    try negotiate(from: offerer, to: answerer)
+  }
+
+  /// The second half of a negotiation: an offer that is out is taken and answered, and the answer taken.
+  func answer(_ offer: SessionDescriptionText, of offerer: Side, by answerer: Side) throws {
     try answerer.session.setRemoteDescription(offer, at: now)
     let answer = try answerer.session.createAnswer()
     try answerer.session.setLocalDescription(answer, at: now)

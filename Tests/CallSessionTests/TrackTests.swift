@@ -192,10 +192,7 @@ import Testing
     try polite.session.setLocalDescription(try polite.session.createOffer(), at: pair.now)
     let winner = try impolite.session.createOffer()
     try impolite.session.setLocalDescription(winner, at: pair.now)
-    try polite.session.setRemoteDescription(winner, at: pair.now)
-    let answer = try polite.session.createAnswer()
-    try polite.session.setLocalDescription(answer, at: pair.now)
-    try impolite.session.setRemoteDescription(answer, at: pair.now)
+    try pair.answer(winner, of: impolite, by: polite)
     pair.drain(pair.a)
     pair.drain(pair.b)
     for side in [pair.a, pair.b] where side.needsNegotiation {
@@ -221,10 +218,7 @@ import Testing
     try pair.a.session.removeTrack(track)
     pair.drain(pair.a)
     #expect(pair.a.negotiationsNeeded == before + 1)
-    try pair.b.session.setRemoteDescription(offer, at: pair.now)
-    let answer = try pair.b.session.createAnswer()
-    try pair.b.session.setLocalDescription(answer, at: pair.now)
-    try pair.a.session.setRemoteDescription(answer, at: pair.now)
+    try pair.answer(offer, of: pair.a, by: pair.b)
     pair.drain(pair.a)
     #expect(pair.a.negotiationsNeeded == before + 2)
   }
