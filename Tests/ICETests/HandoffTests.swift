@@ -4,19 +4,9 @@ import Testing
 @testable import ICE
 
 @Suite struct HandoffTests {
-  private func connected(alsoCellular: Bool) throws -> (TestNetwork, wifi: Endpoint) {
-    let network = TestNetwork()
-    let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
-    if alsoCellular { try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000) }
-    try network.addHost(network.bob, "192.0.2.2:6000")
-    try network.signalAll()
-    network.run(until: at(10))
-    return (network, wifi)
-  }
-
   @Test(arguments: [true, false])
   func `a removed interface moves the call to the backup pair at once`(aliceControls: Bool) throws {
-    let (network, wifi) = try connected(alsoCellular: true)
+    let (network, wifi, _) = try TestNetwork.connected(alsoCellular: true)
     if !aliceControls { network.alice.agent.setRole(.controlled, at: network.now) }
     if !aliceControls { network.bob.agent.setRole(.controlling, at: network.now) }
     #expect(network.alice.selected?.base == wifi)
@@ -36,7 +26,7 @@ import Testing
   }
 
   @Test func `a new interface in the middle of the call pairs up, and Wi-Fi takes over again when it is back`() throws {
-    let (network, wifi) = try connected(alsoCellular: false)
+    let (network, wifi, _) = try TestNetwork.connected(alsoCellular: false)
     let cellular = try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000)
     network.run(for: .seconds(3))
     #expect(network.alice.selected?.base == wifi)
@@ -51,7 +41,7 @@ import Testing
   }
 
   @Test func `without an interface the agent is disconnected, and failed when it has none for 15 s`() throws {
-    let (network, wifi) = try connected(alsoCellular: false)
+    let (network, wifi, _) = try TestNetwork.connected(alsoCellular: false)
     let fault = network.now
     network.alice.agent.removeLocalCandidates(base: wifi, at: fault)
     network.drain(network.alice)
@@ -63,7 +53,7 @@ import Testing
   }
 
   @Test func `a new interface brings an agent without one back, and needs no restart`() throws {
-    let (network, wifi) = try connected(alsoCellular: false)
+    let (network, wifi, _) = try TestNetwork.connected(alsoCellular: false)
     network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
     network.drain(network.alice)
     try network.addHost(network.alice, "198.18.0.1:5001")
@@ -73,7 +63,7 @@ import Testing
   }
 
   @Test func `the backup pair is kept warm`() throws {
-    let (network, _) = try connected(alsoCellular: true)
+    let network = try TestNetwork.connected().network
     network.run(until: at(300))
     let backup = try #require(network.alice.pairs.first { $0.base.port == 5001 })
     #expect(backup.state == .succeeded && backup.isWritable)
@@ -102,7 +92,7 @@ import Testing
   }
 
   @Test func `a long suspension with all timers due at once neither traps nor loops`() throws {
-    let (network, _) = try connected(alsoCellular: true)
+    let network = try TestNetwork.connected().network
     let before = network.alice.checkTimes.count
     network.alice.agent.advance(to: at(3_600))
     network.drain(network.alice)

@@ -51,12 +51,7 @@ import Testing
 
   @Test func `17 - the backup pair takes over when its interface is gone`() throws {
     try proves(.backupPairsPruned) { claims in
-      let network = TestNetwork()
-      let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
-      let cellular = try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000)
-      try network.addHost(network.bob, "192.0.2.2:6000")
-      try network.signalAll()
-      network.run(until: at(10))
+      let (network, wifi, cellular) = try TestNetwork.connected()
       network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
       network.drain(network.alice)
       network.isBlocked = { from, to in from == wifi || to == wifi }

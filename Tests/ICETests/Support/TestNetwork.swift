@@ -144,6 +144,20 @@ final class TestNetwork {
     endCandidates()
   }
 
+  /// A call, ten seconds old, of Alice on Wi-Fi, with cellular as a backup when wanted, to Bob on one network.
+  static func connected(
+    alsoCellular: Bool = true
+  ) throws -> (network: TestNetwork, wifi: Endpoint, cellular: Endpoint) {
+    let network = TestNetwork()
+    let cellular = endpoint("198.18.0.1:5001")
+    let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
+    if alsoCellular { try network.addHost(network.alice, "\(cellular)", localPreference: 60_000) }
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    return (network, wifi, cellular)
+  }
+
   // MARK: Running
 
   func run(until end: Instant) {
