@@ -80,15 +80,25 @@ final class NetworkNamespace {
 
   /// Kills whatever still runs here: programs start others, which outlive them.
   func killEverybody() {
-    guard !identity.isEmpty, let folder = opendir("/proc") else { return }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    guard !identity.isEmpty else { return }
+    for name in Self.names(in: "/proc") {
       guard let process = pid_t(name), process != getpid(), Self.target(of: "/proc/\(name)/ns/net") == identity else {
         continue
       }
       kill(process, SIGKILL)
     }
+  }
+
+  /// The names in a folder.
+  static func names(in path: String) -> [String] {
+    guard let folder = opendir(path), let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      // An entry is as long as its name: a whole `dirent` reaches past the end of what was read.
+      names.append(String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
+    }
+    return names
   }
 
   private static func target(of link: String) -> String? {
