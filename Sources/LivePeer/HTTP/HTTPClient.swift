@@ -1,10 +1,13 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import Synchronization
 
 /// One HTTP/1.1 request at a time, for calling another program's endpoint.
 package final class HTTPClient: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  /// Of every request that was made; a call has two.
+  private let responses = Mutex<[EventLoopPromise<HTTPResponse>]>([])
 
   package init() {}
 
@@ -15,6 +18,7 @@ package final class HTTPClient: Sendable {
   ) {
     let response = group.next().makePromise(of: HTTPResponse.self)
     response.futureResult.whenComplete(completion)
+    responses.withLock { $0.append(response) }
     ClientBootstrap(group: group)
       .connectTimeout(.seconds(10))
       .channelInitializer { channel in
@@ -44,7 +48,16 @@ package final class HTTPClient: Sendable {
     channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
   }
 
-  package func stop() { try? group.syncShutdownGracefully() }
+  /// Lets requests that are under way come to their end, for two seconds at most.
+  package func stop() {
+    let responses = responses.withLock { $0 }
+    let limit = group.next().scheduleTask(in: .seconds(2)) {
+      for response in responses { response.fail(ChannelError.connectTimeout(.seconds(2))) }
+    }
+    for response in responses { _ = try? response.futureResult.wait() }
+    limit.cancel()
+    try? group.syncShutdownGracefully()
+  }
 }
 
 private final class ResponseHandler: ChannelInboundHandler {
