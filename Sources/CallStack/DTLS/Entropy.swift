@@ -60,7 +60,10 @@ private final class Generator {
   /// Puts ``fill(_:)`` in front of OpenSSL's generator, for threads that are inside a virtual environment.
   ///
   /// A process that never asks for a stream keeps OpenSSL's generator untouched.
-  static let installOnce: Void = {
+  static let installOnce: Void = { _ = RAND_set_rand_method(method) }()
+
+  /// OpenSSL keeps the pointer for the life of the process.
+  nonisolated(unsafe) private static let method: UnsafeMutablePointer<RAND_METHOD> = {
     let method = UnsafeMutablePointer<RAND_METHOD>.allocate(capacity: 1)
     method.initialize(to: RAND_METHOD())
     let draw: @convention(c) (UnsafeMutablePointer<UInt8>?, Int32) -> Int32 = { bytes, count in
@@ -72,7 +75,6 @@ private final class Generator {
     method.pointee.bytes = draw
     method.pointee.pseudorand = draw
     method.pointee.status = { 1 }
-    // OpenSSL keeps the pointer for the life of the process.
-    RAND_set_rand_method(method)
+    return method
   }()
 }
