@@ -9,7 +9,7 @@ CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test interop fuzz-parsers lint format bench clean external differential
+.PHONY: help prepare build run test interop fuzz-parsers sanitize lint format bench clean external differential
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
 
@@ -32,6 +32,9 @@ interop: build ## calls Chromium, aiortc and itself, live; INTEROP="--only relay
 fuzz-parsers: prepare ## fuzzes every parser, machine and a whole session, FUZZ_SECONDS (60) each
 	scripts/fuzz $(FUZZ_SECONDS)
 
+sanitize: prepare ## runs the unit tests and a live call with the address sanitizer, then with the thread sanitizer
+	scripts/sanitize
+
 lint: ## reports what does not follow the formatting rules
 	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources Package.swift
 
@@ -49,4 +52,4 @@ bench: prepare ## measures speed against the figures we aim for
 	swift run -c release --package-path Benchmarks --scratch-path .build-bench callsim-bench
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-bench .build-fuzz .fuzz callsim-runs interop-runs interop/.venv
+	rm -rf .build $(RELEASE) .build-bench .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv
