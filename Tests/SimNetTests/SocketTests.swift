@@ -89,7 +89,7 @@ import Testing
     for ms in 1...3 as ClosedRange<Int64> {
       _ = pair.simulator.schedule(pair.aHost, at: .zero + .milliseconds(ms), token: UInt64(ms))
     }
-    pair.a.onTimer = { [simulator = pair.simulator] in if $0 == 2 { simulator.stop() } }
+    pair.a.onTimer = { [unowned simulator = pair.simulator] in if $0 == 2 { simulator.stop() } }
     pair.simulator.run(until: .zero + .seconds(1))
     #expect(pair.simulator.now == .zero + .milliseconds(2))
     pair.simulator.run(until: .zero + .seconds(1))

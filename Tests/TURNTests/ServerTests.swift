@@ -341,7 +341,7 @@ import Testing
     try bench.challenge()
     let request = bench.request(.allocate) { $0.append(.requestedTransport, 17) }
     var repeats = 0
-    bench.isPortFree = { _ in
+    bench.isPortFree = { [unowned bench] _ in
       // The request again, while the first one waits.
       let path = Path(local: Self.server, remote: Self.client)
       bench.server.receive(request.span.bytes, on: path, at: bench.now)
