@@ -95,11 +95,14 @@ let tested: [String: [Target.Dependency]] = [
   "Codecs": ["CallCore", "COpus"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE", "STUN", "TURN"],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
-  "LivePeer": ["CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "VirtualPeer"],
+  "LivePeer": [
+    "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "VirtualPeer",
+  ],
   "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
   "Scenarios": ["CallCore", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
+package.targets.append(.target(name: "CAllocationCount", path: "Tests/CAllocationCount"))
 let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
@@ -140,7 +143,8 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   }
 }
 
-for target in package.targets where target.type != .system && !["CVirtualClock", "CNamespace"].contains(target.name) {
+let ownC = ["CVirtualClock", "CNamespace", "CAllocationCount"]
+for target in package.targets where target.type != .system && !ownC.contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

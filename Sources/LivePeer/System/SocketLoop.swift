@@ -184,8 +184,11 @@ package final class SocketLoop: LiveWorld {
 
   private func nextDeadline() -> Instant? {
     var earliest: Instant?
-    for timer in timers {
-      if let deadline = timer.deadline { earliest = min(earliest ?? deadline, deadline) }
+    // An iterator over an array allocates in debug builds.
+    var index = 0
+    while index < timers.count {
+      if let deadline = timers[index].deadline { earliest = min(earliest ?? deadline, deadline) }
+      index += 1
     }
     return earliest
   }
@@ -207,7 +210,10 @@ package final class SocketLoop: LiveWorld {
     let now = now
     for _ in timers.indices {
       var next: LoopTimer?
-      for timer in timers {
+      var index = 0
+      while index < timers.count {
+        let timer = timers[index]
+        index += 1
         guard let deadline = timer.deadline, deadline <= now else { continue }
         if let earliest = next?.deadline, earliest <= deadline { continue }
         next = timer
