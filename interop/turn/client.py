@@ -84,7 +84,21 @@ def _unxor(value, transaction):
     return str(ipaddress.ip_address(packed)), struct.unpack("!H", value[2:4])[0] ^ COOKIE >> 16
 
 
-class Client:
+class _Endpoint:
+    """One socket, for as long as its block lasts."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    @property
+    def local(self):
+        return self.socket.getsockname()
+
+
+class Client(_Endpoint):
     """One 5-tuple to a server."""
 
     def __init__(self, server, transport="udp", user="alice", password="open sesame", address="127.0.0.1"):
@@ -99,16 +113,6 @@ class Client:
         else:
             self.socket = socket.create_connection(server, timeout=3, source_address=(address, 0))
         self.socket.settimeout(3)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-    @property
-    def local(self):
-        return self.socket.getsockname()
 
     @property
     def key(self):
@@ -234,22 +238,12 @@ class Client:
         return 4 + (size + 3) // 4 * 4 if self._buffer[0] >= 0x40 else 20 + size
 
 
-class Peer:
+class Peer(_Endpoint):
     """Whoever a relay sends to."""
 
     def __init__(self, address="127.0.0.1"):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((address, 0))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-    @property
-    def local(self):
-        return self.socket.getsockname()
 
     def receive(self, within=1.0):
         """(payload, from); nil when nothing comes."""

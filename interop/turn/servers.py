@@ -32,19 +32,17 @@ class Server:
         self._process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True
         )
-        deadline = time.monotonic() + 10
-        while self.ready not in self.said():
+        deadline = time.monotonic() + 15
+        # It says that it listens before it does: so it is asked.
+        while self.ready not in self.said() or not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 said = self.said()
                 self.__exit__()
                 raise RuntimeError(f"{self.name} did not start: {said[-400:]!r}")
             time.sleep(0.02)
-        while not self._answers():
-            time.sleep(0.05)
         return self
 
     def _answers(self):
-        """Says that it listens before it does: so it is asked."""
         for transport in ("udp", "tcp"):
             with contextlib.suppress(OSError, Silence), Client(self.address, transport) as client:
                 client.write(client.build(BINDING, signed=False))
