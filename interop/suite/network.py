@@ -41,8 +41,8 @@ def enter():
     return "this machine lets nobody make network namespaces (" + "; ".join(reasons) + ")"
 
 
-def _run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def _run(*command, text=None):
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout
@@ -57,6 +57,7 @@ class Host:
 
 class Network:
     _numbers = itertools.count()
+    _building = asyncio.Lock()
 
     def __init__(self, ipv4=True, ipv6=False, flat=False):
         """`flat` puts both hosts on one link, where multicast names reach."""
@@ -67,11 +68,14 @@ class Network:
         self._ipv4, self._ipv6, self._flat = ipv4, ipv6, flat
 
     async def __aenter__(self):
-        await asyncio.to_thread(self._build)
+        # The kernel lets one change interfaces at a time, and whoever sets a key of theirs meanwhile spins.
+        async with self._building:
+            await asyncio.to_thread(self._build)
         return self
 
     async def __aexit__(self, *_):
-        await asyncio.to_thread(self._remove)
+        async with self._building:
+            await asyncio.to_thread(self._remove)
 
     def inside(self, host, *command):
         """A command that runs in a host's namespace."""
@@ -80,42 +84,45 @@ class Network:
     def _build(self):
         for host in (self.left, self.hub, self.right):
             _run("ip", "netns", "add", host.name)
-            _run("ip", "-n", host.name, "link", "set", "lo", "up")
             if not self._ipv6:
-                self._sysctl(host, "net/ipv6/conf/all/disable_ipv6", "net/ipv6/conf/default/disable_ipv6")
+                # For interfaces that are still to come; the loopback's own ::1 is in nobody's way.
+                self._sysctl(host, "net/ipv6/conf/default/disable_ipv6")
+        ports = ("left", "right")
+        hub = ["link set lo up"]
         if self._flat:
-            _run("ip", "-n", self.hub.name, "link", "add", "bridge", "type", "bridge")
-            _run("ip", "-n", self.hub.name, "link", "set", "bridge", "up")
-        for host, port in ((self.left, "left"), (self.right, "right")):
-            _run("ip", "-n", self.hub.name, "link", "add", port, "type", "veth", "peer", "name", "eth0",
-                 "netns", host.name)  # fmt: skip
-            _run("ip", "-n", host.name, "link", "set", "eth0", "up")
-            _run("ip", "-n", self.hub.name, "link", "set", port, "up")
+            hub += ["link add bridge type bridge", "link set bridge up"]
+        for host, port in zip((self.left, self.right), ports):
+            hub += [f"link add {port} type veth peer name eth0 netns {host.name}", f"link set {port} up"]
             if self._flat:
-                _run("ip", "-n", self.hub.name, "link", "set", port, "master", "bridge")
-        self._address()
+                hub.append(f"link set {port} master bridge")
+        for host, port in zip((self.left, self.right), ("bridge", "bridge") if self._flat else ports):
+            hub += self._hub_addresses(host, port)
+        self._ip(self.hub, hub)
+        for host in (self.left, self.right):
+            self._ip(host, ["link set lo up", "link set eth0 up", *self._host_addresses(host)])
         self._sysctl(self.hub, "net/ipv4/ip_forward", *(["net/ipv6/conf/all/forwarding"] if self._ipv6 else []))
-        _run(*self.inside(self.hub, "nft", "add table inet path"))
-        _run(*self.inside(self.hub, "nft", "add chain inet path swallow { type filter hook forward priority 0; }"))
-        for hook in ("input", "output"):
-            _run(*self.inside(self.hub, "nft", f"add chain inet path {hook}_ {{ type filter hook {hook} priority 0; }}"))
+        chains = "".join(
+            f"add chain inet path {name} {{ type filter hook {hook} priority 0; }}\n"
+            for name, hook in (("swallow", "forward"), ("input_", "input"), ("output_", "output"))
+        )
+        _run(*self.inside(self.hub, "nft", "-f", "-"), text=f"add table inet path\n{chains}")
 
-    def _address(self):
-        hub_ports = ("bridge", "bridge") if self._flat else ("left", "right")
-        for host, port in ((self.left, hub_ports[0]), (self.right, hub_ports[1])):
-            subnet, subnet6 = host.address.rsplit(".", 1)[0], host.address6.rsplit("::", 1)[0]
-            if self._ipv4:
-                self._give(host, "eth0", f"{host.address}/24")
-                if not (self._flat and host is self.right):
-                    self._give(self.hub, port, f"{subnet}.1/24")
-                _run("ip", "-n", host.name, "route", "add", "default", "via", f"{subnet}.1")
-            if self._ipv6:
-                self._give(host, "eth0", f"{host.address6}/64", "nodad")
-                self._give(self.hub, port, f"{subnet6}::1/64", "nodad")
-                _run("ip", "-n", host.name, "-6", "route", "add", "default", "via", f"{subnet6}::1")
+    def _hub_addresses(self, host, port):
+        if self._ipv4 and not (self._flat and host is self.right):
+            yield f"addr add {host.address.rsplit('.', 1)[0]}.1/24 dev {port}"
+        if self._ipv6:
+            yield f"addr add {host.address6.rsplit('::', 1)[0]}::1/64 dev {port} nodad"
 
-    def _give(self, host, device, address, *options):
-        _run("ip", "-n", host.name, "addr", "add", address, "dev", device, *options)
+    def _host_addresses(self, host):
+        if self._ipv4:
+            yield f"addr add {host.address}/24 dev eth0"
+            yield f"route add default via {host.address.rsplit('.', 1)[0]}.1"
+        if self._ipv6:
+            yield f"addr add {host.address6}/64 dev eth0 nodad"
+            yield f"route add default via {host.address6.rsplit('::', 1)[0]}::1"
+
+    def _ip(self, host, commands):
+        _run("ip", "-n", host.name, "-batch", "-", text="\n".join(commands) + "\n")
 
     def _sysctl(self, host, *keys):
         writes = "; ".join(f"echo 1 >/proc/sys/{key}" for key in keys)
