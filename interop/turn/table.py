@@ -398,8 +398,9 @@ def pieces(client):
     for byte in first[:-1]:
         client.write(bytes([byte]))
     client.write(first[-1:] + second)
-    allocated, refreshed = client.read(), client.read()
-    check(allocated[8:20] == first[8:20] and refreshed[8:20] == second[8:20], "other answers")
+    # Which is answered first is the server's affair: coturn asks another thread for the key.
+    answered = {client.read()[8:20], client.read()[8:20]}
+    check(answered == {first[8:20], second[8:20]}, "other answers")
 
 
 @row("a stream of nonsense is closed", transports=("tcp",), coturn="it stays open")
