@@ -64,8 +64,10 @@ package final class LiveConnection {
     session = CallSession(configuration: configuration.session, random: configuration.random, at: world.now)
     sessionTimer = world.makeTimer { [unowned self] in advance() }
     eventTimer = world.makeTimer { [unowned self] in deliverEvents() }
-    interfaceTimer = world.makeTimer { [unowned self] in checkInterfaces() }
-    checkInterfaces()
+    interfaceTimer = world.makeTimer { [unowned self] in
+      self.world.listAddresses { [weak self] found in self?.use(found) }
+    }
+    use(world.addresses)
   }
 
   deinit {
@@ -186,9 +188,10 @@ package final class LiveConnection {
   // MARK: Interfaces
 
   /// Opens a socket on each new address, and drops those whose address is gone.
-  private func checkInterfaces() {
+  private func use(_ all: [InterfaceAddress]) {
+    guard !isClosed else { return }
     interfaceTimer.deadline = world.now + Self.interfaceCheckPeriod
-    let found = configuration.interfaces.select(from: world.addresses)
+    let found = configuration.interfaces.select(from: all)
     guard found != addresses else { return }
     addresses = found
     var current: [(interface: LocalInterface, socket: any LiveSocket)] = []

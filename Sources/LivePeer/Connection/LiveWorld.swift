@@ -5,8 +5,11 @@ package import CallCore
 package protocol LiveWorld: AnyObject {
   var now: Instant { get }
 
-  /// The addresses that sockets may be opened on now.
+  /// The addresses that sockets may be opened on now. To ask may take long: not for a call that is up.
   var addresses: [InterfaceAddress] { get }
+
+  /// Tells the addresses, once. The answer may come later.
+  func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void)
 
   /// A timer that is not set. It lives until ``remove(_:)``.
   func makeTimer(_ handler: @escaping () -> Void) -> LoopTimer
@@ -29,6 +32,8 @@ package protocol LiveWorld: AnyObject {
 }
 
 extension LiveWorld {
+  package func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) { answer(addresses) }
+
   /// A world where nobody has such a name.
   package func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void) {}
   package func announce(multicastName name: String, of address: InterfaceAddress) {}

@@ -28,6 +28,7 @@ package final class SocketLoop: LiveWorld {
   private var timers: [LoopTimer] = []
   private var resolver: MulticastResolver?
   private var announcer: MulticastAnnouncer?
+  private var addressLister: AddressLister?
   private var isStopped = false
   private let mailbox = Mailbox()
 
@@ -64,6 +65,12 @@ package final class SocketLoop: LiveWorld {
   // MARK: Timers and sockets
 
   package var addresses: [InterfaceAddress] { InterfaceAddress.all }
+
+  package func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) {
+    let lister = addressLister ?? AddressLister(loop: self)
+    addressLister = lister
+    lister.list(answer)
+  }
 
   package func makeTimer(_ handler: @escaping () -> Void) -> LoopTimer {
     let timer = LoopTimer(handler)

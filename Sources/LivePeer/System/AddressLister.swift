@@ -1,0 +1,63 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// Lists this machine's addresses without holding the loop up.
+///
+/// The kernel keeps `getifaddrs` waiting for as long as anybody adds or removes interfaces, be it in another network
+/// namespace: hundreds of milliseconds on a busy machine, for which a call would be silent. So a thread asks.
+final class AddressLister {
+  private final class Listing: Sendable {
+    let addresses = Mutex<[InterfaceAddress]>([])
+    let finished: Int32 = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+
+    deinit { close(finished) }
+
+    func run() {
+      let all = InterfaceAddress.all
+      addresses.withLock { $0 = all }
+      eventfd_write(finished, 1)
+    }
+  }
+
+  private let listing = Listing()
+  private var waiting: [([InterfaceAddress]) -> Void] = []
+
+  init(loop: SocketLoop) {
+    loop.watch(listing.finished, for: Int16(POLLIN)) { [unowned self] _ in deliver() }
+  }
+
+  /// Answers on the loop's thread, once, and never from within this call.
+  func list(_ answer: @escaping ([InterfaceAddress]) -> Void) {
+    waiting.append(answer)
+    if waiting.count == 1 { start() }
+  }
+
+  private func start() {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(listing)
+    let result = pthread_create(
+      &thread, &attributes,
+      { context in
+        Unmanaged<Listing>.fromOpaque(context!).takeRetainedValue().run()
+        return nil
+      }, context.toOpaque())
+    guard result != 0 else { return }
+    // No thread to be had: a late packet is better than an address that is never noticed.
+    context.release()
+    listing.run()
+  }
+
+  private func deliver() {
+    var count: eventfd_t = 0
+    eventfd_read(listing.finished, &count)
+    let addresses = listing.addresses.withLock { $0 }
+    let answers = waiting
+    waiting = []
+    for answer in answers { answer(addresses) }
+  }
+}
