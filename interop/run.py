@@ -5,6 +5,7 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -32,9 +33,9 @@ CALLSIM = HERE.parent / ".build-release/release/callsim"
 def kinds(callsim):
     peer = str(HERE / "peer")
     return {
-        "chromium": Kind("chromium", (peer, "chromium"), weight=0.45),
-        "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.25),
-        "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.1),
+        "chromium": Kind("chromium", (peer, "chromium"), weight=0.6),
+        "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.3),
+        "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.15),
     }
 
 
@@ -44,8 +45,10 @@ def missing(kind):
         names = (os.environ.get("CHROMIUM", "chromium"), "chromium-browser", "google-chrome")
         return None if any(map(shutil.which, names)) else "chromium is not installed"
     if kind.name == "aiortc":
-        probe = subprocess.run([*kind.command, "--help"], capture_output=True, text=True)
-        return None if probe.returncode == 0 else "aiortc cannot be loaded: " + (probe.stderr.strip().splitlines() or ["?"])[-1]
+        opening = '{"id":1,"method":"open"}\n'
+        probe = subprocess.run(kind.command, input=opening, capture_output=True, text=True, timeout=60)
+        answer = json.loads(probe.stdout.partition("\n")[0] or '{"error":{"message":"aiortc does not start"}}')
+        return answer.get("error", {}).get("message")
     if not os.access(kind.command[0], os.X_OK):
         return f"{kind.command[0]} is not built"
     return None
@@ -177,7 +180,7 @@ def main():
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
     parser.add_argument("--keep", action="store_true", help="keep logs, recordings and captures of every case")
     parser.add_argument("--capacity", type=float, default=os.cpu_count() * 1.5, metavar="N",
-                        help="how much may go on at once; a call with Chromium is 0.55 (default: %(default)g)")  # fmt: skip
+                        help="how much may go on at once; a call with Chromium is 0.75 (default: %(default)g)")  # fmt: skip
     parser.add_argument("--retries", type=int, default=0, metavar="N",
                         help="give a failed case so many further attempts, and say so (default: %(default)d)")  # fmt: skip
     parser.add_argument("--callsim", type=Path, default=CALLSIM, help="the program (default: %(default)s)")

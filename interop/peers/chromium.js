@@ -42,6 +42,7 @@ const peer = {
   context: null,
   source: null, // the stream that every audio track is taken from
   recorder: null,
+  heard: new Map(), // id of a remote track → the node that hands it to the recorder
   tracks: new Map(), // name → { sender, track }
   created: 0,
   watched: new WeakSet(), // transports whose events are reported
@@ -124,10 +125,15 @@ const peer = {
   play(track) {
     const stream = new MediaStream([track]);
     const element = document.createElement(track.kind);
-    Object.assign(element, { autoplay: true, muted: true, srcObject: stream });
+    Object.assign(element, { autoplay: true, srcObject: stream });
     element.play().catch(() => {});
     document.body.append(element);
-    if (track.kind === "audio" && peer.recorder) peer.context.createMediaStreamSource(stream).connect(peer.recorder);
+    if (track.kind !== "audio" || !peer.recorder) return;
+    // A track that comes again, after its sender had stopped, must not be heard twice.
+    peer.heard.get(track.id)?.disconnect();
+    const source = peer.context.createMediaStreamSource(stream);
+    source.connect(peer.recorder);
+    peer.heard.set(track.id, source);
   },
 
   watchTransports() {
@@ -194,6 +200,11 @@ const peer = {
 
   async setEnabled({ track: name, enabled }) {
     peer.named(name).track.enabled = enabled;
+  },
+
+  async setDirection({ track: name, direction }) {
+    const { sender } = peer.named(name);
+    peer.pc.getTransceivers().find((transceiver) => transceiver.sender === sender).direction = direction;
   },
 
   async createOffer({ iceRestart = false }) {

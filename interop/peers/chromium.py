@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from . import wav
-from .protocol import Peer, PeerError, now, required
+from .protocol import Peer, PeerError, not_supported, now, required
 
 # AudioWorklet wants a secure context; this one is served by us and never looked up.
 PAGE = "https://peer.invalid/"
@@ -49,7 +49,7 @@ def program():
     for name in (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
         if name and shutil.which(name):
             return shutil.which(name)
-    raise PeerError("NotFoundError", "there is no chromium on this machine")
+    raise not_supported("there is no chromium on this machine")
 
 
 class DevTools:
@@ -283,8 +283,8 @@ def _forwarded(method):
 
 # Everything else is the page's own RTCPeerConnection.
 for _method in (
-    "removeTrack", "setEnabled", "createOffer", "createAnswer", "setLocalDescription", "setRemoteDescription",
-    "addIceCandidate", "restartIce", "close",
+    "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer", "setLocalDescription",
+    "setRemoteDescription", "addIceCandidate", "restartIce", "close",
 ):  # fmt: skip
     setattr(ChromiumPeer, _method, _forwarded(_method))
 

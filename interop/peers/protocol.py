@@ -8,8 +8,8 @@ import time
 import traceback
 
 METHODS = (
-    "open", "addTrack", "removeTrack", "setEnabled", "createOffer", "createAnswer", "setLocalDescription",
-    "setRemoteDescription", "addIceCandidate", "restartIce", "getStats", "close",
+    "open", "addTrack", "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer",
+    "setLocalDescription", "setRemoteDescription", "addIceCandidate", "restartIce", "getStats", "close",
 )  # fmt: skip
 
 # A description with every candidate of a multi-homed machine is a long line.
@@ -123,6 +123,17 @@ class Peer:
             sys.stdout.flush()
         except BrokenPipeError:
             self._finished.set()
+
+
+class MissingPeer(Peer):
+    """In place of a stack that this machine has not: whoever opens it is told why, and skips what it was wanted for."""
+
+    def __init__(self, reason):
+        super().__init__()
+        self._reason = reason
+
+    async def open(self, parameters):
+        raise not_supported(self._reason)
 
 
 def required(parameters, name):

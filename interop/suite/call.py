@@ -154,7 +154,7 @@ class Call:
     async def listen(self, seconds=2.5, settle=0.8, sides=None, share=0.85, steps=True):
         """Both hear the other's melody, from now on: its notes in their order, as loud as they were sent, no gap."""
         await asyncio.sleep(settle)
-        marks = {peer: peer.mark() for peer in sides or self.peers}
+        marks = {peer: peer.mark() for peer in (self.peers if sides is None else sides)}
         await asyncio.sleep(seconds)
         for peer, mark in marks.items():
             heard = mark.heard(until=mark.peer.mark())
@@ -196,12 +196,18 @@ class Call:
         raise Failed(f"{peer} to hear the other again within {within:g} s", f"it heard {mark.heard().describe()}")
 
     async def until_silent(self, peer, within=3.0, length=0.4):
-        """Waits until a peer has heard nothing for a while. Returns when that began, in seconds from now."""
+        """Waits until a peer has heard nothing for a while: it records silence, or, with nothing to play, no more.
+        Returns when that began, in seconds from now."""
         mark = peer.mark()
         deadline = time.monotonic() + within
+        grew, recorded = time.monotonic(), mark.recorded
         while time.monotonic() < deadline:
             await asyncio.sleep(0.1)
+            if sound.length(peer.recording) > recorded:
+                grew, recorded = time.monotonic(), sound.length(peer.recording)
             heard = mark.heard()
+            if time.monotonic() - grew >= length + 0.2:
+                return heard.seconds
             frames = int(length * 50)
             if len(heard.frames) >= frames and all(frame.level < -45 for frame in heard.frames[-frames:]):
                 return (len(heard.frames) - frames) * 0.02
