@@ -1,6 +1,7 @@
 """What must not work: wrong certificates, descriptions that make no sense, packets from nobody."""
 
 import asyncio
+import os
 import sys
 
 from .. import sdp
@@ -138,21 +139,41 @@ async def foreign_answer(call):
     await call.listen(1.0)
 
 
-@case("no common codec", offers=(THEIRS,), peers=("chromium", "aiortc"))
+async def _ended_by(call, offer):
+    """What the program that makes one call says of an offer, and its exit code."""
+    place = call.folder / "offer.sdp"
+    place.write_bytes(offer.encode())
+    command = call.network.inside(
+        call.ours.host, os.environ["CALLSIM"], "live", "--answer", "--json", "--play", "silence",
+        "--remote-description", str(place), "--local-description", str(call.folder / "answer.sdp"),
+    )  # fmt: skip
+    program = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    said, _ = await asyncio.wait_for(program.communicate(), 20)
+    return (said.decode().strip().splitlines() or [""])[-1], program.returncode
+
+
+@case("no common codec", peers=("chromium", "aiortc"))
 async def no_common_codec(call):
-    """They offer nothing but G.722: we refuse the section, or the offer, and do not fall over."""
+    """One side has nothing but G.722: we refuse the offer, or the answer, and live on; a program for one call ends."""
     await call.open()
-    offer = await call.theirs.request("createOffer")
-    await call.theirs.request("setLocalDescription", **offer)
-    only = sdp.only_payloads(offer["sdp"], "audio", ["9"])
-    try:
-        await call.ours.request("setRemoteDescription", type="offer", sdp=only)
-        answer = await call.ours.request("createAnswer")
-        lines = sdp.media_lines(answer["sdp"])
-        expect(all(port == 0 for _, port, _ in lines), "the section refused with port 0", f"the answer has {lines}")
-        call.measured["refused by"] = "port 0"
-    except ProtocolError as error:
-        call.measured["refused by"] = f"{error.method}, {error.name}"
+    offer = await call.offerer.request("createOffer")
+    await call.offerer.request("setLocalDescription", **offer)
+    if call.offerer is call.theirs:
+        only = sdp.only_payloads(offer["sdp"], "audio", ["9"])
+        error = await _refused(call.ours, "setRemoteDescription", type="offer", sdp=only)
+        error = error or await _refused(call.ours, "createAnswer")
+        end, status = await _ended_by(call, only)
+        expect('"codec-mismatch"' in end and status == 1, "callsim live to end with codec-mismatch and status 1",
+               f"it ended with {status} and said {end!r}")  # fmt: skip
+    else:
+        await call.theirs.request("setRemoteDescription", **offer)
+        answer = (await call.theirs.request("createAnswer"))["sdp"]
+        only = sdp.only_payloads(answer, "audio", ["9"])
+        error = await _refused(call.ours, "setRemoteDescription", type="answer", sdp=only)
+    expect(error and "codec" in error.message, "an error that names the codec", f"it was {error}")
+    call.measured["refused by"] = f"{error.method}, {error.name}"
     expect((await call.ours.request("getStats")).get("stats") is not None, "ours to live on", "it gives no statistics")
 
 
