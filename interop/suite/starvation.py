@@ -8,7 +8,7 @@ import os
 
 # A wait that leaves a gap in what is heard: jitter buffers hold 60 to 100 ms.
 LONG = 0.12
-_PERIOD = 0.25
+_PERIOD = 0.5
 
 
 def _threads(process):
