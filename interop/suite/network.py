@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 _INSIDE = "CALLSIM_INTEROP_INSIDE"
@@ -71,6 +72,7 @@ class Network:
         # The kernel lets one change interfaces at a time, and whoever sets a key of theirs meanwhile spins.
         async with self._building:
             await asyncio.to_thread(self._build)
+        await asyncio.to_thread(self._await_links)
         return self
 
     async def __aexit__(self, *_):
@@ -101,11 +103,17 @@ class Network:
         for host in (self.left, self.right):
             self._ip(host, ["link set lo up", "link set eth0 up", *self._host_addresses(host)])
         self._sysctl(self.hub, "net/ipv4/ip_forward", *(["net/ipv6/conf/all/forwarding"] if self._ipv6 else []))
-        chains = "".join(
-            f"add chain inet path {name} {{ type filter hook {hook} priority 0; }}\n"
-            for name, hook in (("swallow", "forward"), ("input_", "input"), ("output_", "output"))
-        )
-        _run(*self.inside(self.hub, "nft", "-f", "-"), text=f"add table inet path\n{chains}")
+        chain = "add chain inet path swallow { type filter hook forward priority 0; }"
+        _run(*self.inside(self.hub, "nft", "-f", "-"), text=f"add table inet path\n{chain}\n")
+
+    def _await_links(self, within=5.0):
+        """A link that was set up swallows packets until the kernel has noticed that its other end is up."""
+        deadline = time.monotonic() + within
+        for host, device in ((self.left, "eth0"), (self.hub, "left"), (self.hub, "right"), (self.right, "eth0")):
+            while "state UP" not in _run("ip", "-n", host.name, "link", "show", device):
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"{device} of {host.name} did not come up within {within:g} s")
+                time.sleep(0.01)
 
     def _hub_addresses(self, host, port):
         if self._ipv4 and not (self._flat and host is self.right):
@@ -135,11 +143,6 @@ class Network:
     async def swallow(self, rule="drop"):
         """From now on the hub forwards nothing that the rule matches, and says nothing about it."""
         await asyncio.to_thread(_run, *self.inside(self.hub, "nft", f"add rule inet path swallow {rule}"))
-
-    async def swallow_everything(self):
-        """The hub goes deaf and dumb, its own servers included."""
-        for chain in ("swallow", "input_", "output_"):
-            await asyncio.to_thread(_run, *self.inside(self.hub, "nft", f"add rule inet path {chain} drop"))
 
     async def restore(self):
         await asyncio.to_thread(_run, *self.inside(self.hub, "nft", "flush table inet path"))

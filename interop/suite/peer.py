@@ -27,7 +27,7 @@ class Kind:
 
     name: str
     command: tuple
-    # How many calls of this kind a core carries beside each other, as parts of one.
+    # The share of a core that it may take, its start included.
     weight: float = 0.2
 
 
@@ -71,7 +71,6 @@ class Peer:
         self.agent = kind.name
         self.trail = []
         self.states = {}
-        self.marks = []
         self._network, self.began = network, began
         self._number = 0
         self._pending = {}
@@ -185,20 +184,10 @@ class Peer:
                     await asyncio.wait_for(self._changed.wait(), min(remaining, 0.25))
         return self.clock
 
-    async def until_state(self, machine, *wanted, within=10.0, since=None):
-        """Waits for a state, or for its having been entered since a mark."""
-
-        def holds(peer):
-            return peer.states.get(machine) in wanted or bool(since and since.entered(machine, *wanted))
-
-        return await self.until(holds, f"{machine} {' or '.join(wanted)}", within)
-
-    def entered(self, machine, *wanted):
-        """When a state was first entered, on the case's clock."""
-        for event in self.trail:
-            if _STATES.get(event.name) == machine and event.members["state"] in wanted:
-                return event.time
-        return None
+    async def until_state(self, machine, *wanted, within=10.0):
+        return await self.until(
+            lambda peer: peer.states.get(machine) in wanted, f"{machine} {' or '.join(wanted)}", within
+        )
 
     async def stats(self, kind=None):
         stats = (await self.request("getStats"))["stats"]
