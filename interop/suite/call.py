@@ -151,7 +151,7 @@ class Call:
 
     # What is heard
 
-    async def listen(self, seconds=2.5, settle=0.8, sides=None, share=0.85, steps=True):
+    async def listen(self, seconds=2.0, settle=0.8, sides=None, share=0.85, steps=True):
         """Both hear the other's melody, from now on: its notes in their order, as loud as they were sent, no gap."""
         await asyncio.sleep(settle)
         marks = {peer: peer.mark() for peer in (self.peers if sides is None else sides)}

@@ -30,7 +30,7 @@ async def wrong_fingerprint(call):
         await call.open()
         await call.negotiate()
         await call.ours.until_state("connection", "failed", within=8)
-        await asyncio.sleep(2.0)
+        await asyncio.sleep(1.0)
         await capture.end()
     expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
     media = await _media_of_ours(call, capture)
