@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [12.3, 12.9, 13.7, 14.6])
-  func `a blackhole disconnects after 5 to 7.5 s and fails after 15 to 17.5 s`(fault: Double) throws {
+  func `a blackhole disconnects after 5 to 7.7 s and fails after 15 to 17.7 s`(fault: Double) throws {
     let network = try connected()
     network.run(until: at(fault))
     network.isBlocked = { _, _ in true }
@@ -24,8 +24,8 @@ import Testing
       #expect(peer.states == [.checking, .completed, .disconnected, .failed])
       let disconnected = try #require(peer.entered(.disconnected))
       let failed = try #require(peer.entered(.failed))
-      #expect(disconnected >= at(fault + 5) && disconnected <= at(fault + 7.5))
-      #expect(failed >= at(fault + 15) && failed <= at(fault + 17.5))
+      #expect(disconnected >= at(fault + 5) && disconnected <= at(fault + 7.7))
+      #expect(failed >= at(fault + 15) && failed <= at(fault + 17.7))
     }
   }
 
@@ -136,6 +136,6 @@ import Testing
       network.alice.agent.markReceived(on: path, at: network.now)
     }
     let disconnected = try #require(network.alice.entered(.disconnected))
-    #expect(disconnected >= fault + .seconds(5) && disconnected <= fault + .milliseconds(7_500))
+    #expect(disconnected >= fault + .seconds(5) && disconnected <= fault + .milliseconds(7_700))
   }
 }

@@ -19,27 +19,27 @@ public struct ICESettings: Hashable, Sendable {
 
   // MARK: Checks
 
-  /// Ta: the least time between two checks while no pair is selected (RFC 8445 section 14.2).
+  /// Ta: the least time between two checks while no pair is selected (RFC 8445 section 14.2). There is no RTO: a check
+  /// is not repeated, its pair is checked anew when all others had their turn.
   public var checkPacing = Interval.milliseconds(50)
-  /// The least RTO: how soon an unanswered check is repeated (RFC 8445 section 14.3).
-  public var minimumRetransmissionTimeout = Interval.milliseconds(500)
   /// How long a response is still accepted after its request.
   public var responseTimeout = Interval.seconds(60)
-  /// How long the controlling agent waits for a better pair after the first one worked.
-  public var nominationSettleTime = Interval.milliseconds(200)
-  /// How long a better pair must have worked before it replaces a selected one that works.
+  /// How long the selected pair must not have been receiving before one that does replaces it.
   public var switchDelay = Interval.seconds(1)
 
   // MARK: Cadence once a pair is selected
+  //
+  // libwebrtc means 48, 480, 900 and 2500 ms. It looks every 48 or 250 ms whether a check is due, and Chromium runs its
+  // timers in steps of 1/64 s, so that a check goes out every 4, 34, 68 or 170 steps.
 
-  /// Between checks while the selected pair is not writable or not receiving.
-  public var weakPingInterval = Interval.milliseconds(48)
-  /// Between checks of one pair that works but is not yet selected, or is a backup whose check went unanswered.
-  public var strongPingInterval = Interval.milliseconds(480)
+  /// Between checks while the selected pair is not writable or not receiving, and between the first checks of a pair.
+  public var weakPingInterval = Interval.microseconds(62_500)
+  /// Between checks otherwise, whatever pair they are for; the pair in use goes first when it is due.
+  public var strongPingInterval = Interval.microseconds(531_250)
   /// Between checks of the selected pair while its round trip is settled and no response is missing.
-  public var stablePingInterval = Interval.milliseconds(2_500)
+  public var stablePingInterval = Interval.microseconds(2_656_250)
   /// Between checks of the selected pair otherwise.
-  public var stabilizingPingInterval = Interval.milliseconds(900)
+  public var stabilizingPingInterval = Interval.microseconds(1_062_500)
   /// Between checks of a pair that works and is not selected.
   public var backupPingInterval = Interval.seconds(25)
   /// How many first checks of a pair go out at the weak interval.

@@ -32,7 +32,10 @@ import Testing
 
   @Test func `16 - after a suspension checks leave one at a time`() throws {
     try proves(.overdueChecksSentAtOnce) { claims in
-      let network = TestNetwork()
+      var settings = ICESettings()
+      // Checks alone keep the pair receiving until nobody runs.
+      settings.receivingTimeout = .seconds(4)
+      let network = TestNetwork(settings: settings)
       try network.addHost(network.alice, "192.0.2.1:5000")
       for index in 0..<8 { try network.addHost(network.bob, "192.0.2.2:\(6_000 + index)") }
       try network.signalAll()

@@ -40,14 +40,14 @@ extension ICEAgent {
   /// Removes every candidate of a socket that is gone, and the pairs that used it.
   public mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
-    let selected = selectedPair?.id
+    let selected = selectedPair
     for g in generations.indices {
       if !Defect.withdrawnCandidateNotReadded.isPlanted { generations[g].localCandidates.removeAll { $0.base == base } }
       let withdrawsActive = generations[g].checklist.pairs.contains { $0.base == base && $0.isActive }
-      if withdrawsActive { pathsWithdrawnAt = self.now }
+      if withdrawsActive { noteWithdrawal(ofRelay: selected?.base == base && selected?.local.type == .relay) }
       removePairs(in: g) { $0.base == base }
     }
-    if let selected, locate(selected) == nil { events.append(.selectedPairChanged(selectedPair)) }
+    if let selected, locate(selected.id) == nil { events.append(.selectedPairChanged(selectedPair)) }
     settle()
   }
 

@@ -11,6 +11,7 @@ extension ICEAgent {
     sendCheck(g, index)
     let allowed = Defect.overdueChecksSentAtOnce.isPlanted ? nextCheckAt : now
     nextCheckAt = allowed + (hasSelected ? settings.weakPingInterval : settings.checkPacing)
+    nextUnhurriedCheckAt = hasSelected ? allowed + settings.strongPingInterval : nextCheckAt
   }
 
   private mutating func nextCheck() -> (g: Int, id: ICECandidatePair.ID)? {
@@ -43,7 +44,16 @@ extension ICEAgent {
   }
 
   private func isDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Bool {
-    checkDue(pair, in: g, weakFrom).map { $0 <= now } ?? false
+    pacedCheckDue(pair, in: g, weakFrom).map { $0 <= now } ?? false
+  }
+
+  /// When a pair may have its next check: while the selected pair does well, all pairs share one slow pace, and only
+  /// the first checks of a pair and a nomination go faster.
+  func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Instant? {
+    guard let due = checkDue(pair, in: g, weakFrom) else { return nil }
+    let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == generations[g].nominating
+    let unhurried = isHurried ? nextCheckAt : min(nextUnhurriedCheckAt, max(nextCheckAt, weakFrom ?? nextCheckAt))
+    return max(due, unhurried)
   }
 
   /// From when on checks go at the weak interval: nil before the first selection, the past when the selected pair is in
@@ -66,7 +76,7 @@ extension ICEAgent {
     let isNominating = pair.id == generations[g].nominating
     switch pair.reachability {
     case .timedOut: return nil
-    case .unknown: return last + retransmissionTimeout
+    case .unknown: return last + settings.weakPingInterval
     case .unreliable:
       return last + (isSelected || isNominating ? settings.weakPingInterval : settings.strongPingInterval)
     case .writable:
@@ -84,11 +94,6 @@ extension ICEAgent {
     }
     guard hasSelected else { return last + settings.strongPingInterval }
     return max((pair.lastResponseAt ?? last) + settings.backupPingInterval, last + settings.strongPingInterval)
-  }
-
-  /// RFC 8445 section 14.3.
-  private var retransmissionTimeout: Interval {
-    max(settings.minimumRetransmissionTimeout, settings.checkPacing * Int64(current.checklist.undecidedCount))
   }
 
   // MARK: Sending

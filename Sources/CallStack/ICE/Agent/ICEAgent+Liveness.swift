@@ -19,10 +19,7 @@ extension ICEAgent {
       let pair = generations[g].checklist.pairs[index]
       guard let deadline = reachabilityDeadline(pair), deadline <= now else { return }
       if pair.isWritable {
-        generations[g].checklist.update(index) {
-          $0.reachability = .unreliable
-          $0.writableSince = nil
-        }
+        generations[g].checklist.update(index) { $0.reachability = .unreliable }
       } else {
         generations[g].checklist.update(index) {
           $0.reachability = .timedOut
@@ -100,6 +97,18 @@ extension ICEAgent {
   /// When an agent whose working paths were withdrawn gives up.
   var withdrawalDeadline: Instant? { pathsWithdrawnAt.map { $0 + settings.inactiveTimeout } }
 
+  /// As in libwebrtc the end of the relay in use disconnects at once, and an interface that is gone is missed like
+  /// silence: the app may have another path before anybody hears of it.
+  mutating func noteWithdrawal(ofRelay isRelay: Bool) {
+    pathsWithdrawnAt = now
+    withdrawalNoticedAt = isRelay ? now : withdrawalNoticedAt ?? now + settings.unwritableTimeout
+  }
+
+  mutating func forgetWithdrawal() {
+    pathsWithdrawnAt = nil
+    withdrawalNoticedAt = nil
+  }
+
   // MARK: Wake
 
   func nextWake() -> Wake {
@@ -111,7 +120,7 @@ extension ICEAgent {
     for g in generations.indices {
       for pair in generations[g].checklist.pairs {
         if !settings.isLite {
-          consider(checkDue(pair, in: g, weakFrom).map { max($0, nextCheckAt) }, .check)
+          consider(pacedCheckDue(pair, in: g, weakFrom), .check)
         }
         consider(reachabilityDeadline(pair), .liveness)
         consider(deathDeadline(pair, in: g), .liveness)
@@ -124,7 +133,11 @@ extension ICEAgent {
     }
     consider(keepaliveDue, .keepalive)
     if connectionState == .new { consider(noPairsDeadline, .liveness) }
-    if connectionState == .disconnected || connectionState == .checking { consider(withdrawalDeadline, .liveness) }
+    switch connectionState {
+    case .connected, .completed: consider(withdrawalNoticedAt, .liveness)
+    case .disconnected, .checking: consider(withdrawalDeadline, .liveness)
+    case .new, .failed, .closed: break
+    }
     return wake
   }
 }

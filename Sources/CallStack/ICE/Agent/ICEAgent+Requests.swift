@@ -140,10 +140,9 @@ extension ICEAgent {
 
   /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
   private mutating func acceptAsLite(_ index: Int) {
-    current.checklist.update(index) { [now] pair in
-      pair.state = .succeeded
-      if pair.reachability != .writable { pair.writableSince = now }
-      pair.reachability = .writable
+    current.checklist.update(index) {
+      $0.state = .succeeded
+      $0.reachability = .writable
     }
     considerNomination(of: index)
   }

@@ -91,14 +91,12 @@ extension ICEAgent {
       pair.lastReceivedAt = now
       pair.unanswered.clear()
       pair.roundTrip.add(roundTrip)
-      if !pair.isWritable { pair.writableSince = now }
       pair.reachability = .writable
       pair.state = .succeeded
     }
     events.append(.checkSucceeded(check.pair, roundTripTime: roundTrip))
     generations[g].checklist.unfreeze(like: generations[g].checklist.pairs[index])
     guard g == 0 else { return }
-    if current.firstValidAt == nil { current.firstValidAt = now }
     learnLocal(mapped, index)
     // Learning may have moved the pair to another rank.
     guard let index = current.checklist.index(of: check.pair) else { return }

@@ -17,26 +17,17 @@ extension ICEAgent {
     current.checklist.trigger(best.id)
   }
 
-  /// When the best valid pair is to be nominated, or nil when it is not, as things stand.
+  /// When the best valid pair is to be nominated, or nil when it is not, as things stand: like libwebrtc, at once, and
+  /// again when a better one works.
   func nominationDue(of best: ICECandidatePair) -> Instant? {
-    guard let selected = current.selectedPair else {
-      // The first time, better pairs get a moment; after a loss there is no time for that.
-      guard !hasLostSelection else { return now }
-      let canImprove = current.checklist.pairs.contains {
-        $0.reachability == .unknown && $0.state != .failed && $0.priority > best.priority
-      }
-      return canImprove ? (current.firstValidAt ?? now) + settings.nominationSettleTime : now
-    }
+    guard let selected = current.selectedPair else { return now }
     guard best.id != selected.id else { return nil }
     guard selected.isWritable else { return now }
     if !isReceiving(selected), isReceiving(best) {
       return (selected.lastReceivedAt ?? selected.createdAt) + settings.receivingTimeout + settings.switchDelay
     }
-    guard best.priority > selected.priority, !Self.areEqualRelays(best, selected) else { return nil }
-    return (best.writableSince ?? now) + settings.switchDelay
+    return best.priority > selected.priority && !Self.areEqualRelays(best, selected) ? now : nil
   }
-
-  private var hasLostSelection: Bool { hasSelected && generations.count == 1 }
 
   /// The best pair that works: one that receives first, then by priority, and among equal relays by round trip.
   var bestValidPair: ICECandidatePair? {

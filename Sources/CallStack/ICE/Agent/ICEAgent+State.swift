@@ -8,22 +8,32 @@ extension ICEAgent {
     let live = current.checklist.pairs + carrying
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
     guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
-    pathsWithdrawnAt = nil
     let works = live.contains(where: \.isWritable)
-    if hasConnected {
-      setState(works ? (isComplete ? .completed : .connected) : .disconnected)
-    } else {
-      setState(.checking)
+    if works { forgetWithdrawal() }
+    guard hasConnected else { return setState(.checking) }
+    if works {
+      setState(isComplete ? .completed : .connected)
+    } else if !isWithdrawalUnnoticed {
+      setState(.disconnected)
     }
+  }
+
+  /// Whether the paths went so recently that it does not count yet.
+  private var isWithdrawalUnnoticed: Bool {
+    guard let noticed = withdrawalNoticedAt, connectionState == .connected || connectionState == .completed else {
+      return false
+    }
+    return now < noticed
   }
 
   private mutating func updateStateWithoutPairs() {
     if Defect.endOfCandidatesAwaited.isPlanted, current.remoteCandidatesEndedAt == nil { return }
+    if isWithdrawalUnnoticed { return }
     // A device between two networks has lost its paths, not its call: it gets as long as a silent path.
     if let deadline = withdrawalDeadline, now < deadline, connectionState != .failed {
       return setState(hasConnected ? .disconnected : .checking)
     }
-    pathsWithdrawnAt = nil
+    forgetWithdrawal()
     let hasHadPairs = generations.contains(where: \.hasHadPairs)
     if hasHadPairs || noPairsDeadline.map({ $0 <= now }) ?? false { setState(.failed) }
   }

@@ -26,13 +26,16 @@ public struct ICEAgent: ~Copyable, SansIO {
   var tieBreaker: UInt64
   var random: RandomStream
   var now: Instant
-  /// When pacing allows the next check.
+  /// When pacing allows the next check, and the next one that nothing hurries.
   var nextCheckAt: Instant
+  var nextUnhurriedCheckAt: Instant
   /// Whether a selected pair has ever worked, or has since a restart from a broken state.
   var hasConnected = false
   var hasSelected = false
   /// When a working pair went with its socket or relay, and not by silence.
   var pathsWithdrawnAt: Instant?
+  /// When that makes it disconnected.
+  var withdrawalNoticedAt: Instant?
   var nextPairNumber: UInt32 = 1
   var nextReflexiveNumber = 1
   var transactions: [CheckTransaction] = []
@@ -50,6 +53,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     self.random = random
     self.now = now
     nextCheckAt = now
+    nextUnhurriedCheckAt = now
   }
 
   // MARK: Reading

@@ -38,8 +38,6 @@ struct ICEGeneration {
   var selected: ICECandidatePair.ID?
   /// The pair that the controlling agent is nominating.
   var nominating: ICECandidatePair.ID?
-  /// When a first pair worked: the better ones get a moment longer.
-  var firstValidAt: Instant?
   /// Paths whose consent ended: never sent on again with these credentials (RFC 7675 section 5.1).
   var revoked: [Path] = []
 

@@ -84,7 +84,4 @@ struct Checklist {
       pairs[index].state = .waiting
     }
   }
-
-  /// How many pairs share the pacing: N of the RTO formula (RFC 8445 section 14.3).
-  var undecidedCount: Int { pairs.count { $0.state == .waiting || $0.state == .inProgress } }
 }

@@ -48,8 +48,6 @@ public struct ICECandidatePair: Sendable {
   var lastResponseAt: Instant?
   var lastReceivedAt: Instant?
   var lastSentAt: Instant?
-  /// When the pair last became writable.
-  var writableSince: Instant?
   /// When the peer last asked for this pair with USE-CANDIDATE.
   var nominationReceivedAt: Instant?
   /// The interval until the next consent check, drawn anew for each.
