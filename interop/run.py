@@ -33,7 +33,7 @@ CALLSIM = HERE.parent / ".build-release/release/callsim"
 def kinds(callsim):
     peer = str(HERE / "peer")
     return {
-        "chromium": Kind("chromium", (peer, "chromium"), weight=0.45),
+        "chromium": Kind("chromium", (peer, "chromium"), weight=0.6),
         "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.3),
         "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.15),
     }
@@ -180,7 +180,7 @@ def main():
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
     parser.add_argument("--keep", action="store_true", help="keep logs, recordings and captures of every case")
     parser.add_argument("--capacity", type=float, default=os.cpu_count() * 1.5, metavar="N",
-                        help="how much may go on at once; a call with Chromium is 0.6 (default: %(default)g)")  # fmt: skip
+                        help="how much may go on at once; a call with Chromium is 0.75 (default: %(default)g)")  # fmt: skip
     parser.add_argument("--retries", type=int, default=0, metavar="N",
                         help="give a failed case so many further attempts, and say so (default: %(default)d)")  # fmt: skip
     parser.add_argument("--callsim", type=Path, default=CALLSIM, help="the program (default: %(default)s)")
