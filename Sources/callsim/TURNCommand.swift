@@ -79,16 +79,19 @@ struct TURNCommand: ParsableCommand {
   var deny: [IPPrefix] = []
 
   func run() throws {
+    signal(SIGPIPE, SIG_IGN)
     let configuration = try configuration()
     let loop = SocketLoop()
     let server = TURNSocketServer(configuration: configuration, random: .system, loop: loop)
+    var served: [Endpoint] = []
     do throws(SystemError) {
-      for endpoint in endpoints { try server.listen(on: endpoint) }
+      for endpoint in endpoints { served.append(try server.listen(on: endpoint)) }
+      for relay in configuration.relays { try Self.probe(relay.address, loop) }
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
     }
     server.onEvent = { Output.text(Self.line(for: $0)) }
-    for endpoint in endpoints { Output.text("listening on \(endpoint), UDP and TCP\n") }
+    for endpoint in served { Output.text("listening on \(endpoint), UDP and TCP\n") }
     withExtendedLifetime(SignalWatch([SIGINT, SIGTERM], on: loop) { loop.stop() }) { loop.run() }
     Output.text(Self.summary(server.counters))
   }
@@ -100,20 +103,66 @@ struct TURNCommand: ParsableCommand {
     ]
   }
 
-  private func configuration() throws -> TURNServer.Configuration {
+  /// Says at the start that relays cannot be opened at an address, not to every client.
+  private static func probe(_ address: IPAddress, _ loop: SocketLoop) throws(SystemError) {
+    let known = loop.addresses.first { $0.address == address }
+    let place = InterfaceAddress(name: known?.name ?? "", address: address, index: known?.index ?? 0)
+    try loop.openSocket(on: place, ports: 0...0) { _, _ in }.close()
+  }
+
+  private func checkAddresses(relays: [IPAddress]) throws {
     guard !listen.isEmpty else { throw UsageProblem(message: "say where to serve: --listen IP:PORT") }
-    guard !user.isEmpty || secret != nil else {
-      throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
+    if let twice = Self.repeated(listen.filter { $0.port != 0 }) {
+      throw UsageProblem(message: "--listen names \(twice) twice")
     }
-    let relays = relayIp.isEmpty ? listen.map(\.address) : relayIp
     if let wildcard = relays.first(where: { $0 == .anyIPv4 || $0 == .anyIPv6 }) {
       throw UsageProblem(message: "\(wildcard) is no address that peers can send to: name one with --relay-ip")
     }
-    if let alternate, let first = listen.first,
-      alternate.address == first.address || alternate.port == first.port
-    {
+    // A client that asks for no family is given IPv4 (RFC 8656 section 7.2); few ask for another than their own.
+    if let lonely = listen.first(where: { place in
+      !relays.contains { $0.isIPv6 == place.address.isIPv6 }
+    }) {
+      let family = lonely.address.isIPv6 ? "IPv6" : "IPv4"
+      throw UsageProblem(
+        message: "there is no \(family) relay for the clients of \(lonely): name an \(family) address with --relay-ip")
+    }
+    guard let alternate, let first = listen.first else { return }
+    guard first.port != 0, alternate.port != 0 else {
+      throw UsageProblem(message: "--alternate needs ports that are named, here and in --listen, not 0")
+    }
+    if alternate.address == first.address || alternate.port == first.port {
       throw UsageProblem(message: "\(alternate) shares its address or its port with \(first): both must differ")
     }
+  }
+
+  private func checkUsers() throws {
+    guard !user.isEmpty || secret != nil else {
+      throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
+    }
+    if secret == "" { throw UsageProblem(message: "--secret is empty: anybody could come in") }
+    if let twice = Self.repeated(user.map(\.username)) {
+      throw UsageProblem(message: "--user names '\(twice)' twice: one password each")
+    }
+    for (option, count) in [("--user-quota", userQuota), ("--total-quota", totalQuota)] {
+      if let count, count < 1 { throw UsageProblem(message: "\(option) takes at least 1, not \(count)") }
+    }
+    let lifetimes = [
+      ("--nonce-lifetime", nonceLifetime), ("--permission-lifetime", permissionLifetime),
+      ("--channel-lifetime", channelLifetime),
+    ]
+    for (option, seconds) in lifetimes where seconds < 1 {
+      throw UsageProblem(message: "\(option) takes at least a second")
+    }
+  }
+
+  private static func repeated<Value: Equatable>(_ values: [Value]) -> Value? {
+    values.indices.first { values[..<$0].contains(values[$0]) }.map { values[$0] }
+  }
+
+  private func configuration() throws -> TURNServer.Configuration {
+    let relays = relayIp.isEmpty ? listen.map(\.address) : relayIp
+    try checkUsers()
+    try checkAddresses(relays: relays)
     var configuration = TURNServer.Configuration(
       realm: realm,
       credentials: TURNCredentialStore(users: user, sharedSecret: secret, wallClock: SocketLoop().wallClock()),
@@ -169,7 +218,8 @@ private func portRange(_ text: String) -> ClosedRange<UInt16>? {
 extension TURNCredentials {
   /// `name:password`; the password may have colons of its own.
   fileprivate init?(nameAndPassword text: String) {
-    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
+    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, text.index(after: colon) < text.endIndex
+    else { return nil }
     self.init(username: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
   }
 }

@@ -34,15 +34,38 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     buffer.deallocate()
     for timer in [timer, idleTimer] { loop.remove(timer) }
     for connection in streams { connection.stream.close() }
+    // Sockets take their watches off the loop when they go, and this may be the last to hold it: they go first.
+    for (_, socket) in sockets { socket.close() }
+    sockets = []
+    listeners = []
+    streams = []
   }
 
-  /// Serves one address by UDP and TCP.
-  package func listen(on endpoint: Endpoint) throws(SystemError) {
-    try open(endpoint)
-    listeners.append(try StreamListener(at: endpoint, loop: loop) { [unowned self] in accept($0, $1) })
+  /// How often a port that UDP gave is tried for TCP, where somebody may have it.
+  private static var portAttempts: Int { 16 }
+
+  /// Serves one address by UDP and TCP, at the same port; the kernel chooses it where 0 was asked for.
+  ///
+  /// - Returns: where it serves.
+  @discardableResult
+  package func listen(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
+    var attempt = 1
+    while true {
+      let local = try open(endpoint)
+      do throws(SystemError) {
+        listeners.append(try StreamListener(at: local, loop: loop) { [unowned self] in accept($0, $1) })
+        return local
+      } catch {
+        close(local)
+        guard endpoint.port == 0, attempt < Self.portAttempts else { throw error }
+        attempt += 1
+      }
+    }
   }
 
-  func open(_ endpoint: Endpoint) throws(SystemError) {
+  /// - Returns: where the socket is.
+  @discardableResult
+  func open(_ endpoint: Endpoint) throws(SystemError) -> Endpoint {
     let known = loop.addresses.first { $0.address == endpoint.address }
     let address = InterfaceAddress(name: known?.name ?? "", address: endpoint.address, index: known?.index ?? 0)
     let socket = try loop.openSocket(on: address, ports: endpoint.port...endpoint.port) {
@@ -50,7 +73,8 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
       machine.receive(datagram, on: path, at: loop.now)
       drain()
     }
-    sockets.append((endpoint, socket))
+    sockets.append((socket.local, socket))
+    return socket.local
   }
 
   func close(_ endpoint: Endpoint) {

@@ -6,7 +6,8 @@ internal import Glibc
 final class StreamListener {
   let local: Endpoint
   private let descriptor: Int32
-  private unowned let loop: SocketLoop
+  /// Strong: a server goes before its listeners, and may have been the last to hold the loop.
+  private let loop: SocketLoop
   private let accepted: (any LiveStream, Path) -> Void
 
   private static let backlog: Int32 = 64

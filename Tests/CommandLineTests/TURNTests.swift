@@ -1,0 +1,13 @@
+import Foundation
+import Testing
+
+@Suite struct TURNTests {
+  @Test func `a server tells its port, and ends with Ctrl-C as it should`() throws {
+    let outcome = try Program.run(
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b"], interruptedAt: "UDP and TCP\n")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(
+      outcome.output.hasPrefix("listening on 127.0.0.1:") && !outcome.output.hasPrefix("listening on 127.0.0.1:0,"))
+    #expect(outcome.output.contains("0 requests"), "\(outcome.output)")
+  }
+}
