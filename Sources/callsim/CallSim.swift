@@ -1,4 +1,5 @@
 import ArgumentParser
+import Formats
 import Foundation
 import Scenarios
 
@@ -22,23 +23,28 @@ struct CallSim: ParsableCommand {
 @main
 enum Main {
   static func main() {
+    Output.openStandardDescriptors()
     do {
       var command = try CallSim.parseAsRoot()
       try command.run()
+      Output.exit(0)
     } catch let problem as UsageProblem {
       Output.error("error: \(problem.message)\n")
-      exit(ExitStatus.badUsage.rawValue)
+      Output.exit(ExitStatus.badUsage.rawValue)
     } catch let status as ExitCode {
-      exit(status.rawValue)
+      Output.exit(status.rawValue)
+    } catch let error as FileError {
+      Output.error("error: \(error)\n")
+      Output.exit(ExitStatus.inconclusive.rawValue)
     } catch {
       let code = CallSim.exitCode(for: error)
       let text = CallSim.fullMessage(for: error)
       if code.isSuccess {
         Output.text(text + "\n")
-        exit(0)
+        Output.exit(0)
       }
       Output.error(text + "\n")
-      exit(code == .validationFailure ? ExitStatus.badUsage.rawValue : ExitStatus.inconclusive.rawValue)
+      Output.exit(code == .validationFailure ? ExitStatus.badUsage.rawValue : ExitStatus.inconclusive.rawValue)
     }
   }
 }

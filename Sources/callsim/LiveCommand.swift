@@ -1,6 +1,8 @@
 import ArgumentParser
 import CallCore
 import CallSession
+import Formats
+import Foundation
 import LivePeer
 import Scenarios
 
@@ -17,7 +19,7 @@ struct LiveCommand: ParsableCommand {
   @OptionGroup(title: "Sound") var sound: LiveSoundArguments
   @OptionGroup(title: "Network") var network: LiveNetworkArguments
 
-  @Option(help: ArgumentHelp("Hang up so long after the call is up.", valueName: "seconds"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Hang up so long after the call is up.", valueName: "seconds"))
   var duration: Double?
 
   @Flag(help: "Say once a second how the call is, on standard error.")
@@ -34,6 +36,8 @@ struct LiveCommand: ParsableCommand {
   var capture: String?
 
   func run() throws {
+    // A reader that is gone is an error of writing, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
     let mode = try exchange.mode()
     var settings = try sound.settings()
     try network.apply(to: &settings)
@@ -61,24 +65,37 @@ struct LiveCommand: ParsableCommand {
   private func run(_ mode: LiveExchangeArguments.Mode, _ settings: CallSettings) throws {
     switch mode {
     case .stdio:
+      // What the peer protocol's requests say, options do not say as well.
+      let ignored = [("--record", sound.record), ("--keylog", keylog), ("--duration", duration.map { "\($0)" })]
+      if let (option, _) = ignored.first(where: { $0.1 != nil }) {
+        throw UsageProblem(
+          message: "\(option) does not go with --stdio: 'open' of the peer protocol says what is recorded")
+      }
       let program = PeerProgram(
         loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", settings: settings,
         write: { Output.text($0) })
       program.run()
     case .call(let mode):
       let program = LiveProgram(
-        mode, settings, output: { Output.text($0) }, log: { Output.error($0 + "\n") })
+        mode, settings, output: Self.output, log: { Output.error($0 + "\n") })
       let end: CallEnd?
       do {
         end = try program.run()
       } catch {
         throw UsageProblem(message: "\(error)")
       }
-      guard let end else { return }
-      Output.error("\(end)\n")
-      if json { Output.text("{\"end\":\"\(end.code.rawValue)\",\"wasUp\":\(end.wasUp)}\n") }
-      if !end.isOrderly { throw ExitCode(1) }
+      if let end {
+        Output.error("\(end)\n")
+        if json { Output.text("{\"end\":\"\(end.code.rawValue)\",\"wasUp\":\(end.wasUp)}\n") }
+      }
+      if let lost = program.lostOutput, Output.loss == nil { throw lost }
+      if let end, !end.isOrderly { throw ExitCode(1) }
     }
+  }
+
+  private static func output(_ text: String) throws(FileError) {
+    Output.text(text)
+    if let loss = Output.loss { throw loss }
   }
 }
 
@@ -138,8 +155,10 @@ struct LiveSoundArguments: ParsableArguments {
   @Option(help: ArgumentHelp("What to say: a 48 kHz mono WAV file, tone:440, echo or silence.", valueName: "what"))
   var play = "tone:440"
   @Option(help: ArgumentHelp("Write what is heard to a WAV file.", valueName: "file")) var record: String?
-  @Option(help: ArgumentHelp("Effort of the Opus encoder, 0 to 10.", valueName: "n")) var complexity = 9
-  @Option(help: ArgumentHelp("Bit rate of the Opus encoder, in kbit/s.", valueName: "kbit/s")) var bitrate = 32
+  @Option(parsing: .unconditional, help: ArgumentHelp("Effort of the Opus encoder, 0 to 10.", valueName: "n"))
+  var complexity = 9
+  @Option(parsing: .unconditional, help: ArgumentHelp("Bit rate of the Opus encoder, in kbit/s.", valueName: "kbit/s"))
+  var bitrate = 32
 
   func settings() throws -> CallSettings {
     var settings = CallSettings()
@@ -196,6 +215,7 @@ struct LiveNetworkArguments: ParsableArguments {
     settings.relayRefresh.channel = .seconds(Int64(channelRefresh))
     settings.interfaces.allowsLoopback = loopback
     settings.interfaces.names = interface
+    try checkInterfaces()
     settings.interfaces.allowsIPv6 = !noIPv6
     settings.concealsAddresses = mdns
     guard !mdns || SocketLoop().canAnnounceNames else {
@@ -205,6 +225,10 @@ struct LiveNetworkArguments: ParsableArguments {
     guard turn.isEmpty || turnSecret != nil || (username != nil && credential != nil) else {
       throw UsageProblem(message: "--turn needs --username and --credential, or --turn-secret")
     }
+    let unused = [("--username", username), ("--credential", credential), ("--turn-secret", turnSecret)]
+    if turn.isEmpty, let (option, _) = unused.first(where: { $0.1 != nil }) {
+      throw UsageProblem(message: "\(option) is for a TURN server: name one with --turn")
+    }
     guard !relayOnly || !turn.isEmpty else { throw UsageProblem(message: "--relay-only needs a --turn server") }
     do {
       for uri in stun { settings.servers += try ICEServerURI(uri, kind: .stun).resolve() }
@@ -213,6 +237,13 @@ struct LiveNetworkArguments: ParsableArguments {
     } catch {
       throw UsageProblem(message: "\(error)")
     }
+  }
+
+  private func checkInterfaces() throws {
+    let known = InterfaceAddress.all.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    guard let missing = interface.first(where: { !known.contains($0) }) else { return }
+    let hint = Suggestion.hint(for: missing, among: known) ?? "there are: \(known.joined(separator: ", "))"
+    throw UsageProblem(message: "--interface names '\(missing)', which is not up here; \(hint)")
   }
 
   private static func range(_ text: String) throws -> ClosedRange<UInt16> {

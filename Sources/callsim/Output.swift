@@ -1,14 +1,60 @@
+import Formats
 import Foundation
 import Scenarios
 
 /// Where text goes.
 enum Output {
+  /// Why standard output did not take everything; nil while it does.
+  nonisolated(unsafe) private(set) static var loss: FileError?
+
+  nonisolated(unsafe) private static var pending: [UInt8] = []
+  private static let pendingLimit = 65_536
+
   static func text(_ text: String) {
-    print(text, terminator: "")
-    fflush(nil)
+    append(text)
+    flush()
   }
 
-  static func error(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  /// The same, where there is much of it and nobody waits for each line.
+  static func append(_ text: String) {
+    pending += text.utf8
+    if pending.count > pendingLimit { flush() }
+  }
+
+  private static func flush() {
+    defer { pending.removeAll(keepingCapacity: true) }
+    guard loss == nil, !write(pending, to: STDOUT_FILENO) else { return }
+    loss = FileError(path: "standard output", reason: String(cString: strerror(errno)))
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes[offset...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      offset += count
+    }
+    return true
+  }
+
+  /// Nobody can be told that this was lost.
+  static func error(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+
+  /// A descriptor that is closed would be given to the next file or socket, which then got what is printed.
+  static func openStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)
+    }
+  }
+
+  /// Ends the process; a command whose output was lost has not done what it was asked.
+  static func exit(_ status: Int32) -> Never {
+    flush()
+    guard let loss else { Foundation.exit(status) }
+    error("error: \(loss)\n")
+    Foundation.exit(ExitStatus.inconclusive.rawValue)
+  }
 
   /// Whether a stream is a terminal that shows what it is told to.
   static func isTerminal(_ descriptor: Int32) -> Bool {

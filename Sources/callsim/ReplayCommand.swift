@@ -44,7 +44,7 @@ struct ReplayCommand: ParsableCommand {
     let seed = name.seed ?? file.seeds.all.first ?? 1
     let topics = (trace ?? "").split(separator: ",").map(String.init)
     var outputs = RunOutputs()
-    outputs.observers = [TraceTimeline(topics: topics, until: limit, write: { print($0, terminator: "") })]
+    outputs.observers = [TraceTimeline(topics: topics, until: limit, write: { Output.append($0) })]
     let run = SingleRun(cell: cell, seed: seed, path: file.path, profiles: .builtIn)
     let result = try run.execute(outputs: outputs)
     let command = ReplayCommandLine(runID: result.id, path: file.path, overrides: overrides).text

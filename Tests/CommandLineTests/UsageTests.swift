@@ -60,6 +60,20 @@ import Testing
     (["turn", "--listen", "0.0.0.0:1", "--user", "a:b"], "name one with --relay-ip"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--alternate", "127.0.0.2:1"], "both must differ"),
     (["turn", "--listen", "203.0.113.7:1", "--user", "a:b"], "cannot serve: bind 203.0.113.7:1"),
+    (["turn", "--listen", "127.0.0.1:1", "--listen", "127.0.0.1:1", "--user", "a:b"], "names 127.0.0.1:1 twice"),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--relay-ip", "203.0.113.7"],
+      "cannot serve: bind 203.0.113.7"
+    ),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--relay-ip", "::1"], "there is no IPv4 relay"),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:"], "'a:' is not a name, a colon and a password"),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--user", "a:c"], "--user names 'a' twice"),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--user-quota", "0"], "--user-quota takes at least 1"),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--nonce-lifetime", "0"], "takes at least a second"),
+    (["live", "--offer", "--interface", "nosuch0"], "--interface names 'nosuch0', which is not up here"),
+    (["live", "--offer", "--username", "alice"], "--username is for a TURN server: name one with --turn"),
+    (["live", "--stdio", "--record", "x.wav"], "--record does not go with --stdio"),
+    (["live", "--offer", "--bitrate", "-3"], "--bitrate takes 6 to 510 kbit/s, not -3"),
   ])
   func `bad usage exits with 2 and says what to do instead`(arguments: [String], message: String) throws {
     let workspace = try Workspace()

@@ -46,5 +46,8 @@ package struct CallEnd: Hashable, Sendable, CustomStringConvertible {
   /// Whether the call was up, and one of the two sides then hung up.
   package var isOrderly: Bool { wasUp && (code == .localHangup || code == .remoteHangup) }
 
+  /// Whether it never came to a call, because the description could not be used.
+  var isRefusal: Bool { !wasUp && (code == .protocolViolation || code == .codecMismatch) }
+
   package var description: String { "\(code.rawValue): \(code.sentence)" + (detail.map { " (\($0))" } ?? "") }
 }

@@ -11,11 +11,13 @@ package final class DescriptionExchange {
   private let remotePath: String?
   private let asJSON: Bool
   private let loop: SocketLoop
-  private let output: (String) -> Void
+  private let output: (String) throws(FileError) -> Void
+  private let log: (String) -> Void
   private var reader: LineReader?
   private var timer = LoopTimer {}
   private var pasted = ""
   private var lastSize: Int?
+  private var hasNotedOldAnswer = false
   private let startedAt: Int
 
   private static let checkPeriod = Interval.milliseconds(100)
@@ -23,14 +25,17 @@ package final class DescriptionExchange {
   /// - Parameters:
   ///   - asJSON: whether a description on standard output is one line of JSON, or plain SDP.
   ///   - output: standard output.
+  ///   - log: lines for people.
   package init(
-    localPath: String?, remotePath: String?, asJSON: Bool, loop: SocketLoop, output: @escaping (String) -> Void
+    localPath: String?, remotePath: String?, asJSON: Bool, loop: SocketLoop,
+    output: @escaping (String) throws(FileError) -> Void, log: @escaping (String) -> Void
   ) {
     self.localPath = localPath
     self.remotePath = remotePath
     self.asJSON = asJSON
     self.loop = loop
     self.output = output
+    self.log = log
     startedAt = time(nil)
   }
 
@@ -42,14 +47,17 @@ package final class DescriptionExchange {
     guard let localPath else {
       let json: JSON = ["type": .string(description.kind.rawValue), "sdp": .string(description.sdp)]
       // The empty line is what ends a description that is pasted elsewhere.
-      return output(asJSON ? json.description + "\n" : description.sdp + "\n")
+      return try output(asJSON ? json.description + "\n" : description.sdp + "\n")
     }
     // Whoever waits for the file is never to see half of it.
-    let draft = localPath + ".part"
+    // What is no regular file is written into: a rename would take a device's or a pipe's place.
+    var status = stat()
+    let isReplaceable = lstat(localPath, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    let draft = isReplaceable ? localPath + ".part" : localPath
     let file = try FileSink(path: draft)
     file.write(description.sdp)
     try file.close()
-    guard rename(draft, localPath) == 0 else {
+    guard !isReplaceable || rename(draft, localPath) == 0 else {
       throw FileError(path: localPath, reason: String(cString: strerror(errno)))
     }
   }
@@ -58,10 +66,19 @@ package final class DescriptionExchange {
 
   /// Waits for the remote description, and hands its SDP to `take`.
   ///
-  /// - Parameter isAnswer: whether it can only be of now: a file from before this call is not it.
+  /// - Parameter isAnswer: whether an answer is wanted, which can only be of now: a file from before this call is not
+  ///   it. An offer is wanted otherwise.
   package func awaitRemote(
     isAnswer: Bool, _ take: @escaping (String) -> Void, onFailure: @escaping (FileError) -> Void
   ) {
+    let wanted: SessionDescriptionText.Kind = isAnswer ? .answer : .offer
+    let take = { [remotePath] (text: String) in
+      do throws(FileError) {
+        take(try Self.sdp(in: text, wanted, from: remotePath ?? "standard input"))
+      } catch {
+        onFailure(error)
+      }
+    }
     if let remotePath {
       timer = loop.makeTimer { [unowned self] in check(remotePath, isAnswer: isAnswer, take, onFailure) }
       timer.deadline = loop.now
@@ -78,17 +95,31 @@ package final class DescriptionExchange {
   ) {
     timer.deadline = loop.now + Self.checkPeriod
     var status = stat()
-    guard stat(path, &status) == 0, status.st_size > 0, !isAnswer || status.st_mtim.tv_sec >= startedAt else { return }
+    guard stat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      timer.deadline = nil
+      return onFailure(
+        FileError(path: path, reason: "is not a regular file; standard input is read without --remote-description"))
+    }
+    guard status.st_size > 0 else { return }
+    guard !isAnswer || status.st_mtim.tv_sec >= startedAt else { return noteOldAnswer(path) }
     guard lastSize == Int(status.st_size) else {
       lastSize = Int(status.st_size)
       return
     }
     timer.deadline = nil
     do throws(FileError) {
-      take(Self.sdp(in: String(decoding: try FileBytes.read(path), as: UTF8.self)))
+      take(String(decoding: try FileBytes.read(path), as: UTF8.self))
     } catch {
       onFailure(error)
     }
+  }
+
+  /// Says once that a file is not taken because it was there before the offer.
+  private func noteOldAnswer(_ path: String) {
+    guard !hasNotedOldAnswer else { return }
+    hasNotedOldAnswer = true
+    log("\(path) is older than the offer; waiting until it is written again")
   }
 
   /// An empty line ends a description, and JSON is one line.
@@ -106,13 +137,18 @@ package final class DescriptionExchange {
     guard !text.isEmpty else {
       return onFailure(FileError(path: "standard input", reason: "ended without a description"))
     }
-    take(Self.sdp(in: text))
+    take(text)
   }
 
   /// Plain SDP, or the JSON that `JSON.stringify(pc.localDescription)` gives in a browser.
-  private static func sdp(in text: String) -> String {
+  private static func sdp(
+    in text: String, _ wanted: SessionDescriptionText.Kind, from source: String
+  ) throws(FileError) -> String {
     guard text.hasPrefix("{"), let json = try? JSON(parsing: text.utf8), let sdp = json["sdp"]?.string else {
       return text
+    }
+    if let type = json["type"]?.string, type != wanted.rawValue {
+      throw FileError(path: source, reason: "has a description of type '\(type)', and '\(wanted.rawValue)' is wanted")
     }
     return sdp
   }

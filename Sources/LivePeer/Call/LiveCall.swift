@@ -17,6 +17,8 @@ package final class LiveCall {
 
   package let connection: LiveConnection
   package private(set) var end: CallEnd?
+  /// The first of its files that could not be written to the end.
+  package private(set) var lostFile: FileError?
   package private(set) var selectedPair: (local: CandidateSummary, remote: CandidateSummary)?
 
   private let settings: CallSettings
@@ -104,11 +106,12 @@ package final class LiveCall {
     if wasUp, settings.stats != .none { showStatistics() }
     for timer in [setupTimer, durationTimer, statsTimer] { timer.deadline = nil }
     connection.close()
-    do throws(FileError) {
-      try recording?.close()
-      try keyLog?.close()
-    } catch {
-      log("\(error)")
+    for close in [recording?.close, keyLog?.close] {
+      do throws(FileError) {
+        try close?()
+      } catch {
+        lostFile = lostFile ?? error
+      }
     }
     recording = nil
     keyLog = nil

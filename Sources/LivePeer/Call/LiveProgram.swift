@@ -1,6 +1,6 @@
 internal import CallCore
 internal import CallSession
-internal import Formats
+package import Formats
 internal import Glibc
 internal import SDP
 
@@ -20,19 +20,23 @@ package final class LiveProgram {
   private let mode: Mode
   private let settings: CallSettings
   private let loop = SocketLoop()
-  private let output: (String) -> Void
+  private let output: (String) throws(FileError) -> Void
   private let log: (String) -> Void
   private var call: LiveCall?
   private var exchange: DescriptionExchange?
   private var service: CallService?
   private var end: CallEnd?
   private var failure: (any Error)?
+  private var isInterrupted = false
+  /// The first output that could not be written.
+  package private(set) var lostOutput: FileError?
 
   /// - Parameters:
   ///   - output: standard output: descriptions and JSON.
   ///   - log: lines for people.
   package init(
-    _ mode: Mode, _ settings: CallSettings, output: @escaping (String) -> Void, log: @escaping (String) -> Void
+    _ mode: Mode, _ settings: CallSettings, output: @escaping (String) throws(FileError) -> Void,
+    log: @escaping (String) -> Void
   ) {
     self.mode = mode
     self.settings = settings
@@ -43,6 +47,7 @@ package final class LiveProgram {
   /// Runs the call to its end.
   ///
   /// - Returns: the end of the last call, or nil when there was none.
+  /// - Throws: when something of what was asked for cannot be used.
   package func run() throws -> CallEnd? {
     let signals = SignalWatch([SIGINT, SIGTERM], on: loop) { [unowned self] in interrupt() }
     defer { withExtendedLifetime(signals) {} }
@@ -56,16 +61,24 @@ package final class LiveProgram {
     return end
   }
 
-  /// Hangs up; a second time, or without a call, just stops.
+  /// Hangs up, and takes no more calls; a second time just stops.
   private func interrupt() {
-    if let call, call.end == nil { return call.hangUp() }
+    let isFirst = !isInterrupted
+    isInterrupted = true
+    if isFirst, service == nil, let call, call.end == nil { return call.hangUp() }
     loop.stop()
+  }
+
+  private func lose(_ error: FileError) {
+    if lostOutput == nil { lostOutput = error }
   }
 
   private func makeCall() throws(FileError) -> LiveCall {
     let made = try LiveCall(settings, loop: loop)
     made.log = log
-    made.output = output
+    made.output = { [unowned self] text in
+      do throws(FileError) { try output(text) } catch { lose(error) }
+    }
     call = made
     return made
   }
@@ -80,7 +93,8 @@ package final class LiveProgram {
 
   private func exchange(_ local: String?, _ remote: String?, isOfferer: Bool) throws {
     let exchange = DescriptionExchange(
-      localPath: local, remotePath: remote, asJSON: settings.stats == .json, loop: loop, output: output)
+      localPath: local, remotePath: remote, asJSON: settings.stats == .json, loop: loop, output: output,
+      log: log)
     self.exchange = exchange
     let call = try makeCall()
     call.onEnd = { [unowned self] in finish($0) }
@@ -89,13 +103,14 @@ package final class LiveProgram {
         try exchange.send(description)
         if isOfferer { awaitAnswer(remote) }
       } catch {
-        fail(error)
+        lose(error)
+        call.finish(.signallingFailure)
       }
     }
     if isOfferer {
       try call.offer()
     } else {
-      if remote == nil { log("paste the offer; an empty line ends it") }
+      log(remote.map { "waiting for the offer in \($0)" } ?? "paste the offer; an empty line ends it")
       exchange.awaitRemote(isAnswer: false) { [unowned self] in
         take($0)
       } onFailure: { [unowned self] in
@@ -135,6 +150,7 @@ package final class LiveProgram {
 
   private func finish(_ end: CallEnd) {
     self.end = end
+    if let lost = call?.lostFile { lose(lost) }
     loop.stop()
   }
 
@@ -142,9 +158,12 @@ package final class LiveProgram {
 
   private func serve(_ host: String, _ port: Int, once: Bool) throws {
     let service = CallService(
-      loop: loop, log: log, makeCall: { [unowned self] () throws(FileError) in try makeCall() },
+      loop: loop, host: host, log: log, makeCall: { [unowned self] () throws(FileError) in try makeCall() },
       onEnd: { [unowned self] end in
+        // What never became a call, such as a description that nobody could use, is only its sender's business.
+        guard end.wasUp || !end.isRefusal else { return }
         self.end = end
+        if let lost = call?.lostFile { lose(lost) }
         if once { loop.stop() }
       })
     // Other threads only ever hand the service to the loop, on whose thread it lives.
@@ -188,7 +207,7 @@ package final class LiveProgram {
     }
   }
 
-  private func answered(_ result: Result<HTTPResponse, any Error>) {
+  private func answered(_ result: Result<HTTPResponse, HTTPFailure>) {
     switch result {
     case .success(let response) where response.status == 201:
       resource = response.headers.first { $0.name.lowercased() == "location" }?.value

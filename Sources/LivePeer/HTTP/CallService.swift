@@ -2,6 +2,7 @@ internal import CallCore
 internal import CallSession
 internal import DTLS
 internal import Formats
+internal import Glibc
 internal import ICE
 internal import SDP
 
@@ -24,16 +25,20 @@ final class CallService {
   /// Called when a call is over.
   private let onEnd: (CallEnd) -> Void
   private let loop: SocketLoop
+  /// The name it is served under.
+  private let host: String
   private var call: LiveCall?
   private var number = 0
   /// Whoever waits for the answer's candidates.
   private var pendingAnswer: Answer?
 
   init(
-    loop: SocketLoop, log: @escaping (String) -> Void, makeCall: @escaping () throws(FileError) -> LiveCall,
+    loop: SocketLoop, host: String, log: @escaping (String) -> Void,
+    makeCall: @escaping () throws(FileError) -> LiveCall,
     onEnd: @escaping (CallEnd) -> Void
   ) {
     self.loop = loop
+    self.host = host
     self.log = log
     self.makeCall = makeCall
     self.onEnd = onEnd
@@ -42,7 +47,11 @@ final class CallService {
   func hangUp() { call?.hangUp() }
 
   func handle(_ request: HTTPRequest, _ answer: @escaping Answer) {
+    guard isOurs(request.host) else {
+      return answer(HTTPResponse(421, text: "this is not '\(request.host)'; use an address, or localhost\n"))
+    }
     switch (request.method, request.path) {
+    case ("GET", "/favicon.ico"): answer(HTTPResponse(204))
     case ("GET", "/"), ("HEAD", "/"):
       answer(HTTPResponse(200, [("Content-Type", "text/html; charset=utf-8")], body: PackageResources.call_html))
     case ("POST", "/offer"), ("POST", "/"): begin(request, answer)
@@ -51,6 +60,19 @@ final class CallService {
     default: answer(HTTPResponse(404, text: "there is nothing at \(request.path)\n"))
     }
   }
+
+  /// A page of somebody else can have its own name lead here, and then speak for it (DNS rebinding): only names that
+  /// nobody else can give away are answered to.
+  private func isOurs(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return name.isEmpty || IPAddress(name) != nil || ["localhost", host.lowercased(), Self.machine].contains(name)
+  }
+
+  private static let machine: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    gethostname(&name, name.count - 1)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
+  }()
 
   // MARK: Calls
 
@@ -104,7 +126,8 @@ final class CallService {
 
   private func resource(_ request: HTTPRequest, _ answer: @escaping Answer) {
     guard let call, request.path == "/call/\(number)" else {
-      return answer(HTTPResponse(404, text: "that call is over\n"))
+      let known = Int(request.path.dropFirst("/call/".count)).map { (1...max(1, number)).contains($0) && number > 0 }
+      return answer(HTTPResponse(404, text: known == true ? "that call is over\n" : "there was no such call\n"))
     }
     switch request.method {
     case "GET": answer(HTTPResponse(200, text: status(of: call).description, type: "application/json"))
@@ -132,7 +155,7 @@ final class CallService {
           try call.connection.addICECandidate(nil, mid: mid, mLineIndex: mid == nil ? 0 : nil)
         }
       } catch {
-        return answer(HTTPResponse(400, text: "\(error)\n"))
+        return answer(HTTPResponse(400, text: "\(error.reason)\n"))
       }
     }
     answer(HTTPResponse(204))

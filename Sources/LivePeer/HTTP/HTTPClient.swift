@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -14,10 +15,10 @@ package final class HTTPClient: Sendable {
   /// Sends a request; `completion` is called once, on another thread.
   package func send(
     _ request: HTTPRequest, to host: String, port: Int,
-    completion: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
+    completion: @escaping @Sendable (Result<HTTPResponse, HTTPFailure>) -> Void
   ) {
     let response = group.next().makePromise(of: HTTPResponse.self)
-    response.futureResult.whenComplete(completion)
+    response.futureResult.whenComplete { result in completion(result.mapError { HTTPFailure($0) }) }
     responses.withLock { $0.append(response) }
     ClientBootstrap(group: group)
       .connectTimeout(.seconds(10))
@@ -57,6 +58,26 @@ package final class HTTPClient: Sendable {
     for response in responses { _ = try? response.futureResult.wait() }
     limit.cancel()
     try? group.syncShutdownGracefully()
+  }
+}
+
+/// Why a request got no answer, for people.
+package struct HTTPFailure: Error, CustomStringConvertible {
+  package let description: String
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as NIOConnectionError:
+      // Of several addresses the first is as good as any.
+      description =
+        error.connectionErrors.first.map { HTTPFailure($0.error).description } ?? "'\(error.host)' has no address"
+    case let error as SocketAddressError.UnknownHost: description = "'\(error.host)' has no address"
+    case let error as IOError: description = String(cString: strerror(error.errnoCode))
+    case ChannelError.connectTimeout: description = "no connection in time"
+    case is ChannelError: description = "the connection ended before an answer came"
+    case is HTTPParserError: description = "what answers there does not speak HTTP"
+    default: description = "\(error)"
+    }
   }
 }
 

@@ -3,6 +3,8 @@ package struct HTTPRequest: Sendable {
   package var method: String
   package var path: String
   package var contentType: String
+  /// The name the client knows this server by, without the port; empty when it said none.
+  package var host = ""
   package var body: [UInt8]
 
   package init(_ method: String, _ path: String, contentType: String = "", body: [UInt8] = []) {

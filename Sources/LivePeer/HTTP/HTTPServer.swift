@@ -37,12 +37,13 @@ package final class HTTPServer: Sendable {
   }
 
   private static func reason(for error: any Error) -> String {
+    if let error = error as? SocketAddressError.UnknownHost { return "'\(error.host)' has no address" }
     guard let error = error as? IOError else { return "\(error)" }
     switch error.errnoCode {
     case EADDRINUSE: return "the port is in use; choose another, or 0 for any"
     case EACCES: return "ports below 1024 need privileges; choose a higher one"
     case EADDRNOTAVAIL: return "this machine does not have that address"
-    default: return error.description
+    default: return String(cString: strerror(error.errnoCode))
     }
   }
 
@@ -82,6 +83,7 @@ private final class RequestHandler: ChannelInboundHandler {
       isTooLong = false
       let path = head.uri.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? "/"
       request = HTTPRequest(head.method.rawValue, path, contentType: head.headers.first(name: "Content-Type") ?? "")
+      request?.host = head.headers.first(name: "Host").flatMap { HostAndPort($0, defaultPort: 80)?.host } ?? ""
     case .body(let bytes):
       isTooLong = isTooLong || (request?.body.count ?? 0) + bytes.readableBytes > Self.longestBody
       if !isTooLong { request?.body += bytes.readableBytesView }
