@@ -73,9 +73,7 @@ package final class LiveConnection {
   deinit {
     buffer.deallocate()
     // Before the world, which sockets do not keep alive.
-    closeSockets()
-    for socket in relaySockets { socket.close() }
-    for (_, stream) in streams { stream.close() }
+    closeEverything()
     for timer in [sessionTimer, eventTimer, interfaceTimer] { world.remove(timer) }
   }
 
@@ -178,11 +176,15 @@ package final class LiveConnection {
   private func fallSilent() {
     isSilent = true
     sessionTimer.deadline = nil
+    closeEverything()
+    lingering = nil
+  }
+
+  private func closeEverything() {
     closeSockets()
     closeRelaySockets { _ in true }
     for (_, stream) in streams { stream.close() }
     streams = []
-    lingering = nil
   }
 
   // MARK: Interfaces
