@@ -53,14 +53,19 @@ async def well_formed(call):
         expect(count, f"{protocol} packets from ours", "tshark finds none")
 
 
-@case("ClientHello in two datagrams", offers=(OURS,), peers=("chromium",))
-async def split_client_hello(call):
-    """The browser's ClientHello offers DTLS 1.3 with a post-quantum key share, too much for a datagram; 1.2 is agreed."""
+async def _captured(call):
+    """A short call, and the capture of it."""
     async with Capture(call) as capture:
         await call.open()
         await call.connect()
         await call.listen(1.0)
-        await capture.end()
+    return capture
+
+
+@case("ClientHello in two datagrams", offers=(OURS,), peers=("chromium",))
+async def split_client_hello(call):
+    """The browser's ClientHello offers DTLS 1.3 with a post-quantum key share, too much for a datagram; 1.2 is agreed."""
+    capture = await _captured(call)
     hello = f"ip.src == {call.theirs.host.address} && dtls.handshake.type == 1"
     fragments = await capture.packets(hello, "dtls.handshake.fragment_offset", "dtls.handshake.length",
                                       "dtls.handshake.fragment_length")  # fmt: skip
@@ -75,11 +80,7 @@ async def split_client_hello(call):
 @case("USE-CANDIDATE in the first check", offers=(THEIRS,), peers=("chromium",))
 async def aggressive_nomination(call):
     """The browser controls and nominates with its first check, before any pair has proven itself."""
-    async with Capture(call) as capture:
-        await call.open()
-        await call.connect()
-        await call.listen(1.0)
-        await capture.end()
+    capture = await _captured(call)
     checks = await capture.packets(
         f"ip.src == {call.theirs.host.address} && stun.type == 0x0001", "stun.att.type"
     )
