@@ -71,6 +71,49 @@ import Testing
     #expect(outcome.output.contains("not reproducible"))
   }
 
+  /// Leaves a process that nobody waits for, a file in its own folder, and word of where both are.
+  private static let lingering = """
+    setsid sleep 60 & touch "$TMPDIR/left"
+    printf '%s %s' "$(readlink /proc/self/ns/net)" "$TMPDIR" > here; mv here there; sleep 60
+    """
+
+  @Test(arguments: [SIGKILL, SIGINT])
+  func `nothing is left of a run that is killed`(signal: Int32) throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, linger.sh]"), "linger.sh": Self.lingering])
+    let process = try Program.start(["run", "e.yaml"], in: workspace.path)
+    while process.isRunning, !workspace.has("there") { usleep(5_000) }
+    guard process.isRunning else { return }
+    let words = try workspace.text("there").split(separator: " ").map(String.init)
+    let (space, folder) = (words[0], words[1])
+    #expect(Self.isInhabited(space) && FileManager.default.fileExists(atPath: folder + "/left"))
+    let worker = Self.children(of: process.processIdentifier)
+    #expect(worker.count == 1)
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    let limit = ContinuousClock.now + .seconds(20)
+    func isLeft() -> Bool {
+      worker.contains { kill($0, 0) == 0 } || Self.isInhabited(space) || FileManager.default.fileExists(atPath: folder)
+    }
+    while isLeft(), .now < limit { usleep(5_000) }
+    #expect(!isLeft())
+  }
+
+  private static func processes() -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.filter { Int($0) != nil }
+  }
+
+  /// Whether a process is in a network namespace, by what the link to it says.
+  private static func isInhabited(_ space: String) -> Bool {
+    processes().contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/ns/net")) == space }
+  }
+
+  private static func children(of parent: Int32) -> [Int32] {
+    processes().filter { name in
+      (try? String(contentsOfFile: "/proc/\(name)/status", encoding: .utf8))?.contains("PPid:\t\(parent)\n") == true
+    }.compactMap { Int32($0) }
+  }
+
   @Test func `a program takes the place of a peer of the file, or is told that there is none`() throws {
     let workspace = try Workspace(["e.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "e.yaml", "--peer", "alise=external:x")

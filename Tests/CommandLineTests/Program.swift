@@ -16,6 +16,19 @@ struct Program {
     return URL(filePath: test).deletingLastPathComponent().appending(path: "callsim").path
   }()
 
+  /// Starts it in a folder, for whoever does not want what it prints.
+  static func start(_ arguments: [String], in folder: String) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(filePath: folder)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
   /// Runs it in a folder and waits for its end.
   ///
   /// - Parameter interruptedAt: sends SIGINT once standard output has this text.

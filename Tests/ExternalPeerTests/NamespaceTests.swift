@@ -1,4 +1,5 @@
 import CallCore
+import Foundation
 import SimNet
 import Testing
 
@@ -36,21 +37,50 @@ import Testing
     } throws: { ($0 as? ExternalError)?.description.contains("nosuch0") == true }
   }
 
-  @Test func `what a program has started is ended with its namespace`() throws {
-    let space = try NetworkNamespace()
+  /// A shell that starts one who leaves its session and its process group, and goes on to `then`.
+  private static func parent(_ mark: String, then: String, in space: NetworkNamespace) throws -> ChildProgram {
     let program = try ChildProgram(
-      ["/bin/sh", "-c", "setsid sleep 60 & echo $!; wait"], environment: ChildProgram.inheritedEnvironment, in: space)
-    var line: [UInt8]?
-    while line == nil {
+      ["/bin/sh", "-c", "setsid sleep \(mark) & sleep 0.1; echo started; \(then)"],
+      environment: ChildProgram.inheritedEnvironment, in: space)
+    var isStarted = false
+    while !isStarted, program.reap() == nil {
       program.wait(.seconds(1))
       program.receive()
-      line = program.nextLine()
+      isStarted = program.nextLine() != nil
     }
+    return program
+  }
+
+  private static func isRunning(_ mark: String) throws -> Bool {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { name in
+      Int(name) != nil && FileManager.default.contents(atPath: "/proc/\(name)/cmdline") == Data("sleep\0\(mark)\0".utf8)
+    }
+  }
+
+  @Test func `whom a program has started is gone when it was stopped`() throws {
+    let mark = "60.\(UInt32.random(in: 0...UInt32.max))"
+    let program = try Self.parent(mark, then: "wait", in: try NetworkNamespace())
+    #expect(try Self.isRunning(mark))
     program.stop(patience: .zero)
-    #expect(program.reap() != nil)
-    // The orphan is in no process group of ours; it is found by its namespace.
-    let (rest, _) = try Self.output(["/bin/sh", "-c", "ip netns identify >/dev/null 2>&1; echo done"], in: space)
-    #expect(rest == "done\n")
+    #expect(program.ending == .signal(9))
+    #expect(try !Self.isRunning(mark))
+  }
+
+  @Test func `the end of a program does not wait for whom it has started, who end with it`() throws {
+    let mark = "60.\(UInt32.random(in: 0...UInt32.max))"
+    let program = try Self.parent(mark, then: "exit 4", in: try NetworkNamespace())
+    #expect(program.awaitEnd() == .exit(4))
+    program.stop(patience: .zero)
+    #expect(program.ending == .exit(4))
+    #expect(try !Self.isRunning(mark))
+  }
+
+  @Test func `a program that a signal ends is told with it, and sees no processes but its own`() throws {
+    let (processes, ending) = try Self.output(
+      ["/bin/sh", "-c", "ls /proc | grep -c '^[0-9]'; kill -SEGV $$"], in: try NetworkNamespace())
+    #expect(ending == .signal(11))
+    // The supervisor, the shell, and what it runs.
+    #expect(try #require(Int(processes.dropLast())) <= 5, "\(processes)")
   }
 
   @Test func `packets of a program cross the simulated wire and come back`() throws {

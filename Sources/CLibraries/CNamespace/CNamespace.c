@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -85,48 +86,108 @@ int callsim_namespace_write(int space, const char *path, const char *text) {
   return result;
 }
 
-/// The child's side: nothing but what is safe after fork, and an exit without handlers.
-static void become(
-    int space, char *const arguments[], char *const environment[], int input, int output, int errors, pid_t parent,
-    int report) {
+/// The program's side, on the memory of its supervisor; returns when the program cannot be executed, with the reason.
+static int become(char *const arguments[], char *const environment[], pid_t supervisor) {
   sigset_t none;
   sigemptyset(&none);
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
-  if ((space < 0 || setns(space, CLONE_NEWNET) == 0) && dup2(input, 0) >= 0 && dup2(output, 1) >= 0 && dup2(errors, 2) >= 0) {
-    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
-    execvpe(arguments[0], arguments, environment);
+  if (getppid() != supervisor) return ESRCH;
+  syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+  execvpe(arguments[0], arguments, environment);
+  return errno;
+}
+
+static int mount_own_processes(void) {
+  return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 && mount("proc", "/proc", "proc", 0, NULL) == 0;
+}
+
+static void tell(int report, int number) {
+  if (write(report, &number, sizeof number) < 0) _exit(1);
+}
+
+static void notice(int number) { (void)number; }
+
+/// Waits until the program has ended or nobody is left who would read of it, and sees to it that nothing stays behind.
+static void supervise(pid_t program, int report, const char *folder) {
+  sigset_t others;
+  sigfillset(&others);
+  sigdelset(&others, SIGCHLD);
+  struct pollfd caller = {.fd = report};
+  do {
+    int status;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended != program) continue;
+      tell(report, status);
+      _exit(0);
+    }
+  } while (ppoll(&caller, 1, NULL, &others) <= 0);
+  // Only as the first process of a process namespace is "everybody" those who are in it.
+  kill(getpid() == 1 ? -1 : program, SIGKILL);
+  while (wait(NULL) > 0 || errno == EINTR) continue;
+  if (folder) execl("/bin/rm", "rm", "-rf", "--", folder, (char *)NULL);
+  _exit(0);
+}
+
+/// The supervisor's side: nothing but what is safe after fork, and an exit without handlers.
+static void start(
+    int space, const char *folder, char *const arguments[], char *const environment[], const int streams[3],
+    int report) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  signal(SIGCHLD, notice);
+  int isReady = space < 0 || (setns(space, CLONE_NEWNET) == 0 && mount_own_processes());
+  for (int number = 0; number < 3; number++) isReady = isReady && dup2(streams[number], number) >= 0;
+  // Behind the standard ones, so that all others can be closed: held open here, they would not end with the caller.
+  isReady = isReady && dup2(report, 3) >= 0 && syscall(SYS_close_range, 4, ~0U, 0) == 0;
+  if (!isReady) {
+    tell(report, errno);
+    _exit(1);
   }
-  int problem = errno;
-  if (write(report, &problem, sizeof problem) < 0) _exit(126);
-  _exit(127);
+  pid_t supervisor = getpid();
+  volatile int problem = 0;
+  pid_t program = vfork();
+  if (program == 0) {
+    problem = become(arguments, environment, supervisor);
+    _exit(127);
+  }
+  if (program < 0) problem = errno;
+  tell(3, problem);
+  if (problem != 0) _exit(1);
+  int nowhere = open("/dev/null", O_RDWR);
+  for (int number = 0; number < 3; number++) dup2(nowhere, number);
+  supervise(program, 3, folder);
 }
 
 int callsim_namespace_spawn(
-    int space, char *const arguments[], char *const environment[], int input, int output, int errors) {
+    int space, const char *folder, char *const arguments[], char *const environment[], const int streams[3],
+    int *ending) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return fail();
-  pid_t parent = getpid();
-  pid_t child = fork();
-  if (child == 0) become(space, arguments, environment, input, output, errors, parent, report[1]);
-  int result = child > 0 ? child : fail();
+  long flags = space < 0 ? SIGCHLD : SIGCHLD | CLONE_NEWPID | CLONE_NEWNS;
+  pid_t supervisor = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+  if (supervisor == 0) start(space, folder, arguments, environment, streams, report[1]);
+  int problem = supervisor < 0 ? errno : EIO;
   close(report[1]);
-  int problem = 0;
-  // The pipe ends silently when the program has been executed.
-  while (child > 0) {
-    ssize_t count = read(report[0], &problem, sizeof problem);
-    if (count < 0 && errno == EINTR) continue;
-    if (count == (ssize_t)sizeof problem) {
-      while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-      result = problem > 0 ? -problem : -EIO;
-    }
-    break;
+  while (supervisor > 0 && read(report[0], &problem, sizeof problem) < 0 && errno == EINTR) continue;
+  if (problem == 0) {
+    fcntl(report[0], F_SETFL, O_NONBLOCK);
+    *ending = report[0];
+    return supervisor;
   }
   close(report[0]);
-  return result;
+  while (supervisor > 0 && waitpid(supervisor, NULL, 0) < 0 && errno == EINTR) continue;
+  return -problem;
+}
+
+int callsim_end_with_parent(void) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  struct pollfd input = {.fd = 0};
+  return poll(&input, 1, 0) <= 0 || !(input.revents & POLLHUP);
 }
 
 int callsim_poll(struct pollfd *descriptors, int count, int64_t nanoseconds) {
@@ -146,8 +207,10 @@ int callsim_namespace_create(void) { return -ENOSYS; }
 int callsim_namespace_open_tunnel(int space, const char *name) { return -ENOSYS; }
 int callsim_namespace_write(int space, const char *path, const char *text) { return -ENOSYS; }
 int callsim_namespace_spawn(
-    int space, char *const arguments[], char *const environment[], int input, int output, int errors) {
+    int space, const char *folder, char *const arguments[], char *const environment[], const int streams[3],
+    int *ending) {
   return -ENOSYS;
 }
+int callsim_end_with_parent(void) { return 1; }
 
 #endif

@@ -81,7 +81,7 @@ package final class ExternalStack: MediaStack {
   private func launch() throws(ExternalError) {
     launched += 1
     let program = try ChildProgram(
-      command, environment: ChildProgram.inheritedEnvironment + environment, in: bridge.space)
+      command, environment: ChildProgram.environment(with: environment), in: bridge.space)
     let client = PeerProtocolClient(program, peer: name)
     clients.append(client)
     let recording = sound.record(launched)

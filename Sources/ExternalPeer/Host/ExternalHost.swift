@@ -22,8 +22,11 @@ public final class ExternalHost: HostBridge {
   /// The first thing that went wrong where nobody could be told.
   private(set) var failure: ExternalError?
 
+  /// - Parameter folder: where programs keep their files; removed should this process be killed.
   /// - Throws: when this machine does not let us.
-  public init(_ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace) throws(ExternalError) {
+  public init(
+    _ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace, folder: String? = nil
+  ) throws(ExternalError) {
     self.name = name
     self.host = host
     self.simulator = simulator
@@ -33,7 +36,7 @@ public final class ExternalHost: HostBridge {
     dropped = trace.declare("bridge.dropped", TraceField("what", .symbol), TraceField("bytes", .integer))
     interfaces = trace.declare("bridge.interfaces", TraceField("state", .symbol))
     media = MediaOnTheWire(trace, subject)
-    space = try NetworkNamespace()
+    space = try NetworkNamespace(folder: folder)
     for parameter in ["ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"] { space.set(parameter, to: "0") }
     for parameter in ["ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"] { space.set(parameter, to: "0") }
     space.set("ipv4/conf/all/promote_secondaries", to: "1")
@@ -149,7 +152,6 @@ public final class ExternalHost: HostBridge {
   func tearDown() {
     for (_, tunnel, _) in tunnels { pace.unwatch(tunnel.descriptor) }
     tunnels = []
-    space.killEverybody()
   }
 }
 

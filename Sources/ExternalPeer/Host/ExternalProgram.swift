@@ -42,11 +42,12 @@ public final class ExternalProgram {
   public func start() throws(ExternalError) {
     showInterfaces()
     let program = try ChildProgram(
-      command, environment: ChildProgram.inheritedEnvironment + environment, in: bridge.space)
+      command, environment: ChildProgram.environment(with: environment), in: bridge.space)
     self.program = program
     let trace = bridge.simulator.trace
     trace.write(state, bridge.subject, trace.value("running"))
     bridge.pace.watch(program.outputDescriptor) { [unowned self] in listen() }
+    bridge.pace.watch(program.endDescriptor) { [unowned self] in noteEnd() }
   }
 
   private func showInterfaces() {
@@ -67,18 +68,14 @@ public final class ExternalProgram {
     while let line = program.nextLine() {
       trace.write(output, bridge.subject, trace.value(String(decoding: line.prefix(200), as: UTF8.self)))
     }
-    guard !program.isOutputOpen else { return }
-    bridge.pace.unwatch(program.outputDescriptor)
-    awaitEnd()
+    if !program.isOutputOpen { bridge.pace.unwatch(program.outputDescriptor) }
   }
 
-  /// A program closes its output a moment before it is gone.
-  private func awaitEnd() {
-    guard let program else { return }
-    guard let ending = program.reap() else {
-      runtime.clock.schedule(after: .milliseconds(5)) { [weak self] in self?.awaitEnd() }
-      return
-    }
+  private func noteEnd() {
+    // What it wrote before it ended is told before.
+    listen()
+    guard let program, let ending = program.reap() else { return }
+    bridge.pace.unwatch(program.endDescriptor)
     let trace = bridge.simulator.trace
     if case .exit(let code) = ending { trace.write(exitCode, bridge.subject, .integer(code)) }
     trace.write(state, bridge.subject, trace.value("exited"))
@@ -86,10 +83,11 @@ public final class ExternalProgram {
 
   public var failure: ExternalError? { bridge.failure }
 
-  /// Ends the program, and with it everything in its namespace.
+  /// Ends the program, and with it everything it has started.
   public func shutDown() {
     if let program {
       bridge.pace.unwatch(program.outputDescriptor)
+      bridge.pace.unwatch(program.endDescriptor)
       program.stop(patience: .milliseconds(500))
     }
     program = nil

@@ -2,7 +2,7 @@ internal import CNamespace
 internal import CallCore
 internal import Glibc
 
-/// A program in a namespace, and the lines it reads and writes.
+/// A program in a namespace, and the lines it reads and writes. What it has started ends with it.
 final class ChildProgram {
   /// How it ended.
   enum Ending: Equatable {
@@ -22,35 +22,61 @@ final class ChildProgram {
   private static let errorLimit = 16_384
 
   let command: [String]
-  private let space: NetworkNamespace?
-  private let process: pid_t
+  /// The process above the program, which tells of its end.
+  private let supervisor: pid_t
+  /// Readable once the program itself has ended, whoever else has its output open.
+  let endDescriptor: Int32
   private let input: ProgramPipe
   private let output: ProgramPipe
   private let errors: ProgramPipe
   private var unsent: [UInt8] = []
+  /// Nothing will be sent after what is unsent.
+  private var closesInput = false
   private var received: [UInt8] = []
   private var scanned = 0
   private var errorTail: [UInt8] = []
   private(set) var isOutputOpen = true
   private(set) var areErrorsOpen = true
   private(set) var ending: Ending?
+  private var isStopped = false
 
+  /// - Parameter space: nil for a program that needs no network; what it starts may outlive it.
   init(_ command: [String], environment: [String], in space: NetworkNamespace?) throws(ExternalError) {
     // A program that is gone shows in its pipes, not as a signal.
     signal(SIGPIPE, SIG_IGN)
     self.command = command
-    self.space = space
     (input, output, errors) = (try ProgramPipe(), try ProgramPipe(), try ProgramPipe())
-    process = try NetworkNamespace.spawn(
-      command, in: space, environment: environment, input: input.readEnd, output: output.writeEnd,
-      errors: errors.writeEnd)
+    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) }
+    defer { for pointer in arguments + variables { free(pointer) } }
+    arguments.append(nil)
+    variables.append(nil)
+    var end: Int32 = -1
+    supervisor = callsim_namespace_spawn(
+      space?.descriptor ?? -1, space?.folder, arguments, variables,
+      [input.readEnd, output.writeEnd, errors.writeEnd], &end)
+    endDescriptor = end
+    guard supervisor > 0 else {
+      isStopped = true
+      let reason = ExternalError.text(ofCode: supervisor)
+      throw ExternalError(.unavailable, "'\(command.first ?? "")' cannot be started: \(reason)")
+    }
     input.closeReadEnd()
     output.closeWriteEnd()
     errors.closeWriteEnd()
     for end in [input.writeEnd, output.readEnd, errors.readEnd] { ProgramPipe.makeNonBlocking(end) }
   }
 
-  deinit { stop(patience: .zero) }
+  deinit {
+    stop(patience: .zero)
+    if endDescriptor >= 0 { close(endDescriptor) }
+  }
+
+  /// Our own environment with these variables in it, as `NAME=value`.
+  static func environment(with variables: [String]) -> [String] {
+    let names = variables.map { $0.prefix { $0 != "=" } }
+    return inheritedEnvironment.filter { !names.contains($0.prefix { $0 != "=" }) } + variables
+  }
 
   /// The environment of this program, as `NAME=value`.
   static var inheritedEnvironment: [String] {
@@ -64,7 +90,6 @@ final class ChildProgram {
   }
 
   var outputDescriptor: Int32 { output.readEnd }
-  var errorDescriptor: Int32 { errors.readEnd }
 
   // MARK: Lines
 
@@ -84,6 +109,7 @@ final class ChildProgram {
       return true
     }
     unsent.removeFirst(count)
+    if unsent.isEmpty, closesInput { input.closeWriteEnd() }
     return unsent.isEmpty
   }
 
@@ -123,12 +149,13 @@ final class ChildProgram {
     return String(decoding: errorTail, as: UTF8.self).split(whereSeparator: \.isNewline).suffix(count).map(String.init)
   }
 
-  /// Waits until the program has written something, or takes what it is owed, at most so long.
+  /// Waits until the program has written something, takes what it is owed, or has ended, at most so long.
   func wait(_ time: Interval) {
     var descriptors = [
       pollfd(fd: isOutputOpen ? output.readEnd : -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: areErrorsOpen ? errors.readEnd : -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: unsent.isEmpty ? -1 : input.writeEnd, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: ending == nil ? endDescriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
     _ = poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: max(0, time.milliseconds)))
     flush()
@@ -139,46 +166,42 @@ final class ChildProgram {
   /// Notices that the program has ended.
   ///
   /// - Returns: how, or nil while it runs.
+  @discardableResult
   func reap() -> Ending? {
-    if ending == nil { collect(options: WNOHANG) }
+    guard ending == nil else { return ending }
+    var status: Int32 = 0
+    let count = read(endDescriptor, &status, MemoryLayout<Int32>.size)
+    let signal = status & 0x7F
+    if count > 0 { ending = signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF) }
+    // A supervisor that has told nothing was killed, and the program with it.
+    if count == 0 { ending = .signal(SIGKILL) }
     return ending
   }
 
   /// Waits a moment for the end of a program that has closed its output: the one comes just before the other.
   func awaitEnd() -> Ending? {
-    let start = MonotonicClock.now
-    while reap() == nil, MonotonicClock.now - start < .milliseconds(200) { usleep(1_000) }
-    return ending
+    var end = pollfd(fd: endDescriptor, events: Int16(POLLIN), revents: 0)
+    if ending == nil { _ = poll(&end, 1, 200) }
+    return reap()
   }
 
-  private func collect(options: Int32) {
-    var status: Int32 = 0
-    var result: pid_t = 0
-    repeat { result = waitpid(process, &status, options) } while result < 0 && errno == EINTR
-    guard result == process else { return }
-    let signal = status & 0x7F
-    ending = signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF)
-  }
-
-  /// Says that nothing more comes, which ends a well-behaved program.
-  func closeInput() { input.closeWriteEnd() }
+  /// Says that nothing more comes, which ends a well-behaved program, once it has taken what was sent.
+  func closeInput() { if flush() { input.closeWriteEnd() } else { closesInput = true } }
 
   /// Asks the program to end, gives it so long, and then ends it with all it has started.
   func stop(patience: Interval) {
+    guard !isStopped else { return }
+    isStopped = true
     closeInput()
     let start = MonotonicClock.now
     while reap() == nil, MonotonicClock.now - start < patience {
       receive()
       while nextLine() != nil {}
-      wait(.milliseconds(isOutputOpen ? 50 : 5))
-      if !isOutputOpen, !areErrorsOpen { usleep(5_000) }
+      wait(.milliseconds(50))
     }
-    if reap() == nil {
-      kill(-process, SIGKILL)
-      kill(process, SIGKILL)
-      collect(options: 0)
-    }
-    kill(-process, SIGKILL)
-    space?.killEverybody()
+    kill(supervisor, SIGKILL)
+    while waitpid(supervisor, nil, 0) < 0, errno == EINTR {}
+    reap()
+    receive()
   }
 }

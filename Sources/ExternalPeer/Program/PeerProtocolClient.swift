@@ -85,10 +85,12 @@ final class PeerProtocolClient {
   /// Takes in what the program has said.
   func receive() {
     program.flush()
+    // Asked before, so that everything is read which it wrote until then.
+    let ending = program.reap()
     program.receive()
     while let line = program.nextLine() { read(line) }
-    guard !program.isOutputOpen, failure == nil else { return }
-    fail(program.awaitEnd().map(\.description) ?? "closed its standard output")
+    guard ending != nil || !program.isOutputOpen, failure == nil else { return }
+    fail(program.awaitEnd()?.description ?? "closed its standard output")
   }
 
   /// The next event of the program, in order.

@@ -26,12 +26,12 @@ struct ExternalBuilder {
 
   func bridge(_ peer: Scenario.Peer, host: HostID) throws -> ExternalHost {
     guard let pace = world.pace.realTime else { throw HarnessError("a program needs real time") }
-    return try ExternalHost(peer.name, host: host, of: world.simulator, pace: pace)
+    return try ExternalHost(peer.name, host: host, of: world.simulator, pace: pace, folder: try world.temporaryFolder())
   }
 
   /// Where everybody is, for programs that cannot be told otherwise: `CALLSIM_ADDRESS_STUN=203.0.113.2`.
   func environment(of peer: Scenario.Peer) throws -> [String] {
-    var variables = ["CALLSIM_PEER=\(peer.name)"]
+    var variables = ["CALLSIM_PEER=\(peer.name)", "TMPDIR=\(try world.temporaryFolder())"]
     for name in scenario.topology.servers.map(\.name) + scenario.peers.map(\.name) {
       guard let host = try? world.simulator.host(name) else { continue }
       let addresses = world.simulator.interfaces(of: host).flatMap(\.addresses)

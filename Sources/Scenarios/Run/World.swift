@@ -46,7 +46,8 @@ final class World {
   /// A folder that is gone with the world.
   func temporaryFolder() throws -> String {
     if let folder { return folder }
-    let path = NSTemporaryDirectory() + "callsim-\(getpid())-\(UUID().uuidString)"
+    // Short, because programs put sockets into it, whose names have little room.
+    let path = NSTemporaryDirectory() + "callsim-\(getpid())-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     folder = path
     return path

@@ -1,3 +1,4 @@
+internal import ExternalPeer
 internal import Formats
 internal import Foundation
 public import Profiles
@@ -10,8 +11,9 @@ public struct WorkerLoop {
 
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
 
-  /// Runs until standard input ends.
+  /// Runs until standard input ends, or whoever started this process does.
   public mutating func run() {
+    guard ProcessTree.endWithParent() else { return }
     // Replies go to the pipe alone: whatever else prints, prints to standard error.
     let replies = dup(STDOUT_FILENO)
     dup2(STDERR_FILENO, STDOUT_FILENO)
