@@ -88,11 +88,13 @@ package.targets = [
 ]
 
 let tested: [String: [Target.Dependency]] = [
-  "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "STUN"],
-  "TURN": ["CallCore", "STUN", "Digests"], "SDP": ["CallCore"], "RTP": ["CallCore"],
-  "JitterBuffer": ["CallCore", "RTP", "Codecs"], "DTLS": ["CallCore", "SRTP", "CVirtualClock"],
+  "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "StackWorlds", "STUN"],
+  "TURN": ["CallCore", "Digests", "StackWorlds", "STUN"], "SDP": ["CallCore"], "RTP": ["CallCore"],
+  "JitterBuffer": ["CallCore", "Codecs", "RTP", "StackWorlds"],
+  "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore", "COpus"], "CallSession": ["CallCore", "Codecs", "DTLS", "SDP", "ICE", "STUN", "TURN"],
+  "Codecs": ["CallCore", "COpus"],
+  "CallSession": ["CallCore", "Codecs", "DTLS", "ICE", "SDP", "StackWorlds", "STUN", "TURN"],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
   "LivePeer": [
@@ -102,7 +104,15 @@ let tested: [String: [Target.Dependency]] = [
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
   "Scenarios": ["CallCore", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
-package.targets.append(.target(name: "CAllocationCount", path: "Tests/CAllocationCount"))
+package.targets += [
+  .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+  .target(
+    name: "StackWorlds",
+    dependencies: [
+      "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
+    ],
+    path: "Tests/StackWorlds"),
+]
 let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
@@ -111,13 +121,13 @@ for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
       exclude: corpora[name] ?? []))
 }
 
-// Bugs that others had, provoked and, with the defect planted, found. They use the worlds of the tests of each layer.
+// Bugs that others had, provoked and, with the defect planted, found.
 package.targets.append(
   .testTarget(
     name: "BugPatternTests",
     dependencies: [
       "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "CallSession",
-      "Scenarios", "Profiles",
+      "Scenarios", "Profiles", "StackWorlds",
     ]))
 
 // These look at the package from outside: its source text, and the built program.

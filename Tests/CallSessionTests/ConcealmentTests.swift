@@ -1,5 +1,6 @@
 import CallCore
 import CallSession
+import StackWorlds
 import Testing
 
 /// Addresses behind names (draft-ietf-mmusic-mdns-ice-candidates): ours, and others'.

@@ -1,6 +1,7 @@
 import CallCore
 import DTLS
 import ICE
+import StackWorlds
 import Testing
 
 @testable import CallSession

@@ -1,5 +1,6 @@
 import CallCore
 import CallSession
+import StackWorlds
 import Testing
 
 @Suite struct LivenessTests {

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import Codecs
 import DTLS
+import StackWorlds
 import Testing
 
 @Suite struct MediaTests {

@@ -3,6 +3,7 @@ import DTLS
 import Foundation
 import ICE
 import SDP
+import StackWorlds
 import Testing
 
 @testable import CallSession

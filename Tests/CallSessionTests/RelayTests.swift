@@ -1,7 +1,11 @@
 import CallCore
-import CallSession
+import DTLS
+import ICE
+import StackWorlds
 import TURN
 import Testing
+
+@testable import CallSession
 
 @Suite struct RelayTests {
   private func relayedPair(over transport: Path.Transport = .udp) -> SessionPair {
@@ -230,15 +234,31 @@ import Testing
     #expect((pair.b.mediaReceived - before > 180) == renews)
   }
 
+  @Test func `nobody is told of another mapped address after the end of candidates`() throws {
+    let pair = SessionPair { $0.iceServers = [ICEServer(kind: .stun, endpoint: SessionPair.turnServer)] }
+    pair.startServer()
+    try connect(pair)
+    #expect(pair.a.candidates.isEmpty)
+    pair.translates = true
+    pair.run(for: .minutes(1))
+    #expect(pair.a.candidates.isEmpty && !(try pair.a.session.createOffer().sdp.contains("typ srflx")))
+    pair.a.session.restartICE()
+    try pair.a.session.setLocalDescription(try pair.a.session.createOffer(), at: pair.now)
+    pair.drain(pair.a)
+    #expect(pair.a.candidates.contains { $0.text?.contains("typ srflx") == true })
+  }
+
   // MARK: 437 (RFC 8656 section 7.4)
 
   /// A device at an address whose last user left an allocation behind, gathering.
-  private func successor(nextSocket: ((Endpoint) -> Endpoint?)? = nil) throws -> SessionPair {
+  private func successor(
+    policy: ICETransportPolicy = .relay, nextSocket: ((Endpoint) -> Endpoint?)? = nil
+  ) throws -> SessionPair {
     let pair = relayedPair()
     try connect(pair)
     pair.replaceB { configuration in
       configuration.iceServers = [SessionPair.turn]
-      configuration.iceTransportPolicy = .relay
+      configuration.iceTransportPolicy = policy
     }
     if let nextSocket { pair.b.nextSocket = nextSocket }
     try pair.b.session.setLocalDescription(try pair.b.session.createOffer(), at: pair.now)
@@ -258,6 +278,13 @@ import Testing
     #expect(pair.sent.last { !$0.fromA }?.path.local == Endpoint(pair.b.interface.socket.address, port: 5_001))
   }
 
+  @Test func `a port taken for the relay alone yields no server-reflexive candidate`() throws {
+    let pair = try successor(policy: .all)
+    let candidates = pair.b.candidates.compactMap(\.text)
+    #expect(candidates.contains { $0.contains(" typ relay ") })
+    #expect(!candidates.contains { $0.contains(" typ srflx ") }, "\(candidates)")
+  }
+
   @Test func `without another port gathering ends, and says why`() throws {
     let pair = try successor { _ in nil }
     #expect(errors(pair.b) == [437] && pair.b.session.iceGatheringState == .complete)
@@ -268,5 +295,30 @@ import Testing
     #expect(errors(pair.b) == [437] && pair.b.session.iceGatheringState == .complete)
     let moves = pair.b.events.count { if case .socketNeeded = $0 { true } else { false } }
     #expect(moves == 3)
+  }
+
+  @Test func `a handshake goes on when the far side answers over another pair than ours`() throws {
+    let pair = SessionPair { $0.iceServers = [SessionPair.turn] }
+    pair.startServer()
+    var answers: [[UInt8]] = []
+    pair.drops = { datagram in
+      guard !datagram.fromA, datagram.isDTLS else { return false }
+      answers.append(datagram.bytes)
+      return true
+    }
+    try connect(pair)
+    for _ in 0..<50 {
+      let relayed = try #require(pair.a.session.ice.pairs.first { $0.remote.type == .relay && $0.local.type == .host })
+      let arrived = answers
+      answers = []
+      for bytes in arrived {
+        let path = Path(local: relayed.base, remote: relayed.remoteEndpoint)
+        pair.a.session.receive(bytes.span.bytes, on: path, at: pair.now)
+        pair.drain(pair.a)
+      }
+      pair.run(for: .milliseconds(100))
+    }
+    #expect(pair.a.session.ice.selectedPair?.remote.type == .host)
+    for side in [pair.a, pair.b] { #expect(side.session.dtlsState == .connected) }
   }
 }

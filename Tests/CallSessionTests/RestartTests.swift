@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import SDP
+import StackWorlds
 import Testing
 
 @Suite struct RestartTests {

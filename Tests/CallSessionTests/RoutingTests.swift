@@ -1,6 +1,7 @@
 import CallCore
 import Codecs
 import SDP
+import StackWorlds
 import Testing
 
 @testable import CallSession

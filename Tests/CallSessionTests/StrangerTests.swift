@@ -3,6 +3,7 @@ import Codecs
 import DTLS
 import ICE
 import STUN
+import StackWorlds
 import Testing
 
 @testable import CallSession

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import Codecs
 import SDP
+import StackWorlds
 import Testing
 
 #if canImport(Glibc)

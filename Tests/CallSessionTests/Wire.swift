@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import DTLS
+import StackWorlds
 
 /// What may cross the wire, whatever goes wrong: STUN, DTLS handshakes and alerts, TURN's ChannelData, and media that is
 /// protected.

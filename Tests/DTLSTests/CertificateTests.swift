@@ -1,13 +1,14 @@
 import CallCore
 import DTLS
+import StackWorlds
 import Testing
 
 struct CertificateTests {
   @Test func `the same stream makes the same certificate`() {
-    let (first, second) = (Call.certificate("carol", seed: 9), Call.certificate("carol", seed: 9))
+    let (first, second) = (DTLSPair.certificate("carol", seed: 9), DTLSPair.certificate("carol", seed: 9))
     #expect(first.der == second.der)
-    #expect(first.der != Call.certificate("carol", seed: 10).der)
-    #expect(first.der != Call.certificate("dave", seed: 9).der)
+    #expect(first.der != DTLSPair.certificate("carol", seed: 10).der)
+    #expect(first.der != DTLSPair.certificate("dave", seed: 9).der)
   }
 
   @Test func `the wall clock dates it`() {
@@ -20,13 +21,13 @@ struct CertificateTests {
 
   @Test func `a name beyond 64 bytes is cut`() {
     let name = String(repeating: "é", count: 100)
-    let certificate = Call.certificate(name)
+    let certificate = DTLSPair.certificate(name)
     #expect(String(decoding: certificate.der, as: UTF8.self).contains(String(repeating: "é", count: 32)))
   }
 
   @Test(arguments: Fingerprint.HashFunction.allCases)
   func `a fingerprint survives its own text`(function: Fingerprint.HashFunction) {
-    let fingerprint = Call.certificates.client.fingerprint(function)
+    let fingerprint = DTLSPair.certificates.client.fingerprint(function)
     #expect(Fingerprint(fingerprint.description) == fingerprint)
     #expect(Fingerprint(fingerprint.description.lowercased()) == fingerprint)
     #expect(fingerprint.digest.count == function.length)

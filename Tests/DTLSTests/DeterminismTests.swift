@@ -1,15 +1,16 @@
 import CVirtualClock
 import CallCore
 import DTLS
+import StackWorlds
 import Testing
 
 struct DeterminismTests {
   static func transcript(seed: UInt64) -> String {
-    let call = Call(seed: seed)
+    let call = DTLSPair(seed: seed)
     call.fate = { number, _ in seed >> UInt64(number % 16) & 1 == 1 && number < 12 ? .lose : .deliver }
     try? call.start()
     call.run()
-    let tail = Call.certificates.client.fingerprint().description
+    let tail = DTLSPair.certificates.client.fingerprint().description
     return call.transcript + "\n" + tail
   }
 
@@ -25,10 +26,10 @@ struct DeterminismTests {
   }
 
   @Test func `calls that interleave do not change each other's bytes`() throws {
-    let alone = Call(seed: 3)
+    let alone = DTLSPair(seed: 3)
     try alone.start()
     alone.run()
-    let (one, other) = (Call(seed: 3), Call(seed: 4))
+    let (one, other) = (DTLSPair(seed: 3), DTLSPair(seed: 4))
     try one.start()
     try other.start()
     for step in 1...100 as ClosedRange<Int64> {

@@ -1,11 +1,12 @@
 import CallCore
 import DTLS
 import SRTP
+import StackWorlds
 import Testing
 
 struct HandshakeTests {
   @Test func `two transports connect and hold the same keys crossed`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
     let (client, server) = (call.client.state, call.server.state)
@@ -18,7 +19,7 @@ struct HandshakeTests {
   }
 
   @Test func `the session names what was agreed as getStats does`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
     let agreed = call.client.session
@@ -26,7 +27,7 @@ struct HandshakeTests {
     #expect(session.version == "FEFD")
     #expect(session.cipher == "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")
     #expect(session.srtpKeys.profile == .aeadAES128GCM)
-    #expect(session.remoteCertificate == Call.certificates.server.der)
+    #expect(session.remoteCertificate == DTLSPair.certificates.server.der)
   }
 
   @Test(arguments: [SRTPProfile.aes128CMHMACSHA1_80, .aeadAES128GCM, .aeadAES256GCM])
@@ -35,7 +36,7 @@ struct HandshakeTests {
     everything.profiles = [.aes128CMHMACSHA1_80, .aeadAES128GCM, .aeadAES256GCM]
     var preferring = everything
     preferring.profiles = [profile] + everything.profiles.filter { $0 != profile }
-    let call = Call(client: everything, server: preferring)
+    let call = DTLSPair(client: everything, server: preferring)
     try call.start()
     call.run()
     let agreed = call.server.session?.srtpKeys
@@ -50,7 +51,7 @@ struct HandshakeTests {
     one.profiles = [.aeadAES128GCM]
     var other = DTLSTransport.Configuration()
     other.profiles = [.aes128CMHMACSHA1_80, .null]
-    let call = Call(client: one, server: other)
+    let call = DTLSPair(client: one, server: other)
     try call.start()
     call.run()
     let failures = [call.client.failure, call.server.failure]
@@ -58,8 +59,8 @@ struct HandshakeTests {
   }
 
   @Test func `a wrong fingerprint fails before any key exists`() throws {
-    let call = Call()
-    try call.startServer(expecting: [Call.certificate("mallory").fingerprint()])
+    let call = DTLSPair()
+    try call.startServer(expecting: [DTLSPair.certificate("mallory").fingerprint()])
     try call.startClient()
     call.run()
     let failures = [call.server.failure, call.client.failure]
@@ -71,10 +72,10 @@ struct HandshakeTests {
 
   @Test(arguments: Fingerprint.HashFunction.allCases)
   func `one matching line among several is enough`(function: Fingerprint.HashFunction) throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
     try call.startClient(expecting: [
-      Call.certificate("mallory").fingerprint(), Call.certificates.server.fingerprint(function),
+      DTLSPair.certificate("mallory").fingerprint(), DTLSPair.certificates.server.fingerprint(function),
     ])
     call.run()
     let connected = call.bothConnected
@@ -82,7 +83,7 @@ struct HandshakeTests {
   }
 
   @Test func `two clients tell each other that this cannot work`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer(as: .client)
     try call.startClient()
     call.run()
@@ -94,9 +95,9 @@ struct HandshakeTests {
   @Test func `two servers wait until the handshake timeout`() throws {
     var patient = DTLSTransport.Configuration()
     patient.handshakeTimeout = .seconds(20)
-    let call = Call(client: patient, server: patient)
-    call.client.bind(to: Call.clientPath, at: .zero)
-    try call.client.start(as: .server, remoteFingerprints: Call.serverFingerprints, at: .zero)
+    let call = DTLSPair(client: patient, server: patient)
+    call.client.bind(to: DTLSPair.clientPath, at: .zero)
+    try call.client.start(as: .server, remoteFingerprints: DTLSPair.serverFingerprints, at: .zero)
     call.run()
     let failure = call.client.failure
     #expect(failure == .handshakeTimeout)
@@ -104,8 +105,8 @@ struct HandshakeTests {
   }
 
   @Test func `a ClientHello that comes before the answer is kept`() throws {
-    let call = Call()
-    call.server.bind(to: Call.clientPath.reversed, at: .zero)
+    let call = DTLSPair()
+    call.server.bind(to: DTLSPair.clientPath.reversed, at: .zero)
     try call.startClient()
     call.run(until: .zero + .milliseconds(300))
     let early = call.server.state
@@ -119,15 +120,15 @@ struct HandshakeTests {
   }
 
   @Test func `no more than two early datagrams are kept`() throws {
-    let call = Call()
+    let call = DTLSPair()
     let hello = Records.clientHello
-    for _ in 0..<5 { call.server.receive(hello.span.bytes, on: Call.clientPath.reversed, at: .zero) }
+    for _ in 0..<5 { call.server.receive(hello.span.bytes, on: DTLSPair.clientPath.reversed, at: .zero) }
     let dropped = call.server.statistics.earlyDropped
     #expect(dropped == 3)
   }
 
   @Test func `close says goodbye and closes the other end`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
     call.client.close(at: call.now)
@@ -137,10 +138,10 @@ struct HandshakeTests {
   }
 
   @Test func `a transport bound to a new path sends there and still listens on the old one`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
-    let elsewhere = Path(local: Call.clientEndpoint, remote: try #require(Endpoint("198.51.100.9:9")))
+    let elsewhere = Path(local: DTLSPair.clientEndpoint, remote: try #require(Endpoint("198.51.100.9:9")))
     call.client.bind(to: elsewhere, at: call.now)
     let path = call.client.path
     #expect(path == elsewhere)
@@ -151,19 +152,19 @@ struct HandshakeTests {
   }
 
   @Test func `caller mistakes are thrown`() throws {
-    let call = Call()
+    let call = DTLSPair()
     #expect(throws: DTLSError.noFingerprint) { try call.startClient(expecting: []) }
     try call.startClient()
     #expect(throws: DTLSError.alreadyStarted) { try call.startClient() }
     call.client.close(at: .zero)
-    let client = { try call.client.start(as: .server, remoteFingerprints: Call.serverFingerprints, at: .zero) }
+    let client = { try call.client.start(as: .server, remoteFingerprints: DTLSPair.serverFingerprints, at: .zero) }
     #expect(throws: DTLSError.ended) { try client() }
   }
 
   @Test func `the key log has one line with the client's random`() throws {
     var logging = DTLSTransport.Configuration()
     logging.logsKeys = true
-    let call = Call(client: logging)
+    let call = DTLSPair(client: logging)
     try call.start()
     call.run()
     let lines = call.events.compactMap { entry in if case .keyLog(let line) = entry.event { line } else { nil } }
@@ -176,8 +177,8 @@ struct HandshakeTests {
   @Test func `a live transport takes its randomness from the system`() throws {
     var transcripts: [String] = []
     for _ in 0..<2 {
-      let call = Call()
-      call.client = DTLSTransport(certificate: Call.certificates.client, entropy: .system)
+      let call = DTLSPair()
+      call.client = DTLSTransport(certificate: DTLSPair.certificates.client, entropy: .system)
       try call.start()
       call.run()
       let connected = call.bothConnected

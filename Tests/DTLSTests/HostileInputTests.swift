@@ -1,11 +1,12 @@
 import CallCore
 import DTLS
+import StackWorlds
 import Testing
 
 struct HostileInputTests {
   @Test func `garbage at any moment never disturbs a handshake`() throws {
     for seed in 0..<20 as Range<UInt64> {
-      let call = Call(seed: seed)
+      let call = DTLSPair(seed: seed)
       var random = RandomSource(seed: seed).stream("garbage")
       try call.start()
       for step in 1...30 {
@@ -28,13 +29,13 @@ struct HostileInputTests {
   }
 
   @Test func `damaged copies of real datagrams never trap`() throws {
-    let clean = Call()
+    let clean = DTLSPair()
     try clean.start()
     clean.run()
     var random = RandomSource(seed: 5).stream("damage")
     for datagram in clean.sent {
       for _ in 0..<40 {
-        let call = Call()
+        let call = DTLSPair()
         try call.start()
         var bytes = datagram.bytes
         for _ in 0..<4 { bytes[Int(random.uniform(below: UInt64(bytes.count)))] = UInt8(random.uniform(below: 256)) }
@@ -48,9 +49,9 @@ struct HostileInputTests {
   }
 
   @Test func `a ClientHello from elsewhere moves nothing`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
-    let elsewhere = Path(local: Call.serverEndpoint, remote: try #require(Endpoint("203.0.113.66:4000")))
+    let elsewhere = Path(local: DTLSPair.serverEndpoint, remote: try #require(Endpoint("203.0.113.66:4000")))
     let hello = Records.clientHello
     call.server.receive(hello.span.bytes, on: elsewhere, at: .zero)
     call.drain()
@@ -64,7 +65,7 @@ struct HostileInputTests {
   }
 
   @Test func `a forged alert after the handshake is not believed`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
     call.inject(Records.record(type: 21, sequence: 900, [2, 40]), from: .client)
@@ -77,7 +78,7 @@ struct HostileInputTests {
 
   @Test(arguments: 0..<40)
   func `an encrypted record of any length that nobody's key made is dropped`(length: Int) throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.start()
     call.run()
     let forged = Records.record(type: 23, sequence: 1 << 48 | 900, [UInt8](repeating: 7, count: length))
@@ -91,7 +92,7 @@ struct HostileInputTests {
   @Test func `a client of a later version is answered with DTLS 1-2`() throws {
     var hello = Records.clientHello
     hello[25...26] = [0xFE, 0xFC]
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
     call.inject(hello, from: .client)
     call.run(until: .zero + .milliseconds(1))
@@ -103,7 +104,7 @@ struct HostileInputTests {
   @Test func `a client that knows DTLS 1-0 only is refused`() throws {
     var hello = Records.clientHello
     hello[25...26] = [0xFE, 0xFF]
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
     call.inject(hello, from: .client)
     call.run()
@@ -112,7 +113,7 @@ struct HostileInputTests {
   }
 
   @Test func `DTLS 1-3 records are counted and dropped`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
     call.inject([0x2F] + [UInt8](repeating: 7, count: 60), from: .client)
     call.run(until: .zero + .milliseconds(1))

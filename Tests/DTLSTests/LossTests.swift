@@ -1,5 +1,6 @@
 import CallCore
 import DTLS
+import StackWorlds
 import Testing
 
 struct LossTests {
@@ -7,7 +8,7 @@ struct LossTests {
   @Test(arguments: 0..<8)
   func `every pattern of losses among the first ten datagrams ends in equal keys`(part: Int) throws {
     for pattern in (part * 128)..<(part * 128 + 128) {
-      let call = Call(seed: UInt64(pattern))
+      let call = DTLSPair(seed: UInt64(pattern))
       call.fate = { number, _ in number < 10 && pattern >> number & 1 == 1 ? .lose : .deliver }
       try call.start()
       call.run()
@@ -17,7 +18,7 @@ struct LossTests {
   }
 
   @Test func `a lost last server flight is repeated when the client repeats its own`() throws {
-    let call = Call()
+    let call = DTLSPair()
     var lost = false
     call.fate = { _, datagram in
       // The server's first ChangeCipherSpec opens its last flight.
@@ -47,7 +48,7 @@ struct LossTests {
   }
 
   @Test func `an unanswered ClientHello is repeated after 1 s and then at doubled intervals up to 60 s`() throws {
-    let call = Call()
+    let call = DTLSPair()
     call.fate = { _, _ in .lose }
     try call.startClient()
     call.run()
@@ -60,7 +61,7 @@ struct LossTests {
 
   @Test(arguments: [(1, 50), (40, 80), (500, 1_000), (9_000, 3_000)] as [(Int64, Int64)])
   func `the first timer is two round trips between 50 ms and 3 s`(roundTrip: Int64, expected: Int64) throws {
-    let call = Call()
+    let call = DTLSPair()
     call.fate = { _, _ in .lose }
     call.client.setRoundTripTime(.milliseconds(roundTrip))
     try call.startClient()
@@ -71,17 +72,17 @@ struct LossTests {
   }
 
   @Test func `a wake just before the timer does not fire it early`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startClient()
     call.client.advance(to: .zero + .milliseconds(995))
     let garbage: [UInt8] = [1, 2, 3]
-    call.client.receive(garbage.span.bytes, on: Call.clientPath, at: .zero + .milliseconds(996))
+    call.client.receive(garbage.span.bytes, on: DTLSPair.clientPath, at: .zero + .milliseconds(996))
     let wake = call.client.wake.deadline
     #expect(wake == .zero + .seconds(1))
   }
 
   @Test func `every datagram twice changes nothing`() throws {
-    let call = Call()
+    let call = DTLSPair()
     call.fate = { _, _ in .duplicate }
     try call.start()
     call.run()
@@ -93,7 +94,7 @@ struct LossTests {
     for late in 0..<8 {
       var small = DTLSTransport.Configuration()
       small.maximumDatagramSize = 400
-      let call = Call(client: small, server: small)
+      let call = DTLSPair(client: small, server: small)
       call.fate = { number, _ in number == late ? .delay(.milliseconds(35)) : .deliver }
       try call.start()
       call.run()
@@ -106,7 +107,7 @@ struct LossTests {
   func `datagrams keep to the configured size by fragmenting`(configured: Int, most: Int) throws {
     var sized = DTLSTransport.Configuration()
     sized.maximumDatagramSize = configured
-    let call = Call(client: sized, server: sized)
+    let call = DTLSPair(client: sized, server: sized)
     try call.start()
     call.run()
     let connected = call.bothConnected
@@ -119,7 +120,7 @@ struct LossTests {
     var small = DTLSTransport.Configuration()
     small.maximumDatagramSize = 256
     for lost in 0..<16 {
-      let call = Call(client: small, server: small)
+      let call = DTLSPair(client: small, server: small)
       call.fate = { number, _ in number == lost || number == lost + 3 ? .lose : .deliver }
       try call.start()
       call.run()
@@ -129,7 +130,7 @@ struct LossTests {
   }
 
   @Test func `a ClientHello in fragments is put together in any order`() throws {
-    let call = Call()
+    let call = DTLSPair()
     try call.startServer()
     for fragment in Records.fragmented(Records.clientHello, size: 60).reversed() {
       call.inject(fragment, from: .client)

@@ -1,11 +1,12 @@
 import CallCore
 import DTLS
+import StackWorlds
 
 /// DTLS records made or taken apart by hand.
 enum Records {
   /// The first datagram of a client.
   static let clientHello: [UInt8] = {
-    let call = Call()
+    let call = DTLSPair()
     try? call.startClient()
     return call.sent[0].bytes
   }()

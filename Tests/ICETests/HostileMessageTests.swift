@@ -1,5 +1,6 @@
 import CallCore
 import STUN
+import StackWorlds
 import Testing
 
 @testable import ICE

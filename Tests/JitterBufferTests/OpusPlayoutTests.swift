@@ -2,6 +2,7 @@ import CallCore
 import Codecs
 import JitterBuffer
 import RTP
+import StackWorlds
 import Testing
 
 /// The buffer with real samples: the numbers NetEq's own tests ask for, and what the ear would.

@@ -2,6 +2,7 @@ import CallCore
 import Codecs
 import JitterBuffer
 import RTP
+import StackWorlds
 import Testing
 
 @Suite struct PlayoutTests {

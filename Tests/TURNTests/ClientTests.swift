@@ -1,5 +1,6 @@
 import CallCore
 import STUN
+import StackWorlds
 import TURN
 import Testing
 
@@ -7,18 +8,18 @@ import Testing
   static let peer = Endpoint("192.0.2.9:7000")!
 
   @Test func `a challenged client allocates with the second request`() throws {
-    let world = World()
+    let world = TURNWorld()
     let allocation = try world.allocate()
-    #expect(allocation.mapped == World.clientAddress && allocation.lifetime == .seconds(600))
+    #expect(allocation.mapped == TURNWorld.clientAddress && allocation.lifetime == .seconds(600))
     #expect(allocation.relayed.address == IPAddress("203.0.113.1")! && allocation.relayed.port >= 49_152)
     #expect(world.events == [.allocated(allocation)])
     #expect(world.requests(.allocate).map(\.message.hasIntegrity) == [false, true])
     #expect(
-      world.serverEvents == [.openRelay(allocation.relayed, client: World.clientAddress, username: "alice")])
+      world.serverEvents == [.openRelay(allocation.relayed, client: TURNWorld.clientAddress, username: "alice")])
   }
 
   @Test func `an IPv6 relay is asked for by family`() throws {
-    let world = World { _, client in client.family = .ipv6 }
+    let world = TURNWorld { _, client in client.family = .ipv6 }
     let allocation = try world.allocate()
     #expect(allocation.relayed.address == IPAddress("2001:db8::1")!)
     let peer = Endpoint("[2001:db8:5::9]:7000")!
@@ -30,7 +31,7 @@ import Testing
   }
 
   @Test func `a wrong password fails with 401 after one try`() throws {
-    let world = World { _, client in client.credentials.password = "wrong" }
+    let world = TURNWorld { _, client in client.credentials.password = "wrong" }
     try world.client.allocate(at: .zero)
     world.run(for: .seconds(60))
     #expect(world.events == [.failed(.rejected(.allocate, .unauthenticated))])
@@ -42,7 +43,7 @@ import Testing
     .addressFamilyNotSupported, .peerAddressFamilyMismatch, .serverError, .badRequest,
   ])
   func `an allocation the server refuses fails with its code`(error: STUNError) throws {
-    let world = World()
+    let world = TURNWorld()
     world.server.rejectNext(.allocate, with: error)
     try world.client.allocate(at: .zero)
     world.run(for: .seconds(60))
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test func `437 asks for a new local address, and the next allocation succeeds from there`() throws {
-    let world = World()
+    let world = TURNWorld()
     world.server.rejectNext(.allocate, with: .allocationMismatch)
     try world.client.allocate(at: .zero)
     world.run(for: .seconds(1))
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test func `a challenge too long to be answered in a datagram times out instead of trapping`() throws {
-    let world = World()
+    let world = TURNWorld()
     world.serverIsUp = false
     try world.client.allocate(at: .zero)
     world.run(for: .milliseconds(10))
@@ -74,14 +75,14 @@ import Testing
     challenge.append(.errorCode, .unauthenticated)
     challenge.append(.realm, String(repeating: "r", count: 763))
     challenge.append(.nonce, String(repeating: "n", count: 763))
-    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let path = Path(local: TURNWorld.clientAddress, remote: TURNWorld.serverAddress)
     world.client.receive(challenge.bytes.span.bytes, on: path, at: world.now)
     world.run(for: .seconds(60))
     #expect(world.events == [.failed(.timedOut(.allocate))])
   }
 
   @Test func `a silent server fails the allocation after all retransmissions, at 39-5 s`() throws {
-    let world = World()
+    let world = TURNWorld()
     world.serverIsUp = false
     try world.client.allocate(at: .zero)
     world.run(for: .milliseconds(39_499))
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test func `300 leads to the alternate server`() throws {
-    let world = World()
+    let world = TURNWorld()
     let alternate = Endpoint("203.0.113.99:3478")!
     world.server.rejectNext(.allocate, with: .tryAlternate, alternate: alternate)
     try world.client.allocate(at: .zero)
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test func `300 without an alternate is a failure`() throws {
-    let world = World()
+    let world = TURNWorld()
     world.server.rejectNext(.allocate, with: .tryAlternate)
     try world.client.allocate(at: .zero)
     world.run(for: .seconds(1))
@@ -113,7 +114,7 @@ import Testing
   }
 
   @Test func `payloads wait for the permission, then go out in order, then through a channel`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     for byte: UInt8 in 1...3 { try world.send([byte], to: Self.peer) }
     #expect(world.peerReceived.isEmpty)
@@ -131,7 +132,7 @@ import Testing
   }
 
   @Test func `a peer's data arrives in an indication, and through a channel once there is one`() throws {
-    let world = World { _, client in client.indicationsBeforeChannel = nil }
+    let world = TURNWorld { _, client in client.indicationsBeforeChannel = nil }
     try world.allocate()
     try world.client.createPermission(for: Self.peer.address, at: world.now)
     world.run(for: .milliseconds(100))
@@ -146,9 +147,9 @@ import Testing
   }
 
   @Test func `data through a channel whose binding's answer was lost is taken`() throws {
-    let world = World { _, client in client.indicationsBeforeChannel = nil }
+    let world = TURNWorld { _, client in client.indicationsBeforeChannel = nil }
     try world.allocate()
-    world.isLost = { $0.path.local == World.serverAddress && $0.bytes.first == 0x01 }
+    world.isLost = { $0.path.local == TURNWorld.serverAddress && $0.bytes.first == 0x01 }
     try world.client.bindChannel(to: Self.peer, at: world.now)
     world.run(for: .milliseconds(100))
     try world.peerSends([1], from: Self.peer)
@@ -156,29 +157,29 @@ import Testing
   }
 
   @Test func `data from an address without permission never reaches the client`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     try world.peerSends([1], from: Self.peer)
     #expect(world.events.count == 1 && world.server.counters.droppedWithoutPermission == 1)
   }
 
   @Test func `a Data indication from a peer the client never permitted is not believed`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     var indication = STUNMessageBuilder(.indication, .data, STUNTransactionID(high: 1, low: 1))
     indication.append(.xorPeerAddress, Self.peer)
     indication.append(.data, [1])
-    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let path = Path(local: TURNWorld.clientAddress, remote: TURNWorld.serverAddress)
     world.client.receive(indication.bytes.span.bytes, on: path, at: world.now)
     world.run(for: .seconds(1))
     #expect(world.events.count == 1 && world.client.counters.unexpected == 1)
   }
 
   @Test func `media is read in place, and everything else is left to receive`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     try world.client.bindChannel(to: Self.peer, at: world.now)
-    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let path = Path(local: TURNWorld.clientAddress, remote: TURNWorld.serverAddress)
     let channelData: [UInt8] = [0x40, 0, 0, 2, 7, 8, 0, 0]
     let found = world.client.payload(of: channelData.span.bytes, on: path, at: world.now)
     #expect(found?.peer == Self.peer && found?.range == 4..<6)
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test func `the waiting queue is bounded and drops the oldest`() throws {
-    let world = World { _, client in client.queueLimit = 2 }
+    let world = TURNWorld { _, client in client.queueLimit = 2 }
     try world.allocate()
     for byte: UInt8 in 1...5 { try world.send([byte], to: Self.peer) }
     world.run(for: .seconds(1))
@@ -197,7 +198,7 @@ import Testing
   }
 
   @Test func `a denied peer is reported and what waited for it is dropped`() throws {
-    let world = World { server, _ in server.deniedPeers = [IPPrefix("192.0.2.0/24")!] }
+    let world = TURNWorld { server, _ in server.deniedPeers = [IPPrefix("192.0.2.0/24")!] }
     try world.allocate()
     try world.send([1], to: Self.peer)
     world.run(for: .seconds(1))
@@ -208,19 +209,19 @@ import Testing
   }
 
   @Test func `releasing sends a Refresh of zero and leaves nothing pending`() throws {
-    let world = World()
+    let world = TURNWorld()
     let allocation = try world.allocate()
     world.client.release(at: world.now)
     world.run(for: .seconds(1))
     #expect(world.events.last == .released)
     #expect(world.requests(.refresh).last?.message[.lifetime] == 0)
     #expect(
-      world.serverEvents.last == .closeRelay(allocation.relayed, client: World.clientAddress, reason: .released))
+      world.serverEvents.last == .closeRelay(allocation.relayed, client: TURNWorld.clientAddress, reason: .released))
     #expect(world.client.wake == .never && world.server.wake == .never)
   }
 
   @Test func `a release of what the server no longer knows ends well`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     world.server.restart(at: world.now)
     world.client.release(at: world.now)
@@ -229,7 +230,7 @@ import Testing
   }
 
   @Test func `a release during the allocation gives it back as soon as it is there`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.client.allocate(at: .zero)
     world.client.release(at: .zero)
     world.run(for: .seconds(2))
@@ -237,7 +238,7 @@ import Testing
   }
 
   @Test func `a release whose answer is lost every time still ends`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     world.serverIsUp = false
     world.client.release(at: world.now)
@@ -246,7 +247,7 @@ import Testing
   }
 
   @Test func `a caller's mistakes are thrown`() throws {
-    let world = World()
+    let world = TURNWorld()
     #expect(throws: TURNClient.Misuse.notAllocated) { try world.send([1], to: Self.peer) }
     try world.allocate()
     #expect(throws: TURNClient.Misuse.alreadyAllocated) { try world.client.allocate(at: world.now) }
@@ -256,7 +257,7 @@ import Testing
   }
 
   @Test func `the largest payload fits a datagram, by indication and by channel, over IPv6`() throws {
-    let world = World { _, client in client.family = .ipv6 }
+    let world = TURNWorld { _, client in client.family = .ipv6 }
     try world.allocate()
     let peer = Endpoint("[2001:db8:5::9]:7000")!
     let large = [UInt8](repeating: 7, count: TURNClient.maximumPayload)
@@ -268,7 +269,7 @@ import Testing
   }
 
   @Test func `forged, foreign and malformed datagrams are counted and change nothing`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.client.allocate(at: .zero)
     world.run(for: .milliseconds(60))
     // The authenticated request is out; answer it without knowing the password.
@@ -277,7 +278,7 @@ import Testing
     forged.append(.xorRelayedAddress, Self.peer)
     forged.append(.xorMappedAddress, Self.peer)
     forged.append(.lifetime, 600)
-    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let path = Path(local: TURNWorld.clientAddress, remote: TURNWorld.serverAddress)
     world.client.receive(forged.bytes.span.bytes, on: path, at: world.now)
     forged.appendIntegrity(key: .shortTerm(password: "guess"))
     world.client.receive(forged.bytes.span.bytes, on: path, at: world.now)
@@ -286,12 +287,12 @@ import Testing
     let (counters, state) = (world.client.counters, world.client.state)
     #expect(counters.forged == 2 && counters.malformed == 1 && counters.unexpected == 1 && state == .allocating)
     world.run(for: .seconds(1))
-    #expect(world.client.allocation?.mapped == World.clientAddress)
+    #expect(world.client.allocation?.mapped == TURNWorld.clientAddress)
   }
 
   @Test(arguments: 1...20)
   func `with a third of all datagrams lost, data still gets through both ways`(seed: UInt64) throws {
-    let world = World()
+    let world = TURNWorld()
     var random = RandomStream(seed: seed)
     world.isLost = { _ in random.chance(0.33) }
     try world.client.allocate(at: .zero)

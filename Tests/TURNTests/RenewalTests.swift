@@ -1,5 +1,6 @@
 import CallCore
 import STUN
+import StackWorlds
 import TURN
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
 
   private func connected(
     _ configure: (inout TURNServer.Configuration, inout TURNClient.Configuration) -> Void = { _, _ in }
-  ) throws -> World {
-    let world = World(configure)
+  ) throws -> TURNWorld {
+    let world = TURNWorld(configure)
     try world.allocate()
     try world.client.bindChannel(to: Self.peer, at: world.now)
     try world.client.createPermission(for: Self.peer.address, at: world.now)
@@ -18,12 +19,12 @@ import Testing
     return world
   }
 
-  private func failures(_ world: World) -> [TURNClient.Event] {
+  private func failures(_ world: TURNWorld) -> [TURNClient.Event] {
     world.events.filter { if case .failed = $0 { true } else { false } }
   }
 
   @Test func `an allocation is refreshed one minute before it expires`() throws {
-    let world = World { server, _ in server.nonceLifetime = .seconds(3_600) }
+    let world = TURNWorld { server, _ in server.nonceLifetime = .seconds(3_600) }
     try world.allocate()
     world.run(for: .seconds(1_200))
     let times = world.requests(.refresh).map { $0.time.seconds.rounded() }
@@ -31,14 +32,14 @@ import Testing
   }
 
   @Test func `a short lifetime is refreshed at its half`() throws {
-    let world = World { server, _ in server.defaultLifetime = .seconds(60) }
+    let world = TURNWorld { server, _ in server.defaultLifetime = .seconds(60) }
     try world.allocate()
     world.run(for: .seconds(100))
     #expect(world.requests(.refresh).map { $0.time.seconds.rounded() } == [30, 60, 90])
   }
 
   @Test func `the wanted lifetime is asked for and clamped by the server`() throws {
-    let world = World { _, client in client.lifetime = .seconds(100_000) }
+    let world = TURNWorld { _, client in client.lifetime = .seconds(100_000) }
     let allocation = try world.allocate()
     #expect(world.requests(.allocate).last?.message[.lifetime] == 100_000 && allocation.lifetime == .seconds(3_600))
   }
@@ -100,7 +101,7 @@ import Testing
   func `438 on any request is answered with the new nonce, several times in a row`(
     method: STUNMethod, count: Int
   ) throws {
-    let world = World { _, client in client.indicationsBeforeChannel = nil }
+    let world = TURNWorld { _, client in client.indicationsBeforeChannel = nil }
     world.server.rejectNext(method, with: .staleNonce, count: count)
     try world.allocate()
     try world.client.createPermission(for: Self.peer.address, at: world.now)
@@ -115,7 +116,7 @@ import Testing
 
   @Test(arguments: [STUNMethod.allocate, .refresh])
   func `438 for ever ends in failure`(method: STUNMethod) throws {
-    let world = World()
+    let world = TURNWorld()
     world.server.rejectNext(method, with: .staleNonce, count: 1_000)
     try world.client.allocate(at: .zero)
     world.run(for: .seconds(600))
@@ -152,7 +153,7 @@ import Testing
   }
 
   @Test func `a refused channel leaves indications working and is tried again after five minutes`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     world.server.rejectNext(.channelBind, with: .badRequest)
     for _ in 0..<5 {
@@ -166,10 +167,10 @@ import Testing
   }
 
   @Test func `an address in use by an older allocation gives 437 until that one expires`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     var second = TURNClient(
-      configuration: world.client.configuration, local: World.clientAddress, random: RandomStream(seed: 99))
+      configuration: world.client.configuration, local: TURNWorld.clientAddress, random: RandomStream(seed: 99))
     swap(&second, &world.client)
     try world.client.allocate(at: world.now)
     world.run(for: .seconds(1))
@@ -180,10 +181,10 @@ import Testing
   }
 
   @Test func `a retransmitted Allocate whose answer was lost is answered with the same success`() throws {
-    let world = World()
+    let world = TURNWorld()
     var lost = 0
     world.isLost = { sent in
-      guard sent.path.local == World.serverAddress, lost < 2,
+      guard sent.path.local == TURNWorld.serverAddress, lost < 2,
         let message = try? STUNMessage(parsing: sent.bytes.span.bytes), message.messageClass == .successResponse
       else { return false }
       lost += 1
@@ -216,7 +217,7 @@ import Testing
 
   @Test func `time-limited credentials outlive their expiry until the nonce goes stale`() throws {
     let expiry = WallClock().unixSeconds(at: .zero) + 100
-    let world = World { server, client in
+    let world = TURNWorld { server, client in
       server.credentials = TURNCredentialStore(sharedSecret: "callsim-secret")
       server.nonceLifetime = .seconds(3_600)
       client.credentials = .timeLimited(secret: "callsim-secret", user: "alice", expiry: expiry)
@@ -230,7 +231,7 @@ import Testing
   }
 
   @Test func `expired time-limited credentials are refused`() throws {
-    let world = World { server, client in
+    let world = TURNWorld { server, client in
       server.credentials = TURNCredentialStore(sharedSecret: "s", wallClock: WallClock(skew: .seconds(5)))
       client.credentials = .timeLimited(secret: "s", expiry: WallClock().unixSeconds(at: .zero) + 3)
     }

@@ -1,11 +1,12 @@
 import CallCore
 import STUN
+import StackWorlds
 import TURN
 import Testing
 
 /// The server alone, spoken to with hand-made requests.
 @Suite struct ServerTests {
-  static let server = World.serverAddress
+  static let server = TURNWorld.serverAddress
   static let client = Endpoint("198.51.100.7:5000")!
   static let other = Endpoint("198.51.100.8:5000")!
   static let peer = Endpoint("192.0.2.9:7000")!
@@ -556,9 +557,9 @@ import Testing
     var send = STUNMessageBuilder(.indication, .send, STUNTransactionID(high: 1, low: 1))
     send.append(.xorPeerAddress, Self.peer)
     send.append(.data, [1, 2, 3])
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
-    let path = Path(local: World.clientAddress, remote: World.serverAddress)
+    let path = Path(local: TURNWorld.clientAddress, remote: TURNWorld.serverAddress)
     for original in [good, send.bytes, [0x40, 0, 0, 3, 1, 2, 3]] {
       for index in original.indices {
         for value: UInt8 in [0, 1, 0x40, 0x7F, 0xFF] {

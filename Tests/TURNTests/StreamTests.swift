@@ -1,5 +1,6 @@
 import CallCore
 import STUN
+import StackWorlds
 import TURN
 import Testing
 
@@ -7,8 +8,8 @@ import Testing
 @Suite struct StreamTests {
   static let peer = Endpoint("192.0.2.9:7000")!
 
-  private func world(_ configure: (inout TURNServer.Configuration) -> Void = { _ in }) -> World {
-    World { server, client in
+  private func world(_ configure: (inout TURNServer.Configuration) -> Void = { _ in }) -> TURNWorld {
+    TURNWorld { server, client in
       client.transport = .tcp
       configure(&server)
     }
@@ -17,7 +18,7 @@ import Testing
   @Test func `an allocation is made over the connection, and data passes both ways`() throws {
     let world = world()
     let allocation = try world.allocate()
-    #expect(allocation.mapped == World.clientAddress)
+    #expect(allocation.mapped == TURNWorld.clientAddress)
     try world.send([1], to: Self.peer)
     world.run(for: .milliseconds(100))
     try world.send([2], to: Self.peer)
@@ -64,7 +65,8 @@ import Testing
     world.run(for: .zero)
     #expect(world.events.last == .failed(.connectionLost) && TURNClient.Failure.connectionLost.code == 701)
     #expect(
-      world.serverEvents.last == .closeRelay(allocation.relayed, client: World.clientAddress, reason: .disconnected))
+      world.serverEvents.last == .closeRelay(allocation.relayed, client: TURNWorld.clientAddress, reason: .disconnected)
+    )
     let (count, state) = (world.server.allocationCount, world.client.state)
     #expect(count == 0 && state == .failed && world.client.wake == .never && world.server.wake == .never)
     try world.allocate()
@@ -81,10 +83,10 @@ import Testing
   }
 
   @Test func `the end of a connection means nothing to a client that uses UDP`() throws {
-    let world = World()
+    let world = TURNWorld()
     try world.allocate()
     world.client.connectionLost(at: world.now)
-    let stream = Path(local: World.serverAddress, remote: World.clientAddress, transport: .tcp)
+    let stream = Path(local: TURNWorld.serverAddress, remote: TURNWorld.clientAddress, transport: .tcp)
     world.server.streamClosed(stream, at: world.now)
     let (state, count) = (world.client.state, world.server.allocationCount)
     #expect(state == .allocated && count == 1)
@@ -93,7 +95,7 @@ import Testing
   @Test func `the same addresses over UDP and TCP are two clients`() throws {
     let world = world()
     try world.allocate()
-    let path = Path(local: World.serverAddress, remote: World.clientAddress)
+    let path = Path(local: TURNWorld.serverAddress, remote: TURNWorld.clientAddress)
     let (overTCP, overUDP) = (
       world.server.hasAllocation(on: world.clientPath.reversed), world.server.hasAllocation(on: path)
     )

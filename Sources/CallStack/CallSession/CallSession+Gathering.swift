@@ -70,6 +70,8 @@ extension CallSession {
     } catch {
       return
     }
+    // After the end of candidates nobody is told of another (RFC 8838 section 13): checks show it to the far side.
+    guard iceGatheringState == .gathering else { return }
     guard !localCandidates.contains(where: { $0.endpoint == candidate.endpoint && $0.type == candidate.type }) else {
       return
     }

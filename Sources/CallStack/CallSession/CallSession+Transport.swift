@@ -17,9 +17,10 @@ extension CallSession {
     case 0...3: ice.receive(datagram, on: path, at: now)
     case 20...63:
       ice.markReceived(on: path, at: now)
-      // Unauthenticated: only a path that ICE knows may take a place in the statistics.
+      // Unauthenticated: only a path that ICE knows is believed and may take a place in the statistics.
       if ice.pairs.contains(where: { $0.base == path.local && $0.remoteEndpoint == path.remote }) {
         traffic.received(datagram.byteCount, on: path, at: now)
+        dtls.admit(path.remote)
       }
       dtls.receive(datagram, on: path, at: now)
     case 128...191:

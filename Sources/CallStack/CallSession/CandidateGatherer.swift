@@ -283,8 +283,9 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func report(_ allocation: TURNClient.Allocation, _ relay: Relay) {
-    // What a server sees of a connection is no address that a peer could send to.
-    if configuration.iceTransportPolicy == .all, relay.server.transport == .udp, allocation.mapped != relay.base {
+    // What a server sees of a connection, or of a port taken for the relay alone, is no address of ours to be sent to.
+    let isReflexive = relay.client.localAddress == relay.base && allocation.mapped != relay.base
+    if configuration.iceTransportPolicy == .all, relay.server.transport == .udp, isReflexive {
       events.append(
         .found(
           .serverReflexive(

@@ -6,8 +6,8 @@ public import SRTP
 /// The owner announces ``Certificate/fingerprint(_:)``, binds the transport to the path ICE found and starts it once the
 /// remote description is known, in either order. Datagrams that arrive before are kept, two at most.
 ///
-/// Unauthenticated datagrams are believed only from endpoints the transport was bound to: whoever guesses the port
-/// cannot start or disturb a handshake.
+/// Unauthenticated datagrams are believed only from endpoints the owner has admitted: whoever guesses the port cannot
+/// start or disturb a handshake.
 public struct DTLSTransport: ~Copyable, SansIO {
   public struct Configuration: Sendable {
     /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
@@ -47,7 +47,8 @@ public struct DTLSTransport: ~Copyable, SansIO {
   private var connection: Connection?
   private var remoteFingerprints: [Fingerprint] = []
   private var initialTimeout = Interval.seconds(1)
-  private var boundRemotes: [Endpoint] = []
+  /// The latest last.
+  private var admitted: [Endpoint] = []
   private var early: [(bytes: [UInt8], remote: Endpoint)] = []
   private var outgoing: [[UInt8]] = []
   private var events: [Event] = []
@@ -58,7 +59,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   /// The most datagrams kept from before the start.
   public static let earlyLimit = 2
-  private static let boundRemoteLimit = 8
+  private static let admittedLimit = 8
 
   public init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
     VirtualClockCheck.passOnce
@@ -91,14 +92,21 @@ public struct DTLSTransport: ~Copyable, SansIO {
     connectIfReady()
   }
 
-  /// Sends to `path` from now on, and takes datagrams from its remote endpoint and the few bound before it.
+  /// Sends to `path` from now on, and takes datagrams from its remote endpoint.
   public mutating func bind(to path: Path, at now: Instant) {
     tick(now)
     self.path = path
-    boundRemotes.removeAll { $0 == path.remote }
-    boundRemotes.append(path.remote)
-    if boundRemotes.count > Self.boundRemoteLimit { boundRemotes.removeFirst() }
+    admit(path.remote)
     connectIfReady()
+  }
+
+  /// Takes datagrams from an endpoint it does not send to: the far side may prefer another candidate pair, and candidates
+  /// are for receiving on from the exchange on (RFC 8445 section 12.2). Only the eight latest are remembered.
+  public mutating func admit(_ remote: Endpoint) {
+    guard admitted.last != remote else { return }
+    admitted.removeAll { $0 == remote }
+    admitted.append(remote)
+    if admitted.count > Self.admittedLimit { admitted.removeFirst() }
   }
 
   /// Times later flights by the path: their first retransmission comes after two round trips, within 50 ms to 3 s.
@@ -140,7 +148,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
       keepEarly(records, from: path.remote)
       return
     }
-    guard boundRemotes.contains(path.remote) else {
+    guard admitted.contains(path.remote) else {
       counters.offPath += 1
       return
     }
@@ -198,7 +206,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
     let kept = early
     early = []
     for (bytes, remote) in kept where state == .connecting {
-      if boundRemotes.contains(remote) { process(bytes.span.bytes) } else { counters.offPath += 1 }
+      if admitted.contains(remote) { process(bytes.span.bytes) } else { counters.offPath += 1 }
     }
   }
 

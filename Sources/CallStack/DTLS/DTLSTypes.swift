@@ -61,7 +61,7 @@ public struct DTLSStatistics: Hashable, Sendable {
   public var retransmissions = 0
   /// Datagrams that are no sequence of DTLS records; one that begins with good records still has those read.
   public var malformed = 0
-  /// Datagrams from an endpoint the transport was never bound to.
+  /// Datagrams from an endpoint that was not admitted.
   public var offPath = 0
   /// Datagrams that came before the transport could use them and found the early buffer full.
   public var earlyDropped = 0

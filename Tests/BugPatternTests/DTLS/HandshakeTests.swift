@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import DTLS
+import StackWorlds
 import Testing
 
 /// Patterns 27 to 31: handshakes over paths that lose, and peers that are early.
@@ -15,7 +16,7 @@ import Testing
 
   @Test func `29 - a hello in two datagrams that comes early is kept whole`() throws {
     try proves(.earlyFragmentDropped) { claims in
-      let call = Call()
+      let call = DTLSPair()
       var hellos: [Int] = []
       // The client's hello is as long as with a post-quantum key share: it leaves in two fragments.
       call.fate = { _, datagram in
@@ -28,7 +29,7 @@ import Testing
         }
         return .lose
       }
-      call.server.bind(to: Call.clientPath.reversed, at: call.now)
+      call.server.bind(to: DTLSPair.clientPath.reversed, at: call.now)
       try call.startClient()
       call.run(until: .zero + .milliseconds(200))
       claims("the hello is in two datagrams", hellos.count == 2)
@@ -89,8 +90,8 @@ import Testing
 
   @Test func `31 - a hello before the answer is kept and answered with it`() throws {
     try proves(.earlyHelloDropped) { claims in
-      let call = Call()
-      call.server.bind(to: Call.clientPath.reversed, at: call.now)
+      let call = DTLSPair()
+      call.server.bind(to: DTLSPair.clientPath.reversed, at: call.now)
       try call.startClient()
       call.run(until: .zero + .milliseconds(200))
       try call.startServer()

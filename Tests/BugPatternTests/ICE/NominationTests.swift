@@ -1,4 +1,5 @@
 import CallCore
+import StackWorlds
 import Testing
 
 @testable import ICE

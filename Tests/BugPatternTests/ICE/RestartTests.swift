@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import SDP
+import StackWorlds
 import Testing
 
 @testable import ICE

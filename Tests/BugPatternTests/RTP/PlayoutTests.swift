@@ -2,6 +2,7 @@ import CallCore
 import Codecs
 import JitterBuffer
 import RTP
+import StackWorlds
 import Testing
 
 /// Pattern 39: what leaves a jitter buffer deep, empty or stuck.

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import RTP
 import SRTP
+import StackWorlds
 import Testing
 
 /// Patterns 32 to 34: what SRTP must know of a stream before it can read it, and who may change what is known.

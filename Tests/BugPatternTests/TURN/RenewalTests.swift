@@ -1,5 +1,6 @@
 import CallCore
 import STUN
+import StackWorlds
 import TURN
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
 
   private func connected(
     _ configure: (inout TURNServer.Configuration, inout TURNClient.Configuration) -> Void = { _, _ in }
-  ) throws -> World {
-    let world = World(configure)
+  ) throws -> TURNWorld {
+    let world = TURNWorld(configure)
     try world.allocate()
     try world.client.bindChannel(to: Self.peer, at: world.now)
     try world.client.createPermission(for: Self.peer.address, at: world.now)
@@ -18,7 +19,7 @@ import Testing
     return world
   }
 
-  private func hasFailed(_ world: World) -> Bool {
+  private func hasFailed(_ world: TURNWorld) -> Bool {
     world.events.contains { event in
       switch event {
       case .failed, .permissionDenied: true
@@ -28,7 +29,7 @@ import Testing
   }
 
   /// Both ways through the relay once every seven seconds, and how much of it got through.
-  private func talk(_ world: World, times: Int) throws -> (sent: Int, received: Int) {
+  private func talk(_ world: TURNWorld, times: Int) throws -> (sent: Int, received: Int) {
     let (sent, received) = (world.peerReceived.count, dataEvents(world))
     for _ in 0..<times {
       world.run(for: .milliseconds(6_900))
@@ -38,7 +39,7 @@ import Testing
     return (world.peerReceived.count - sent, dataEvents(world) - received)
   }
 
-  private func dataEvents(_ world: World) -> Int {
+  private func dataEvents(_ world: TURNWorld) -> Int {
     world.events.count { if case .data = $0 { true } else { false } }
   }
 
@@ -50,7 +51,7 @@ import Testing
     defect: Defect, method: STUNMethod
   ) throws {
     try proves(defect) { claims in
-      let world = World { _, client in client.indicationsBeforeChannel = nil }
+      let world = TURNWorld { _, client in client.indicationsBeforeChannel = nil }
       try world.allocate()
       world.server.rejectNext(method, with: .staleNonce, count: 3)
       try world.client.createPermission(for: Self.peer.address, at: world.now)
@@ -103,11 +104,11 @@ import Testing
 
   @Test func `25 - while the old allocation lives the new one is asked for from another port`() throws {
     try proves(.mismatchRetriedFromSameAddress) { claims in
-      let world = World()
+      let world = TURNWorld()
       try world.allocate()
       // The program starts anew and gets the same port; the server has not forgotten its allocation.
       var second = TURNClient(
-        configuration: world.client.configuration, local: World.clientAddress, random: RandomStream(seed: 99))
+        configuration: world.client.configuration, local: TURNWorld.clientAddress, random: RandomStream(seed: 99))
       swap(&second, &world.client)
       try world.client.allocate(at: world.now)
       world.run(for: .seconds(1))
@@ -120,10 +121,10 @@ import Testing
 
   @Test func `26 - a retransmitted Allocate is answered with the same success`() throws {
     try proves(.repeatedAllocateRefused) { claims in
-      let world = World()
+      let world = TURNWorld()
       var lost = 0
       world.isLost = { sent in
-        guard sent.path.local == World.serverAddress, lost < 2,
+        guard sent.path.local == TURNWorld.serverAddress, lost < 2,
           let message = try? STUNMessage(parsing: sent.bytes.span.bytes), message.messageClass == .successResponse
         else { return false }
         lost += 1

@@ -1,44 +1,44 @@
-import CallCore
-import DTLS
+package import CallCore
+package import DTLS
 import SRTP
 
 /// What the network does with one datagram.
-enum Fate { case deliver, lose, duplicate, delay(Interval) }
+package enum Fate { case deliver, lose, duplicate, delay(Interval) }
 
-enum Side: Sendable { case client, server }
+package enum Side: Sendable { case client, server }
 
 /// Two transports on a link in virtual time, and everything they said.
-final class Call {
-  struct Datagram {
-    var from: Side
-    var bytes: [UInt8]
-    var sentAt: Instant
+package final class DTLSPair {
+  package struct Datagram {
+    package var from: Side
+    package var bytes: [UInt8]
+    package var sentAt: Instant
   }
 
-  static let oneWayDelay = Interval.milliseconds(10)
-  static let clientEndpoint = Endpoint("192.0.2.1:1000")!
-  static let serverEndpoint = Endpoint("198.51.100.1:2000")!
-  static let clientPath = Path(local: clientEndpoint, remote: serverEndpoint)
+  package static let oneWayDelay = Interval.milliseconds(10)
+  package static let clientEndpoint = Endpoint("192.0.2.1:1000")!
+  package static let serverEndpoint = Endpoint("198.51.100.1:2000")!
+  package static let clientPath = Path(local: clientEndpoint, remote: serverEndpoint)
 
   // Made once: a certificate costs more than a handshake.
-  static let certificates = (client: certificate("alice"), server: certificate("bob"))
+  package static let certificates = (client: certificate("alice"), server: certificate("bob"))
 
-  static func certificate(_ name: String, seed: UInt64 = 1) -> Certificate {
+  package static func certificate(_ name: String, seed: UInt64 = 1) -> Certificate {
     let stream = RandomSource(seed: seed).stream("certificate/\(name)")
     return .generate(name: name, entropy: .stream(stream), wallClock: WallClock())
   }
 
-  var client: DTLSTransport
-  var server: DTLSTransport
-  var now = Instant.zero
-  var sent: [Datagram] = []
-  var events: [(side: Side, event: DTLSTransport.Event)] = []
+  package var client: DTLSTransport
+  package var server: DTLSTransport
+  package var now = Instant.zero
+  package var sent: [Datagram] = []
+  package var events: [(side: Side, event: DTLSTransport.Event)] = []
   private var inFlight: [(at: Instant, number: Int, to: Side, bytes: [UInt8])] = []
   private var inserted = 0
   /// Decides by the number of the datagram, counted over both directions.
-  var fate: (Int, Datagram) -> Fate = { _, _ in .deliver }
+  package var fate: (Int, Datagram) -> Fate = { _, _ in .deliver }
 
-  init(
+  package init(
     seed: UInt64 = 1, client clientConfiguration: DTLSTransport.Configuration = .init(),
     server serverConfiguration: DTLSTransport.Configuration = .init()
   ) {
@@ -51,30 +51,32 @@ final class Call {
       configuration: serverConfiguration)
   }
 
-  static var clientFingerprints: [Fingerprint] { [certificates.client.fingerprint()] }
-  static var serverFingerprints: [Fingerprint] { [certificates.server.fingerprint()] }
+  package static var clientFingerprints: [Fingerprint] { [certificates.client.fingerprint()] }
+  package static var serverFingerprints: [Fingerprint] { [certificates.server.fingerprint()] }
 
-  func startServer(as role: DTLSRole = .server, expecting: [Fingerprint] = Call.clientFingerprints) throws {
+  package func startServer(as role: DTLSRole = .server, expecting: [Fingerprint] = DTLSPair.clientFingerprints) throws {
     server.bind(to: Self.clientPath.reversed, at: now)
     try server.start(as: role, remoteFingerprints: expecting, at: now)
     drain()
   }
 
-  func startClient(expecting: [Fingerprint] = Call.serverFingerprints) throws {
+  package func startClient(expecting: [Fingerprint] = DTLSPair.serverFingerprints) throws {
     client.bind(to: Self.clientPath, at: now)
     try client.start(as: .client, remoteFingerprints: expecting, at: now)
     drain()
   }
 
-  func start() throws {
+  package func start() throws {
     try startServer()
     try startClient()
   }
 
   /// Puts a datagram on the link as if `from` had sent it.
-  func inject(_ bytes: [UInt8], from: Side) { schedule(bytes, to: from == .client ? .server : .client, at: now) }
+  package func inject(_ bytes: [UInt8], from: Side) {
+    schedule(bytes, to: from == .client ? .server : .client, at: now)
+  }
 
-  func drain() {
+  package func drain() {
     let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
     defer { buffer.deallocate() }
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
@@ -107,7 +109,7 @@ final class Call {
   }
 
   /// Runs until nothing is pending or `limit` is reached.
-  func run(until limit: Instant = .zero + .seconds(900)) {
+  package func run(until limit: Instant = .zero + .seconds(900)) {
     drain()
     while true {
       let arrival = inFlight.min { ($0.at, $0.number) < ($1.at, $1.number) }
@@ -130,16 +132,16 @@ final class Call {
     now = max(now, limit == .zero + .seconds(900) ? now : limit)
   }
 
-  var bothConnected: Bool { client.state == .connected && server.state == .connected }
+  package var bothConnected: Bool { client.state == .connected && server.state == .connected }
 
   /// Whether both ends hold the same keys, crossed.
-  var keysAgree: Bool {
+  package var keysAgree: Bool {
     guard let here = client.session?.srtpKeys, let there = server.session?.srtpKeys else { return false }
     return here.local == there.remote && here.remote == there.local && here.profile == there.profile
       && here.local != here.remote
   }
 
-  func states(of side: Side) -> [DTLSTransportState] {
+  package func states(of side: Side) -> [DTLSTransportState] {
     events.compactMap { entry in
       guard entry.side == side, case .stateChanged(let state) = entry.event else { return nil }
       return state
@@ -147,7 +149,7 @@ final class Call {
   }
 
   /// Every byte and time of the call in one text.
-  var transcript: String {
+  package var transcript: String {
     sent.map { datagram in
       let digits = datagram.bytes.map { String($0, radix: 16) }.joined(separator: ".")
       return "\(datagram.sentAt) \(datagram.from) \(digits)"

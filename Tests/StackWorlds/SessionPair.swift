@@ -1,10 +1,10 @@
-import CallCore
-import CallSession
-import Codecs
+package import CallCore
+package import CallSession
+package import Codecs
 import DTLS
 import ICE
-import SDP
-import TURN
+package import SDP
+package import TURN
 
 #if canImport(Glibc)
   import Glibc
@@ -14,28 +14,28 @@ import TURN
 
 /// Two sessions in virtual time, and a TURN server when asked for: what one sends arrives `delay` later, unless `drops`
 /// says no.
-final class SessionPair {
-  final class Side {
-    var session: CallSession
-    private(set) var interface: LocalInterface
+package final class SessionPair {
+  package final class Side {
+    package var session: CallSession
+    package private(set) var interface: LocalInterface
     /// Which socket is opened for a TURN server that wants to be asked from another: the next port, or none.
-    var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
+    package var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
     fileprivate var relaySockets: [Endpoint] = []
     private let isReal: Bool
     /// What was played since the last reset: the loudest 20 ms.
-    var loudest = AudioLevel.silence
+    package var loudest = AudioLevel.silence
     /// The first track, which every side begins with.
-    let microphone: Transceiver.ID
+    package let microphone: Transceiver.ID
     /// The tone of each track, in Hz; nil means every track.
-    var tones: [(sender: Transceiver.ID?, frequency: Double)] = [(nil, 440)]
+    package var tones: [(sender: Transceiver.ID?, frequency: Double)] = [(nil, 440)]
     /// What was played since it was last emptied, when media is real.
-    var heard: [Int16] = []
+    package var heard: [Int16] = []
     private var toneSample = 0
-    var events: [SessionEvent] = []
-    var candidates: [(text: String?, mid: String, index: Int)] = []
-    let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+    package var events: [SessionEvent] = []
+    package var candidates: [(text: String?, mid: String, index: Int)] = []
+    package let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
-    init(_ name: String, address: String, random: RandomSource, adjust: (inout SessionConfiguration) -> Void) {
+    package init(_ name: String, address: String, random: RandomSource, adjust: (inout SessionConfiguration) -> Void) {
       let certificate = Certificate.generate(
         name: name, entropy: .stream(random.stream("\(name)/certificate")), wallClock: WallClock())
       var configuration = SessionConfiguration(certificate: certificate, cname: name)
@@ -54,14 +54,14 @@ final class SessionPair {
     }
 
     /// The device moves to another address; the old socket is gone.
-    func move(to address: String, networkType: String = "cellular", at now: Instant) {
+    package func move(to address: String, networkType: String = "cellular", at now: Instant) {
       interface = LocalInterface(
         socket: Endpoint(IPAddress(address)!, port: 5_000), name: "wwan0", networkType: networkType)
       session.setInterfaces([interface], at: now)
     }
 
     /// Tells a name instead of the address from now on.
-    func conceal(as name: String) {
+    package func conceal(as name: String) {
       interface.concealment = name
       session.setInterfaces([interface], at: .zero)
     }
@@ -69,7 +69,7 @@ final class SessionPair {
     fileprivate func owns(_ local: Endpoint) -> Bool { interface.socket == local || relaySockets.contains(local) }
 
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
-    func talk(at now: Instant) {
+    package func talk(at now: Instant) {
       if isReal {
         for (sender, frequency) in tones {
           let samples = (0..<960).map { index -> Int16 in
@@ -92,38 +92,38 @@ final class SessionPair {
     deinit { buffer.deallocate() }
   }
 
-  let a: Side
-  private(set) var b: Side
-  var now = Instant.zero
-  var delay = Interval.milliseconds(20)
-  struct Sent {
-    let time: Instant
-    let fromA: Bool
-    let bytes: [UInt8]
-    let path: Path
+  package let a: Side
+  package private(set) var b: Side
+  package var now = Instant.zero
+  package var delay = Interval.milliseconds(20)
+  package struct Sent {
+    package let time: Instant
+    package let fromA: Bool
+    package let bytes: [UInt8]
+    package let path: Path
 
-    var isDTLS: Bool { (20...63).contains(bytes.first ?? 0) }
-    var isMedia: Bool { (128...191).contains(bytes.first ?? 0) }
+    package var isDTLS: Bool { (20...63).contains(bytes.first ?? 0) }
+    package var isMedia: Bool { (128...191).contains(bytes.first ?? 0) }
   }
 
   /// Says whether a datagram of a session is lost.
-  var drops: (Sent) -> Bool = { _ in false }
-  private(set) var sent: [Sent] = []
+  package var drops: (Sent) -> Bool = { _ in false }
+  package private(set) var sent: [Sent] = []
   /// How often a session wanted to be woken at once again, after all that was due had been done.
-  private(set) var hotWakes = 0
-  var server: TURNServer?
-  var allocationCount: Int { server?.allocationCount ?? 0 }
+  package private(set) var hotWakes = 0
+  package var server: TURNServer?
+  package var allocationCount: Int { server?.allocationCount ?? 0 }
   /// Whether the server sees clients at addresses other than their own, as behind a NAT.
-  var translates = false
+  package var translates = false
   private var relays: [Endpoint] = []
   private var flying: [(arrival: Instant, bytes: [UInt8], path: Path)] = []
 
-  static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
+  package static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
 
   /// What a configuration needs to use the server of ``startServer()``.
-  static let turn = ICEServer(kind: .turn, endpoint: turnServer, username: "alice", credential: "secret")
+  package static let turn = ICEServer(kind: .turn, endpoint: turnServer, username: "alice", credential: "secret")
 
-  func startServer(adjust: (inout TURNServer.Configuration) -> Void = { _ in }) {
+  package func startServer(adjust: (inout TURNServer.Configuration) -> Void = { _ in }) {
     let alice = TURNCredentials(username: "alice", password: "secret")
     var configuration = TURNServer.Configuration(
       realm: "test", credentials: TURNCredentialStore(users: [alice]), relays: [.init(Self.turnServer.address)])
@@ -131,19 +131,19 @@ final class SessionPair {
     server = TURNServer(configuration: configuration, random: RandomStream(seed: 77))
   }
 
-  init(seed: UInt64 = 1, ipv6: Bool = false, adjust: (inout SessionConfiguration) -> Void = { _ in }) {
+  package init(seed: UInt64 = 1, ipv6: Bool = false, adjust: (inout SessionConfiguration) -> Void = { _ in }) {
     let random = RandomSource(seed: seed)
     a = Side("a", address: ipv6 ? "2001:db8::a" : "192.0.2.1", random: random, adjust: adjust)
     b = Side("b", address: ipv6 ? "2001:db8::b" : "192.0.2.2", random: random, adjust: adjust)
   }
 
   /// Puts a device with a certificate and credentials of its own in the place of `b`, at its address.
-  func replaceB(adjust: (inout SessionConfiguration) -> Void = { _ in }) {
+  package func replaceB(adjust: (inout SessionConfiguration) -> Void = { _ in }) {
     b = Side("b2", address: "192.0.2.2", random: RandomSource(seed: 99), adjust: adjust)
   }
 
   /// Ends every connection to the server that a session uses, as an RST to both ends does.
-  func resetStreams() {
+  package func resetStreams() {
     var paths: [Path] = []
     for datagram in sent where datagram.path.transport == .tcp && !paths.contains(datagram.path) {
       paths.append(datagram.path)
@@ -167,9 +167,9 @@ final class SessionPair {
   }
 
   /// Offer, answer, and every candidate at once.
-  func negotiate() throws { try negotiate(from: a, to: b) }
+  package func negotiate() throws { try negotiate(from: a, to: b) }
 
-  func negotiate(from offerer: Side, to answerer: Side) throws {
+  package func negotiate(from offerer: Side, to answerer: Side) throws {
     let offer = try offerer.session.createOffer()
     try offerer.session.setLocalDescription(offer, at: now)
     drain(offerer)
@@ -178,13 +178,13 @@ final class SessionPair {
   }
 
   /// ICE restarts with an offer of `offerer`.
-  func restart(from offerer: Side, to answerer: Side) throws {
+  package func restart(from offerer: Side, to answerer: Side) throws {
     offerer.session.restartICE()
     try negotiate(from: offerer, to: answerer)
   }
 
   /// The second half of a negotiation: an offer that is out is taken and answered, and the answer taken.
-  func answer(_ offer: SessionDescriptionText, of offerer: Side, by answerer: Side) throws {
+  package func answer(_ offer: SessionDescriptionText, of offerer: Side, by answerer: Side) throws {
     try answerer.session.setRemoteDescription(offer, at: now)
     let answer = try answerer.session.createAnswer()
     try answerer.session.setLocalDescription(answer, at: now)
@@ -192,7 +192,7 @@ final class SessionPair {
     try offerer.session.setRemoteDescription(answer, at: now)
   }
 
-  func exchangeCandidates() throws {
+  package func exchangeCandidates() throws {
     drain(a)
     drain(b)
     for (from, to) in [(a, b), (b, a)] {
@@ -206,7 +206,7 @@ final class SessionPair {
   }
 
   /// Runs for `duration`, with both devices' audio at work every 20 ms.
-  func run(for duration: Interval, talking: Bool = true) {
+  package func run(for duration: Interval, talking: Bool = true) {
     let end = now + duration
     var nextFrame = now
     while true {
@@ -248,7 +248,7 @@ final class SessionPair {
     }
   }
 
-  func drain(_ side: Side) {
+  package func drain(_ side: Side) {
     var output = OutputSpan<UInt8>(buffer: side.buffer, initializedCount: 0)
     let fromA = side === a
     var bases: [Endpoint] = []
@@ -306,10 +306,10 @@ final class SessionPair {
 }
 
 extension SessionPair.Side {
-  var connectionStates: [ConnectionState] {
+  package var connectionStates: [ConnectionState] {
     events.compactMap { if case .connectionStateChange(let state) = $0 { state } else { nil } }
   }
 
-  var mediaReceived: Int { events.count { if case .mediaReceived = $0 { true } else { false } } }
-  var mediaSent: Int { events.count { if case .mediaSent = $0 { true } else { false } } }
+  package var mediaReceived: Int { events.count { if case .mediaReceived = $0 { true } else { false } } }
+  package var mediaSent: Int { events.count { if case .mediaSent = $0 { true } else { false } } }
 }

@@ -1,39 +1,39 @@
-import CallCore
-import STUN
-import TURN
+package import CallCore
+package import STUN
+package import TURN
 
 /// A client and a server over a network with 20 ms of latency each way, in virtual time.
-final class World {
-  static let clientAddress = Endpoint("198.51.100.7:5000")!
-  static let serverAddress = Endpoint("203.0.113.1:3478")!
-  static let latency = Interval.milliseconds(20)
+package final class TURNWorld {
+  package static let clientAddress = Endpoint("198.51.100.7:5000")!
+  package static let serverAddress = Endpoint("203.0.113.1:3478")!
+  package static let latency = Interval.milliseconds(20)
 
-  struct Sent {
-    let time: Instant
-    let bytes: [UInt8]
-    let path: Path
+  package struct Sent {
+    package let time: Instant
+    package let bytes: [UInt8]
+    package let path: Path
   }
 
-  var now = Instant.zero
-  var client: TURNClient
-  var server: TURNServer
-  var events: [TURNClient.Event] = []
-  var serverEvents: [TURNServer.Event] = []
+  package var now = Instant.zero
+  package var client: TURNClient
+  package var server: TURNServer
+  package var events: [TURNClient.Event] = []
+  package var serverEvents: [TURNServer.Event] = []
   /// What the client sent, lost or not.
-  var clientSent: [Sent] = []
+  package var clientSent: [Sent] = []
   /// What reached the client.
-  var clientReceived: [[UInt8]] = []
+  package var clientReceived: [[UInt8]] = []
   /// What left relayed addresses towards peers.
-  var peerReceived: [Sent] = []
+  package var peerReceived: [Sent] = []
   /// Decides whether a datagram is lost.
-  var isLost: (Sent) -> Bool = { _ in false }
+  package var isLost: (Sent) -> Bool = { _ in false }
   /// While false nobody answers.
-  var serverIsUp = true
+  package var serverIsUp = true
 
   private var flying: [Sent] = []
   private let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
-  init(
+  package init(
     _ configure: (inout TURNServer.Configuration, inout TURNClient.Configuration) -> Void = { _, _ in }
   ) {
     let alice = TURNCredentials(username: "alice", password: "secret")
@@ -52,7 +52,7 @@ final class World {
 
   // MARK: Running
 
-  func run(for interval: Interval) {
+  package func run(for interval: Interval) {
     let end = now + interval
     drain()
     while let next = nextInstant(), next <= end {
@@ -120,7 +120,7 @@ final class World {
 
   /// Asks for the allocation and waits for it.
   @discardableResult
-  func allocate() throws -> TURNClient.Allocation {
+  package func allocate() throws -> TURNClient.Allocation {
     try client.allocate(at: now)
     run(for: .seconds(1))
     guard let allocation = client.allocation else { throw client.counters.requests == 0 ? Trouble.noRequest : .refused }
@@ -128,21 +128,21 @@ final class World {
   }
 
   /// The way to the server, as the client sees it.
-  var clientPath: Path { client.path }
+  package var clientPath: Path { client.path }
 
-  enum Trouble: Error { case noRequest, refused }
+  package enum Trouble: Error { case noRequest, refused }
 
-  func send(_ bytes: [UInt8], to peer: Endpoint) throws { try client.send(bytes.span.bytes, to: peer, at: now) }
+  package func send(_ bytes: [UInt8], to peer: Endpoint) throws { try client.send(bytes.span.bytes, to: peer, at: now) }
 
   /// A peer sends a datagram to the relayed address.
-  func peerSends(_ bytes: [UInt8], from peer: Endpoint) throws {
+  package func peerSends(_ bytes: [UInt8], from peer: Endpoint) throws {
     guard let relayed = client.allocation?.relayed else { throw Trouble.refused }
     server.receive(bytes.span.bytes, on: Path(local: relayed, remote: peer), at: now)
     run(for: .milliseconds(100))
   }
 
   /// The requests of a method that the client sent, retransmissions included.
-  func requests(_ method: STUNMethod) -> [(time: Instant, message: STUNMessage)] {
+  package func requests(_ method: STUNMethod) -> [(time: Instant, message: STUNMessage)] {
     clientSent.compactMap { sent in
       guard let message = try? STUNMessage(parsing: sent.bytes.span.bytes), message.messageClass == .request,
         message.method == method

@@ -1,39 +1,38 @@
-import CallCore
+package import CallCore
+package import ICE
 import Testing
 
-@testable import ICE
-
 /// Two agents, NATs in front of their sockets, delay and loss: as much network as ICE can tell apart.
-final class TestNetwork {
-  struct NAT {
-    var isSymmetric: Bool
+package final class TestNetwork {
+  package struct NAT {
+    package var isSymmetric: Bool
     /// Whether only addresses and ports that were sent to may answer.
-    var filters: Bool
-    let publicAddress: IPAddress
-    var mappings: [(base: Endpoint, remote: Endpoint?, mapped: Endpoint)] = []
-    var permitted: [(mapped: Endpoint, remote: Endpoint)] = []
-    var nextPort: UInt16 = 40_000
+    package var filters: Bool
+    package let publicAddress: IPAddress
+    package var mappings: [(base: Endpoint, remote: Endpoint?, mapped: Endpoint)] = []
+    package var permitted: [(mapped: Endpoint, remote: Endpoint)] = []
+    package var nextPort: UInt16 = 40_000
   }
 
   private struct Packet {
-    let at: Instant
-    let number: Int
-    let bytes: [UInt8]
-    let path: Path
-    let peer: TestPeer
+    package let at: Instant
+    package let number: Int
+    package let bytes: [UInt8]
+    package let path: Path
+    package let peer: TestPeer
   }
 
-  var now = Instant.zero
-  let alice: TestPeer
-  let bob: TestPeer
-  var delay = Interval.milliseconds(20)
-  var delayTo: (Endpoint) -> Interval? = { _ in nil }
-  var loss = 0.0
+  package var now = Instant.zero
+  package let alice: TestPeer
+  package let bob: TestPeer
+  package var delay = Interval.milliseconds(20)
+  package var delayTo: (Endpoint) -> Interval? = { _ in nil }
+  package var loss = 0.0
   /// Says of a socket and a destination whether a datagram is swallowed.
-  var isBlocked: (_ from: Endpoint, _ to: Endpoint) -> Bool = { _, _ in false }
+  package var isBlocked: (_ from: Endpoint, _ to: Endpoint) -> Bool = { _, _ in false }
   /// Sees each datagram as it is sent, and may replace it.
-  var tap: (_ bytes: [UInt8], _ from: Endpoint, _ to: Endpoint) -> [UInt8]? = { bytes, _, _ in bytes }
-  private(set) var sent = 0
+  package var tap: (_ bytes: [UInt8], _ from: Endpoint, _ to: Endpoint) -> [UInt8]? = { bytes, _, _ in bytes }
+  package private(set) var sent = 0
 
   private var nats: [(base: Endpoint, nat: Int)] = []
   private var natTable: [NAT] = []
@@ -42,7 +41,7 @@ final class TestNetwork {
   private var random: RandomStream
   private let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
-  init(
+  package init(
     alice aliceRole: ICERole = .controlling, bob bobRole: ICERole = .controlled, settings: ICESettings = ICESettings(),
     bobSettings: ICESettings? = nil, seed: UInt64 = 1
   ) {
@@ -57,7 +56,7 @@ final class TestNetwork {
 
   /// A socket without a NAT, with its host candidate.
   @discardableResult
-  func addHost(_ peer: TestPeer, _ text: String, localPreference: UInt16 = .max) throws -> Endpoint {
+  package func addHost(_ peer: TestPeer, _ text: String, localPreference: UInt16 = .max) throws -> Endpoint {
     let base = endpoint(text)
     owners.append((base, peer))
     try peer.agent.addLocalCandidate(.host(base, localPreference: localPreference), at: now)
@@ -66,14 +65,14 @@ final class TestNetwork {
   }
 
   /// A socket that belongs to a peer; no candidate is added.
-  func addSocket(_ peer: TestPeer, _ text: String) -> Endpoint {
+  package func addSocket(_ peer: TestPeer, _ text: String) -> Endpoint {
     let base = endpoint(text)
     owners.append((base, peer))
     return base
   }
 
   @discardableResult
-  func addRelay(_ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp) throws -> Endpoint {
+  package func addRelay(_ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp) throws -> Endpoint {
     let base = addSocket(peer, text)
     let server = endpoint("198.51.100.200:3478").address
     try peer.agent.addLocalCandidate(.relay(base, mapped: base, server: server, over: transport), at: now)
@@ -82,7 +81,7 @@ final class TestNetwork {
   }
 
   /// Puts `base` behind a NAT; sockets that name the same public address share it.
-  func putBehindNAT(_ base: Endpoint, public address: String, symmetric: Bool = false, filters: Bool = true) {
+  package func putBehindNAT(_ base: Endpoint, public address: String, symmetric: Bool = false, filters: Bool = true) {
     guard let address = IPAddress(address) else { preconditionFailure("not an address") }
     let known = natTable.firstIndex { $0.publicAddress == address }
     if known == nil { natTable.append(NAT(isSymmetric: symmetric, filters: filters, publicAddress: address)) }
@@ -91,7 +90,7 @@ final class TestNetwork {
 
   /// What a STUN server sees of `base`: a fresh server-reflexive candidate for it.
   @discardableResult
-  func addReflexive(_ peer: TestPeer, base: Endpoint) throws -> Endpoint {
+  package func addReflexive(_ peer: TestPeer, base: Endpoint) throws -> Endpoint {
     let server = endpoint("198.51.100.100:3478")
     guard let nat = nats.first(where: { $0.base == base })?.nat else { preconditionFailure("no NAT") }
     let mapped = map(base, to: server, nat)
@@ -101,7 +100,7 @@ final class TestNetwork {
   }
 
   /// Forgets all mappings of a NAT, as a reboot or a long silence does.
-  func rebind(_ address: String) {
+  package func rebind(_ address: String) {
     for index in natTable.indices where natTable[index].publicAddress == IPAddress(address) {
       natTable[index].mappings = []
       natTable[index].permitted = []
@@ -110,14 +109,14 @@ final class TestNetwork {
 
   // MARK: Signalling
 
-  func exchangeCredentials() throws {
+  package func exchangeCredentials() throws {
     try alice.agent.setRemoteCredentials(bob.agent.localCredentials, at: now)
     try bob.agent.setRemoteCredentials(alice.agent.localCredentials, at: now)
     drain(alice)
     drain(bob)
   }
 
-  func signalCandidates(from sender: TestPeer, to receiver: TestPeer) {
+  package func signalCandidates(from sender: TestPeer, to receiver: TestPeer) {
     for candidate in sender.agent.localCandidates where candidate.type != .peerReflexive {
       var signalled = candidate
       signalled.ufrag = sender.agent.localCredentials.ufrag
@@ -128,7 +127,7 @@ final class TestNetwork {
     drain(receiver)
   }
 
-  func endCandidates() {
+  package func endCandidates() {
     for peer in [alice, bob] {
       peer.agent.endOfLocalCandidates(at: now)
       peer.agent.endOfRemoteCandidates(at: now)
@@ -137,7 +136,7 @@ final class TestNetwork {
   }
 
   /// Credentials and candidates both ways, then the end of both.
-  func signalAll() throws {
+  package func signalAll() throws {
     try exchangeCredentials()
     signalCandidates(from: alice, to: bob)
     signalCandidates(from: bob, to: alice)
@@ -145,7 +144,7 @@ final class TestNetwork {
   }
 
   /// A call, ten seconds old, of Alice on Wi-Fi, with cellular as a backup when wanted, to Bob on one network.
-  static func connected(
+  package static func connected(
     alsoCellular: Bool = true
   ) throws -> (network: TestNetwork, wifi: Endpoint, cellular: Endpoint) {
     let network = TestNetwork()
@@ -160,7 +159,7 @@ final class TestNetwork {
 
   // MARK: Running
 
-  func run(until end: Instant) {
+  package func run(until end: Instant) {
     while true {
       let wakes = [alice, bob].compactMap { peer in peer.agent.wake.deadline.map { (max($0, now), peer) } }
       let wake = wakes.min { $0.0 < $1.0 }
@@ -185,14 +184,14 @@ final class TestNetwork {
     }
   }
 
-  func run(for interval: Interval) { run(until: now + interval) }
+  package func run(for interval: Interval) { run(until: now + interval) }
 
-  func deliver(_ bytes: [UInt8], on path: Path, to peer: TestPeer) {
+  package func deliver(_ bytes: [UInt8], on path: Path, to peer: TestPeer) {
     peer.agent.receive(bytes.span.bytes, on: path, at: now)
     drain(peer)
   }
 
-  func drain(_ peer: TestPeer) {
+  package func drain(_ peer: TestPeer) {
     var buffer = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
     _ = pump(
       &peer.agent, buffer: &buffer,
@@ -203,7 +202,7 @@ final class TestNetwork {
     _ = buffer.finalize(for: memory)
   }
 
-  func send(_ original: [UInt8], from base: Endpoint, to destination: Endpoint) {
+  package func send(_ original: [UInt8], from base: Endpoint, to destination: Endpoint) {
     sent += 1
     guard let bytes = tap(original, base, destination), !isBlocked(base, destination), !random.chance(loss) else {
       return

@@ -1,30 +1,36 @@
-import CallCore
-import Codecs
-import JitterBuffer
-import RTP
+package import CallCore
+package import Codecs
+package import JitterBuffer
+package import RTP
 
 /// A packet on its way, with the instant it arrives.
-struct Arrival {
-  var at: Instant
-  var header: RTPHeader
-  var payload: [UInt8]
+package struct Arrival {
+  package var at: Instant
+  package var header: RTPHeader
+  package var payload: [UInt8]
+
+  package init(at: Instant, header: RTPHeader, payload: [UInt8]) {
+    self.at = at
+    self.header = header
+    self.payload = payload
+  }
 }
 
 /// A jitter buffer with a device that pulls it at its own rate.
-final class Playback {
+package final class Playback {
   private var buffer: AudioJitterBuffer
   private let pullInterval: Double
   private let pullSamples: Int
   private var pulls = 0
   private let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 5_760 * 2)
   /// Every pull's result, unless `keepsFrames` is off.
-  private(set) var frames: [PlayoutFrame] = []
-  private(set) var samples: [Int16] = []
-  var keepsFrames = true
-  var keepsSamples = false
+  package private(set) var frames: [PlayoutFrame] = []
+  package private(set) var samples: [Int16] = []
+  package var keepsFrames = true
+  package var keepsSamples = false
 
   /// - Parameter drift: how much faster than the sender's the device's clock runs, in parts per million.
-  init(
+  package init(
     decoder: AudioDecoder = .synthetic(SyntheticAudioDecoder()), settings: AudioJitterBuffer.Settings = .init(),
     drift: Double = 0, pullSamples: Int = 480
   ) {
@@ -35,18 +41,18 @@ final class Playback {
 
   deinit { room.deallocate() }
 
-  var statistics: AudioJitterBufferStatistics { buffer.statistics }
-  var targetDelay: Interval { buffer.targetDelay }
-  var currentDelay: Interval { buffer.currentDelay }
-  var packetCount: Int { buffer.packetCount }
-  var now: Instant { Instant(nanoseconds: 5_000_000 + Int64(Double(pulls) * pullInterval)) }
+  package var statistics: AudioJitterBufferStatistics { buffer.statistics }
+  package var targetDelay: Interval { buffer.targetDelay }
+  package var currentDelay: Interval { buffer.currentDelay }
+  package var packetCount: Int { buffer.packetCount }
+  package var now: Instant { Instant(nanoseconds: 5_000_000 + Int64(Double(pulls) * pullInterval)) }
 
-  func insert(_ arrival: Arrival) {
+  package func insert(_ arrival: Arrival) {
     buffer.insert(arrival.header, payload: arrival.payload.span.bytes, at: arrival.at)
   }
 
   /// Pulls up to `end`, with the packets arriving in between; they must be in order of arrival.
-  func run(_ arrivals: some Sequence<Arrival>, until end: Instant) {
+  package func run(_ arrivals: some Sequence<Arrival>, until end: Instant) {
     for arrival in arrivals {
       pull(until: arrival.at)
       insert(arrival)
@@ -67,21 +73,21 @@ final class Playback {
 }
 
 /// A sender of synthetic packets of constant loudness.
-struct Talker {
-  var settings = SyntheticAudioEncoder.Settings()
-  var ssrc: UInt32 = 1
-  var sequence: UInt16 = 65_500
-  var timestamp = UInt32.max - 100_000
-  let level = AudioLevel(20)
+package struct Talker {
+  package var settings = SyntheticAudioEncoder.Settings()
+  package var ssrc: UInt32 = 1
+  package var sequence: UInt16 = 65_500
+  package var timestamp = UInt32.max - 100_000
+  package let level = AudioLevel(20)
 
-  init(_ duration: PacketDuration = .ms20, redundancy: Bool = false) {
+  package init(_ duration: PacketDuration = .ms20, redundancy: Bool = false) {
     settings.packetDuration = duration
     settings.usesInBandFEC = redundancy
     settings.bitrate = .kilobitsPerSecond(8)
   }
 
   /// The next packet, sent at `at`.
-  mutating func packet(at: Instant, level: AudioLevel? = nil, encoder: SyntheticAudioEncoder) -> Arrival {
+  package mutating func packet(at: Instant, level: AudioLevel? = nil, encoder: SyntheticAudioEncoder) -> Arrival {
     let payload = [UInt8](unsafeUninitializedCapacity: 4_000) { buffer, count in
       var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
       _ = try? encoder.encode(level ?? self.level, into: &output)
@@ -97,7 +103,7 @@ struct Talker {
   }
 
   /// An even stream, one packet a packet duration from `start` on.
-  mutating func stream(_ count: Int, from start: Instant = .zero) -> [Arrival] {
+  package mutating func stream(_ count: Int, from start: Instant = .zero) -> [Arrival] {
     let encoder = SyntheticAudioEncoder(settings: settings)
     return (0..<count).map { index in
       packet(at: start + settings.packetDuration.interval * Int64(index), encoder: encoder)
@@ -106,13 +112,13 @@ struct Talker {
 }
 
 extension Instant {
-  static func milliseconds(_ count: Int64) -> Instant { .zero + .milliseconds(count) }
-  static func seconds(_ count: Int64) -> Instant { .zero + .seconds(count) }
+  package static func milliseconds(_ count: Int64) -> Instant { .zero + .milliseconds(count) }
+  package static func seconds(_ count: Int64) -> Instant { .zero + .seconds(count) }
 }
 
 extension [Arrival] {
   /// Every packet delayed by what `delay` says of its index, in order of arrival.
-  func delayed(_ delay: (Int) -> Interval) -> [Arrival] {
+  package func delayed(_ delay: (Int) -> Interval) -> [Arrival] {
     var result = self
     for index in indices { result[index].at += delay(index) }
     // Arrivals at the same instant keep their order.
@@ -120,10 +126,10 @@ extension [Arrival] {
     return order.map { result[$0] }
   }
 
-  func without(_ isLost: (Int) -> Bool) -> [Arrival] { indices.filter { !isLost($0) }.map { self[$0] } }
+  package func without(_ isLost: (Int) -> Bool) -> [Arrival] { indices.filter { !isLost($0) }.map { self[$0] } }
 }
 
 // Expectations cannot hold spans: this takes the bytes themselves.
 extension OpusPacket {
-  init?(bytes: [UInt8]) { self.init(parsing: bytes.span.bytes) }
+  package init?(bytes: [UInt8]) { self.init(parsing: bytes.span.bytes) }
 }

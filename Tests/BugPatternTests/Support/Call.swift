@@ -1,1 +1,0 @@
-../../DTLSTests/Call.swift

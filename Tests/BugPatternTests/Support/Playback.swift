@@ -1,1 +1,0 @@
-../../JitterBufferTests/Playback.swift

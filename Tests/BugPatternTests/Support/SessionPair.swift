@@ -1,1 +1,0 @@
-../../CallSessionTests/SessionPair.swift

@@ -1,1 +1,0 @@
-../../ICETests/Support/TestNetwork.swift

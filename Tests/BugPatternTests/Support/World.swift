@@ -1,1 +1,0 @@
-../../TURNTests/World.swift
