@@ -125,8 +125,9 @@ class Comparison:
 
     def __init__(self, scenario, peer, machine, ours, theirs):
         self.scenario, self.peer, self.machine = scenario, peer, machine
-        self.ours, self.theirs = ours, theirs
-        self.is_in_order = [step.state for step in ours] == [step.state for step in theirs]
+        self.ours, self.theirs = text(ours), text(theirs)
+        self.states = {"ours": [step.state for step in ours], "theirs": [step.state for step in theirs]}
+        self.is_in_order = self.states["ours"] == self.states["theirs"]
         self.offsets = []
         if self.is_in_order:
             for one, other in zip(ours, theirs):
@@ -149,7 +150,7 @@ class Comparison:
 
     def __str__(self):
         what = "order" if not self.is_in_order else f"time of {self.worst[2]}"
-        return f"{self.peer} {self.machine} ({what}): ours {text(self.ours)}; theirs {text(self.theirs)}"
+        return f"{self.peer} {self.machine} ({what}): ours {self.ours}; theirs {self.theirs}"
 
 
 def text(steps):
@@ -169,11 +170,16 @@ class Failure:
 
 
 def explanation(difference, explanations):
-    """The entry that says why; one about order explains no time, and none explains an expectation but its own."""
+    """The entry that says why. One about order explains those states and no others, one about a time explains no order,
+    and one about an expectation that one as it went wrong."""
     for entry in explanations:
-        if entry["difference"] == difference.difference and all(
-            fnmatchcase(getattr(difference, key), entry[key])
-            for key in ("scenario", "peer", "machine", "title") if key in entry
+        if (
+            entry["difference"] == difference.difference
+            and all(
+                fnmatchcase(getattr(difference, key), entry[key])
+                for key in ("scenario", "peer", "machine", "title", "actual") if key in entry
+            )
+            and all(difference.states[side] == entry[side] for side in ("ours", "theirs") if side in entry)
         ):  # fmt: skip
             return entry["why"]
     return None

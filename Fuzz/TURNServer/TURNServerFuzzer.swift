@@ -57,7 +57,7 @@ private struct World: ~Copyable {
     default:
       if selector & 8 == 0 { server.streamClosed(path, at: now) } else { server.restart(at: now) }
     }
-    drain()
+    drain(&input)
   }
 
   private mutating func request(_ input: inout FuzzInput) -> [UInt8] {
@@ -80,21 +80,36 @@ private struct World: ~Copyable {
     server.receive(bytes.span.bytes, on: path, at: now)
   }
 
-  private mutating func drain() {
-    for (bytes, path) in output.drain({ server.transmit(into: &$0) }) {
-      let message = try? STUNMessage(parsing: bytes.span.bytes)
-      if let fresh = message?[.nonce] { nonce = fresh }
-      guard path.local == Self.address else { continue }
-      require(message != nil || isChannelData(bytes.span.bytes), "clients get neither STUN nor ChannelData")
-    }
+  private mutating func drain(_ input: inout FuzzInput) {
+    repeat {
+      for (bytes, path) in output.drain({ server.transmit(into: &$0) }) {
+        let message = try? STUNMessage(parsing: bytes.span.bytes)
+        if let fresh = message?[.nonce] { nonce = fresh }
+        guard path.local == Self.address else { continue }
+        require(message != nil || isChannelData(bytes.span.bytes), "clients get neither STUN nor ChannelData")
+      }
+    } while takeEvents(&input)
+    require(relays.count == server.allocationCount, "allocations and open relays differ")
+  }
+
+  /// Opens and closes relays as told; one in eight has a port that is taken.
+  private mutating func takeEvents(_ input: inout FuzzInput) -> Bool {
+    var isMoved = false
     while let event = server.nextEvent() {
+      isMoved = true
       switch event {
-      case .openRelay(let relay, _, _): relays.append(relay)
+      case .openRelay(let relay, _, _):
+        relays.append(relay)
+        if input.byte() & 7 == 7 {
+          server.relayUnavailable(relay, at: now)
+        } else {
+          server.relayOpened(relay, at: now)
+        }
       case .closeRelay(let relay, _, _):
         require(relays.contains(relay), "a relay is closed that was never opened")
         relays.removeAll { $0 == relay }
       }
     }
-    require(relays.count == server.allocationCount, "allocations and open relays differ")
+    return isMoved
   }
 }

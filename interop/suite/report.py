@@ -132,7 +132,7 @@ def finish(options, results, peers, seconds):
     if counts[SKIP]:
         line += f", {counts[SKIP]} skipped"
     print(f"{style(line, FAIL if counts[FAIL] else PASS)} in {seconds:.0f} s")
-    return 1 if counts[FAIL] else 0
+    return 1 if counts[FAIL] else 0 if counts[PASS] else 7
 
 
 def _print_table(style, results, peers):

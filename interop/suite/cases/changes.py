@@ -53,7 +53,7 @@ async def _add_and_remove(call, adder):
     second = (await adder.request("addTrack", kind="audio"))["track"]
     exchange = await call.negotiate(adder)
     lines = [line for line in sdp.media_lines(exchange.answer) if line[0] == "audio"]
-    if call.theirs.kind.name == "aiortc" and _opus(exchange.answer) != _opus(first.answer):
+    if call.theirs.kind.name == "aiortc" and adder is call.theirs and _opus(exchange.answer) != _opus(first.answer):
         raise Skipped(_NEW_NUMBERS)
     expect(len(lines) == 2 and all(port for _, port, _ in lines), "both audio sections accepted", f"the answer has {lines}")
     await listener.until(lambda _: mark.events("track"), "a track event for the second track", within=3)
@@ -100,7 +100,7 @@ async def _hold(call, holder):
     ):
         await holder.request("setDirection", track=call.tracks[holder], direction=direction)
         exchange = await call.negotiate(holder)
-        if call.theirs.kind.name == "aiortc" and _opus(exchange.answer) != _opus(first.answer):
+        if call.theirs.kind.name == "aiortc" and holder is call.theirs and _opus(exchange.answer) != _opus(first.answer):
             raise Skipped(_NEW_NUMBERS)
         for name, description, wanted in (("offer", exchange.offer, direction), ("answer", exchange.answer, reverse)):
             expect(sdp.has(sdp.sections(description)[1], wanted), f"a={wanted} in the {name}", "it is not there")
