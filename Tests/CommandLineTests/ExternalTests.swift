@@ -114,6 +114,76 @@ import Testing
     }.compactMap { Int32($0) }
   }
 
+  /// A peer that speaks the protocol and has the network answer before it has set its description.
+  private static let gatherer = """
+    import json, os, socket, sys
+    RESULTS = {"open": {"agent": "gatherer"}, "addTrack": {"track": "a"}, "getStats": {"stats": {}},
+               "createOffer": {"type": "offer", "sdp": "v=0\\r\\n"}}
+    for line in sys.stdin:
+        request = json.loads(line)
+        reply = {"id": request["id"], "result": RESULTS.get(request["method"], {})}
+        if request["method"] == "setLocalDescription":
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(4)
+            s.sendto(bytes.fromhex("000100002112a442" + "00" * 12), (os.environ["CALLSIM_ADDRESS_STUN"], 3478))
+            try: s.recv(999)
+            except TimeoutError: reply = {"id": request["id"], "error": {"name": "OperationError", "message": "no network"}}
+        print(json.dumps(reply), flush=True)
+    """
+
+  private static func call(_ command: String) -> String {
+    """
+    callsim: 1
+    id: c
+    limits: { virtual: 20s, lag: 2s, start: 2s }
+    topology:
+      servers: { stun: { kind: stun, network: internet } }
+    peers:
+      alice: { profile: knotos, network: home, stack: external, command: \(command) }
+      bob: { profile: knotos, network: home }
+    timeline:
+      - { at: 0s, do: alice.call, to: bob }
+      - { id: bye, at: 6s, do: alice.hangup }
+    expect:
+      - { eventually: alice.signaling.state == have-local-offer, within: 1s }
+      - { ends: alice, code: local-hangup, within: 1s, of: bye }
+    """
+  }
+
+  @Test func `the network goes on while a program sets its description`() throws {
+    let workspace = try Workspace(["c.yaml": Self.call("[python3, peer.py]"), "peer.py": Self.gatherer])
+    let outcome = try workspace.run("run", "c.yaml")
+    if outcome.output.contains("SKIP") { return }
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(!workspace.has("callsim-runs"))
+  }
+
+  @Test(arguments: [
+    ("echo starting up; read a", "of the peer protocol: starting up"),
+    ("echo no such device >&2; sleep 60", "did not answer open within 2s"),
+    ("read a; kill -SEGV $$", "was ended by signal 11"),
+  ])
+  func `a program that is no peer is named, with what it said`(script: String, complaint: String) throws {
+    let workspace = try Workspace(["c.yaml": Self.call("[sh, peer.sh]"), "peer.sh": script])
+    let outcome = try workspace.run("run", "c.yaml")
+    if outcome.output.contains("SKIP") { return }
+    #expect(outcome.status == 5 && outcome.output.contains(complaint), "\(outcome.output)")
+    guard script.contains("device") else { return }
+    #expect(outcome.output.contains("alice's program wrote to standard error: no such device"), "\(outcome.output)")
+    #expect(try workspace.text("callsim-runs/c#1/alice.stderr.txt") == "no such device\n")
+  }
+
+  @Test func `a program that a signal ends is named with it, and what it said is kept`() throws {
+    let script = "echo here; echo there >&2; sleep 60 & kill -SEGV $$"
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]"), "e.sh": script])
+    let outcome = try workspace.run("run", "e.yaml")
+    if Self.isSkipped(outcome) { return }
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains("probe's program was ended by signal 11"), "\(outcome.output)")
+    #expect(outcome.output.contains("probe's program wrote to standard error: there"), "\(outcome.output)")
+    #expect(try workspace.text("callsim-runs/e#1/probe.stdout.txt") == "here\n")
+    #expect(try workspace.text("callsim-runs/e#1/probe.stderr.txt") == "there\n")
+  }
+
   @Test func `a program takes the place of a peer of the file, or is told that there is none`() throws {
     let workspace = try Workspace(["e.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "e.yaml", "--peer", "alise=external:x")

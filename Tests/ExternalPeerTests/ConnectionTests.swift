@@ -62,6 +62,13 @@ import VirtualPeer
     #expect(SignalingState.haveRemoteOffer.after(.answer, isLocal: true) == .stable)
     #expect(SignalingState.haveLocalOffer.after(.rollback, isLocal: true) == .stable)
   }
+
+  @Test func `a local description is posted where its state allows it`() {
+    let allowed = [SignalingState.stable, .haveLocalOffer, .haveRemoteOffer].map { $0.allowsLocal(.offer) }
+    #expect(allowed == [true, true, false])
+    #expect(SignalingState.haveRemoteOffer.allowsLocal(.answer) && !SignalingState.stable.allowsLocal(.answer))
+    #expect(!SignalingState.haveLocalOffer.allowsLocal(.rollback))
+  }
 }
 
 @Suite struct RestartDetectorTests {

@@ -72,6 +72,16 @@ extension SignalingState {
     case .answer, .rollback: .stable
     }
   }
+
+  /// Whether a local description of the kind may be set (webrtc-pc section 4.4.1.5). A rollback, which not every stack
+  /// has, is left to the program.
+  func allowsLocal(_ kind: SessionDescriptionText.Kind) -> Bool {
+    switch kind {
+    case .offer: self == .stable || self == .haveLocalOffer
+    case .answer, .pranswer: self == .haveRemoteOffer || self == .haveLocalPranswer
+    case .rollback: false
+    }
+  }
 }
 
 /// Notices ICE restarts: a local description with another username fragment than the last (RFC 8839 section 4.4.1.1.1).

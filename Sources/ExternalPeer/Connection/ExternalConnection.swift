@@ -14,8 +14,7 @@ final class ExternalConnection: PeerConnection {
   private var client: PeerProtocolClient?
   private var events: ConnectionEvents
   private var states = ConnectionStates()
-  /// What the program calls the tracks it was asked for.
-  private var tracks: [(id: Transceiver.ID, name: String)] = []
+  private var tracks: [Track] = []
   private var trackCount = 0
   private var isClosed = false
   private var poll: PeerTimer?
@@ -25,7 +24,20 @@ final class ExternalConnection: PeerConnection {
   private var candidates = LocalCandidates()
   private var restart = RestartDetector()
   private var hasFailed = false
+  /// Requests whose answer nobody waits for.
+  private var pendingPosts = 0
   private(set) var hasRemoteDescription = false
+
+  /// Told once, when the connection is established or closed.
+  var onSettled: (() -> Void)?
+
+  private struct Track {
+    let id: Transceiver.ID
+    /// What the program calls it, once it has said so.
+    var name: String?
+    /// As asked for last.
+    var isEnabled: Bool?
+  }
 
   init(environment: ConnectionEnvironment, bridge: ExternalHost) {
     self.environment = environment
@@ -39,6 +51,7 @@ final class ExternalConnection: PeerConnection {
   func begin(_ client: PeerProtocolClient, recording: String) {
     self.client = client
     self.recording = RecordingTail(path: recording)
+    bridge.connectionOpened()
     bridge.pace.watch(client.program.outputDescriptor) { [weak self] in self?.listen() }
     scheduleStatistics()
     listenToRecording()
@@ -47,6 +60,7 @@ final class ExternalConnection: PeerConnection {
   func fail(_ error: ExternalError) {
     guard !hasFailed else { return }
     hasFailed = true
+    if let client { bridge.pace.unwatch(client.program.outputDescriptor) }
     let trace = bridge.simulator.trace
     trace.write(
       trace.declare("program.failed", TraceField("reason", .symbol)), bridge.subject, trace.value(error.description))
@@ -65,11 +79,17 @@ final class ExternalConnection: PeerConnection {
 
   func addAudio() throws(SessionError) -> Transceiver.ID {
     environment.device.startAudioUnit()
-    let result = try request("addTrack", ["kind": "audio"])
     trackCount += 1
     let id = Transceiver.ID(number: trackCount)
-    tracks.append((id, result["track"]?.string ?? ""))
+    tracks.append(Track(id: id))
+    try post("addTrack", ["kind": "audio"]) { [weak self] result in self?.name(id, result["track"]?.string ?? "") }
     return id
+  }
+
+  private func name(_ id: Transceiver.ID, _ name: String) {
+    guard let index = tracks.firstIndex(where: { $0.id == id }) else { return }
+    tracks[index].name = name
+    if let isEnabled = tracks[index].isEnabled { setAudioEnabled(isEnabled, of: id) }
   }
 
   func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID {
@@ -83,7 +103,9 @@ final class ExternalConnection: PeerConnection {
     guard let index = tracks.firstIndex(where: { $0.id == sender }) else {
       throw .invalidAccess("there is no such track")
     }
-    _ = try request("removeTrack", ["track": .string(tracks.remove(at: index).name)])
+    guard let name = tracks[index].name else { throw .invalidState("the program is still adding the track") }
+    tracks.remove(at: index)
+    _ = try request("removeTrack", ["track": .string(name)])
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
@@ -102,35 +124,51 @@ final class ExternalConnection: PeerConnection {
     try description(in: request("createAnswer", [:]), default: .answer)
   }
 
+  /// Does not wait for the answer where the state allows the call: a program may gather candidates before it gives one,
+  /// and for that the simulated network has to go on.
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    _ = try request("setLocalDescription", description.peerProtocolJSON)
+    if states.signaling.allowsLocal(description.kind) {
+      try post("setLocalDescription", description.peerProtocolJSON)
+    } else {
+      _ = try request("setLocalDescription", description.peerProtocolJSON)
+    }
     if let byPeer = restart.applied(description, isLocal: true) { events.append(.iceRestart(byPeer: byPeer)) }
     enter(states.signaling.after(description.kind, isLocal: true))
   }
 
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    _ = try request("setRemoteDescription", description.peerProtocolJSON)
+    // The answer to an offer that the program is still at: it would be done after that, while the network stood still.
+    if pendingPosts > 0, description.kind == .answer, states.signaling == .haveLocalOffer {
+      try post("setRemoteDescription", description.peerProtocolJSON)
+    } else {
+      _ = try request("setRemoteDescription", description.peerProtocolJSON)
+    }
     hasRemoteDescription = true
     restart.note(description)
     enter(states.signaling.after(description.kind, isLocal: false))
   }
 
   func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
-    _ = try request(
-      "addIceCandidate",
-      [
-        "candidate": candidate.map { .string($0) } ?? .null, "sdpMid": mid.map { .string($0) } ?? .null,
-        "sdpMLineIndex": mLineIndex.map { .integer(Int64($0)) } ?? .null,
-      ], invalid: SessionError.invalidCandidate)
+    let parameters: JSON = [
+      "candidate": candidate.map { .string($0) } ?? .null, "sdpMid": mid.map { .string($0) } ?? .null,
+      "sdpMLineIndex": mLineIndex.map { .integer(Int64($0)) } ?? .null,
+    ]
+    if pendingPosts > 0 {
+      try post("addIceCandidate", parameters)
+    } else {
+      _ = try request("addIceCandidate", parameters, invalid: SessionError.invalidCandidate)
+    }
   }
 
   func restartICE() {
-    _ = answer("restartIce", [:])
+    client?.send("restartIce", [:])
   }
 
   func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
-    for track in tracks where sender == nil || sender == track.id {
-      client?.send("setEnabled", ["track": .string(track.name), "enabled": .bool(enabled)])
+    for index in tracks.indices where sender == nil || sender == tracks[index].id {
+      tracks[index].isEnabled = enabled
+      guard let name = tracks[index].name else { continue }
+      client?.send("setEnabled", ["track": .string(name), "enabled": .bool(enabled)])
     }
   }
 
@@ -144,16 +182,22 @@ final class ExternalConnection: PeerConnection {
     ears = nil
     if let client {
       bridge.pace.unwatch(client.program.outputDescriptor)
-      // What it sent before it was closed is on the wire before anything that follows from the close.
-      _ = client.call("close", patience: Self.farewell)
-      bridge.readPackets()
+      // A program may tell its servers before it answers, for which the network has to go on.
+      client.send("close", [:])
       client.program.closeInput()
+      bridge.connectionClosed()
     }
     enter(.closed)
     for change in states.close() { events.append(change) }
     events.deliver(from: self)
     environment.device.stopAudioUnit()
     environment.connectionClosed(self)
+    settle()
+  }
+
+  private func settle() {
+    onSettled?()
+    onSettled = nil
   }
 
   /// The kernel has told the program already.
@@ -161,13 +205,30 @@ final class ExternalConnection: PeerConnection {
 
   // MARK: Answers
 
+  /// Sends a request and goes on. A refusal that comes when nobody can be told any more is the program's failure, but
+  /// for that of a candidate: those are the other side's.
+  private func post(
+    _ method: String, _ parameters: JSON, then done: ((JSON) -> Void)? = nil
+  ) throws(SessionError) {
+    guard let client, !isClosed, client.failure == nil else { throw .invalidState("\(method): there is no program") }
+    pendingPosts += 1
+    client.send(method, parameters) { [weak self] answer in
+      guard let self else { return }
+      pendingPosts -= 1
+      switch answer {
+      case .success(let result): done?(result)
+      case .failure where isClosed || method == "addIceCandidate": break
+      case .failure(let error): self.client?.fail("refused \(method): \(error.name): \(error.message)")
+      }
+    }
+  }
+
   private func answer(_ method: String, _ parameters: JSON) -> PeerProtocolClient.Answer {
     guard let client, !isClosed else {
       return .failure(PeerProtocolError(name: "InvalidStateError", message: "the connection has no program"))
     }
     let answer = client.call(method, parameters)
     takeEvents()
-    if let failure = client.failure { fail(failure) }
     return answer
   }
 
@@ -207,22 +268,19 @@ final class ExternalConnection: PeerConnection {
     guard let client, !isClosed else { return }
     client.receive()
     takeEvents()
-    guard let failure = client.failure else { return }
-    bridge.pace.unwatch(client.program.outputDescriptor)
-    fail(failure)
   }
 
   private func takeEvents() {
     while let event = client?.nextEvent() { take(event) }
     events.deliver(from: self)
+    if states.connection == .connected { settle() }
+    if let failure = client?.failure { fail(failure) }
   }
 
   private func take(_ event: JSON) {
     switch event["event"]?.string {
     case "error":
-      fail(
-        ExternalError(
-          .program, "\(bridge.name)'s program cannot go on: \(event["message"]?.string ?? event.description)"))
+      client?.fail("cannot go on: \(event["message"]?.string ?? event.description)")
     case "selectedcandidatepairchange":
       if let local = summary(event["local"]), let remote = summary(event["remote"]) {
         events.append(.selectedCandidatePairChange(local: local, remote: remote))
@@ -233,6 +291,9 @@ final class ExternalConnection: PeerConnection {
         .iceServerError(
           server: server, code: Int(clamping: event["errorCode"]?.integer ?? 701),
           reason: event["errorText"]?.string ?? ""))
+    case "signalingstatechange" where pendingPosts > 0:
+      // The program is behind: where it comes to has been told.
+      break
     default:
       if let candidate = event["candidate"]?.string { candidates.add(candidate) }
       if let change = states.take(event) { events.append(change) }
@@ -263,12 +324,12 @@ final class ExternalConnection: PeerConnection {
   // MARK: Statistics
 
   private static let period = Interval.seconds(1)
-  /// How long a program may take to close its connection.
-  private static let farewell = Interval.seconds(2)
 
   private func scheduleStatistics() {
     poll = environment.clock.schedule(after: Self.period) { [weak self] in
       guard let self, !isClosed, !hasFailed else { return }
+      client?.checkPatience()
+      if let failure = client?.failure { return fail(failure) }
       client?.send("getStats", [:]) { [weak self] answer in
         guard let self, !isClosed, case .success(let result) = answer else { return }
         report = StatsReport(peerProtocol: result["stats"])

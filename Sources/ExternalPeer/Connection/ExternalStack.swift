@@ -6,7 +6,7 @@ package import VirtualPeer
 /// A media stack that is a program: every peer connection is one process of it, in the peer's namespace.
 ///
 /// A process is started ahead of the connection that will use it, because a browser takes longer to start than a call
-/// may take to be answered.
+/// may take to be answered: the first before time begins, the next when the connection before it stands or is closed.
 package final class ExternalStack: MediaStack {
   package struct Sound {
     /// What the program plays, as the peer protocol says it.
@@ -32,9 +32,12 @@ package final class ExternalStack: MediaStack {
   private let sound: Sound
   private let bridge: ExternalHost
   private let network: () -> PeerNetwork?
+  /// How long a program may take to be ready.
+  private let startLimit: Interval
   private var configuration: SessionConfiguration
   private var standby: Standby?
   private var launched = 0
+  private var isShutDown = false
   private var clients: [PeerProtocolClient] = []
   /// What the programs have recorded, once they are gone.
   package private(set) var recordings: [String] = []
@@ -42,10 +45,11 @@ package final class ExternalStack: MediaStack {
 
   /// - Parameters:
   ///   - configuration: of the first connection, for which a program is started at once.
+  ///   - startLimit: how long a program may take to be ready.
   ///   - network: the peer's network, once it has one.
   package init(
     _ name: String, command: [String], environment: [String], sound: Sound, configuration: SessionConfiguration,
-    bridge: ExternalHost, network: @escaping () -> PeerNetwork?
+    bridge: ExternalHost, startLimit: Interval, network: @escaping () -> PeerNetwork?
   ) {
     self.name = name
     self.command = command
@@ -53,6 +57,7 @@ package final class ExternalStack: MediaStack {
     self.sound = sound
     self.configuration = configuration
     self.bridge = bridge
+    self.startLimit = startLimit
     self.network = network
     agent = bridge.simulator.trace.declare("program.agent", TraceField("name", .symbol))
   }
@@ -64,7 +69,7 @@ package final class ExternalStack: MediaStack {
     interfacesChanged()
     try launch()
     guard let standby else { return }
-    switch standby.client.awaitAnswer(to: standby.opening, patience: PeerProtocolClient.launchPatience) {
+    switch standby.client.awaitAnswer(to: standby.opening, patience: startLimit) {
     case .success(let result):
       let trace = bridge.simulator.trace
       trace.write(agent, bridge.subject, trace.value(result["agent"]?.string ?? "unknown"))
@@ -90,13 +95,19 @@ package final class ExternalStack: MediaStack {
     standby = Standby(client: client, opening: opening, recording: recording)
   }
 
-  /// Hands over the program that waits, and starts the next.
+  /// Has a program ready for the next connection.
+  private func prepare() {
+    guard standby == nil, !isShutDown else { return }
+    do throws(ExternalError) { try launch() } catch { bridge.note(error) }
+  }
+
+  /// Hands over the program that waits.
   private func take() throws(ExternalError) -> Standby {
     if standby == nil { try launch() }
     guard let taken = standby else { throw ExternalError(.harness, "\(name) has no program") }
     standby = nil
     if taken.opening != 0 {
-      let answer = taken.client.awaitAnswer(to: taken.opening, patience: PeerProtocolClient.launchPatience)
+      let answer = taken.client.awaitAnswer(to: taken.opening, patience: startLimit)
       if case .failure(let error) = answer {
         throw taken.client.failure
           ?? ExternalError(.program, "\(name)'s program refused open: \(error.name): \(error.message)")
@@ -121,10 +132,12 @@ package final class ExternalStack: MediaStack {
     do throws(ExternalError) {
       let program = try take()
       connection.begin(program.client, recording: program.recording)
-      try launch()
     } catch {
+      bridge.note(error)
       connection.fail(error)
     }
+    // Not before: a program that starts takes the processor from the one that is to connect.
+    connection.onSettled = { [weak self] in self?.prepare() }
     return connection
   }
 
@@ -135,8 +148,17 @@ package final class ExternalStack: MediaStack {
   /// The first thing that went wrong with a program or with its network.
   package var failure: ExternalError? { clients.lazy.compactMap(\.failure).first ?? bridge.failure }
 
+  /// What each program has said, in the order in which they were started, and whether it failed.
+  package var accounts: [(account: ProgramAccount, hasFailed: Bool)] {
+    clients.enumerated().map { index, client in
+      let number = index == 0 ? "" : "-\(index + 1)"
+      return (client.program.account(name: name + number, ending: nil), client.failure != nil)
+    }
+  }
+
   /// Ends every program.
   package func shutDown() {
+    isShutDown = true
     standby = nil
     for client in clients { client.program.closeInput() }
     for client in clients { client.program.stop(patience: .seconds(5)) }

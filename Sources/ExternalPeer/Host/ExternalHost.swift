@@ -19,6 +19,9 @@ public final class ExternalHost: HostBridge {
   private let interfaces: TraceKind
   private let media: MediaOnTheWire
   let subject: TraceSubject
+  private var openConnections = 0
+  /// Until when media are not carried, because nobody has a connection who would send them.
+  private var mediaEnd: Instant?
   /// The first thing that went wrong where nobody could be told.
   private(set) var failure: ExternalError?
 
@@ -58,12 +61,28 @@ public final class ExternalHost: HostBridge {
 
   deinit { tearDown() }
 
-  // MARK: Packets
-
-  /// Takes in what programs have sent up to now.
-  func readPackets() {
-    for (_, tunnel, _) in tunnels { readPackets(from: tunnel) }
+  /// Keeps the first thing that went wrong.
+  func note(_ error: ExternalError) {
+    if failure == nil { failure = error }
   }
+
+  // MARK: Connections
+
+  /// What a closed connection sends until its program has heard of it: `close` of the W3C takes effect at once, and a
+  /// program that goes on for longer shall show.
+  private static let closingTime = Interval.seconds(2)
+
+  func connectionOpened() {
+    openConnections += 1
+    mediaEnd = nil
+  }
+
+  func connectionClosed() {
+    openConnections -= 1
+    if openConnections == 0 { mediaEnd = simulator.now + Self.closingTime }
+  }
+
+  // MARK: Packets
 
   private func readPackets(from tunnel: Tunnel) {
     tunnel.readPackets { packet in
@@ -77,6 +96,9 @@ public final class ExternalHost: HostBridge {
   private func send(_ packet: RawSpan, _ datagram: IPDatagram) {
     guard !datagram.header.destination.address.isGroup else { return drop("multicast", packet.byteCount) }
     let payload = packet.extracting(datagram.payload)
+    if let end = mediaEnd, simulator.now < end, MediaOnTheWire.packet(in: payload) != nil {
+      return drop("media-after-close", packet.byteCount)
+    }
     simulator.inject(payload, datagram.header, from: host)
     media.sent(payload)
   }
@@ -128,7 +150,7 @@ public final class ExternalHost: HostBridge {
     do throws(ExternalError) {
       try space.configure(wanted.commands(from: shown))
     } catch {
-      if failure == nil { failure = error }
+      note(error)
     }
     shown = wanted
     simulator.trace.write(interfaces, subject, simulator.trace.value("\(wanted)"))

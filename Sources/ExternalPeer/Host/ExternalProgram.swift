@@ -10,6 +10,8 @@ public final class ExternalProgram {
   private let command: [String]
   private let environment: [String]
   private var program: ChildProgram?
+  /// How it ended of its own accord.
+  private var ending: ChildProgram.Ending?
   private let state: TraceKind
   private let exitCode: TraceKind
   private let output: TraceKind
@@ -75,6 +77,7 @@ public final class ExternalProgram {
     // What it wrote before it ended is told before.
     listen()
     guard let program, let ending = program.reap() else { return }
+    self.ending = ending
     bridge.pace.unwatch(program.endDescriptor)
     let trace = bridge.simulator.trace
     if case .exit(let code) = ending { trace.write(exitCode, bridge.subject, .integer(code)) }
@@ -83,6 +86,9 @@ public final class ExternalProgram {
 
   public var failure: ExternalError? { bridge.failure }
 
+  /// What it has said, once it was started.
+  public var account: ProgramAccount? { program?.account(name: name, ending: ending?.description) }
+
   /// Ends the program, and with it everything it has started.
   public func shutDown() {
     if let program {
@@ -90,7 +96,6 @@ public final class ExternalProgram {
       bridge.pace.unwatch(program.endDescriptor)
       program.stop(patience: .milliseconds(500))
     }
-    program = nil
     bridge.tearDown()
   }
 }

@@ -34,7 +34,7 @@ final class MediaOnTheWire {
     trace.write(mediaReceived, subject, .integer(source), .integer(byteCount))
   }
 
-  private static func packet(in payload: RawSpan) -> (source: UInt32, byteCount: Int)? {
+  static func packet(in payload: RawSpan) -> (source: UInt32, byteCount: Int)? {
     guard let range = PacketContent.media(in: payload),
       let source = payload.bigEndian(UInt32.self, at: range.lowerBound + 8)
     else { return nil }

@@ -44,7 +44,7 @@ final class NetworkNamespace {
     for line in lines { ip.send(line) }
     ip.stop(patience: .seconds(10))
     guard ip.ending != .exit(0) else { return }
-    throw ExternalError(
-      .harness, "ip refused to set up an interface: \(ip.lastWords().joined(separator: "; "))")
+    let words = ProgramAccount.last(8, of: ip.account(name: "ip", ending: nil).errors)
+    throw ExternalError(.harness, "ip refused to set up an interface: \(words.joined(separator: "; "))")
   }
 }

@@ -17,9 +17,9 @@ final class ChildProgram {
     }
   }
 
-  /// How much of a line, or of standard error, is kept.
+  /// How much of a line is waited for, and how much of what it wrote is kept.
   private static let lineLimit = 16 << 20
-  private static let errorLimit = 16_384
+  private static let tailLimit = 1 << 18
 
   let command: [String]
   /// The process above the program, which tells of its end.
@@ -34,6 +34,7 @@ final class ChildProgram {
   private var closesInput = false
   private var received: [UInt8] = []
   private var scanned = 0
+  private var outputTail: [UInt8] = []
   private var errorTail: [UInt8] = []
   private(set) var isOutputOpen = true
   private(set) var areErrorsOpen = true
@@ -118,17 +119,22 @@ final class ChildProgram {
     while isOutputOpen, let bytes = output.read() {
       if bytes.isEmpty { isOutputOpen = false }
       received += bytes
+      Self.keep(bytes, in: &outputTail)
       if received.count - scanned > Self.lineLimit { isOutputOpen = false }
     }
     receiveErrors()
   }
 
-  func receiveErrors() {
+  private func receiveErrors() {
     while areErrorsOpen, let bytes = errors.read() {
       if bytes.isEmpty { areErrorsOpen = false }
-      errorTail += bytes
-      if errorTail.count > Self.errorLimit { errorTail.removeFirst(errorTail.count - Self.errorLimit) }
+      Self.keep(bytes, in: &errorTail)
     }
+  }
+
+  private static func keep(_ bytes: [UInt8], in tail: inout [UInt8]) {
+    tail += bytes
+    if tail.count > tailLimit { tail.removeFirst(tail.count - tailLimit) }
   }
 
   /// The next whole line of what was taken in.
@@ -143,10 +149,10 @@ final class ChildProgram {
     return line
   }
 
-  /// The last lines of standard error.
-  func lastWords(_ count: Int = 8) -> [String] {
+  /// - Parameter ending: how it ended of its own accord, in words.
+  func account(name: String, ending: String?) -> ProgramAccount {
     receiveErrors()
-    return String(decoding: errorTail, as: UTF8.self).split(whereSeparator: \.isNewline).suffix(count).map(String.init)
+    return ProgramAccount(name: name, ending: ending, output: outputTail, errors: errorTail)
   }
 
   /// Waits until the program has written something, takes what it is owed, or has ended, at most so long.

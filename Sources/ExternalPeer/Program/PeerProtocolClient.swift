@@ -13,9 +13,8 @@ struct PeerProtocolError: Error, Hashable {
 /// The W3C's calls return when they are done, and so do these: ``call(_:_:)`` waits for the answer, so long at most.
 /// Events that come meanwhile are kept in order.
 final class PeerProtocolClient {
-  /// How long a program may take over one request; a browser starts within the longer one.
+  /// How long a program may take over one request.
   static let patience = Interval.seconds(10)
-  static let launchPatience = Interval.seconds(60)
 
   typealias Answer = Result<JSON, PeerProtocolError>
 
@@ -23,13 +22,16 @@ final class PeerProtocolClient {
   private let peer: String
   private var nextID: Int64 = 1
   private var answers: [Int64: Answer] = [:]
-  private var handlers: [Int64: (Answer) -> Void] = [:]
+  private var pending: [Int64: Request] = [:]
   private var events: [JSON] = []
-  private var methods: [Int64: String] = [:]
   /// Why nothing more is to be expected of the program.
   private(set) var failure: ExternalError?
-  /// Lines that were no protocol, for whoever looks why nothing works.
-  private(set) var malformedCount = 0
+
+  private struct Request {
+    let method: String
+    let sent: Instant
+    let handler: ((Answer) -> Void)?
+  }
 
   init(_ program: ChildProgram, peer: String) {
     self.program = program
@@ -56,8 +58,7 @@ final class PeerProtocolClient {
   private func request(_ method: String, _ parameters: JSON, _ handler: ((Answer) -> Void)?) -> Int64 {
     let id = nextID
     nextID += 1
-    methods[id] = method
-    handlers[id] = handler
+    pending[id] = Request(method: method, sent: MonotonicClock.now, handler: handler)
     program.send(
       JSON.object([.init("id", .integer(id)), .init("method", .string(method)), .init("params", parameters)])
         .description)
@@ -72,12 +73,19 @@ final class PeerProtocolClient {
       if let failure { return .failure(PeerProtocolError(name: "InvalidStateError", message: failure.description)) }
       let left = patience - (MonotonicClock.now - start)
       guard left > .zero else {
-        let what = "did not answer \(methods[id] ?? "a request") within \(patience)"
+        let what = "did not answer \(pending[id]?.method ?? "a request") within \(patience)"
         fail(what)
         return .failure(PeerProtocolError(name: "TimeoutError", message: "\(peer)'s program \(what)"))
       }
       program.wait(min(left, .seconds(1)))
     }
+  }
+
+  /// Notices a request that nobody waits for and that has not been answered for too long.
+  func checkPatience(_ patience: Interval = PeerProtocolClient.patience) {
+    let now = MonotonicClock.now
+    guard let oldest = pending.values.min(by: { $0.sent < $1.sent }), now - oldest.sent > patience else { return }
+    fail("did not answer \(oldest.method) within \(patience)")
   }
 
   // MARK: What the program says
@@ -98,15 +106,9 @@ final class PeerProtocolClient {
 
   private func read(_ line: [UInt8]) {
     if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { return }
-    guard let message = try? JSON(parsing: line), case .object = message else {
-      malformedCount += 1
-      return
-    }
+    guard let message = try? JSON(parsing: line), case .object = message else { return refuse(line) }
     if message["event"]?.string != nil { return events.append(message) }
-    guard let id = message["id"]?.integer, methods.removeValue(forKey: id) != nil else {
-      malformedCount += 1
-      return
-    }
+    guard let id = message["id"]?.integer, let request = pending.removeValue(forKey: id) else { return refuse(line) }
     let answer: Answer
     if let error = message["error"] {
       answer = .failure(
@@ -115,14 +117,17 @@ final class PeerProtocolClient {
     } else {
       answer = .success(message["result"] ?? [:])
     }
-    if let handler = handlers.removeValue(forKey: id) { handler(answer) } else { answers[id] = answer }
+    if let handler = request.handler { handler(answer) } else { answers[id] = answer }
   }
 
-  private func fail(_ what: String) {
+  private func refuse(_ line: [UInt8]) {
+    let said = String(decoding: line.prefix(200), as: UTF8.self)
+    fail("wrote what is neither an answer to a request nor an event of the peer protocol: \(said)")
+  }
+
+  func fail(_ what: String) {
     guard failure == nil else { return }
-    let words = program.lastWords()
-    let said = words.isEmpty ? "" : "; it last wrote: " + words.joined(separator: " | ")
     let command = program.command.joined(separator: " ")
-    failure = ExternalError(.program, "\(peer)'s program (\(command)) \(what)\(said)")
+    failure = ExternalError(.program, "\(peer)'s program (\(command)) \(what)")
   }
 }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalPeer
 internal import Formats
 internal import SimNet
 internal import VirtualPeer
@@ -27,7 +28,19 @@ final class RunArtifacts {
     outputs.tap = packets
     outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
     outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
+    outputs.wrote = { [unowned self] account in
+      write(account.output, to: "\(account.name).stdout.txt")
+      write(account.errors, to: "\(account.name).stderr.txt")
+    }
     return outputs
+  }
+
+  /// What a program wrote, where there is any.
+  private func write(_ bytes: [UInt8], to name: String) {
+    guard failure == nil, !bytes.isEmpty else { return }
+    do throws(FileError) {
+      try Self.write(String(decoding: bytes, as: UTF8.self), to: "\(folder)/\(name)")
+    } catch { failure = error }
   }
 
   private func append(_ samples: Span<Int16>, heardBy peer: String) {
@@ -43,13 +56,14 @@ final class RunArtifacts {
     } catch { failure = error }
   }
 
-  func finish(_ result: RunResult) throws(FileError) {
+  /// - Parameter result: nil when there is none, because the harness failed.
+  func finish(_ result: RunResult?) throws(FileError) {
     if let failure { throw failure }
     try trace.close()
     try capture.close()
     for speaker in speakers { try speaker.file.close() }
     try Self.write(diagram.text, to: folder + "/sequence.mmd")
-    try Self.write(result.json.description + "\n", to: folder + "/result.json")
+    if let result { try Self.write(result.json.description + "\n", to: folder + "/result.json") }
   }
 
   private static func write(_ text: String, to path: String) throws(FileError) {

@@ -38,6 +38,13 @@ public enum RunDirectory {
     }
   }
 
+  /// Takes away what a run left; folders above it go when they are empty.
+  static func discard(_ folder: String) {
+    try? FileManager.default.removeItem(atPath: folder)
+    var parent = (folder as NSString).deletingLastPathComponent
+    while !parent.isEmpty, rmdir(parent) == 0 { parent = (parent as NSString).deletingLastPathComponent }
+  }
+
   /// Makes `callsim-runs/latest` lead to a run's folder.
   static func linkLatest(to folder: String) {
     let link = root + "/latest"

@@ -1,4 +1,5 @@
 public import CallCore
+public import ExternalPeer
 public import SimNet
 
 /// What a run writes besides its result. Each receiver is nil when nobody wants it.
@@ -11,6 +12,8 @@ public struct RunOutputs {
   public var keyLog: ((String) -> Void)?
   /// Gets what a peer's speaker played: 48 kHz mono.
   public var heard: ((_ peer: String, Span<Int16>) -> Void)?
+  /// Gets what a program outside wrote, once it is gone.
+  public var wrote: ((ProgramAccount) -> Void)?
   /// Told once the world is built, before it starts: names of interfaces are known now.
   public var worldBuilt: ((Simulator) -> Void)?
 

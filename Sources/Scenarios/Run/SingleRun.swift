@@ -77,7 +77,7 @@ public struct SingleRun {
       entry in
       failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
     }
-    defer { world.stopPrograms() }
+    defer { world.stopPrograms(outputs) }
     try world.start()
 
     playTimeline(world, director, judge, sampler)
@@ -91,13 +91,19 @@ public struct SingleRun {
     world.shutDownPeers()
     // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
     if scenario.isRealTime { world.pace.run(until: simulator.now + Self.farewell) }
-    world.stopPrograms(heard: outputs.heard)
+    world.stopPrograms(outputs)
     simulator.run(until: simulator.now + Self.quietBudget)
     judge.invariants.quiesced(leftovers: world.leftovers, at: simulator.now)
     if let failure = failures.first { throw failure }
 
-    var findings = self.findings(results, judge.invariants.violations, director)
-    if let programFailure { findings.insert(try finding(programFailure, at: end), at: 0) }
+    // What a program that broke down did not do says nothing about what it would have done.
+    var findings: [Finding]
+    if let programFailure {
+      findings = [try finding(programFailure, at: end)]
+    } else {
+      findings = self.findings(results, judge.invariants.violations, director)
+    }
+    if !findings.isEmpty { findings[0].explanation += world.programLines }
     let record = realTimeRecord(world)
     if let problem = record?.problem(limit: scenario.limits.lag) {
       findings.insert(
@@ -140,7 +146,7 @@ public struct SingleRun {
     var nextSample = Instant.zero
     var samples = 0
     var quietSince: Instant?
-    while simulator.now < limit {
+    while simulator.now < limit, world.programFailure == nil {
       var next = min(limit, simulator.now + Self.step)
       if let deadline = judge.nextDeadline { next = min(next, max(deadline, simulator.now)) }
       world.pace.run(until: next)
@@ -176,7 +182,7 @@ public struct SingleRun {
   /// Gives peers time to leave transient states; most need none.
   private func settle(_ world: World, _ judge: Judge) {
     let limit = world.simulator.now + Self.livenessBudget
-    while world.simulator.now < limit, !judge.invariants.arePeersSettled {
+    while world.simulator.now < limit, !judge.invariants.arePeersSettled, world.programFailure == nil {
       world.pace.run(until: min(limit, world.simulator.now + .milliseconds(500)))
     }
   }

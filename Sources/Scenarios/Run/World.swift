@@ -17,6 +17,8 @@ final class World {
   private var stacks: [(peer: String, stack: ExternalStack)] = []
   private var programs: [ExternalProgram] = []
   private var folder: String?
+  private var startFailure: ExternalError?
+  private var areProgramsStopped = false
   /// The clock of nobody in particular: the timeline and the samplers run on it.
   let director: HostRuntime
 
@@ -55,7 +57,15 @@ final class World {
 
   /// Launches servers, then apps, in file order. Programs come first: they may take long, and time has not begun.
   func start() throws {
-    for stack in stacks { try stack.stack.start() }
+    for stack in stacks {
+      do throws(ExternalError) {
+        try stack.stack.start()
+      } catch {
+        guard error.kind == .program else { throw error }
+        startFailure = error
+        return
+      }
+    }
     for server in signalling { server.host.start() }
     for server in stun { server.host.start() }
     for server in turn { server.host.start() }
@@ -65,15 +75,27 @@ final class World {
 
   /// The first thing that went wrong with a program.
   var programFailure: ExternalError? {
-    stacks.lazy.compactMap(\.stack.failure).first ?? programs.lazy.compactMap(\.failure).first
+    startFailure ?? stacks.lazy.compactMap(\.stack.failure).first ?? programs.lazy.compactMap(\.failure).first
   }
 
-  /// Ends every program outside, and hands over what those with a call stack have heard.
-  func stopPrograms(heard: ((_ peer: String, Span<Int16>) -> Void)? = nil) {
-    for program in programs { program.shutDown() }
+  /// A few lines about the programs that ended of their own accord or failed.
+  var programLines: [String] {
+    let failed = stacks.flatMap(\.stack.accounts).filter(\.hasFailed).map(\.account)
+    return (programs.compactMap(\.account) + failed).flatMap(\.lines)
+  }
+
+  /// Ends every program outside, and hands over what those with a call stack have heard, and what all have written.
+  func stopPrograms(_ outputs: RunOutputs) {
+    guard !areProgramsStopped else { return }
+    areProgramsStopped = true
+    for program in programs {
+      program.shutDown()
+      if let account = program.account { outputs.wrote?(account) }
+    }
     for (peer, stack) in stacks {
       stack.shutDown()
-      guard let heard else { continue }
+      for (account, _) in stack.accounts { outputs.wrote?(account) }
+      guard let heard = outputs.heard else { continue }
       for path in stack.recordings {
         if let recording = try? WAVRecording(path: path) { heard(peer, recording.samples.span) }
       }

@@ -75,9 +75,9 @@ struct RunTask {
   }
 
   private mutating func artifactsIfWanted(_ job: RunJob) -> WorkerPool.Step {
-    guard let result, result.verdict != .pass, artifacts == .fail else { return .done }
+    guard let result, result.verdict != .pass, artifacts == .fail, !hasArtifacts else { return .done }
     // Neither would come to its end a second time.
-    guard ![.timeout, .inconclusive, .skipped].contains(result.verdict) else { return .done }
+    guard ![.timeout, .skipped].contains(result.verdict) else { return .done }
     stage = .artifacts
     hasArtifacts = true
     return .next(bare(job, .artifacts(folder: RunDirectory.path(of: job.runID))), isFresh: false)

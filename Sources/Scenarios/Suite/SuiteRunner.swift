@@ -73,7 +73,11 @@ public final class SuiteRunner {
     guard !isStopping, !waiting.isEmpty else { return nil }
     let number = waiting.removeFirst()
     var job = plan.job(number)
-    if options.artifacts == .all { job.output = .artifacts(folder: RunDirectory.path(of: job.runID)) }
+    // A run that cannot be made again is written down at once, and what passes is thrown away.
+    let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
+    if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {
+      job.output = .artifacts(folder: RunDirectory.path(of: job.runID))
+    }
     tasks[number] = RunTask(
       title: plan.entries[plan.runs[number].entry].title, checksDeterminism: options.checkDeterminism,
       artifacts: options.artifacts)
@@ -91,7 +95,9 @@ public final class SuiteRunner {
     }
     guard let result = task.result else { return .done }
     let folder = RunDirectory.path(of: job.runID)
-    let list = task.hasArtifacts ? RunDirectory.contents(of: folder) : nil
+    let isKept = task.hasArtifacts && (options.artifacts == .all || ![.pass, .skipped].contains(result.verdict))
+    if task.hasArtifacts, !isKept { RunDirectory.discard(folder) }
+    let list = isKept ? RunDirectory.contents(of: folder) : nil
     finished[number] = ReportedRun(result: result, replay: replayCommand(job), artifacts: list)
     tell()
     return .done

@@ -70,9 +70,9 @@ struct JobExecution {
     case .artifacts(let folder):
       do {
         let artifacts = try RunArtifacts(folder: folder)
-        let result = try run.execute(outputs: artifacts.outputs)
-        try artifacts.finish(result)
-        return result
+        let outcome = Result { try run.execute(outputs: artifacts.outputs) }
+        try artifacts.finish(try? outcome.get())
+        return try outcome.get()
       } catch let error as FileError {
         throw JobError(message: "\(error). Free some space or choose --artifacts none.")
       }

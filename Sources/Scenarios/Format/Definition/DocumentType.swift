@@ -112,6 +112,7 @@ extension Scenario.Limits {
       .key(
         "lag", .duration(.positive), \.lag, default: "250ms",
         "how late a run in real time may be; beyond it nothing is concluded"),
+      .key("start", .duration(.positive), \.start, default: "30s", "how long a program may take to be ready"),
     ])
 }
 

@@ -43,6 +43,8 @@ public struct Scenario: Sendable {
     public var wall = Interval.minutes(2)
     /// How late a run in real time may be; beyond it nothing is concluded.
     public var lag = Interval.milliseconds(250)
+    /// How long a program may take to be ready.
+    public var start = Interval.seconds(30)
     public init() {}
   }
 
