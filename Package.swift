@@ -139,9 +139,10 @@ package.targets += [
 // Fuzzers stand in the manifest only while they are built: libFuzzer brings their `main`.
 if Context.environment["CALLSIM_FUZZ"] != nil {
   let fuzzed: [String: [Target.Dependency]] = [
-    "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "RTCP": ["RTP"], "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
+    "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
+    "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "Scenarios"],
-    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN"], "SocketIO": ["Profiles", "VirtualPeer"],
+    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "WebSocket": ["VirtualPeer"],
   ]

@@ -1,5 +1,3 @@
-package import VirtualPeer
-
 /// One Socket.IO v5 packet without attachments, the payload of an Engine.IO message.
 package enum SocketIOPacket: Hashable, Sendable {
   case connect(JSON?)
