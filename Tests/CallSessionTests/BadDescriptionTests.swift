@@ -34,6 +34,20 @@ import Testing
     #expect(pair.b.session.connectionState == .connected)
   }
 
+  @Test func `an offer without a fingerprint is refused with the line of its section`() throws {
+    let pair = SessionPair()
+    let offer = try pair.a.session.createOffer()
+    let lines = offer.sdp.split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }
+    let line = try #require(lines.firstIndex { $0.hasPrefix("m=") }) + 1
+    let text = lines.joined(separator: "\r\n") + "\r\n"
+    let error = #expect(throws: SessionError.self) {
+      try pair.b.session.setRemoteDescription(SessionDescriptionText(.offer, sdp: text), at: pair.now)
+    }
+    #expect(
+      error?.description
+        == "SDP line \(line): section 0 wants a=fingerprint: media is protected with DTLS-SRTP")
+  }
+
   @Test(arguments: garbage.indices) func `garbage as an answer is refused, and the right one still taken`(which: Int)
     throws
   {

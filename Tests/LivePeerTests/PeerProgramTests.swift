@@ -53,6 +53,31 @@ import Testing
   }
 
   @Test(arguments: [
+    (#""method":"createAnswer""#, "not allowed in this state: stable"),
+    (
+      #""method":"setRemoteDescription","params":{"type":"offer","sdp":"v=1"}"#,
+      "SDP line 1: 'v' is malformed; it looks like v=0"
+    ),
+    (
+      #""method":"setRemoteDescription","params":{"type":"offer","sdp":"v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=rtpmap:111 opus/48000/2\r\n"}"#,
+      "SDP line 5: section 0 wants a=ice-ufrag and a=ice-pwd"
+    ),
+    (
+      #""method":"addIceCandidate","params":{"candidate":"nonsense","sdpMid":"0"}"#, "not a candidate: 'nonsense'"
+    ),
+    (
+      #""method":"addIceCandidate","params":{"candidate":"","sdpMid":"0"}"#,
+      "not allowed in this state: there is no remote description that the candidate could belong to"
+    ),
+    (#""method":"removeTrack","params":{"track":"none"}"#, "there is no track none"),
+  ])
+  func `a mistake is answered with a sentence`(request: String, message: String) {
+    let session = Session()
+    _ = session.ask(#"{"id":0,"method":"open"}"#)
+    #expect(session.ask("{\"id\":1,\(request)}")["error"]?["message"]?.string == message)
+  }
+
+  @Test(arguments: [
     (#"{"configuration":{"iceServers":[{"urls":"stun:"}]}}"#, "SyntaxError"),
     (#"{"configuration":{"iceTransportPolicy":"none"}}"#, "TypeError"),
     (#"{"audio":{"play":{"wav":"/nowhere.wav"}}}"#, "OperationError"),

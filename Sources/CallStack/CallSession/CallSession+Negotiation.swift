@@ -68,7 +68,7 @@ extension CallSession {
     let parsed = try parse(description)
     // An offer takes back ours (W3C webrtc-pc section 4.4.1.5); who is impolite does not set it.
     if description.kind == .offer, signalingState == .haveLocalOffer { try rollBack() }
-    let effects = try translating { () throws(JSEPError) in
+    let effects = try translating(description.sdp) { () throws(JSEPError) in
       try jsep.setRemoteDescription(Self.type(of: description), parsed)
     }
     hasNegotiated = true
@@ -89,13 +89,17 @@ extension CallSession {
     guard enter(at: now) else { throw .invalidState("closed") }
     let text = candidate ?? ""
     let parsed = text.isEmpty ? nil : ICECandidate(text)
-    guard text.isEmpty || parsed != nil else { throw .invalidCandidate(text) }
-    if Defect.unresolvedNameFatal.isPlanted, let parsed, parsed.endpoint == nil { throw .invalidCandidate(text) }
+    let isRefused = Defect.unresolvedNameFatal.isPlanted && parsed?.endpoint == nil
+    guard text.isEmpty || (parsed != nil && !isRefused) else {
+      throw .invalidCandidate("not a candidate: '\(text.prefix(200))'")
+    }
     do throws(JSEPError) {
       guard try jsep.addRemoteCandidate(text, mid: mid, mLineIndex: mLineIndex ?? 0) else { return }
     } catch .unknownUsernameFragment {
       // A candidate of a generation that is over: too late, and nobody's mistake.
       return
+    } catch .noRemoteDescription {
+      throw SessionError(.noRemoteDescription)
     } catch {
       throw .invalidCandidate("\(error)")
     }
@@ -156,7 +160,7 @@ extension CallSession {
       do throws(ICEError) {
         try ice.setRemoteCredentials(credentials, at: now)
       } catch {
-        throw .invalidDescription("ICE credentials: \(error)")
+        throw .invalidDescription("\(error)")
       }
       wantsRestart = false
       unresolved = []
@@ -191,7 +195,9 @@ extension CallSession {
   /// Starts the DTLS association, or a new one when the peer has another certificate now (RFC 8842 section 5.1).
   private mutating func associate(with transport: NegotiatedTransport) throws(SessionError) {
     let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
-    guard !fingerprints.isEmpty else { throw .invalidDescription("no usable fingerprint") }
+    guard !fingerprints.isEmpty else {
+      throw .invalidDescription("no a=fingerprint has an algorithm that is known here")
+    }
     if dtls.role != nil {
       if fingerprints.contains(where: remoteFingerprints.contains) { return }
       replaceAssociation()
@@ -201,7 +207,7 @@ extension CallSession {
     do throws(DTLSError) {
       try dtls.start(as: isActive ? .client : .server, remoteFingerprints: fingerprints, at: now)
     } catch {
-      throw .invalidDescription("DTLS: \(error)")
+      throw .invalidDescription("\(error)")
     }
   }
 
@@ -235,22 +241,29 @@ extension CallSession {
 }
 
 /// Runs a JSEP step and says its errors in the session's words.
-func translating<Result>(_ body: () throws(JSEPError) -> Result) throws(SessionError) -> Result {
+///
+/// - Parameter remote: the remote description the step reads.
+func translating<Result>(
+  _ remote: String? = nil, _ body: () throws(JSEPError) -> Result
+) throws(SessionError) -> Result {
   do throws(JSEPError) {
     return try body()
   } catch {
-    throw SessionError(error)
+    throw SessionError(error, reading: remote)
   }
 }
 
 extension SessionError {
-  init(_ error: JSEPError) {
+  init(_ error: JSEPError, reading remote: String? = nil) {
     switch error {
     case .noCommonCodec: self = .noCommonCodec
     case .wrongState(let state): self = .invalidState(state.rawValue)
     case .unknownTransceiver: self = .invalidAccess("\(error)")
-    case .modifiedDescription, .transceiverStopped, .nothingToNegotiate: self = .invalidState("\(error)")
-    default: self = .invalidDescription("\(error)")
+    case .modifiedDescription, .transceiverStopped, .nothingToNegotiate, .noRemoteDescription:
+      self = .invalidState("\(error)")
+    default:
+      let line = remote.flatMap { error.line(in: $0) }
+      self = .invalidDescription((line.map { "SDP line \($0): " } ?? "") + "\(error)")
     }
   }
 }

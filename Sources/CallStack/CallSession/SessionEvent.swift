@@ -97,6 +97,18 @@ public enum SessionError: Error, Hashable, Sendable {
   case notSupported(String)
 }
 
+extension SessionError: CustomStringConvertible {
+  /// What is wrong, for people.
+  public var description: String {
+    switch self {
+    case .invalidState(let state): "not allowed in this state: \(state)"
+    case .noCommonCodec: "the two sides have no codec in common"
+    case .notSupported(let what): "not supported: \(what)"
+    case .invalidDescription(let reason), .invalidCandidate(let reason), .invalidAccess(let reason): reason
+    }
+  }
+}
+
 /// W3C `RTCSessionDescription`.
 public struct SessionDescriptionText: Hashable, Sendable {
   public enum Kind: String, Sendable { case offer, answer, pranswer, rollback }

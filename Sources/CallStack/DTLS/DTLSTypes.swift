@@ -16,6 +16,16 @@ public enum DTLSError: Error, Hashable, Sendable {
   case noFingerprint
 }
 
+extension DTLSError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .alreadyStarted: "the DTLS handshake was started before"
+    case .ended: "the DTLS association is over"
+    case .noFingerprint: "there is no a=fingerprint to hold the certificate against"
+    }
+  }
+}
+
 /// Why a transport is ``DTLSTransportState/failed``.
 public enum DTLSFailure: Hashable, Sendable {
   /// The remote certificate matches none of the announced fingerprints.

@@ -33,3 +33,19 @@ public enum SRTPError: Error, Hashable, Sendable {
     }
   }
 }
+
+extension SRTPError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed: "the packet is neither RTP nor RTCP"
+    case .authenticationFailed: "the packet's authentication tag is wrong"
+    case .replayed: "the packet came before"
+    case .tooOld: "the packet is older than the replay window"
+    case .noRoom: "there is no room for the authentication tag"
+    case .keyExhausted: "the key may protect no more packets"
+    case .invalidKey: "the master key or salt has the wrong length"
+    case .unknownSource: "the synchronisation source is unknown"
+    case .library(let status): "libsrtp failed with status \(status)"
+    }
+  }
+}

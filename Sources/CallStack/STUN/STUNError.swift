@@ -25,6 +25,10 @@ public struct STUNError: STUNAttributeValue, Error, Hashable {
   }
 }
 
+extension STUNError: CustomStringConvertible {
+  public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }
+}
+
 // RFC 8489 section 18.3, RFC 8445 section 7.3.1.1, RFC 8656 section 19.
 extension STUNError {
   public static let tryAlternate = STUNError(300, "Try Alternate")

@@ -18,6 +18,22 @@ public struct STUNMethod: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   public static let channelBind = STUNMethod(rawValue: 0x009)
 }
 
+extension STUNMethod: CustomStringConvertible {
+  /// The name in RFC 8489 and RFC 8656.
+  public var description: String {
+    switch self {
+    case .binding: "Binding"
+    case .allocate: "Allocate"
+    case .refresh: "Refresh"
+    case .send: "Send"
+    case .data: "Data"
+    case .createPermission: "CreatePermission"
+    case .channelBind: "ChannelBind"
+    default: "method \(rawValue)"
+    }
+  }
+}
+
 /// The fourteen bits that begin a message: the method with the class interleaved (RFC 8489 figure 3).
 struct STUNMessageType {
   let messageClass: STUNClass

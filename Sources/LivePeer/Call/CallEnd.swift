@@ -1,3 +1,5 @@
+internal import CallSession
+
 /// How a call ended: the project's end codes, as profiles have them.
 package enum EndCode: String, Sendable, CaseIterable {
   case localHangup = "local-hangup"
@@ -27,6 +29,11 @@ package enum EndCode: String, Sendable, CaseIterable {
     case .signallingFailure: "descriptions could not be exchanged"
     }
   }
+}
+
+extension EndCode {
+  /// How a call ends whose description cannot be used.
+  init(_ error: SessionError) { self = error == .noCommonCodec ? .codecMismatch : .protocolViolation }
 }
 
 /// What became of a call.

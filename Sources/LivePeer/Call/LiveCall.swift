@@ -96,7 +96,7 @@ package final class LiveCall {
 
   /// Ends the call because a description cannot be used.
   package func fail(_ error: SessionError) {
-    finish(EndCode(error), detail: error == .noCommonCodec ? nil : error.reason)
+    finish(EndCode(error), detail: error == .noCommonCodec ? nil : "\(error)")
   }
 
   package func finish(_ code: EndCode, detail: String? = nil) {

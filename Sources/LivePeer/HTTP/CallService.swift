@@ -111,7 +111,7 @@ final class CallService {
     pendingAnswer = nil
     call?.fail(error)
     let status = error == .noCommonCodec ? 406 : 400
-    answer?(HTTPResponse(status, text: "\(EndCode(error).rawValue): \(error.reason)\n"))
+    answer?(HTTPResponse(status, text: "\(EndCode(error).rawValue): \(error)\n"))
   }
 
   private func ended(_ end: CallEnd) {
@@ -155,7 +155,7 @@ final class CallService {
           try call.connection.addICECandidate(nil, mid: mid, mLineIndex: mid == nil ? 0 : nil)
         }
       } catch {
-        return answer(HTTPResponse(400, text: "\(error.reason)\n"))
+        return answer(HTTPResponse(400, text: "\(error)\n"))
       }
     }
     answer(HTTPResponse(204))

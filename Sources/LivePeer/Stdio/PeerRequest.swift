@@ -65,14 +65,14 @@ struct PeerError: Error {
 
   /// The names that webrtc-pc gives these mistakes.
   init(_ error: SessionError) {
-    switch error {
-    case .invalidState(let state): self.init(.invalidState, "not allowed in this state: \(state)")
-    case .invalidDescription(let reason): self.init(.operation, reason)
-    case .noCommonCodec: self.init(.operation, "the two sides have no codec in common")
-    case .invalidCandidate(let text): self.init(.operation, "not a candidate: \(text)")
-    case .invalidAccess(let reason): self.init(.invalidAccess, reason)
-    case .notSupported(let what): self.init(.notSupported, "\(what) is not supported")
-    }
+    let name: Name =
+      switch error {
+      case .invalidState: .invalidState
+      case .invalidDescription, .noCommonCodec, .invalidCandidate: .operation
+      case .invalidAccess: .invalidAccess
+      case .notSupported: .notSupported
+      }
+    self.init(name, "\(error)")
   }
 
   var json: JSON { ["name": .string(name.rawValue), "message": .string(message)] }

@@ -20,3 +20,23 @@ public enum SimulatorError: Error, Hashable, Sendable {
   /// The network has no NAT, or no firewall, to act upon.
   case notPresent(String)
 }
+
+extension SimulatorError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknownHost(let name): "there is no host '\(name)'"
+    case .unknownNetwork(let name): "there is no network '\(name)'"
+    case .unknownLink(let name): "there is no link '\(name)'"
+    case .duplicateName(let name): "two things are called '\(name)'"
+    case .noPrefix(let network): "network '\(network)' has no IPv4 prefix, which the NAT behind it needs"
+    case .addressInUse(let address): "the address \(address) is taken"
+    case .addressOutsideNetwork(let address, let network): "the address \(address) is not of network '\(network)'"
+    case .addressesExhausted(let network): "network '\(network)' has no address left"
+    case .unknownAddress(let address): "the host has no address \(address)"
+    case .portInUse(let endpoint): "the port of \(endpoint) is taken"
+    case .portsExhausted: "the host has no port left"
+    case .invalid(let problem): problem
+    case .notPresent(let what): what
+    }
+  }
+}

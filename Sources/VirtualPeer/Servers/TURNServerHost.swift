@@ -36,7 +36,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
         machine.relayUnavailable(relay, at: runtime.clock.now)
       }
     case .closeRelay(let relay, _, let reason):
-      trace.write(relayClosed, subject, trace.value(relay), trace.value("\(reason)"))
+      trace.write(relayClosed, subject, trace.value(relay), trace.value(reason.rawValue))
       close(relay)
     }
   }

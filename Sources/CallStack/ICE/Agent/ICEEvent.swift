@@ -24,6 +24,18 @@ public enum ICECheckFailure: Hashable, Sendable {
   case consentExpired
 }
 
+extension ICECheckFailure: CustomStringConvertible {
+  /// The word in traces.
+  public var description: String {
+    switch self {
+    case .timedOut: "timed-out"
+    case .error(let code): "error-\(code)"
+    case .nonSymmetric: "non-symmetric"
+    case .consentExpired: "consent-expired"
+    }
+  }
+}
+
 /// What an agent tells its driver, in order.
 public enum ICEEvent: Sendable {
   case connectionStateChanged(from: ICEConnectionState, to: ICEConnectionState)
@@ -50,6 +62,19 @@ public enum ICEError: Error, Hashable, Sendable {
   case unusableLocalCandidate
   /// There is no restart to take back.
   case notRestarting
+}
+
+extension ICEError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .closed: "the ICE agent is closed"
+    case .invalidCredentials:
+      "a=ice-ufrag wants 4 to 256 and a=ice-pwd 22 to 256 letters, digits, '+' and '/'"
+    case .remoteRestarted: "the ICE credentials are new, and there was no ICE restart"
+    case .unusableLocalCandidate: "a local candidate wants a UDP transport and a numeric address"
+    case .notRestarting: "there is no ICE restart to take back"
+    }
+  }
 }
 
 /// Why an agent wants to be woken: the reason in its `Wake`.

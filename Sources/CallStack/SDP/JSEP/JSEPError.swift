@@ -47,3 +47,58 @@ public enum JSEPError: Error, Hashable, Sendable {
   /// The candidate belongs to another generation of credentials (RFC 8839 §4.4.1).
   case unknownUsernameFragment
 }
+
+extension JSEPError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .wrongState(let state): "not allowed in the signalling state \(state.rawValue)"
+    case .modifiedDescription: "the description is not the one that was created last; set it as it was created"
+    case .unknownTransceiver: "there is no such transceiver"
+    case .transceiverStopped: "the transceiver is stopped"
+    case .credentialsUnchanged: "an ICE restart needs new credentials"
+    case .credentialsChanged: "the answer has new ICE credentials, and the offer asked for no ICE restart"
+    case .nothingToNegotiate: "there is nothing to offer; add a track or a transceiver first"
+    case .noCommonCodec: "the two sides have no codec in common"
+    case .duplicateMid(let mid): "a=mid:\(mid) stands in two sections; each has one of its own"
+    case .mLineMismatch(let index):
+      "section \(index) is not that of the description before; sections keep their number, order, kind and mid"
+    case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is no section that can be bundled"
+    case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; wanted is one transport"
+    case .payloadTypeConflict(let type): "payload type \(type) means two things in bundled sections"
+    case .extensionConflict(let id): "a=extmap:\(id) means two things in bundled sections"
+    case .missingICECredentials(let index): "section \(index) wants a=ice-ufrag and a=ice-pwd"
+    case .missingFingerprint(let index): "section \(index) wants a=fingerprint: media is protected with DTLS-SRTP"
+    case .missingRTCPMux(let index): "section \(index) wants a=rtcp-mux: RTP and RTCP share a port"
+    case .invalidSetup(let role):
+      "a=setup:\(role.rawValue) does not go here; an offer has actpass, an answer active or passive"
+    case .setupChanged: "a=setup turns the roles of a running DTLS association round"
+    case .noRemoteDescription: "there is no remote description that the candidate could belong to"
+    case .unknownSection: "the candidate names no section of the remote description"
+    case .unknownUsernameFragment: "the candidate's ufrag is that of no current description"
+    }
+  }
+
+  /// The line of a remote description that the error is about, counted from 1; nil when there is no such one.
+  public func line(in sdp: String) -> Int? {
+    guard let place else { return nil }
+    let lines = sdp.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let alike = lines.indices.filter { index in
+      let line = lines[index].last == UInt8(ascii: "\r") ? lines[index].dropLast() : lines[index]
+      return place.isWhole ? line.elementsEqual(place.text.utf8) : line.starts(with: place.text.utf8)
+    }
+    return place.ordinal < alike.count ? alike[place.ordinal] + 1 : nil
+  }
+
+  /// What the line is, or begins with, and how many such lines stand before it.
+  private var place: (text: String, isWhole: Bool, ordinal: Int)? {
+    switch self {
+    case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),
+      .missingFingerprint(let index), .missingRTCPMux(let index):
+      ("m=", false, index)
+    case .duplicateMid(let mid): ("a=mid:\(mid)", true, 1)
+    case .invalidBundleGroup: ("a=group:BUNDLE", false, 0)
+    case .invalidSetup(let role): ("a=setup:\(role.rawValue)", true, 0)
+    default: nil
+    }
+  }
+}

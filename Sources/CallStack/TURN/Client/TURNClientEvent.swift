@@ -77,3 +77,26 @@ extension TURNClient {
     public var unexpected: UInt64 = 0
   }
 }
+
+extension TURNClient.Failure: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .rejected(let method, let error): "\(method) was refused" + (error.reason.isEmpty ? "" : ": \(error.reason)")
+    case .timedOut(let method): "no answer to \(method)"
+    case .expired: "the allocation ran out before the server renewed it"
+    case .connectionLost: "the connection to the server was lost"
+    case .badResponse(let method): "the answer to \(method) lacks what it must have"
+    }
+  }
+}
+
+extension TURNClient.Misuse: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notAllocated: "there is no allocation yet"
+    case .alreadyAllocated: "there is an allocation already"
+    case .familyMismatch: "the peer's address and the relayed address are not both IPv4, nor both IPv6"
+    case .payloadTooLarge: "the payload does not fit a datagram"
+    }
+  }
+}

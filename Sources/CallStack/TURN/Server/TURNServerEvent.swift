@@ -10,7 +10,8 @@ extension TURNServer {
     case closeRelay(Endpoint, client: Endpoint, reason: EndReason)
   }
 
-  public enum EndReason: Hashable, Sendable {
+  /// Why a relay is closed; the raw values are the words in traces.
+  public enum EndReason: String, Hashable, Sendable {
     /// The client gave the allocation back.
     case released
     case expired
@@ -37,5 +38,17 @@ extension TURNServer {
     public var droppedWithoutAllocation: UInt64 = 0
     /// A peer's payload that does not fit a datagram once wrapped.
     public var droppedTooLarge: UInt64 = 0
+  }
+}
+
+extension TURNServer.EndReason: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .released: "the client gave it back"
+    case .expired: "it was not renewed in time"
+    case .restarted: "the server restarted"
+    case .disconnected: "the client's connection ended"
+    case .unavailable: "no socket could be opened for it"
+    }
   }
 }
