@@ -2,17 +2,32 @@ internal import Glibc
 
 /// Whole files.
 package enum FileBytes {
+  /// Far above what anybody plays or pastes.
+  private static let limit = 1 << 30
+  /// How long a pipe may be silent, in milliseconds.
+  private static let patience: Int32 = 10_000
+
+  /// Reads a file or a pipe to its end. Devices, which have none, are refused.
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
-    defer { fclose(file) }
+    // To open a pipe is to wait for its writer, who may never come: it is waited for below.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, [S_IFREG, S_IFIFO].contains(status.st_mode & S_IFMT) else {
+      throw FileError(path: path, reason: "is neither a file nor a pipe")
+    }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = fread(&chunk, 1, chunk.count, file)
-      guard count > 0 else { break }
+      var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "nobody writes into this pipe") }
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
+      guard count > 0 else { return bytes }
       bytes += chunk[..<count]
+      guard bytes.count <= limit else { throw FileError(path: path, reason: "is larger than 1 GiB") }
     }
-    guard ferror(file) == 0 else { throw FileError(path: path, reason: "cannot be read") }
-    return bytes
   }
 }

@@ -1,21 +1,44 @@
 internal import Glibc
 
-/// A file that is written from front to back through the C library's buffer.
+/// A file that is written from front to back through the C library's buffer. What is no regular file, such as a device
+/// or a pipe, is written into, and symbolic links are followed.
 package final class FileSink {
-  private let path: String
-  private var file: UnsafeMutablePointer<FILE>?
-  package private(set) var byteCount = 0
-  private var hasFailed = false
-
-  /// - Parameter keepsEveryLine: whether each line is on disk at once, so that a crash does not take the last ones.
-  package init(path: String, keepsEveryLine: Bool = false) throws(FileError) {
-    self.path = path
-    file = fopen(path, "wb")
-    guard file != nil else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
-    if keepsEveryLine { setvbuf(file, nil, _IOLBF, 65_536) }
+  package enum Mode: Sendable {
+    case anew
+    /// After what the file has already.
+    case append
+    /// Anew, with ``FileSink/patch(_:at:)`` at the end, which a pipe has no way to take.
+    case patched
   }
 
-  deinit { if let file { fclose(file) } }
+  private let path: String
+  private let file: UnsafeMutablePointer<FILE>
+  private var isOpen = true
+  package private(set) var byteCount = 0
+  /// The first `errno` of what could not be written.
+  private var failure: Int32?
+
+  /// - Parameter keepsEveryLine: whether each line is on disk at once, so that a crash does not take the last ones.
+  package init(path: String, mode: Mode = .anew, keepsEveryLine: Bool = false) throws(FileError) {
+    self.path = path
+    // To open a pipe is to wait for its reader, who may never come; with O_NONBLOCK it is ENXIO instead (fifo(7)).
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (mode == .append ? O_APPEND : O_TRUNC)
+    let descriptor = open(path, flags, 0o666)
+    guard descriptor >= 0, let file = fdopen(descriptor, mode == .append ? "ab" : "wb") else {
+      let reason = errno == ENXIO ? "nobody reads from it; start the reader of a pipe first" : Self.text(errno)
+      throw FileError(path: path, reason: reason)
+    }
+    self.file = file
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+    if keepsEveryLine { setvbuf(file, nil, _IOLBF, 65_536) }
+    if mode == .patched, lseek(descriptor, 0, SEEK_CUR) < 0 {
+      isOpen = false
+      fclose(file)
+      throw FileError(path: path, reason: "is a pipe; wanted is a file, whose beginning is written last")
+    }
+  }
+
+  deinit { if isOpen { fclose(file) } }
 
   package func write(_ text: String) {
     var text = text
@@ -25,24 +48,34 @@ package final class FileSink {
   package func write(_ bytes: RawSpan) { bytes.withUnsafeBytes { write($0) } }
 
   package func write(_ bytes: UnsafeRawBufferPointer) {
-    guard let file, !bytes.isEmpty else { return }
-    if fwrite(bytes.baseAddress, 1, bytes.count, file) != bytes.count { hasFailed = true }
+    guard isOpen, !bytes.isEmpty else { return }
+    note(fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count)
     byteCount += bytes.count
   }
 
   /// Writes over what stands at `offset`; for headers that carry a length.
   package func patch(_ bytes: [UInt8], at offset: Int) {
-    guard let file else { return }
-    fseek(file, offset, SEEK_SET)
-    if fwrite(bytes, 1, bytes.count, file) != bytes.count { hasFailed = true }
-    fseek(file, 0, SEEK_END)
+    guard isOpen else { return }
+    // Moving writes out what waits.
+    note(fseek(file, offset, SEEK_SET) == 0)
+    note(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+    note(fseek(file, 0, SEEK_END) == 0)
   }
 
   package func close() throws(FileError) {
-    guard let file else { return }
-    self.file = nil
-    if fclose(file) != 0 || hasFailed { throw FileError(path: path, reason: "not everything could be written") }
+    guard isOpen else { return }
+    isOpen = false
+    note(fclose(file) == 0)
+    if let failure {
+      throw FileError(path: path, reason: "not everything could be written: \(Self.text(failure))")
+    }
   }
+
+  private func note(_ isDone: Bool) {
+    if !isDone, failure == nil { failure = errno }
+  }
+
+  private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
 }
 
 /// A file or folder that could not be read or written.

@@ -5,7 +5,7 @@ package final class WAVFile {
   private let sink: FileSink
 
   package init(path: String) throws(FileError) {
-    sink = try FileSink(path: path)
+    sink = try FileSink(path: path, mode: .patched)
     sink.write(Self.header(dataSize: 0).span.bytes)
   }
 

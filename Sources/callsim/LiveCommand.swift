@@ -56,13 +56,13 @@ struct LiveCommand: ParsableCommand {
       throw UsageProblem(message: "\(error)")
     }
     settings.tap = file
-    defer {
-      do { try file?.close() } catch { Output.error("\(error)\n") }
-    }
-    try run(mode, settings)
+    let end = try run(mode, settings)
+    try file?.close()
+    if let end, !end.isOrderly { throw ExitCode(1) }
   }
 
-  private func run(_ mode: LiveExchangeArguments.Mode, _ settings: CallSettings) throws {
+  /// Returns the end of the last call, if there was one.
+  private func run(_ mode: LiveExchangeArguments.Mode, _ settings: CallSettings) throws -> CallEnd? {
     switch mode {
     case .stdio:
       // What the peer protocol's requests say, options do not say as well.
@@ -75,6 +75,7 @@ struct LiveCommand: ParsableCommand {
         loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", settings: settings,
         write: { Output.text($0) })
       program.run()
+      return nil
     case .call(let mode):
       let program = LiveProgram(
         mode, settings, output: Self.output, log: { Output.error($0 + "\n") })
@@ -89,7 +90,7 @@ struct LiveCommand: ParsableCommand {
         if json { Output.text("{\"end\":\"\(end.code.rawValue)\",\"wasUp\":\(end.wasUp)}\n") }
       }
       if let lost = program.lostOutput, Output.loss == nil { throw lost }
-      if let end, !end.isOrderly { throw ExitCode(1) }
+      return end
     }
   }
 

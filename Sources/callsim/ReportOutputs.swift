@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Scenarios
 
@@ -5,7 +6,7 @@ import Scenarios
 struct ReportOutputs {
   private let requests: [ReportRequest]
   private let quiet: Bool
-  private var files: [FileHandle] = []
+  private var files: [FileSink] = []
 
   init(requests: [ReportRequest], quiet: Bool) throws {
     self.requests = requests
@@ -21,7 +22,7 @@ struct ReportOutputs {
       case .junit: reporters.append(JUnitReporter(write: write))
       case .tap: reporters.append(TAPReporter(write: write))
       case .json: reporters.append(JSONLinesReporter(write: write))
-      case .github: reporters.append(GitHubReporter(write: write, writeSummary: try stepSummary()))
+      case .github: reporters.append(GitHubReporter(write: write, writeSummary: stepSummary()))
       }
     }
     return reporters
@@ -38,25 +39,21 @@ struct ReportOutputs {
     return TerminalReporter(detail: detail, style: style) { isTaken ? Output.error($0) : Output.text($0) }
   }
 
-  private mutating func writer(_ path: String) throws -> (String) -> Void {
+  private mutating func writer(_ path: String, mode: FileSink.Mode = .anew) throws -> (String) -> Void {
     guard path != "-" else { return Output.text }
-    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-    else {
-      throw UsageProblem(message: "the report '\(path)' cannot be written; does its folder exist?")
+    do {
+      let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
+      files.append(file)
+      return { file.write($0) }
+    } catch {
+      throw UsageProblem(message: "the report '\(path)' cannot be written: \(error.reason)")
     }
-    files.append(file)
-    return { file.write(Data($0.utf8)) }
   }
 
   /// GitHub names the file; what other steps wrote to it stays.
-  private mutating func stepSummary() throws -> ((String) -> Void)? {
+  private mutating func stepSummary() -> ((String) -> Void)? {
     guard let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else { return nil }
-    if !FileManager.default.fileExists(atPath: path) {
-      _ = FileManager.default.createFile(atPath: path, contents: nil)
-    }
-    guard let file = FileHandle(forWritingAtPath: path) else { return nil }
-    try file.seekToEnd()
-    files.append(file)
-    return { file.write(Data($0.utf8)) }
+    // It may name a place outside the container that this runs in.
+    return try? writer(path, mode: .append)
   }
 }

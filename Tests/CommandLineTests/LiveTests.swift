@@ -24,6 +24,53 @@ import Testing
     #expect(outcome.errors.contains("/dev/full"), "\(outcome.errors)")
   }
 
+  @Test(arguments: [["--record", "pipe"], ["--keylog", "pipe"], ["--capture", "pipe"]])
+  func `a pipe that nobody reads is refused and not waited for`(option: [String]) throws {
+    let workspace = try Workspace()
+    #expect(mkfifo(workspace.path + "/pipe", 0o600) == 0)
+    let outcome = try Program.run(["live", "--offer", "--loopback"] + option, in: workspace.path)
+    #expect(outcome.status == 2)
+    #expect(
+      outcome.errors.contains("pipe: nobody reads from it; start the reader of a pipe first"), "\(outcome.errors)")
+  }
+
+  @Test func `a recording cannot go into a pipe, whose beginning is gone when its length is known`() throws {
+    let workspace = try Workspace()
+    #expect(mkfifo(workspace.path + "/pipe", 0o600) == 0)
+    let reader = open(workspace.path + "/pipe", O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let outcome = try workspace.run("live", "--offer", "--loopback", "--record", "pipe")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("pipe: is a pipe; wanted is a file"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    ("/dev/zero", "/dev/zero: is neither a file nor a pipe"), ("/dev/null", "/dev/null: is neither a file nor a pipe"),
+    (".", ".: is neither a file nor a pipe"),
+  ])
+  func `what has no end is not played`(path: String, message: String) throws {
+    let outcome = try Program.run(["live", "--offer", "--loopback", "--play", path])
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+  }
+
+  @Test(arguments: ["--capture", "--record"])
+  func `a file of the call that is lost is told and decides the exit status`(option: String) throws {
+    let workspace = try Workspace(["a.sdp": "v=1\r\n"])
+    let outcome = try workspace.run("live", "--answer", "--remote-description", "a.sdp", option, "/dev/full")
+    #expect(outcome.status == 4, "\(outcome.errors)")
+    #expect(
+      outcome.errors.contains("/dev/full: not everything could be written: No space left on device"),
+      "\(outcome.errors)")
+  }
+
+  @Test func `an offer that cannot be read ends the call with its line`() throws {
+    let workspace = try Workspace(["a.sdp": "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\nhello\r\n"])
+    let outcome = try workspace.run("live", "--answer", "--remote-description", "a.sdp")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("(SDP line 3: wanted is a letter, '=' and a value"), "\(outcome.errors)")
+  }
+
   @Test func `an answer is no offer`() throws {
     let workspace = try Workspace(["a.json": #"{"type":"answer","sdp":"v=0"}"#])
     let outcome = try workspace.run("live", "--answer", "--remote-description", "a.json")

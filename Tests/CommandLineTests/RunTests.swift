@@ -127,8 +127,43 @@ import Testing
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "--report", "junit=nowhere/j.xml")
     #expect(outcome.status == 2)
-    #expect(outcome.errors == "error: the report 'nowhere/j.xml' cannot be written; does its folder exist?\n")
+    #expect(outcome.errors == "error: the report 'nowhere/j.xml' cannot be written: No such file or directory\n")
     #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `a report goes into what is no regular file, and through a symbolic link`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a"), "j.xml": "before"])
+    let path = workspace.path
+    try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: path + "/j.xml")
+    #expect(mkfifo(path + "/pipe", 0o600) == 0)
+    let reader = open(path + "/pipe", O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let outcome = try workspace.run("run", "--report", "junit=link,tap=pipe")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try workspace.text("j.xml").hasSuffix("</testsuites>\n"))
+    let link = try FileManager.default.attributesOfItem(atPath: path + "/link")
+    #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).hasPrefix("TAP version 14\n"))
+  }
+
+  @Test func `a report that is lost is told, takes no device's place and decides the exit status`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run("run", "--report", "junit=/dev/full")
+    #expect(outcome.status == 4)
+    #expect(
+      outcome.errors == "error: /dev/full: not everything could be written: No space left on device\n")
+    let device = try FileManager.default.attributesOfItem(atPath: "/dev/full")
+    #expect(device[.type] as? FileAttributeType == .typeCharacterSpecial)
+  }
+
+  @Test func `a step summary that is lost does not end the program`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run(
+      "run", environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/dev/full"])
+    #expect(outcome.status == 4)
+    #expect(outcome.errors.contains("/dev/full: not everything could be written"), "\(outcome.errors)")
   }
 
   @Test func `list shows cells, seeds and tags`() throws {
