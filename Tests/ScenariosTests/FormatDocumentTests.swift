@@ -195,7 +195,10 @@ import Testing
     #expect(Quantity.read("-2s") == .value(.duration(.seconds(-2))))
     #expect(Quantity.read("5") == .bare(5))
     #expect(Quantity.read("5parsecs") == .unknownUnit("parsecs"))
-    #expect(Quantity.read("99999999999h") == .tooLarge)
+    #expect(Quantity.read("99999999999h") == .tooLarge("a time is at most a year, 8760h"))
+    #expect(Quantity.read("8761h") == .tooLarge("a time is at most a year, 8760h"))
+    #expect(Quantity.read("8760h") == .value(.duration(.minutes(525_600))))
+    #expect(Quantity.read("99999999999Gbps") == .tooLarge("it does not fit 64 bits"))
     #expect(Quantity.read("ms") == nil)
   }
 

@@ -98,9 +98,15 @@ extension Seeds {
     "seeds", "which seeds a scenario runs with", Seeds(),
     [
       .key("count", .count(1...1_000_000), \.count, default: "1", "how many, counted from 1"),
-      .key("list", Kind<Int>.count(0...Int.max).list(atLeast: 1), \.list, "these first"),
-      .key("corpus", .text, \.corpus, "a folder of saved failures that are replayed first"),
+      .key("list", list, \.list, "these first, such as those that have failed"),
     ])
+
+  private static let list = Kind<Int>.count(0...Int.max).located.list(atLeast: 1).map { seeds, _, reading in
+    for (index, seed) in seeds.enumerated() where seeds[..<index].contains(seed) {
+      reading.report(.duplicateKey, "the seed \(seed.value) is listed twice", at: seed.span)
+    }
+    return seeds.map(\.value)
+  }
 }
 
 extension Scenario.Limits {

@@ -252,8 +252,8 @@ extension Kind {
       case .unknownUnit(let unit):
         let hint = Suggestion.hint(for: unit, among: units, noun: "units")
         reading.report(.unknownUnit, "there is no unit '\(unit)'", at: node.span, hint: hint)
-      case .tooLarge:
-        reading.report(.outOfRange, "\(YAMLNode.abbreviated(scalar.text)) is too large", at: node.span)
+      case .tooLarge(let reason):
+        reading.report(.outOfRange, "\(YAMLNode.abbreviated(scalar.text)) is too large: \(reason)", at: node.span)
       case nil:
         reading.report(.wrongType, "expected \(noun) such as \(example), found \(node.description)", at: node.span)
       }

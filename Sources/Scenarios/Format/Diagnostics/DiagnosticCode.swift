@@ -92,8 +92,10 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .anchorOrAlias:
       "Anchors and aliases (&a, *a) are not allowed: use profiles, vars or define, which are checked."
     case .tag: "Tags (!x) are not allowed: every key has one declared type."
-    case .duplicateKey: "A mapping names the same key twice; only one of them could be meant."
-    case .tooLarge: "A file is at most 1 MiB, nests at most 64 deep and has at most 100,000 values."
+    case .duplicateKey: "A mapping names the same key twice, or a list the same value; only one of them could be meant."
+    case .tooLarge:
+      "A file is at most 1 MiB, nests at most 64 deep and has at most 100,000 values; a matrix has at most 4,096 cells; "
+        + "a predicate makes at most 256 comparisons, those of the definitions it names included."
     case .yaml11Key: "on, off, yes and no are booleans to YAML 1.1 tools, so no key is spelled so."
     case .unreadable: "The file does not exist, is not a file, or may not be read."
     case .keyNotScalar: "Keys are plain words."

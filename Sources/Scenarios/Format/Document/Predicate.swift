@@ -26,6 +26,16 @@ public struct Predicate: Sendable {
 
   public static func constant(_ value: Bool) -> Predicate { Predicate(.constant(value)) }
 
+  /// How many comparisons it makes, those of the definitions it names included.
+  var comparisonCount: Int {
+    switch kind {
+    case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.comparisonCount }
+    case .not(let part), .defined(_, let part): part.comparisonCount
+    case .isIn(_, let values): values.count
+    case .constant, .compare, .holds: 1
+    }
+  }
+
   /// Every watched value it reads, in order of appearance.
   public var values: [ValuePath] {
     switch kind {
@@ -60,7 +70,19 @@ public enum Operand: Sendable {
 
 /// What the simulator itself sees on the wire: `wire.media(from: bob)` counts packets that carry media.
 public struct WireQuantity: Sendable, Equatable {
-  public enum Kind: String, Sendable, CaseIterable { case media, packets, bytes, cleartext }
+  public enum Kind: String, Sendable, CaseIterable {
+    case media, packets, bytes, cleartext
+
+    public var summary: String {
+      switch self {
+      case .media: "media packets that peers have sent"
+      case .packets: "packets that were put on the wire"
+      case .bytes: "their bytes"
+      case .cleartext: "media packets that crossed it unprotected"
+      }
+    }
+  }
+
   public var kind: Kind
   public var from: String?
   public var to: String?

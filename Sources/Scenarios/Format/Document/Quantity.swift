@@ -8,8 +8,8 @@ enum Quantity {
     /// A number without a unit.
     case bare(Double)
     case unknownUnit(String)
-    /// A number with a unit that does not fit 64 bits.
-    case tooLarge
+    /// A number with a unit that does not fit 64 bits, or a time that nothing lasts; with the reason.
+    case tooLarge(String)
   }
 
   static let durationUnits = ["ns", "us", "ms", "s", "min", "m", "h"]
@@ -17,6 +17,9 @@ enum Quantity {
   static let byteUnits = ["B", "kB", "KiB", "MB", "MiB"]
   static let percentUnits = ["%", "ppm"]
   static var units: [String] { durationUnits + rateUnits + byteUnits + percentUnits }
+
+  /// Sums of a few times stay far from what 64 bits hold.
+  private static let yearInNanoseconds: UInt64 = 8_760 * 3_600 * 1_000_000_000
 
   /// Reads `-1.5Mbps`; nil when the text is not a number followed by letters or `%`.
   static func read(_ text: String) -> Reading? {
@@ -55,8 +58,11 @@ enum Quantity {
     case "ppm": return .value(.percentage(number / 1_000_000))
     default: return .unknownUnit(unit)
     }
-    guard let whole = Int64(exactly: (number * scale).rounded()) else { return .tooLarge }
-    if durationUnits.contains(unit) { return .value(.duration(.nanoseconds(whole))) }
+    let isDuration = durationUnits.contains(unit)
+    guard let whole = Int64(exactly: (number * scale).rounded()),
+      !isDuration || whole.magnitude <= yearInNanoseconds
+    else { return .tooLarge(isDuration ? "a time is at most a year, 8760h" : "it does not fit 64 bits") }
+    if isDuration { return .value(.duration(.nanoseconds(whole))) }
     if rateUnits.contains(unit) { return .value(.rate(.bitsPerSecond(whole))) }
     return .value(.byteSize(Int(whole)))
   }

@@ -99,8 +99,6 @@ public struct Seeds: Sendable, Equatable {
   /// How many seeds, counted from 1, after those of `list`.
   public var count: Int?
   public var list: [Int] = []
-  /// A folder of saved failures that are replayed first.
-  public var corpus: String?
   public init() {}
 
   /// The seeds in running order: `list` first, then 1, 2, … up to `count`; 1 when neither is given.

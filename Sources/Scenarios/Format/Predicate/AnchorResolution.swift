@@ -61,6 +61,7 @@ enum AnchorResolution {
     switch quantity {
     case .value(.duration(let interval)) where interval >= .zero: return .time(.zero + interval)
     case .bare: reading.report(.missingUnit, "\(text) has no unit", at: node.span, hint: "write \(text)s")
+    case .tooLarge(let reason): reading.report(.outOfRange, "\(text) is too large: \(reason)", at: node.span)
     case .value(.duration): reading.report(.outOfRange, "\(text) is before the start of the run", at: node.span)
     default: reading.report(.wrongType, "'\(text)' is not a time such as 12s", at: node.span)
     }

@@ -11,6 +11,8 @@ import VirtualPeer
 /// Every problem is reported at its token; the parser stops at the first that leaves the rest without meaning.
 struct PredicateParser {
   static let maximumDepth = 50
+  /// Each is looked at whenever one changes.
+  static let maximumComparisonCount = 256
 
   private let tokens: [PredicateToken]
   private let node: YAMLNode
@@ -34,6 +36,11 @@ struct PredicateParser {
     guard rest.kind == .end else {
       let hint = rest.text == "=" ? "did you mean '=='?" : nil
       parser.report(.predicateSyntax, "'\(rest.text)' does not belong here", at: rest, hint: hint, &reading)
+      return nil
+    }
+    guard predicate.comparisonCount <= maximumComparisonCount else {
+      let message = "the predicate makes \(predicate.comparisonCount) comparisons, more than \(maximumComparisonCount)"
+      reading.report(.tooLarge, message, at: node.span)
       return nil
     }
     return predicate
@@ -258,7 +265,8 @@ struct PredicateParser {
     case .unknownUnit(let unit):
       let hint = Suggestion.hint(for: unit, among: Quantity.units, noun: "units")
       report(.unknownUnit, "there is no unit '\(unit)'", at: token, hint: hint, &reading)
-    case .tooLarge: report(.outOfRange, "\(token.text) is too large", at: token, &reading)
+    case .tooLarge(let reason):
+      report(.outOfRange, "\(YAMLNode.abbreviated(token.text)) is too large: \(reason)", at: token, &reading)
     case nil: report(.predicateSyntax, "'\(token.text)' is not a number", at: token, &reading)
     }
     return nil
