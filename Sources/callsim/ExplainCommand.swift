@@ -17,14 +17,14 @@ struct ExplainCommand: ParsableCommand {
     let registry = ProfileCatalogue.builtIn.registry
     let reference = ScenarioReference(registry: registry)
     if let text = reference.explain(topic) { return Output.text(text) }
-    let names = NameReference(registry: registry)
-    if let text = names.explain(topic) { return Output.text(text) }
     // Scenarios are looked for last, and only where there are some.
     let files = (try? ScenarioFinder.files(at: paths)) ?? []
     let collection = ScenarioCollection(paths: files, registry: registry, overrides: [])
     if let text = ScenarioOutline.text(topic, in: collection.files) { return Output.text(text) }
-    let topics = reference.topics + names.topics + collection.files.map(\.id)
-    let hint = Suggestion.hint(for: topic, among: topics) ?? "'callsim explain expect' is a good place to start"
+    let topics = reference.topics + collection.files.map(\.id)
+    let hint =
+      Suggestion.hint(for: topic, among: topics)
+      ?? "wanted is a key, a fault, a state, a value or a code, such as 'stack', 'link.down' or 'E210'"
     throw UsageProblem(message: "nothing is called '\(topic)'; \(hint)")
   }
 }

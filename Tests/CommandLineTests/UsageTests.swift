@@ -96,6 +96,9 @@ import Testing
     #expect(try workspace.run("explain", "ringing").output.contains("state of call.state of knotos"))
     #expect(try workspace.run("explain", "bob.call.state").output.contains("state machine of knotos"))
     #expect(try workspace.run("explain", "consent").output.contains("invariant, on unless turned off"))
+    #expect(try workspace.run("explain", "turn_transports").output.contains("key of "))
+    #expect(try workspace.run("explain", "puppet").output.contains("word for the key stack of peer"))
+    #expect(try workspace.run("explain", "w410").output.hasPrefix("W410 (warning)\n"))
     let scenario = try workspace.run("explain", "a").output
     #expect(scenario.hasPrefix("a  scenarios/a.yaml\n"))
     #expect(scenario.contains("ends: alice, code: local-hangup"))

@@ -1,46 +1,51 @@
-internal import VirtualPeer
+import VirtualPeer
 
-/// What `callsim explain <name>` says about a single action, state, machine, value, event, message or code: everything
-/// the profiles and the common vocabulary call so.
-public struct NameReference: Sendable {
+/// What the profiles, the common vocabulary and the format's own lists call by a name: actions, states, machines, values
+/// and their words, events, messages, codes, networks and invariants.
+struct NameReference: Sendable {
+  /// The text begins without, and goes on with an indentation; it ends its last line.
   private let entries: [(name: String, text: String)]
 
-  public init(registry: ProfileRegistry) {
+  init(registry: ProfileRegistry) {
     var entries: [(String, String)] = []
     for vocabulary in registry.vocabularies { entries += Self.entries(vocabulary) }
-    for machine in CommonVocabulary.machines { entries += Self.entries(machine, of: "every peer") }
-    for action in CommonVocabulary.actions { entries.append(Self.entry(action, of: "every peer")) }
-    for value in CommonVocabulary.values { entries.append((value.name, Self.text(value, of: "every peer"))) }
+    for machine in CommonVocabulary.machines { entries += Self.entries(machine, of: Self.everybody) }
+    for machine in ProgramVocabulary.machines { entries += Self.entries(machine, of: Self.programs) }
+    for action in CommonVocabulary.actions { entries += Self.entries(action, of: Self.everybody) }
+    for value in CommonVocabulary.values { entries += Self.entries(value, of: Self.everybody) }
+    for value in ProgramVocabulary.values { entries += Self.entries(value, of: Self.programs) }
     for event in CommonVocabulary.events { entries.append((event.name, "event of every peer: \(event.summary)\n")) }
+    for kind in WireQuantity.Kind.allCases {
+      let text = "value of the network itself: \(kind.summary); (from: PEER, to: PEER) narrows it down\n"
+      entries.append(("wire.\(kind.rawValue)", text))
+    }
     for invariant in Invariant.allCases {
       let habit = invariant.isDefault ? "on unless turned off" : "off unless turned on"
       entries.append((invariant.rawValue, "invariant, \(habit): \(invariant.summary)\n"))
     }
+    entries += BuiltInNetworks.summaries.map { ($0.name, "named network: \($0.summary)\n") }
     self.entries = entries
   }
 
-  public var topics: [String] { entries.map(\.name) }
+  private static let everybody = "every peer"
+  private static let programs = "programs with protocol: none"
 
-  /// Everything of that name, or nil. A leading peer name, as predicates have it, is not part of it.
-  public func explain(_ topic: String) -> String? {
-    let found = entries.filter { $0.name == topic }
-    guard found.isEmpty else { return found.map { "\($0.name)\n  \($0.text)" }.joined() }
-    guard let dot = topic.firstIndex(of: ".") else { return nil }
-    let rest = topic[topic.index(after: dot)...]
-    return rest.isEmpty ? nil : explain(String(rest))
-  }
+  var topics: [String] { entries.map(\.name) }
+
+  /// What is called so.
+  func texts(_ topic: String) -> [String] { entries.filter { $0.name == topic }.map(\.text) }
 
   private static func entries(_ vocabulary: Vocabulary) -> [(String, String)] {
     let owner = vocabulary.profile
     var entries = vocabulary.machines.flatMap { Self.entries($0, of: owner) }
-    entries += vocabulary.actions.map { entry($0, of: owner) }
+    entries += vocabulary.actions.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.messages.map {
       ($0.name, "signalling message of \(owner), \($0.direction.rawValue): \($0.summary)\n")
     }
     entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner): \($0.summary)\n") }
     entries += vocabulary.errorCodes.map { ($0.name, "error code of \(owner): \($0.summary)\n") }
-    entries += vocabulary.values.map { ($0.name, text($0, of: owner)) }
-    entries += vocabulary.settings.map { ($0.name, "setting of \(owner) peers: \($0.summary)\n") }
+    entries += vocabulary.values.flatMap { Self.entries($0, of: owner) }
+    entries += vocabulary.settings.flatMap { Self.entries($0, "setting of \(owner) peers") }
     return entries
   }
 
@@ -59,15 +64,31 @@ public struct NameReference: Sendable {
       }
   }
 
-  private static func entry(_ action: ActionDeclaration, of owner: String) -> (String, String) {
+  private static func entries(_ action: ActionDeclaration, of owner: String) -> [(String, String)] {
     var text = "action of \(owner): \(action.summary)\n"
     for parameter in action.parameters {
       text += "    \(parameter.name): \(parameter.summary)\(parameter.isRequired ? " (required)" : "")\n"
     }
-    return (action.name, text)
+    return [(action.name, text)]
+      + action.parameters.flatMap { entries($0, "argument of the action \(action.name) of \(owner)") }
   }
 
-  private static func text(_ value: ValueDeclaration, of owner: String) -> String {
-    "value of \(owner)\(value.unit.map { ", in \($0)" } ?? ""): \(value.summary)\n"
+  private static func entries(_ parameter: ParameterDeclaration, _ what: String) -> [(String, String)] {
+    [(parameter.name, "\(what): \(parameter.summary)\n\(ScenarioReference.oneOf(parameter.type.choices))")]
+      + parameter.type.choices.map { ($0, "word for \(parameter.name), \(what)\n") }
+  }
+
+  private static func entries(_ value: ValueDeclaration, of owner: String) -> [(String, String)] {
+    let unit = value.unit.map { ", in \($0)" } ?? ""
+    return [(value.name, "value of \(owner)\(unit): \(value.summary)\n\(ScenarioReference.oneOf(value.type.choices))")]
+      + value.type.choices.map { ($0, "word for the value \(value.name) of \(owner)\n") }
+  }
+}
+
+extension ValueType {
+  /// The words it may be; none where anything goes.
+  var choices: [String] {
+    guard case .choice(let words) = self else { return [] }
+    return words
   }
 }

@@ -1,13 +1,15 @@
 import CallCore
 import VirtualPeer
 
-/// What `callsim explain <topic>` says about the format: codes, keys, faults, and what the profiles declare.
+/// What `callsim explain <topic>` says: codes, keys and their words, faults, and what the profiles declare.
 public struct ScenarioReference: Sendable {
   private let registry: ProfileRegistry
+  private let names: NameReference
   private let mappings: [MappingShape]
 
   public init(registry: ProfileRegistry) {
     self.registry = registry
+    names = NameReference(registry: registry)
     var found: [MappingShape] = []
     Self.collect(.mapping(DocumentDraft.type.shape), into: &found)
     Self.collect(.mapping(ProfileFileDraft.type.shape), into: &found)
@@ -17,22 +19,29 @@ public struct ScenarioReference: Sendable {
   /// Every topic there is, for "did you mean".
   public var topics: [String] {
     DiagnosticCode.allCases.map(\.rawValue) + FaultKind.allCases.map(\.rawValue) + Self.lists
-      + mappings.map { Self.topic($0) }
+      + mappings.map { Self.topic($0) } + mappings.flatMap { $0.keys.map(\.name) }
+      + registry.vocabularies.map(\.profile) + names.topics
   }
 
-  /// Lines of text, or nil for a topic that does not exist.
+  /// Lines of text, or nil for a topic that does not exist. Many words have several meanings: all are told. A leading
+  /// peer name, as predicates have it, is not part of the topic.
   public func explain(_ topic: String) -> String? {
-    if let code = DiagnosticCode(rawValue: topic.uppercased()) {
-      return "\(code.rawValue) (\(code.severity.rawValue))\n\(code.explanation)\n"
-    }
-    if let kind = FaultKind(rawValue: topic) { return fault(kind) }
-    if let list = list(topic) { return list }
-    return mappings.first { Self.topic($0) == topic }.map(mapping)
+    let profile = registry.vocabularies.first { $0.profile == topic }
+    let uses = keys(topic) + words(topic) + faultParameters(topic) + names.texts(topic)
+    let parts =
+      [
+        DiagnosticCode(rawValue: topic.uppercased()).map(Self.code), FaultKind(rawValue: topic).map(fault),
+        list(topic), profile.map(Self.profile),
+      ].compactMap(\.self) + mappings.filter { Self.topic($0) == topic }.map(mapping)
+      + (uses.isEmpty ? [] : ["\(topic)\n" + uses.map { "  \($0)" }.joined()])
+    guard parts.isEmpty else { return parts.joined() }
+    guard let dot = topic.firstIndex(of: "."), dot != topic.index(before: topic.endIndex) else { return nil }
+    return explain(String(topic[topic.index(after: dot)...]))
   }
 
   private static let lists = [
     "fault", "actions", "values", "codes", "settings", "profiles", "networks", "invariants", "anchors", "predicates",
-    "expect",
+    "expect", "diagnostics",
   ]
 
   private static func topic(_ mapping: MappingShape) -> String { mapping.name.replacing(" ", with: "-") }
@@ -63,10 +72,61 @@ public struct ScenarioReference: Sendable {
   private func mapping(_ mapping: MappingShape) -> String {
     Self.table(
       "\(mapping.name): \(mapping.summary)",
-      mapping.keys.map { key in
-        let more = key.isRequired ? " (required)" : key.defaultText.map { " (default: \($0))" } ?? ""
-        return (key.name, key.summary + more)
-      })
+      mapping.keys.map { ($0.name, Self.summary($0)) })
+  }
+
+  private static func code(_ code: DiagnosticCode) -> String {
+    "\(code.rawValue) (\(code.severity.rawValue))\n\(code.explanation)\n"
+  }
+
+  /// What the key of this name is, in each mapping that has one.
+  private func keys(_ name: String) -> [String] {
+    mappings.flatMap { mapping in
+      mapping.keys.filter { $0.name == name }.map { key in
+        "key of \(mapping.name): \(Self.summary(key))\n" + Self.oneOf(key.shape.choices)
+      }
+    }
+  }
+
+  static func oneOf(_ words: [String]) -> String {
+    words.isEmpty ? "" : "    one of: \(words.joined(separator: ", "))\n"
+  }
+
+  private static func summary(_ key: MappingShape.Key) -> String {
+    key.summary + (key.isRequired ? " (required)" : key.defaultText.map { " (default: \($0))" } ?? "")
+  }
+
+  /// The keys that may have the word as their value.
+  private func words(_ word: String) -> [String] {
+    mappings.flatMap { mapping in
+      mapping.keys.filter { $0.shape.choices.contains(word) }.map {
+        "word for the key \($0.name) of \(mapping.name): \($0.summary)\n"
+      }
+    }
+  }
+
+  /// The faults that take an argument of this name, or this word for one.
+  private func faultParameters(_ name: String) -> [String] {
+    FaultKind.allCases.flatMap { fault in
+      fault.declaration.parameters.compactMap { parameter in
+        if parameter.name == name {
+          return "argument of the fault \(fault.rawValue): \(parameter.summary)\n" + Self.oneOf(parameter.choices)
+        }
+        return parameter.choices.contains(name)
+          ? "word for \(parameter.name) of the fault \(fault.rawValue): \(parameter.summary)\n" : nil
+      }
+    }
+  }
+
+  private static func profile(_ vocabulary: Vocabulary) -> String {
+    table(
+      "\(vocabulary.profile): a profile. \(vocabulary.summary)",
+      [
+        ("actions", vocabulary.actions.map(\.name).joined(separator: ", ")),
+        ("machines", vocabulary.machines.map(\.name).joined(separator: ", ")),
+        ("end codes", vocabulary.endCodes.map(\.name).joined(separator: ", ")),
+        ("settings", vocabulary.settings.map(\.name).joined(separator: ", ")),
+      ])
   }
 
   private func fault(_ kind: FaultKind) -> String {
@@ -109,6 +169,8 @@ public struct ScenarioReference: Sendable {
         "invariants", Invariant.allCases.map { ($0.rawValue, $0.summary + ($0.isDefault ? "" : " (off by default)")) })
     case "expect":
       return Self.table("kinds of expectation", ExpectationVariant.all.map { ($0.key, $0.shape.summary) })
+    case "diagnostics":
+      return Self.table("errors (E) and warnings (W)", DiagnosticCode.allCases.map { ($0.rawValue, $0.explanation) })
     case "anchors": return DiagnosticCode.unknownAnchor.explanation + "\n"
     case "predicates": return Self.predicates
     default: return nil

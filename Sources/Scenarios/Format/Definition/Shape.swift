@@ -21,6 +21,18 @@ indirect enum Shape: Sendable {
   case anyScalar
 }
 
+extension Shape {
+  /// The words it may be, its members' included.
+  var choices: [String] {
+    switch self {
+    case .choice(let words): words
+    case .list(let member, _), .named(let member): member.choices
+    case .either(let shapes): shapes.flatMap(\.choices)
+    default: []
+    }
+  }
+}
+
 /// A mapping with declared keys, shown once in the schema under its name.
 struct MappingShape: Sendable {
   struct Key: Sendable {

@@ -56,6 +56,14 @@ public struct FaultParameter: Sendable {
     isRequired = required
     self.summary = summary
   }
+
+  /// The words it may be; none where anything goes.
+  var choices: [String] {
+    switch kind {
+    case .value(let type), .list(let type): type.choices
+    case .link, .network, .server, .message: []
+    }
+  }
 }
 
 public struct FaultDeclaration: Sendable {
