@@ -6,7 +6,10 @@ import Scenarios
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Show versions and check that this machine can run scenarios.",
-    discussion: "Exit codes: 0 everything works, 4 something does not.")
+    discussion: """
+      Exit codes: 0 scenarios can be run here, 4 they cannot. Whether real programs can take part is told and does not \
+      count: scenarios that need them are skipped where they cannot.
+      """)
 
   func run() throws {
     let environment = RunEnvironment.current

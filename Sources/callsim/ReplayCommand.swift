@@ -34,19 +34,21 @@ struct ReplayCommand: ParsableCommand {
   var programs: [String] = []
 
   func run() throws {
-    let overrides =
-      try overrides.map { try Assignment.parse($0, option: "--set") } + programs.map(Assignment.parseProgram)
+    let overrides = try Assignment.parse(overrides, programs: programs)
     let limit = try until.map(Self.time)
     let (name, paths) = try resolveTarget()
     let collection = ScenarioCollection(
       paths: try ScenarioArguments.find(paths), registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
     let (file, cell) = try find(name, in: collection)
+    try collection.requireTargets(of: overrides, in: file)
     let seed = name.seed ?? file.seeds.all.first ?? 1
     let topics = (trace ?? "").split(separator: ",").map(String.init)
     var outputs = RunOutputs()
-    outputs.observers = [TraceTimeline(topics: topics, until: limit, write: { Output.append($0) })]
+    let timeline = TraceTimeline(topics: topics, until: limit, write: { Output.append($0) })
+    outputs.observers = [timeline]
     let run = SingleRun(cell: cell, seed: seed, path: file.path, profiles: .builtIn)
     let result = try run.execute(outputs: outputs)
+    if result.verdict != .skipped { try checkTopics(timeline) }
     let command = ReplayCommandLine(runID: result.id, path: file.path, overrides: overrides).text
     let reported = ReportedRun(result: result, replay: command)
     let style = Output.style(for: 1)
@@ -56,6 +58,23 @@ struct ReplayCommand: ParsableCommand {
       Output.text(FailureText(reported, style: style).text)
     }
     throw ExitStatus(result.verdict).code
+  }
+
+  /// Which kinds there are is known once the run has been.
+  private func checkTopics(_ timeline: TraceTimeline) throws {
+    let reference = ScenarioReference(registry: ProfileCatalogue.builtIn.registry)
+    for topic in timeline.unknownTopics {
+      let what = "--trace: nothing in this run is called '\(topic)'"
+      // What may happen and did not is an answer.
+      guard reference.explain(topic) == nil else {
+        Output.error("note: \(what)\n")
+        continue
+      }
+      let hint =
+        Suggestion.hint(for: topic, among: timeline.names)
+        ?? "there are: \(timeline.families.joined(separator: ", "))"
+      throw UsageProblem(message: "\(what); \(hint)")
+    }
   }
 
   /// A run folder says itself which run it is of.
@@ -71,6 +90,11 @@ struct ReplayCommand: ParsableCommand {
   }
 
   private func find(_ name: RunName, in collection: ScenarioCollection) throws -> (ScenarioFile, Cell) {
+    // A matrix value may have a # of its own, before the bracket.
+    if name.seed == nil, !name.cellID.hasSuffix("]"), let hash = name.cellID.lastIndex(of: "#") {
+      let (cell, seed) = (name.cellID[..<hash], name.cellID[name.cellID.index(after: hash)...])
+      throw UsageProblem(message: "'\(seed)' is no seed; a run is named id#seed with a number, such as '\(cell)#1'")
+    }
     let matches = collection.files.filter { $0.id == name.scenarioID }
     guard let file = matches.first else {
       // A file that cannot be read has no id: it may be the one that is looked for.

@@ -24,10 +24,10 @@ struct RunCommand: ParsableCommand {
   var cell: String?
 
   @Option(help: "Run with this seed alone.")
-  var seed: UInt64?
+  var seed: [UInt64] = []
 
   @Option(help: "Run with the seeds 1 to this.")
-  var seeds: Int?
+  var seeds: [Int] = []
 
   @Option(name: .shortAndLong, help: "Runs at the same time. (default: the number of processors)")
   var jobs: Int?
@@ -61,7 +61,7 @@ struct RunCommand: ParsableCommand {
     try collection.requireValid()
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
     guard !plan.runs.isEmpty else {
-      Output.error("error: nothing to run; 'callsim list' shows what there is to choose from\n")
+      Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
     }
     let runner = SuiteRunner(plan: plan, options: options, reporters: try outputs.open())
@@ -107,17 +107,21 @@ struct RunCommand: ParsableCommand {
     selection.tags = tag
     selection.text = text
     selection.cell = try (cell ?? "").split(separator: ",").map { try Assignment.parse(String($0), option: "--cell") }
-    guard seed == nil || seeds == nil else {
+    guard seed.isEmpty || seeds.isEmpty else {
       throw UsageProblem(message: "--seed and --seeds exclude each other; choose one")
     }
-    if let seeds, !(1...1_000_000).contains(seeds) {
+    guard seed.count <= 1, seeds.count <= 1 else {
+      let option = seeds.isEmpty ? "--seed" : "--seeds"
+      throw UsageProblem(message: "\(option) is given twice; a scenario's own 'seeds: { list: … }' names several")
+    }
+    if let seeds = seeds.first, !(1...1_000_000).contains(seeds) {
       throw UsageProblem(message: "--seeds takes a count from 1 to 1000000, not \(seeds)")
     }
     if let jobs, !(1...1024).contains(jobs) {
       throw UsageProblem(message: "--jobs takes a count from 1 to 1024, not \(jobs)")
     }
-    selection.seed = seed
-    selection.seedCount = seeds
+    selection.seed = seed.first
+    selection.seedCount = seeds.first
     selection.shard = try shard.map(Self.parseShard)
     selection.overrides = try scenarios.parsedOverrides()
     return selection

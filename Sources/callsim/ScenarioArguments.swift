@@ -17,7 +17,7 @@ struct ScenarioArguments: ParsableArguments {
   var programs: [String] = []
 
   func parsedOverrides() throws -> [RunJob.Override] {
-    try overrides.map { try Assignment.parse($0, option: "--set") } + programs.map(Assignment.parseProgram)
+    try Assignment.parse(overrides, programs: programs)
   }
 
   /// Finds and reads the files.
@@ -26,7 +26,7 @@ struct ScenarioArguments: ParsableArguments {
     let overrides = try parsedOverrides()
     let collection = ScenarioCollection(
       paths: files, registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
-    try collection.requirePeers(of: overrides)
+    try collection.requireTargets(of: overrides)
     return collection
   }
 
@@ -53,8 +53,22 @@ extension ScenarioCollection {
     throw ExitStatus.badScenario.code
   }
 
-  /// A program must have somebody's place to take in every file: else a file would be run as if it had been replaced.
-  func requirePeers(of overrides: [RunJob.Override]) throws {
+  /// A program must have somebody's place to take in every file, and a value some file's variable: else a file would be
+  /// run as if it had been changed.
+  ///
+  /// - Parameter file: the only file that counts; nil for all.
+  func requireTargets(of overrides: [RunJob.Override], in file: ScenarioFile? = nil) throws {
+    let files = file.map { [$0] } ?? self.files
+    let known = Set(files.flatMap(\.variables)).sorted()
+    // A file with errors may have it.
+    for override in overrides where override.replacedPeer == nil && errorCount == 0 {
+      guard !known.contains(override.name) else { continue }
+      let hint =
+        Suggestion.hint(for: override.name, among: known, noun: "there are")
+        ?? (known.isEmpty ? "there are no variables" : "there are: \(known.joined(separator: ", "))")
+      let which = files.count == 1 ? "is no variable of \(files[0].path)" : "is a variable of no file here"
+      throw UsageProblem(message: "--set names '\(override.name)', which \(which); \(hint)")
+    }
     for name in overrides.compactMap(\.replacedPeer) {
       for file in files {
         let peers = file.cells.first?.scenario.peers.map(\.name) ?? []
@@ -71,6 +85,16 @@ extension ScenarioCollection {
 }
 
 enum Assignment {
+  /// Reads every `--set` and `--peer`.
+  static func parse(_ values: [String], programs: [String]) throws -> [RunJob.Override] {
+    let overrides = try values.map { try parse($0, option: "--set") } + programs.map(parseProgram)
+    for (index, override) in overrides.enumerated()
+    where overrides[..<index].contains(where: { $0.name == override.name }) {
+      throw UsageProblem(message: "\(override.option) names '\(override.replacedPeer ?? override.name)' twice")
+    }
+    return overrides
+  }
+
   /// Reads `name=value`.
   static func parse(_ text: String, option: String) throws -> RunJob.Override {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
@@ -82,6 +106,9 @@ enum Assignment {
   /// Reads `alice=external:command`.
   static func parseProgram(_ text: String) throws -> RunJob.Override {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    if parts.count == 2, ProgramOverride.hasOpenQuote(parts[1]) {
+      throw UsageProblem(message: "a quote is not closed in --peer '\(text)'")
+    }
     guard parts.count == 2, let override = ProgramOverride.override(peer: parts[0], value: parts[1]) else {
       throw UsageProblem(
         message: "--peer takes name=external:command, such as 'alice=external:interop/peer chromium', not '\(text)'")

@@ -60,7 +60,7 @@ import Testing
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
     let outcome = try workspace.run("run", "-t", "nightly")
     #expect(outcome.status == 7)
-    #expect(outcome.errors == "error: nothing to run; 'callsim list' shows what there is to choose from\n")
+    #expect(outcome.errors == "error: nothing to run; no scenario has the tag 'nightly'; there are: ci\n")
   }
 
   @Test func `JSON has standard output to itself`() throws {
@@ -164,6 +164,61 @@ import Testing
       "run", environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/dev/full"])
     #expect(outcome.status == 4)
     #expect(outcome.errors.contains("/dev/full: not everything could be written"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    (["--tag", "naat"], "no scenario has the tag 'naat'; did you mean 'nat'?"),
+    (["-k", "zzz"], "no cell's id and no scenario's title contains 'zzz'"),
+    (["--cell", "los=5%"], "no matrix has the variable 'los'; did you mean 'loss'?"),
+    (["--cell", "loss=7%"], "'7%' is not a value of loss; there are: 0%, 5%"),
+    (["--tag", "ci", "--cell", "loss=5%"], "--cell loss=5% leaves none of the 1 run that --tag ci leaves"),
+    (["--tag", "ci", "--shard", "2/2"], "--shard 2/2 leaves none of the 1 run that --tag ci leaves"),
+  ])
+  func `whoever excludes everything is told with what`(arguments: [String], message: String) throws {
+    let matrix = "matrix: { loss: [0%, 5%] }\ntags: [nat]\nwhy: ${loss}"
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]"),
+      "scenarios/b.yaml": Fixture.scenario("b", more: matrix),
+    ])
+    let outcome = try Program.run(["run"] + arguments, in: workspace.path)
+    #expect(outcome.status == 7)
+    #expect(outcome.errors == "error: nothing to run; \(message)\n")
+  }
+
+  @Test(arguments: [
+    (["run", "--set", "los=5%"], "--set names 'los', which is no variable of scenarios/a.yaml; did you mean 'loss'?"),
+    (["list", "--set", "speed=1"], "which is no variable of scenarios/a.yaml; there are: loss"),
+    (["replay", "a#1", "--set", "los=5%"], "did you mean 'loss'?"),
+    (["run", "--set", "loss=5%", "--set", "loss=6%"], "--set names 'loss' twice"),
+    (["run", "--peer", "bob=external:'sleep 1"], "a quote is not closed in --peer 'bob=external:'sleep 1'"),
+    (["run", "--peer", "bob=external:a", "--peer", "bob=external:b"], "--peer names 'bob' twice"),
+    (["run", "--seed", "1", "--seed", "2"], "--seed is given twice"),
+    (["run", "--seeds", "1", "--seeds", "2"], "--seeds is given twice"),
+    (["replay", "a#abc"], "'abc' is no seed; a run is named id#seed with a number, such as 'a#1'"),
+  ])
+  func `a name that stands for nothing, or twice, is refused`(arguments: [String], message: String) throws {
+    let more = "vars: { loss: 0% }\nwhy: ${loss}"
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: more)])
+    let outcome = try Program.run(arguments, in: workspace.path)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `what is traced exists`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let wrong = try workspace.run("replay", "a#1", "--trace", "dtlss")
+    #expect(wrong.status == 2)
+    #expect(wrong.errors == "error: --trace: nothing in this run is called 'dtlss'; did you mean 'dtls'?\n")
+    let unknown = try workspace.run("replay", "a#1", "--trace", "nosuch")
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.contains("'nosuch'; there are: "), "\(unknown.errors)")
+    // It could have happened.
+    let none = try workspace.run("replay", "a#1", "--trace", "track.ended")
+    #expect(none.status == 0, "\(none.errors)")
+    let some = try workspace.run("replay", "a#1", "--trace", "dtls,alice")
+    #expect(some.status == 0 && some.errors.isEmpty)
+    #expect(some.output.contains("dtls.state"))
   }
 
   @Test func `list shows cells, seeds and tags`() throws {

@@ -29,6 +29,7 @@ import Testing
     #expect(ProgramOverride.words(#"a "b c" 'd "e"' f"g h""#) == ["a", "b c", "d \"e\"", "fg h"])
     #expect(ProgramOverride.words(#"a """#) == ["a", ""])
     #expect(ProgramOverride.words("  ") == [])
+    #expect(ProgramOverride.words(#"a "b"#) == nil)
   }
 
   @Test func `only a program can take the place of a peer`() {

@@ -5,6 +5,7 @@ public final class TraceTimeline: TraceObserver {
   private let topics: [String]
   private let until: Instant?
   private let write: (String) -> Void
+  private var trace: Trace?
   /// By kind: whether it was asked for; nil until it is met.
   private var wanted: [Bool?] = []
 
@@ -19,6 +20,7 @@ public final class TraceTimeline: TraceObserver {
   }
 
   public func observe(_ record: TraceRecord, in trace: Trace) {
+    self.trace = trace
     if let until, record.time > until { return }
     let subject = trace.subjects[Int(record.subject.id)]
     guard isWanted(record.kind, in: trace) || topics.contains(subject) else { return }
@@ -31,6 +33,27 @@ public final class TraceTimeline: TraceObserver {
     write(line + "\n")
   }
 
+  /// The topics that no kind and no subject of the run is called by.
+  public var unknownTopics: [String] {
+    topics.filter { topic in !subjects.contains(topic) && !kinds.contains { Self.matches($0, topic) } }
+  }
+
+  /// What a topic can be in this run.
+  public var names: [String] { families + kinds + subjects }
+
+  /// The same without the kinds themselves and without links and networks, of which there are many.
+  public var families: [String] {
+    let subjects = subjects.filter { !$0.contains("/") }
+    return Set(kinds.map { String($0.prefix { $0 != "." && $0 != "-" }) } + subjects).subtracting([""]).sorted()
+  }
+
+  private var kinds: [String] { trace?.declarations.map(\.name) ?? [] }
+  private var subjects: [String] { trace?.subjects ?? [] }
+
+  private static func matches(_ kind: String, _ topic: String) -> Bool {
+    kind == topic || kind.hasPrefix(topic + ".") || kind.hasPrefix(topic + "-")
+  }
+
   private func isWanted(_ kind: TraceKind, in trace: Trace) -> Bool {
     while wanted.count <= Int(kind.id) { wanted.append(nil) }
     if let known = wanted[Int(kind.id)] { return known }
@@ -38,7 +61,7 @@ public final class TraceTimeline: TraceObserver {
     let isWanted =
       topics.isEmpty
       ? !name.hasPrefix("packet.")
-      : topics.contains { name == $0 || name.hasPrefix($0 + ".") || name.hasPrefix($0 + "-") }
+      : topics.contains { Self.matches(name, $0) }
     wanted[Int(kind.id)] = isWanted
     return isWanted
   }

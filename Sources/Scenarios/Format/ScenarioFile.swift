@@ -8,6 +8,8 @@ public struct ScenarioFile: Sendable {
   public let why: String?
   public let tags: [String]
   public let seeds: Seeds
+  /// The names of `vars` and `matrix`, which `--set` stands in for.
+  public let variables: [String]
   /// Every cell of the matrix in running order; one without a matrix.
   public let cells: [Cell]
   public let sources: SourceMap

@@ -12,17 +12,20 @@ public struct ProgramOverride: Sendable, Equatable {
   init?(_ name: String, _ value: String) {
     guard name.hasPrefix(Self.prefix) else { return nil }
     peer = String(name.dropFirst(Self.prefix.count))
-    command = Self.words(String(value.dropFirst(Self.scheme.count)))
+    command = Self.words(String(value.dropFirst(Self.scheme.count))) ?? []
   }
 
   /// The override for `alice` and `external:interop/peer chromium`; nil when the value has another form.
   public static func override(peer: String, value: String) -> RunJob.Override? {
-    guard value.hasPrefix(scheme), !words(String(value.dropFirst(scheme.count))).isEmpty else { return nil }
+    guard value.hasPrefix(scheme), words(String(value.dropFirst(scheme.count)))?.isEmpty == false else { return nil }
     return RunJob.Override(name: prefix + peer, value: value)
   }
 
-  /// Splits a command at spaces; within quotes they are kept.
-  static func words(_ text: String) -> [String] {
+  /// Whether a value cannot be split into words.
+  public static func hasOpenQuote(_ value: String) -> Bool { words(value) == nil }
+
+  /// Splits a command at spaces; within quotes they are kept. Nil when a quote is not closed.
+  static func words(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
     var quote: Character?
@@ -39,7 +42,7 @@ public struct ProgramOverride: Sendable, Equatable {
       }
     }
     if let word { words.append(word) }
-    return words
+    return quote == nil ? words : nil
   }
 }
 

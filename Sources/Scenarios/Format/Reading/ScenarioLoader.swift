@@ -44,8 +44,8 @@ struct ScenarioLoader {
       return nil
     }
     return ScenarioFile(
-      path: path, id: first.id, title: first.title, why: first.why, tags: first.tags, seeds: header.seeds, cells: cells,
-      sources: sources)
+      path: path, id: first.id, title: first.title, why: first.why, tags: first.tags, seeds: header.seeds,
+      variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: sources)
   }
 
   private mutating func cells(of root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) -> [Cell] {

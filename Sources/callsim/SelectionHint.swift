@@ -1,0 +1,86 @@
+import Scenarios
+
+/// Why a selection leaves nothing to run: the first of its filters after which there is nothing, and what it could be.
+struct SelectionHint {
+  private let selection: SuiteSelection
+  private let files: [ScenarioFile]
+
+  init(_ selection: SuiteSelection, _ files: [ScenarioFile]) {
+    self.selection = selection
+    self.files = files
+  }
+
+  var text: String {
+    var partial = SuiteSelection()
+    partial.seed = selection.seed
+    partial.seedCount = selection.seedCount
+    var earlier: [String] = []
+    for (option, alone, add) in filters {
+      let before = count(partial)
+      add(&partial)
+      if count(partial) > 0 {
+        earlier.append(option)
+      } else if let alone {
+        return alone
+      } else {
+        let others = earlier.isEmpty ? "" : " that \(earlier.joined(separator: " ")) leaves"
+        return "\(option) leaves none of the \(before) run\(before == 1 ? "" : "s")\(others)"
+      }
+    }
+    return "'callsim list' shows what there is to choose from"
+  }
+
+  private typealias Filter = (option: String, alone: String?, add: (inout SuiteSelection) -> Void)
+
+  /// Each as it is written, what is wrong with it whatever the others say, and the filter itself.
+  private var filters: [Filter] {
+    var filters: [Filter] = []
+    if !selection.tags.isEmpty {
+      let option = selection.tags.map { "--tag \($0)" }.joined(separator: " ")
+      filters.append((option, tagProblem, { [selection] in $0.tags = selection.tags }))
+    }
+    if let text = selection.text {
+      filters.append(("-k \(text)", textProblem(text), { $0.text = text }))
+    }
+    for wanted in selection.cell {
+      filters.append(("--cell \(wanted.name)=\(wanted.value)", cellProblem(wanted), { $0.cell.append(wanted) }))
+    }
+    if let shard = selection.shard {
+      filters.append(("--shard \(shard.index)/\(shard.count)", nil, { $0.shard = shard }))
+    }
+    return filters
+  }
+
+  private func count(_ selection: SuiteSelection) -> Int {
+    SuitePlan(files: files, hash: 0, selection: selection).runs.count
+  }
+
+  private var tagProblem: String? {
+    let tags = Set(files.flatMap(\.tags)).sorted()
+    guard let tag = selection.tags.first, !selection.tags.contains(where: tags.contains) else { return nil }
+    return "no scenario has the tag '\(tag)'; \(hint(for: tag, among: tags))"
+  }
+
+  private func textProblem(_ text: String) -> String? {
+    let isThere = files.contains { file in
+      (file.title ?? "").contains(text) || file.cells.contains { $0.id.contains(text) }
+    }
+    return isThere ? nil : "no cell's id and no scenario's title contains '\(text)'"
+  }
+
+  private func cellProblem(_ wanted: RunJob.Override) -> String? {
+    let assignments = files.flatMap(\.cells).flatMap(\.assignments)
+    let variables = Set(assignments.map(\.variable)).sorted()
+    guard variables.contains(wanted.name) else {
+      return "no matrix has the variable '\(wanted.name)'; \(hint(for: wanted.name, among: variables))"
+    }
+    let values = Set(assignments.filter { $0.variable == wanted.name }.map(\.value)).sorted()
+    guard !values.contains(wanted.value) else { return nil }
+    return "'\(wanted.value)' is not a value of \(wanted.name); \(hint(for: wanted.value, among: values))"
+  }
+
+  private func hint(for text: String, among known: [String]) -> String {
+    Suggestion.hint(for: text, among: known, noun: "there are")
+      ?? (known.isEmpty ? "there is none" : "there are: \(known.prefix(12).joined(separator: ", "))")
+  }
+}
