@@ -241,7 +241,8 @@ import Testing
     #expect(pair.a.candidates.isEmpty)
     pair.translates = true
     pair.run(for: .minutes(1))
-    #expect(pair.a.candidates.isEmpty && !(try pair.a.session.createOffer().sdp.contains("typ srflx")))
+    let offer = try pair.a.session.createOffer()
+    #expect(pair.a.candidates.isEmpty && !offer.sdp.contains("typ srflx"))
     pair.a.session.restartICE()
     try pair.a.session.setLocalDescription(try pair.a.session.createOffer(), at: pair.now)
     pair.drain(pair.a)
