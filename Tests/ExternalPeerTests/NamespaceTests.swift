@@ -116,6 +116,41 @@ import Testing
     bridge.tearDown()
   }
 
+  @Test func `media that a program sends once its connection is closed are not carried, and all else is`() throws {
+    let simulator = Simulator(trace: Trace(), random: RandomSource(seed: 1))
+    let network = try simulator.addNetwork("lan", prefixes: [IPPrefix("198.18.0.0/24")!])
+    let echo = Echo(simulator)
+    let server = try simulator.addHost("server", delegate: echo)
+    try simulator.attach(server, to: network, link: "server")
+    _ = try simulator.bind(server, port: 7)
+    let host = try simulator.addHost("program")
+    try simulator.attach(host, to: network, link: "air")
+    let pace = RealTimePace(simulator)
+    let bridge = try ExternalHost("program", host: host, of: simulator, pace: pace)
+    bridge.show(simulator.interfaces(of: host))
+    let script = """
+      import socket, sys
+      s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3)
+      media = bytes([0x80, 111]) + bytes(30)
+      for data in (media, b'hello'): s.sendto(data, (sys.argv[1], 7))
+      sys.exit(0 if s.recv(99) == media else 1)
+      """
+    let address = try #require(simulator.interfaces(of: server).first?.addresses.first)
+    func play() throws -> ChildProgram.Ending? {
+      let program = try ChildProgram(
+        ["python3", "-c", script, "\(address)"], environment: ChildProgram.inheritedEnvironment, in: bridge.space)
+      while program.reap() == nil { pace.run(until: simulator.now + .milliseconds(10)) }
+      return program.ending
+    }
+    bridge.connectionOpened()
+    #expect(try play() == .exit(0))
+    bridge.connectionClosed()
+    #expect(try play() == .exit(1))
+    bridge.connectionOpened()
+    #expect(try play() == .exit(0))
+    bridge.tearDown()
+  }
+
   private final class Echo: HostDelegate {
     unowned let simulator: Simulator
     init(_ simulator: Simulator) { self.simulator = simulator }

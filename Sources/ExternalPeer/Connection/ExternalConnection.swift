@@ -153,7 +153,8 @@ final class ExternalConnection: PeerConnection {
       "candidate": candidate.map { .string($0) } ?? .null, "sdpMid": mid.map { .string($0) } ?? .null,
       "sdpMLineIndex": mLineIndex.map { .integer(Int64($0)) } ?? .null,
     ]
-    if pendingPosts > 0 {
+    // What reads as a candidate will hardly be refused, and there are many, when every packet's time counts.
+    if pendingPosts > 0 || candidate.flatMap({ ICECandidate($0) }) != nil {
       try post("addIceCandidate", parameters)
     } else {
       _ = try request("addIceCandidate", parameters, invalid: SessionError.invalidCandidate)
