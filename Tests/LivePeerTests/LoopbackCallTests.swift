@@ -34,18 +34,7 @@ import Testing
       }
     }
 
-    /// Turns the loop until `condition` holds, for five seconds at most.
-    func turn(until condition: () -> Bool) -> Bool {
-      let limit = loop.now + .seconds(5)
-      let timer = loop.makeTimer {}
-      while !condition() {
-        guard loop.now < limit else { return false }
-        timer.deadline = limit
-        loop.turn()
-      }
-      loop.remove(timer)
-      return true
-    }
+    func turn(until condition: () -> Bool) -> Bool { loop.turn(until: condition) }
 
     func connect() throws {
       try offerer.addAudio()

@@ -53,9 +53,7 @@ import Testing
     let sender = try loop.openSocket(on: address, ports: 0...0) { _, _ in }
     let bytes: [UInt8] = [1, 2, 3]
     sender.send(bytes.span.bytes, to: receiver.local, ecn: .ect1)
-    let timer = loop.makeTimer {}
-    timer.deadline = loop.now + .seconds(1)
-    while arrived.isEmpty, timer.deadline != nil { loop.turn() }
+    #expect(loop.turn { !arrived.isEmpty })
     let first = try #require(arrived.first)
     #expect(first.bytes == bytes)
     #expect(first.path == Path(local: receiver.local, remote: sender.local, ecn: .ect1))
@@ -83,10 +81,7 @@ import Testing
     var hasEnded = false
     stream.onEnd = { hasEnded = true }
     #expect(!hasEnded)
-    let timer = loop.makeTimer {}
-    timer.deadline = loop.now + .seconds(1)
-    while !hasEnded, timer.deadline != nil { loop.turn() }
-    #expect(hasEnded)
+    #expect(loop.turn { hasEnded })
     taken.close()
   }
 }

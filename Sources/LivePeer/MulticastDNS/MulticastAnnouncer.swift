@@ -16,7 +16,7 @@ final class MulticastAnnouncer {
   }
 
   func announce(_ name: String, of address: InterfaceAddress) {
-    if !sockets.contains(where: { $0.interfaces.contains(address.index) }) { openSockets() }
+    join(address)
     responder.add(name, of: address, at: loop.now)
     flush()
   }
@@ -27,13 +27,17 @@ final class MulticastAnnouncer {
     if responder.isEmpty { closeSockets() }
   }
 
-  /// On the interfaces that there are now.
-  private func openSockets() {
-    closeSockets()
-    sockets = MulticastSocket.both(on: loop) { [unowned self] message, source in
-      responder.receive(message, from: source, at: loop.now)
-      flush()
-    }
+  private func join(_ address: InterfaceAddress) {
+    let known = sockets.first { $0.isIPv6 == address.address.isIPv6 }
+    let opened =
+      known
+      ?? MulticastSocket(isIPv6: address.address.isIPv6, loop: loop) { [unowned self] message, source in
+        responder.receive(message, from: source, at: loop.now)
+        flush()
+      }
+    guard let socket = opened else { return }
+    if known == nil { sockets.append(socket) }
+    socket.join(on: address.index)
   }
 
   private func closeSockets() {

@@ -10,8 +10,14 @@ enum MulticastDNSMessage {
     static let any: UInt16 = 255
   }
 
-  /// Where a name may at most lead by pointers, which must go backwards.
+  static let port: UInt16 = 5_353
+
+  /// RFC 1035 section 3.1. It is also what ends a name whose pointers lead in circles.
   private static let longestName = 255
+
+  /// What came to the group over IPv4 came from the link. Over IPv6 the socket also hears what was sent to it alone,
+  /// from anywhere (RFC 6762 section 11).
+  static func isOnLink(_ source: IPAddress) -> Bool { !source.isIPv6 || source.isLinkLocal }
 
   /// Whether a candidate's address is a name to be asked for. Others ending in .local are nobody's to ask about
   /// (section 3.2.1 of the draft: exactly one label before it).
@@ -138,7 +144,7 @@ enum MulticastDNSMessage {
       case 0xC0...0xFF:
         guard let low = message.byte(at: offset + 1) else { return nil }
         let target = Int(length & 0x3F) << 8 | Int(low)
-        // Backwards only: a message cannot lead in circles.
+        // Backwards only, so that each round adds a label.
         guard target < offset else { return nil }
         if end == nil { end = offset + 2 }
         offset = target

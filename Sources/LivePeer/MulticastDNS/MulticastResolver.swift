@@ -27,10 +27,16 @@ final class MulticastResolver {
   func resolve(_ name: String, _ answer: @escaping (IPAddress) -> Void) {
     guard MulticastDNSMessage.isName(name) else { return }
     questions.append(Question(name: name.lowercased(), answer: answer, due: loop.now))
-    if sockets.isEmpty {
-      sockets = MulticastSocket.both(on: loop) { [unowned self] message, _ in receive(message) }
+    // Not now: whoever asks may still be at work, and the list of interfaces may take its time.
+    guard sockets.isEmpty else { return timer.deadline = loop.now }
+    loop.listAddresses { [weak self] addresses in self?.openSockets(on: addresses) }
+  }
+
+  private func openSockets(on addresses: [InterfaceAddress]) {
+    guard sockets.isEmpty, !questions.isEmpty else { return }
+    sockets = MulticastSocket.both(on: addresses, loop: loop) { [unowned self] message, source in
+      receive(message, from: source)
     }
-    // Not now: whoever asks may still be at work.
     timer.deadline = loop.now
   }
 
@@ -46,7 +52,9 @@ final class MulticastResolver {
     settle()
   }
 
-  private func receive(_ message: RawSpan) {
+  /// Whoever is not on the link, or not a responder, is not believed (RFC 6762 sections 6 and 11).
+  func receive(_ message: RawSpan, from source: Endpoint) {
+    guard source.port == MulticastDNSMessage.port, MulticastDNSMessage.isOnLink(source.address) else { return }
     var answered: [() -> Void] = []
     questions.removeAll { question in
       guard let address = MulticastDNSMessage.addresses(of: question.name, in: message).first else { return false }

@@ -25,7 +25,6 @@ struct MulticastResponder {
   private static let lifetime: UInt32 = 120
   /// Section 6: no record is multicast more often.
   private static let period = Interval.seconds(1)
-  private static let port: UInt16 = 5_353
 
   private var records: [Record] = []
   private var outgoing = FIFO<(message: [UInt8], to: Destination)>()
@@ -47,11 +46,11 @@ struct MulticastResponder {
   }
 
   mutating func receive(_ message: RawSpan, from source: Endpoint, at now: Instant) {
-    guard Self.isOnLink(source.address), let query = MulticastDNSMessage.Query(message) else { return }
+    guard MulticastDNSMessage.isOnLink(source.address), let query = MulticastDNSMessage.Query(message) else { return }
     for index in records.indices {
       let questions = query.questions.filter { $0.name == records[index].name }
       guard !questions.isEmpty, !isKnown(records[index], to: query) else { continue }
-      if source.port != Self.port {
+      if source.port != MulticastDNSMessage.port {
         answerLegacy(query, records[index], to: source)
       } else if questions.allSatisfy(\.wantsUnicast), !source.address.isIPv6, isFresh(records[index], at: now) {
         outgoing.append((Self.response(records[index]), .host(source)))
@@ -81,10 +80,6 @@ struct MulticastResponder {
   private static func response(_ record: Record) -> [UInt8] {
     MulticastDNSMessage.response(record.name, record.address.address, lifetime: lifetime)
   }
-
-  /// A question that came to the group over IPv4 came from the link. Over IPv6 the socket also hears what was sent to
-  /// it alone, from anywhere (section 11).
-  private static func isOnLink(_ source: IPAddress) -> Bool { !source.isIPv6 || source.isLinkLocal }
 
   /// Whether everybody may be taken to have heard it lately (section 5.4).
   private func isFresh(_ record: Record, at now: Instant) -> Bool {

@@ -2,40 +2,51 @@ internal import CLinux
 internal import CallCore
 internal import Glibc
 
-/// A UDP socket on the port of multicast DNS, in its group on every interface; other programs may hold theirs beside it.
+/// A UDP socket on the port of multicast DNS, in its group on each interface that it has joined; other programs may hold
+/// theirs beside it.
 final class MulticastSocket {
-  private static let port: UInt16 = 5_353
   /// RFC 6762 section 17.
   private static let longestMessage = 9_000
+  /// How many messages are taken in one go, so that a flood cannot starve a call.
+  static let batch = 32
 
   private let descriptor: Int32
   private let group: Endpoint
-  let interfaces: [UInt32]
+  /// Where it is in the group.
+  private(set) var interfaces: [UInt32] = []
   private let address = SocketAddress()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longestMessage, alignment: 8)
   private unowned let loop: SocketLoop
   private let receive: (RawSpan, Endpoint) -> Void
 
-  /// One for each family that can be had.
-  static func both(on loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) -> [MulticastSocket] {
-    [false, true].compactMap { MulticastSocket(isIPv6: $0, loop: loop, receive: receive) }
+  /// One for each family, in its group on the interfaces of these addresses; none for a family that has no group.
+  static func both(
+    on addresses: [InterfaceAddress], loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void
+  ) -> [MulticastSocket] {
+    [false, true].compactMap { isIPv6 in
+      guard let socket = MulticastSocket(isIPv6: isIPv6, loop: loop, receive: receive) else { return nil }
+      for entry in addresses where entry.address.isIPv6 == isIPv6 && !entry.address.isLoopback {
+        socket.join(on: entry.index)
+      }
+      if socket.interfaces.isEmpty {
+        socket.close()
+        return nil
+      }
+      return socket
+    }
   }
 
-  /// Nil when no interface has an address of this family, or the port cannot be shared.
-  private init?(isIPv6: Bool, loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) {
-    var interfaces: [UInt32] = []
-    for entry in loop.addresses where entry.address.isIPv6 == isIPv6 && !entry.address.isLoopback {
-      if !interfaces.contains(entry.index) { interfaces.append(entry.index) }
-    }
+  /// Nil when the port cannot be shared.
+  init?(isIPv6: Bool, loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) {
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let opened = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
-    guard opened >= 0 else { return nil }
     descriptor = opened
     group = Endpoint(
-      isIPv6 ? IPAddress(v6: 0xFF02_0000_0000_0000, 0xFB) : IPAddress(v4: 0xE000_00FB), port: Self.port)
-    self.interfaces = interfaces
+      isIPv6 ? IPAddress(v6: 0xFF02_0000_0000_0000, 0xFB) : IPAddress(v4: 0xE000_00FB), port: MulticastDNSMessage.port)
     self.loop = loop
     self.receive = receive
+    // Everything is initialised, so deinit runs and frees the buffer.
+    guard opened >= 0 else { return nil }
     Self.set(opened, SOL_SOCKET, SO_REUSEADDR, Int32(1))
     Self.set(opened, SOL_SOCKET, SO_REUSEPORT, Int32(1))
     if isIPv6 {
@@ -45,10 +56,8 @@ final class MulticastSocket {
       Self.set(opened, Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(255))
     }
     // Bound to the group, a socket hears what was sent to it and no more; in IPv6 that would be on one interface only.
-    let local = isIPv6 ? Endpoint(.anyIPv6, port: Self.port) : group
-    let isBound = bind(opened, address.pointer, address.set(local, scope: 0)) == 0
-    guard isBound, interfaces.contains(where: { join(on: $0) }) else {
-      // Everything is initialised, so deinit runs and frees the buffer.
+    let local = isIPv6 ? Endpoint(.anyIPv6, port: MulticastDNSMessage.port) : group
+    guard bind(opened, address.pointer, address.set(local, scope: 0)) == 0 else {
       Glibc.close(opened)
       return nil
     }
@@ -56,6 +65,8 @@ final class MulticastSocket {
   }
 
   deinit { buffer.deallocate() }
+
+  var isIPv6: Bool { group.address.isIPv6 }
 
   func close() {
     loop.unwatch(descriptor)
@@ -66,8 +77,7 @@ final class MulticastSocket {
   func send(_ message: [UInt8]) { for interface in interfaces { send(message, on: interface) } }
 
   func send(_ message: [UInt8], on interface: UInt32) {
-    guard interfaces.contains(interface) else { return }
-    choose(interface)
+    guard interfaces.contains(interface), choose(interface) else { return }
     let length = address.set(group, scope: interface)
     _ = sendto(descriptor, message, message.count, 0, address.pointer, length)
   }
@@ -78,7 +88,7 @@ final class MulticastSocket {
   }
 
   private func drain() {
-    while true {
+    for _ in 0..<Self.batch {
       var length = SocketAddress.capacity
       let count = recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, address.pointer, &length)
       guard count > 0, let source = address.endpoint else { return }
@@ -88,7 +98,12 @@ final class MulticastSocket {
 
   // MARK: Options
 
-  private func join(on interface: UInt32) -> Bool {
+  /// Enters the group on an interface; where there is no group, nothing is sent or heard.
+  func join(on interface: UInt32) {
+    if !interfaces.contains(interface), enter(on: interface) { interfaces.append(interface) }
+  }
+
+  private func enter(on interface: UInt32) -> Bool {
     guard group.address.isIPv6 else {
       return Self.set(descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, membership(on: interface))
     }
@@ -102,12 +117,11 @@ final class MulticastSocket {
     return Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, request)
   }
 
-  private func choose(_ interface: UInt32) {
-    if group.address.isIPv6 {
-      Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_MULTICAST_IF, interface)
-    } else {
-      Self.set(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, membership(on: interface))
-    }
+  /// False for an interface that is gone: what was sent would leave by the one before.
+  private func choose(_ interface: UInt32) -> Bool {
+    group.address.isIPv6
+      ? Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_MULTICAST_IF, interface)
+      : Self.set(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, membership(on: interface))
   }
 
   private func membership(on interface: UInt32) -> ip_mreqn {

@@ -10,20 +10,24 @@ final class AddressLister {
   private final class Listing: Sendable {
     let addresses = Mutex<[InterfaceAddress]>([])
     let finished: Int32 = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+    private let list: @Sendable () -> [InterfaceAddress]
+
+    init(_ list: @escaping @Sendable () -> [InterfaceAddress]) { self.list = list }
 
     deinit { close(finished) }
 
     func run() {
-      let all = InterfaceAddress.all
+      let all = list()
       addresses.withLock { $0 = all }
       eventfd_write(finished, 1)
     }
   }
 
-  private let listing = Listing()
+  private let listing: Listing
   private var waiting: [([InterfaceAddress]) -> Void] = []
 
   init(loop: SocketLoop) {
+    listing = Listing(loop.listAllAddresses)
     loop.watch(listing.finished, for: Int16(POLLIN)) { [unowned self] _ in deliver() }
   }
 

@@ -31,8 +31,11 @@ package final class SocketLoop: LiveWorld {
   private var addressLister: AddressLister?
   private var isStopped = false
   private let mailbox = Mailbox()
+  let listAllAddresses: @Sendable () -> [InterfaceAddress]
 
-  package init() {
+  /// - Parameter addresses: asks the system for its addresses, on whatever thread.
+  package init(addresses: @escaping @Sendable () -> [InterfaceAddress] = { InterfaceAddress.all }) {
+    listAllAddresses = addresses
     epoch = Self.monotonicNanoseconds
     watch(mailbox.signal, for: Int16(POLLIN)) { [unowned self] _ in runJobs() }
   }
@@ -64,7 +67,7 @@ package final class SocketLoop: LiveWorld {
 
   // MARK: Timers and sockets
 
-  package var addresses: [InterfaceAddress] { InterfaceAddress.all }
+  package var addresses: [InterfaceAddress] { listAllAddresses() }
 
   package func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) {
     let lister = addressLister ?? AddressLister(loop: self)
@@ -118,7 +121,7 @@ package final class SocketLoop: LiveWorld {
 
   /// Whether there is an interface and a port for multicast DNS, so that names of ours can be found.
   package var canAnnounceNames: Bool {
-    let sockets = MulticastSocket.both(on: self) { _, _ in }
+    let sockets = MulticastSocket.both(on: addresses, loop: self) { _, _ in }
     for socket in sockets { socket.close() }
     return !sockets.isEmpty
   }
