@@ -98,7 +98,8 @@ let tested: [String: [Target.Dependency]] = [
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
   "LivePeer": [
-    "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "VirtualPeer",
+    "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
+    "VirtualPeer",
   ],
   "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],

@@ -222,7 +222,12 @@ struct LiveNetworkArguments: ParsableArguments {
     guard !mdns || SocketLoop().canAnnounceNames else {
       throw UsageProblem(message: "--mdns needs an interface beside loopback, and a share in UDP port 5353")
     }
-    if let ports { settings.ports = try Self.range(ports) }
+    if let ports {
+      guard let range = ClosedRange(ports: ports) else {
+        throw UsageProblem(message: "--ports takes a range such as 50000-50100, not '\(ports)'")
+      }
+      settings.ports = range
+    }
     guard turn.isEmpty || turnSecret != nil || (username != nil && credential != nil) else {
       throw UsageProblem(message: "--turn needs --username and --credential, or --turn-secret")
     }
@@ -245,13 +250,5 @@ struct LiveNetworkArguments: ParsableArguments {
     guard let missing = interface.first(where: { !known.contains($0) }) else { return }
     let hint = Suggestion.hint(for: missing, among: known) ?? "there are: \(known.joined(separator: ", "))"
     throw UsageProblem(message: "--interface names '\(missing)', which is not up here; \(hint)")
-  }
-
-  private static func range(_ text: String) throws -> ClosedRange<UInt16> {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
-    guard parts.count == 2, let first = parts[0], let last = parts[1], first > 0, first <= last else {
-      throw UsageProblem(message: "--ports takes a range such as 50000-50100, not '\(text)'")
-    }
-    return first...last
   }
 }

@@ -50,7 +50,7 @@ struct TURNCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("The ports relays take.", valueName: "LOW-HIGH"),
-    transform: { try value(of: $0, portRange, "two ports from 1 to 65535, such as 49152-65535") })
+    transform: { try value(of: $0, ClosedRange.init(ports:), "two ports from 1 to 65535, such as 49152-65535") })
   var ports: ClosedRange<UInt16> = 49_152...65_535
 
   @Option(help: ArgumentHelp("A nonce becomes stale.", valueName: "SECONDS"))
@@ -86,7 +86,7 @@ struct TURNCommand: ParsableCommand {
     var served: [Endpoint] = []
     do throws(SystemError) {
       for endpoint in endpoints { served.append(try server.listen(on: endpoint)) }
-      for relay in configuration.relays { try Self.probe(relay.address, loop) }
+      for relay in configuration.relays { try server.checkRelays(at: relay.address) }
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
     }
@@ -103,11 +103,16 @@ struct TURNCommand: ParsableCommand {
     ]
   }
 
-  /// Says at the start that relays cannot be opened at an address, not to every client.
-  private static func probe(_ address: IPAddress, _ loop: SocketLoop) throws(SystemError) {
-    let known = loop.addresses.first { $0.address == address }
-    let place = InterfaceAddress(name: known?.name ?? "", address: address, index: known?.index ?? 0)
-    try loop.openSocket(on: place, ports: 0...0) { _, _ in }.close()
+  /// Without those at the ends that clients come to. What is amidst the server passes over.
+  private func relayPorts(at relays: [IPAddress]) throws -> ClosedRange<UInt16> {
+    let served = Set(endpoints.filter { relays.contains($0.address) }.map(\.port))
+    guard let first = ports.first(where: { !served.contains($0) }),
+      let last = ports.last(where: { !served.contains($0) })
+    else {
+      throw UsageProblem(
+        message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
+    }
+    return first...last
   }
 
   private func checkAddresses(relays: [IPAddress]) throws {
@@ -169,7 +174,7 @@ struct TURNCommand: ParsableCommand {
       relays: relays.map { relay in
         TURNServer.Relay(relay, advertised: externalIp.first { $0.isIPv6 == relay.isIPv6 })
       })
-    configuration.relayPorts = ports
+    configuration.relayPorts = try relayPorts(at: relays)
     configuration.nonceLifetime = .seconds(Int64(nonceLifetime))
     configuration.permissionLifetime = .seconds(Int64(permissionLifetime))
     configuration.channelLifetime = .seconds(Int64(channelLifetime))
@@ -207,12 +212,6 @@ struct TURNCommand: ParsableCommand {
 private func value<Value>(of text: String, _ read: (String) -> Value?, _ meant: String) throws -> Value {
   guard let value = read(text) else { throw ValidationError("'\(text)' is not \(meant)") }
   return value
-}
-
-private func portRange(_ text: String) -> ClosedRange<UInt16>? {
-  let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
-  guard parts.count == 2, let low = parts[0], let high = parts[1], low > 0, low <= high else { return nil }
-  return low...high
 }
 
 extension TURNCredentials {

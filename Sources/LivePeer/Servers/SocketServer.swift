@@ -5,6 +5,8 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   let loop: SocketLoop
   var machine: Machine
   private var sockets: [(endpoint: Endpoint, socket: any LiveSocket)] = []
+  /// Asked for once: the kernel may take its time, and every client would wait for it.
+  private let addresses: [InterfaceAddress]
   private var listeners: [StreamListener] = []
   private var streams: [Connection] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -25,6 +27,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   init(machine: consuming Machine, loop: SocketLoop) {
     self.machine = machine
     self.loop = loop
+    addresses = loop.addresses
     timer = loop.makeTimer { [unowned self] in advance() }
     idleTimer = loop.makeTimer { [unowned self] in closeIdleStreams() }
     idleTimer.deadline = loop.now + Self.idleLimit
@@ -53,7 +56,9 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     while true {
       let local = try open(endpoint)
       do throws(SystemError) {
-        listeners.append(try StreamListener(at: local, loop: loop) { [unowned self] in accept($0, $1) })
+        let interface = interface(at: local.address)
+        listeners.append(
+          try StreamListener(at: local, of: interface, loop: loop) { [unowned self] in accept($0, $1) })
         return local
       } catch {
         close(local)
@@ -66,15 +71,19 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   /// - Returns: where the socket is.
   @discardableResult
   func open(_ endpoint: Endpoint) throws(SystemError) -> Endpoint {
-    let known = loop.addresses.first { $0.address == endpoint.address }
-    let address = InterfaceAddress(name: known?.name ?? "", address: endpoint.address, index: known?.index ?? 0)
-    let socket = try loop.openSocket(on: address, ports: endpoint.port...endpoint.port) {
+    let interface = interface(at: endpoint.address)
+    let socket = try loop.openSocket(on: interface, ports: endpoint.port...endpoint.port) {
       [unowned self] datagram, path in
       machine.receive(datagram, on: path, at: loop.now)
       drain()
     }
     sockets.append((socket.local, socket))
     return socket.local
+  }
+
+  /// Nameless for an address that no interface has, such as one for all interfaces.
+  private func interface(at address: IPAddress) -> InterfaceAddress {
+    addresses.first { $0.address == address } ?? InterfaceAddress(name: "", address: address, index: 0)
   }
 
   func close(_ endpoint: Endpoint) {

@@ -17,7 +17,8 @@ final class StreamListener {
   private static let pauseLength = Interval.milliseconds(200)
 
   init(
-    at wanted: Endpoint, loop: SocketLoop, accepted: @escaping (any LiveStream, Path) -> Void
+    at wanted: Endpoint, of interface: InterfaceAddress, loop: SocketLoop,
+    accepted: @escaping (any LiveStream, Path) -> Void
   ) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let opened = socket(wanted.address.isIPv6 ? AF_INET6 : AF_INET, kind, 0)
@@ -27,9 +28,8 @@ final class StreamListener {
     setsockopt(opened, SOL_SOCKET, SO_REUSEADDR, &on, size)
     if wanted.address.isIPv6 { setsockopt(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size) }
     let address = SocketAddress()
-    let scope = loop.addresses.first { $0.address == wanted.address }?.index ?? 0
-    guard bind(opened, address.pointer, address.set(wanted, scope: scope)) == 0, listen(opened, Self.backlog) == 0
-    else {
+    let length = address.set(wanted, scope: interface.index)
+    guard bind(opened, address.pointer, length) == 0, listen(opened, Self.backlog) == 0 else {
       let error = SystemError("listen on TCP \(wanted)")
       Glibc.close(opened)
       throw error

@@ -12,6 +12,9 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
 
   package var counters: TURNServer.Counters { machine.counters }
 
+  /// Says at the start that relays cannot be opened at an address, not to every client.
+  package func checkRelays(at address: IPAddress) throws(SystemError) { close(try open(Endpoint(address, port: 0))) }
+
   override func handle(_ event: TURNServer.Event) {
     onEvent?(event)
     switch event {
@@ -22,6 +25,8 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
       } catch {
         machine.relayUnavailable(relay, at: loop.now)
       }
+    // It was never opened, and another socket of ours may be what has its port.
+    case .closeRelay(_, _, .unavailable): break
     case .closeRelay(let relay, _, _): close(relay)
     }
   }

@@ -1,0 +1,158 @@
+import CallCore
+import Synchronization
+import TURN
+import Testing
+
+@testable import LivePeer
+
+/// Our TURN server and our client on loopback.
+@Suite struct TURNSocketServerTests {
+  private static let loopback = InterfaceAddress(name: "lo", address: IPAddress("127.0.0.1")!, index: 1)
+  private static let alice = TURNCredentials(username: "alice", password: "sesame")
+
+  private final class Bench {
+    let loop: SocketLoop
+    let listening: Endpoint
+    let server: TURNSocketServer
+    var events: [TURNServer.Event] = []
+
+    /// Serves a port that is the first of `count` that relays may have.
+    init(relays count: UInt16, loop: SocketLoop = SocketLoop()) throws {
+      self.loop = loop
+      let probe = try loop.openSocket(on: loopback, ports: 0...0) { _, _ in }
+      let port = min(probe.local.port, .max - count)
+      probe.close()
+      var configuration = TURNServer.Configuration(
+        realm: "callsim.test", credentials: TURNCredentialStore(users: [alice]), relays: [.init(loopback.address)])
+      configuration.relayPorts = port...port + count - 1
+      configuration.allowedPeers = [IPPrefix("127.0.0.0/8")!]
+      server = TURNSocketServer(configuration: configuration, random: RandomSource(seed: 3), loop: loop)
+      listening = try server.listen(on: Endpoint(loopback.address, port: port))
+      server.onEvent = { [unowned self] in events.append($0) }
+    }
+  }
+
+  private final class Client {
+    private(set) var machine: TURNClient
+    private(set) var received: [[UInt8]] = []
+    private let loop: SocketLoop
+    private var socket: (any LiveSocket)?
+    private var stream: TURNStream?
+    private var timer = LoopTimer {}
+
+    init(of bench: Bench, _ transport: Path.Transport) throws {
+      loop = bench.loop
+      var arrive: (RawSpan) -> Void = { _ in }
+      let local: Endpoint
+      if transport == .udp {
+        let opened = try loop.openSocket(on: loopback, ports: 0...0) { message, _ in arrive(message) }
+        (socket, local) = (opened, opened.local)
+      } else {
+        stream = TURNStream(loop.openStream(from: loopback, to: bench.listening))
+        local = Endpoint(loopback.address, port: 9)
+      }
+      machine = TURNClient(
+        configuration: .init(server: bench.listening, transport: transport, credentials: alice), local: local,
+        random: RandomStream(seed: 1))
+      arrive = { [unowned self] message in
+        machine.receive(message, on: machine.path, at: loop.now)
+        drain()
+      }
+      stream?.onMessage = { arrive($0) }
+      timer = loop.makeTimer { [unowned self] in
+        machine.advance(to: loop.now)
+        drain()
+      }
+    }
+
+    deinit {
+      loop.remove(timer)
+      socket?.close()
+      stream?.close()
+    }
+
+    func allocate() throws -> Endpoint? {
+      try machine.allocate(at: loop.now)
+      drain()
+      _ = loop.turn { machine.state != .allocating }
+      return machine.allocation?.relayed
+    }
+
+    func release() {
+      machine.release(at: loop.now)
+      drain()
+      _ = loop.turn { machine.state != .releasing }
+    }
+
+    func send(_ payload: [UInt8], to peer: Endpoint) throws {
+      try machine.send(payload.span.bytes, to: peer, at: loop.now)
+      drain()
+    }
+
+    private func drain() {
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maximumDatagramSize) { buffer in
+        var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+        let wake = pump(
+          &machine, buffer: &output,
+          send: { message, path in
+            socket?.send(message, to: path.remote, ecn: .notECT)
+            stream?.send(message)
+          },
+          event: { event in if case .data(_, let bytes) = event { received.append(bytes) } })
+        _ = output.finalize(for: buffer)
+        timer.deadline = wake.deadline
+      }
+    }
+  }
+
+  @Test(arguments: [Path.Transport.udp, .tcp])
+  func `what a client and a peer send each other goes through the relay`(transport: Path.Transport) throws {
+    let bench = try Bench(relays: 100)
+    var atPeer: [(bytes: [UInt8], from: Endpoint)] = []
+    let peer = try bench.loop.openSocket(on: Self.loopback, ports: 0...0) { atPeer.append(($0.copied, $1.remote)) }
+    let client = try Client(of: bench, transport)
+    let relay = try #require(try client.allocate())
+    for number in 0..<5 as Range<UInt8> {
+      try client.send([number, 1, 2], to: peer.local)
+      #expect(bench.loop.turn { atPeer.count == Int(number) + 1 })
+      peer.send(([number, 3] as [UInt8]).span.bytes, to: relay, ecn: .notECT)
+      #expect(bench.loop.turn { client.received.count == Int(number) + 1 })
+    }
+    #expect(atPeer.map(\.bytes) == (0..<5).map { [$0, 1, 2] } && atPeer.allSatisfy { $0.from == relay })
+    #expect(client.received == (0..<5).map { [$0, 3] })
+    peer.close()
+  }
+
+  @Test(arguments: [Path.Transport.udp, .tcp])
+  func `a relay that draws the port that clients come to gets another, and clients come on`(transport: Path.Transport)
+    throws
+  {
+    let bench = try Bench(relays: 8)
+    let client = try Client(of: bench, transport)
+    for _ in 0..<40 {
+      let relay = try #require(try client.allocate(), "the server has become deaf")
+      #expect(relay != bench.listening)
+      client.release()
+    }
+    let unavailable = bench.events.contains { event in
+      if case .closeRelay(bench.listening, _, .unavailable) = event { true } else { false }
+    }
+    #expect(unavailable, "its own port was never drawn")
+    let later = try Client(of: bench, .udp)
+    #expect(try later.allocate() != nil)
+  }
+
+  @Test func `no client waits for the list of interfaces`() throws {
+    final class Count: Sendable { let value = Mutex(0) }
+    let count = Count()
+    let loop = SocketLoop(addresses: {
+      count.value.withLock { $0 += 1 }
+      return [Self.loopback]
+    })
+    let bench = try Bench(relays: 100, loop: loop)
+    let before = count.value.withLock { $0 }
+    let client = try Client(of: bench, .udp)
+    #expect(try client.allocate() != nil)
+    #expect(count.value.withLock { $0 } == before)
+  }
+}
