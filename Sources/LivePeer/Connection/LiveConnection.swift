@@ -195,17 +195,20 @@ package final class LiveConnection {
     interfaceTimer.deadline = world.now + Self.interfaceCheckPeriod
     let found = configuration.interfaces.select(from: all)
     guard found != addresses else { return }
-    addresses = found
+    let known = interfaces
     var current: [(interface: LocalInterface, socket: any LiveSocket)] = []
     for address in found {
-      if let known = sockets.firstIndex(where: { $0.interface.socket.address == address.address }) {
-        current.append(sockets.remove(at: known))
+      if let index = sockets.firstIndex(where: { $0.interface.socket.address == address.address }) {
+        current.append(sockets.remove(at: index))
       } else if let socket = open(address) {
         current.append((describe(address, socket), socket))
       }
     }
     closeSockets()
     sockets = current
+    // Those without a socket are tried again: duplicate detection takes a second, and a port may become free.
+    addresses = found.filter { address in current.contains { $0.interface.socket.address == address.address } }
+    guard interfaces != known else { return }
     closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
     session.setInterfaces(current.map(\.interface), at: world.now)
     drain()
@@ -243,7 +246,7 @@ package final class LiveConnection {
   }
 
   private func open(_ address: InterfaceAddress) -> (any LiveSocket)? {
-    // An address that went away since it was listed, or one whose duplicate detection is under way, has no socket.
+    // An address that went away since it was listed has no socket, nor has one whose duplicate detection is under way.
     try? world.openSocket(on: address, ports: configuration.ports) { [unowned self] datagram, path in
       configuration.tap?.received(datagram, on: path, unixNanoseconds: unixNanoseconds)
       session.receive(datagram, on: path, at: world.now)
