@@ -18,16 +18,31 @@ final class TURNStream {
   init(_ stream: any LiveStream) {
     self.stream = stream
     stream.onBytes = { [unowned self] bytes in receive(bytes) }
-    stream.onEnd = { [unowned self] in onEnd?(.closed) }
+    stream.onEnd = { [unowned self] in end(.closed) }
   }
 
   func send(_ message: RawSpan) { stream.send(message) }
 
-  func close() { stream.close() }
+  /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
+  func close() {
+    fallSilent()
+    stream.close()
+  }
+
+  private func fallSilent() {
+    onMessage = nil
+    onEnd = nil
+  }
 
   private func receive(_ bytes: RawSpan) {
     guard !framer.receive(bytes, message: { onMessage?($0) }) else { return }
     stream.abort()
-    onEnd?(.malformed)
+    end(.malformed)
+  }
+
+  private func end(_ end: End) {
+    let report = onEnd
+    fallSilent()
+    report?(end)
   }
 }
