@@ -1,3 +1,4 @@
+import CallCore
 import Synchronization
 import Testing
 
@@ -35,6 +36,25 @@ import Testing
     }
     client.stop()
     #expect(outcome.status.withLock { $0 } == 0)
+    server.stop()
+  }
+
+  /// A request without a host could be of any page (DNS rebinding).
+  @Test(arguments: [
+    ("HTTP/1.1\r\nHost: nowhere:port", 400), ("HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: example.org", 400),
+    ("HTTP/1.1", 400), ("HTTP/1.0", 204), ("HTTP/1.1\r\nHost: 127.0.0.1:80", 204),
+  ])
+  func `a request whose host cannot be read is answered with 400`(end: String, status: Int) throws {
+    let server = try HTTPServer(host: "127.0.0.1", port: 0) { _, answer in answer(HTTPResponse(204)) }
+    let loop = SocketLoop()
+    let loopback = InterfaceAddress(name: "lo", address: IPAddress("127.0.0.1")!, index: 1)
+    let stream = loop.openStream(from: loopback, to: Endpoint(loopback.address, port: UInt16(server.port)))
+    var answer: [UInt8] = []
+    stream.onBytes = { answer += $0.copied }
+    stream.send(Array("GET / \(end)\r\n\r\n".utf8).span.bytes)
+    #expect(loop.turn { answer.count >= 12 })
+    #expect(String(decoding: answer, as: UTF8.self).dropFirst("HTTP/1.1 ".count).hasPrefix("\(status) "))
+    stream.close()
     server.stop()
   }
 }

@@ -77,6 +77,9 @@ package final class LiveCall {
     setupTimer.deadline = loop.now + settings.setupTimeout
   }
 
+  /// From now on the answer, and the connection, may take as long as ``CallSettings/setupTimeout``.
+  func expectAnswer() { setupTimer.deadline = loop.now + settings.setupTimeout }
+
   package func accept(answer: String) throws(SessionError) {
     let answer = SessionDescriptionText(.answer, sdp: answer)
     try connection.setRemoteDescription(answer)

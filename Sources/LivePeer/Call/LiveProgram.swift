@@ -164,7 +164,9 @@ package final class LiveProgram {
         guard end.wasUp || !end.isRefusal else { return }
         self.end = end
         if let lost = call?.lostFile { lose(lost) }
-        if once { loop.stop() }
+        guard once else { return }
+        self.service?.stop()
+        loop.stop()
       })
     // Other threads only ever hand the service to the loop, on whose thread it lives.
     nonisolated(unsafe) let confined = service
@@ -175,7 +177,7 @@ package final class LiveProgram {
     self.service = service
     log("open http://\(HostAndPort(host, server.port))/ in a browser, or call it with callsim live --call")
     loop.run()
-    service.hangUp()
+    service.stop()
     while call?.connection.isSilent == false { loop.turn() }
     server.stop()
   }
@@ -185,32 +187,53 @@ package final class LiveProgram {
     let call = try makeCall()
     call.onLocalDescription = { [unowned self] offer in post(offer, to: place, client) }
     call.onEnd = { [unowned self] end in
-      if let resource, end.code != .remoteHangup {
-        client.send(HTTPRequest("DELETE", resource), to: place.host, port: place.port) { _ in }
-      }
+      if end.code != .remoteHangup { hangUp(at: place, client) }
       finish(end)
     }
     try call.offer()
     runToEnd(of: call)
-    client.stop()
+    awaitLateAnswer()
+    client.stop(patience: isPosting ? .zero : .seconds(2))
   }
 
   /// The call's place on the other program's endpoint, once it has one.
   private var resource: String?
+  /// Whether the offer is there, or on its way, and no answer came.
+  private var isPosting = false
+  private static let answerPatience = Interval.seconds(2)
+
+  /// The other side is in a call from its answer on. Given up before that, it would wait for us in vain.
+  private func awaitLateAnswer() {
+    guard isPosting else { return }
+    log("waiting for the answer, to hang up there as well")
+    let limit = loop.makeTimer {}
+    limit.deadline = loop.now + Self.answerPatience
+    while isPosting, limit.deadline != nil { loop.turn() }
+    loop.remove(limit)
+  }
+
+  private func hangUp(at place: HTTPPlace, _ client: HTTPClient) {
+    guard let resource else { return }
+    client.send(HTTPRequest("DELETE", resource), to: place.host, port: place.port) { _ in }
+  }
 
   private func post(_ offer: SessionDescriptionText, to place: HTTPPlace, _ client: HTTPClient) {
     let request = HTTPRequest("POST", place.path, contentType: "application/sdp", body: [UInt8](offer.sdp.utf8))
     nonisolated(unsafe) let program = self
     let inbox = SendableLoop(loop)
+    isPosting = true
+    call?.expectAnswer()
     client.send(request, to: place.host, port: place.port) { result in
-      inbox.enqueue { program.answered(result) }
+      inbox.enqueue { program.answered(result, at: place, client) }
     }
   }
 
-  private func answered(_ result: Result<HTTPResponse, HTTPFailure>) {
+  private func answered(_ result: Result<HTTPResponse, HTTPFailure>, at place: HTTPPlace, _ client: HTTPClient) {
+    isPosting = false
     switch result {
     case .success(let response) where response.status == 201:
       resource = response.headers.first { $0.name.lowercased() == "location" }?.value
+      guard call?.end == nil else { return hangUp(at: place, client) }
       take(String(decoding: response.body, as: UTF8.self))
     case .success(let response):
       let text = String(decoding: response.body, as: UTF8.self).split(separator: "\n").first ?? ""

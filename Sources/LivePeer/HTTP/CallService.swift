@@ -29,6 +29,7 @@ final class CallService {
   private let host: String
   private var call: LiveCall?
   private var number = 0
+  private var isStopping = false
   /// Whoever waits for the answer's candidates.
   private var pendingAnswer: Answer?
 
@@ -44,7 +45,11 @@ final class CallService {
     self.onEnd = onEnd
   }
 
-  func hangUp() { call?.hangUp() }
+  /// Hangs up, and takes no more calls.
+  func stop() {
+    isStopping = true
+    call?.hangUp()
+  }
 
   func handle(_ request: HTTPRequest, _ answer: @escaping Answer) {
     guard isOurs(request.host) else {
@@ -80,6 +85,7 @@ final class CallService {
     guard Self.has(request, type: "application/sdp") else {
       return answer(HTTPResponse(415, text: "an offer is application/sdp\n"))
     }
+    guard !isStopping else { return answer(HTTPResponse(503, text: "this program is about to end\n")) }
     guard call == nil else { return answer(HTTPResponse(409, text: "busy: there is a call\n")) }
     let offer = String(decoding: request.body, as: UTF8.self)
     do {

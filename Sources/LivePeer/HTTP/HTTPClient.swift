@@ -1,3 +1,4 @@
+package import CallCore
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
@@ -49,11 +50,12 @@ package final class HTTPClient: Sendable {
     channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
   }
 
-  /// Lets requests that are under way come to their end, for two seconds at most.
-  package func stop() {
+  /// Lets requests that are under way come to their end, as far as patience goes.
+  package func stop(patience: Interval = .seconds(2)) {
     let responses = responses.withLock { $0 }
-    let limit = group.next().scheduleTask(in: .seconds(2)) {
-      for response in responses { response.fail(ChannelError.connectTimeout(.seconds(2))) }
+    let patience = TimeAmount.nanoseconds(patience.nanoseconds)
+    let limit = group.next().scheduleTask(in: patience) {
+      for response in responses { response.fail(ChannelError.connectTimeout(patience)) }
     }
     for response in responses { _ = try? response.futureResult.wait() }
     limit.cancel()

@@ -3,7 +3,7 @@ package struct HTTPRequest: Sendable {
   package var method: String
   package var path: String
   package var contentType: String
-  /// The name the client knows this server by, without the port; empty when it said none.
+  /// The name the client knows this server by, without the port; empty when it said none, as HTTP/1.0 may.
   package var host = ""
   package var body: [UInt8]
 

@@ -73,6 +73,7 @@ private final class RequestHandler: ChannelInboundHandler {
   private var request: HTTPRequest?
   private var keepsAlive = true
   private var isTooLong = false
+  private var isWithoutHost = false
 
   init(_ handler: @escaping HTTPServer.Handler) { self.handler = handler }
 
@@ -83,7 +84,9 @@ private final class RequestHandler: ChannelInboundHandler {
       isTooLong = false
       let path = head.uri.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? "/"
       request = HTTPRequest(head.method.rawValue, path, contentType: head.headers.first(name: "Content-Type") ?? "")
-      request?.host = head.headers.first(name: "Host").flatMap { HostAndPort($0, defaultPort: 80)?.host } ?? ""
+      let hosts = head.headers["Host"].map { HostAndPort($0, defaultPort: 80)?.host }
+      isWithoutHost = hosts.isEmpty ? head.version != .http1_0 : hosts.count > 1 || hosts[0] == nil
+      request?.host = (hosts.first ?? nil) ?? ""
     case .body(let bytes):
       isTooLong = isTooLong || (request?.body.count ?? 0) + bytes.readableBytes > Self.longestBody
       if !isTooLong { request?.body += bytes.readableBytesView }
@@ -104,6 +107,8 @@ private final class RequestHandler: ChannelInboundHandler {
         handler.write(response, context: context, isHead: isHead, keepsAlive: keepsAlive)
       }
     }
+    // RFC 9112 section 3.2.
+    guard !isWithoutHost else { return answer(HTTPResponse(400, text: "a request names one host\n")) }
     guard !isTooLong else { return answer(HTTPResponse(413, text: "too large\n")) }
     handler(request, answer)
   }
