@@ -128,4 +128,24 @@ import Testing
     let port = try #require(candidate.split(separator: " ").dropFirst(5).first.flatMap { UInt16($0) })
     #expect(settings.ports.contains(port))
   }
+
+  @Test(arguments: ["1e308", "24000", "0", "-440", "9223372036854775807", "\"440\""])
+  func `a tone that nobody could hear is refused`(tone: String) {
+    let opening = #"{"id":1,"method":"open","params":{"audio":{"play":{"tone":"# + tone + "}}}}"
+    #expect(Session().errorName(opening) == "TypeError")
+  }
+
+  @Test(arguments: ["1e308", "-1", "9223372036854775807", "0.5"])
+  func `a section that there cannot be is refused`(index: String) {
+    let (session, other) = (Session(), Session())
+    for side in [session, other] { _ = side.ask(#"{"id":1,"method":"open"}"#) }
+    _ = other.ask(#"{"id":2,"method":"addTrack","params":{"kind":"audio"}}"#)
+    let offer = other.ask(#"{"id":3,"method":"createOffer"}"#)["result"] ?? .null
+    #expect(
+      session.ask(#"{"id":2,"method":"setRemoteDescription","params":"# + offer.description + "}")["error"] == nil)
+    let candidate =
+      #"{"id":3,"method":"addIceCandidate","params":{"candidate":"candidate:1 1 udp 1 192.0.2.9 9 typ host","sdpMLineIndex":"#
+    #expect(
+      session.errorName(candidate + index + "}}") == (index.contains(where: ".e".contains) ? nil : "OperationError"))
+  }
 }

@@ -23,7 +23,7 @@ package struct CallSettings {
   package var audio = AudioSettings()
   /// How long the call is to last once it is connected; nil for as long as the other side likes.
   package var duration: Interval?
-  /// How long it may take from the two descriptions to the connection.
+  /// How long it may take from the two descriptions to the connection, and from an offer over HTTP to its answer.
   package var setupTimeout = Interval.seconds(30)
   package var stats = StatsOutput.none
   /// A file for NSS key log lines, so that captures can be decrypted.
@@ -57,6 +57,12 @@ package struct CallSettings {
 package enum StatsOutput: Sendable { case none, lines, json }
 
 extension CallSettings.Play {
+  /// Nil for what is no tone of up to half the sample rate.
+  init?(tone frequency: Double) {
+    guard frequency > 0, frequency < 24_000 else { return nil }
+    self = .tone(frequency)
+  }
+
   func source() throws(FileError) -> AudioSource {
     switch self {
     case .silence: .silence
@@ -75,8 +81,8 @@ extension CallSettings.Play: LosslessStringConvertible {
     case "silence": self = .silence
     case "echo": self = .echo
     case _ where text.hasPrefix("tone:"):
-      guard let frequency = Double(text.dropFirst(5)), frequency > 0, frequency < 24_000 else { return nil }
-      self = .tone(frequency)
+      guard let frequency = Double(text.dropFirst(5)), let tone = Self(tone: frequency) else { return nil }
+      self = tone
     default: self = .file(text)
     }
   }

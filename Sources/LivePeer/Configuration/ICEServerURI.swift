@@ -24,7 +24,10 @@ package struct ICEServerURI: Hashable, Sendable {
     let parts = text[text.index(after: colon)...].split(
       separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     transport = try Self.transport(parts.count == 2 ? parts[1] : nil, kind: kind, uri: text)
-    (host, port) = try Self.hostAndPort(parts[0], uri: text)
+    guard let place = HostAndPort(String(parts[0]), defaultPort: 3_478), place.port > 0 else {
+      throw InvalidURI(uri: text, reason: "there must be a host, and the port must be 1 to 65535")
+    }
+    (host, port) = (place.host, UInt16(place.port))
   }
 
   private static func transport(
@@ -36,22 +39,6 @@ package struct ICEServerURI: Hashable, Sendable {
     case "transport=tcp"? where kind == .turn: return .tcp
     default: throw InvalidURI(uri: uri, reason: "only turn: may end in ?transport=udp or ?transport=tcp")
     }
-  }
-
-  private static func hostAndPort(_ text: Substring, uri: String) throws(InvalidURI) -> (String, UInt16) {
-    var host = text
-    var port: UInt16 = 3_478
-    let bracket = text.lastIndex(of: "]") ?? text.startIndex
-    if let colon = text[bracket...].lastIndex(of: ":") {
-      host = text[..<colon]
-      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else {
-        throw InvalidURI(uri: uri, reason: "the port must be 1 to 65535")
-      }
-      port = number
-    }
-    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { throw InvalidURI(uri: uri, reason: "the host is missing") }
-    return (String(host), port)
   }
 
   /// The same, when it must be one kind of server.

@@ -154,7 +154,7 @@ package final class PeerProgram {
       settings.relayOnly = known == .relay
     }
     let audio = request["audio"] ?? .object([])
-    settings.play = Self.play(audio["play"] ?? .null)
+    settings.play = try Self.play(audio["play"] ?? .null)
     let opened: LiveConnection
     do throws(FileError) {
       opened = try settings.makeConnection(on: loop)
@@ -185,13 +185,19 @@ package final class PeerProgram {
     return servers
   }
 
-  private static func play(_ play: JSON) -> CallSettings.Play {
-    switch (play["tone"], play["wav"]?.string) {
-    case (.integer(let frequency)?, _): .tone(Double(frequency))
-    case (.number(let frequency)?, _): .tone(frequency)
-    case (_, let path?): .file(path)
-    default: .silence
+  private static func play(_ play: JSON) throws(PeerError) -> CallSettings.Play {
+    if let path = play["wav"]?.string { return .file(path) }
+    guard let tone = play["tone"], tone != .null else { return .silence }
+    let frequency: Double? =
+      switch tone {
+      case .integer(let hertz): Double(hertz)
+      case .number(let hertz): hertz
+      default: nil
+      }
+    guard let known = frequency.flatMap({ CallSettings.Play(tone: $0) }) else {
+      throw PeerError(.typeError, "a tone has more than 0 Hz and less than 24000, not \(tone)")
     }
+    return known
   }
 
   private func close() {
