@@ -45,7 +45,8 @@ class Tally:
         return 1 if failed else 0
 
 
-def ask(tally, kind, row, transport, server, name):
+def ask(kind, row, transport, server):
+    """Returns what there is to note."""
     began = time.monotonic()
     try:
         with Client(server.address, transport, "alice", USERS["alice"], ADDRESS) as client:
@@ -53,10 +54,10 @@ def ask(tally, kind, row, transport, server, name):
     except (table.Different, Silence, AssertionError, OSError) as error:
         what = f"{error}" or type(error).__name__.lower()
         known = kind is Coturn and row.coturn == what
-        return tally.note("DIFFERS" if known else "FAIL", name, what)
+        return "DIFFERS" if known else "FAIL", what, None
     if kind is Coturn and row.coturn:
-        return tally.note("FAIL", name, f"coturn no longer differs: {row.coturn}")
-    tally.note("PASS", name, seconds=time.monotonic() - began)
+        return "FAIL", f"coturn no longer differs: {row.coturn}", None
+    return "PASS", "", time.monotonic() - began
 
 
 def run_table(tally, kind, why_not):
@@ -70,7 +71,8 @@ def run_table(tally, kind, why_not):
                 continue
             try:
                 with kind(next(_ports), row.options) as server:
-                    ask(tally, kind, row, transport, server, name)
+                    verdict, what, seconds = ask(kind, row, transport, server)
+                tally.note(verdict, name, what, seconds)
             except RuntimeError as error:
                 tally.note("FAIL", name, f"{error}")
 

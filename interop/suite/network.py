@@ -60,13 +60,14 @@ class Network:
     _numbers = itertools.count()
     _building = asyncio.Lock()
 
-    def __init__(self, ipv4=True, ipv6=False, flat=False):
-        """`flat` puts both hosts on one link, where multicast names reach."""
+    def __init__(self, ipv4=True, ipv6=False, flat=False, spare=False):
+        """`flat` puts both hosts on one link, where multicast names reach. With `spare` the left one has another
+        interface, which leads nowhere and comes first."""
         number = next(self._numbers)
         self.left = Host(f"left{number}", "198.18.1.2", "fd18:1::2")
         self.right = Host(f"right{number}", "198.18.2.2" if not flat else "198.18.1.3", "fd18:2::2")
         self.hub = Host(f"hub{number}", "198.18.1.1", "fd18:1::1")
-        self._ipv4, self._ipv6, self._flat = ipv4, ipv6, flat
+        self._ipv4, self._ipv6, self._flat, self._spare = ipv4, ipv6, flat, spare
 
     async def __aenter__(self):
         # The kernel lets one change interfaces at a time, and whoever sets a key of theirs meanwhile spins.
@@ -89,6 +90,9 @@ class Network:
             if not self._ipv6:
                 # For interfaces that are still to come; the loopback's own ::1 is in nobody's way.
                 self._sysctl(host, "net/ipv6/conf/default/disable_ipv6")
+        if self._spare:
+            self._ip(self.left, ["link add spare type veth peer name nobody", "link set nobody up", "link set spare up",
+                                 "addr add 198.18.9.2/24 dev spare"])  # fmt: skip
         ports = ("left", "right")
         hub = ["link set lo up"]
         if self._flat:

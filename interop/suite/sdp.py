@@ -35,6 +35,11 @@ def with_candidates(sdp, candidates):
     return session + "".join(media)
 
 
+def without_addresses(sdp):
+    """A description with those candidates only that have a name."""
+    return re.sub(r"(?m)^a=candidate:(?!.*\.local ).*\n", "", sdp)
+
+
 def ufrags(sdp):
     return sorted(set(values(sdp, "ice-ufrag")))
 

@@ -51,3 +51,4 @@ class Tool:
                     os.killpg(self.process.pid, signal.SIGKILL)
                 await self.process.wait()
         self._output.close()
+        return self.process.returncode

@@ -8,6 +8,7 @@ import re
 import time
 
 from .tool import Tool
+from .verdict import expect
 
 PORT = 3478
 USER, PASSWORD, SECRET = "alice", "open sesame", "s3cret"
@@ -67,3 +68,7 @@ class OurServer(TurnServer):
             "--realm=callsim.test", *self._options, ready="listening on",
         )  # fmt: skip
         return self
+
+    async def __aexit__(self, *_):
+        status = await self._stop()
+        expect(status == 0, "our TURN server to exit with 0", f"it exited with {status}: {self.said()[-300:]!r}")

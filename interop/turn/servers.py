@@ -21,6 +21,8 @@ class Server:
     """One process. `options` are pairs by the names of `callsim turn`."""
 
     name = ""
+    # Whose crash at its end is a failure of the row.
+    is_ours = False
 
     def __init__(self, port, options=(), credentials="long-term", alternate=None):
         self.address = (ADDRESS, port)
@@ -37,7 +39,7 @@ class Server:
         while self.ready not in self.said() or not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 said = self.said()
-                self.__exit__()
+                self._end()
                 raise RuntimeError(f"{self.name} did not start: {said[-400:]!r}")
             time.sleep(0.02)
         return self
@@ -52,16 +54,23 @@ class Server:
         return True
 
     def __exit__(self, *_):
+        said = self.said()
+        status = self._end()
+        if self.is_ours and status != 0:
+            raise RuntimeError(f"{self.name} ended with status {status}: {said[-400:]!r}")
+
+    def _end(self):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGTERM)
         try:
-            self.status = self._process.wait(5)
+            status = self._process.wait(5)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self.status = self._process.wait()
+            status = self._process.wait()
         self._log.close()
         self._folder.cleanup()
+        return status
 
     def said(self):
         return (Path(self._folder.name) / "log").read_text(errors="replace")
@@ -93,6 +102,7 @@ class Coturn(Server):
 
 class Callsim(Server):
     name = "callsim"
+    is_ours = True
     ready = "listening"
     program = ""
 

@@ -1,5 +1,9 @@
 """Candidates that are not an IPv4 address."""
 
+import asyncio
+
+from .. import sdp
+from ..call import Edits
 from ..case import case
 from ..verdict import Skipped, expect
 
@@ -16,9 +20,9 @@ async def ipv6(call):
         expect(pair and ":" in pair[-1]["local"]["address"], f"{peer} to send from an IPv6 address", f"it said {pair[-1:]}")
 
 
-@case("mDNS names", peers=("chromium",), network={"flat": True})
-async def mdns(call):
-    """The browser hides its address behind a .local name, as for a page without a permission; we resolve the name."""
+async def _resolve(call, hider):
+    """Candidates with names reach the other side, and no others: no check reaches the hider before its name was
+    resolved."""
     names = []
 
     def only_names(candidate):
@@ -27,11 +31,27 @@ async def mdns(call):
         names.append(candidate["candidate"])
         return candidate
 
-    # It is told no candidate of ours, so no check reaches it before we have resolved its name and sent one.
-    call.edits.candidate = only_names
-    await call.open(theirs_options=("--mdns",))
-    await call.connect(within=15)
-    if not names:
-        raise Skipped("this browser hides nothing")
+    call.edits = Edits(offer=sdp.without_addresses, answer=sdp.without_addresses, candidate=only_names)
+    await call.open(**{f"{hider.role}_options": ("--mdns",)})
+    # A name is announced twice, a second apart; whoever hears that need not ask.
+    await asyncio.sleep(1.5)
+    exchange = await call.connect(within=15)
+    told = [*names, *sdp.values(exchange.offer + exchange.answer, "candidate")]
+    if not any(".local " in candidate for candidate in told):
+        raise Skipped(f"{hider.kind.name} hides nothing")
     await call.listen(1.5)
     call.measure_first_heard()
+
+
+@case("mDNS names", peers=("chromium", "callsim"), network={"flat": True})
+async def mdns(call):
+    """They hide their address behind a .local name, as a browser does for a page without a permission; we resolve it."""
+    await _resolve(call, call.theirs)
+
+
+@case("mDNS names of ours", peers=("aiortc", "callsim"), network={"flat": True, "spare": True})
+async def mdns_of_ours(call):
+    """We hide our addresses on two interfaces behind names; on one of them they are, and resolve ours."""
+    await _resolve(call, call.ours)
+    names = [event.members["local"]["address"] for event in call.ours.trail if event.name == "selectedcandidatepairchange"]
+    expect(names and names[-1].endswith(".local"), "our own name in our selected pair", f"it has {names[-1:]}")
