@@ -63,6 +63,16 @@ import Testing
     #expect(try workspace.text("j.xml").contains("<skipped message="))
   }
 
+  @Test func `whoever may leave the network but not come back is told that it takes root`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
+    let launcher = ["unshare", "--user", "--map-root-user"]
+    let outcome = try Program.run(["run", "e.yaml"], in: workspace.path, launcher: launcher)
+    // Some machines let nobody but root have a user namespace.
+    if outcome.errors.contains("unshare: ") { return }
+    #expect(Self.isSkipped(outcome), "\(outcome.output)")
+    #expect(outcome.output.contains("it takes root"), "\(outcome.output)")
+  }
+
   @Test func `a program that cannot repeat itself is not asked to`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
     let outcome = try workspace.run("run", "e.yaml", "--check-determinism")

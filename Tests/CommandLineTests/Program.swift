@@ -31,14 +31,16 @@ struct Program {
 
   /// Runs it in a folder and waits for its end.
   ///
-  /// - Parameter interruptedAt: sends SIGINT once standard output has this text.
+  /// - Parameters:
+  ///   - launcher: a command that is to run it.
+  ///   - interruptedAt: sends SIGINT once standard output has this text.
   static func run(
     _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:],
-    interruptedAt text: String? = nil
+    launcher: [String] = [], interruptedAt text: String? = nil
   ) throws -> Outcome {
     let process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
+    process.executableURL = URL(filePath: launcher.isEmpty ? path : "/usr/bin/env")
+    process.arguments = launcher.isEmpty ? arguments : launcher + [path] + arguments
     process.currentDirectoryURL = URL(filePath: folder)
     var variables = ProcessInfo.processInfo.environment
     for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CALLSIM_REVISION", "COLUMNS"] { variables[name] = nil }

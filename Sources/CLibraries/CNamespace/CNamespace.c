@@ -45,7 +45,8 @@ static void leave(int home) {
 int callsim_namespace_create(void) {
   int home = open(own_space, O_RDONLY | O_CLOEXEC);
   if (home < 0) return fail();
-  if (unshare(CLONE_NEWNET) != 0) {
+  // Root of a user namespace alone may leave, but not come back: that is found out here, where one still is at home.
+  if (setns(home, CLONE_NEWNET) != 0 || unshare(CLONE_NEWNET) != 0) {
     int result = fail();
     close(home);
     return result;

@@ -59,7 +59,7 @@ final class ChildProgram {
     endDescriptor = end
     guard supervisor > 0 else {
       isStopped = true
-      let reason = ExternalError.text(ofCode: supervisor)
+      let reason = ExternalError.text(ofCode: supervisor) + (supervisor == -EPERM ? "; it takes root" : "")
       throw ExternalError(.unavailable, "'\(command.first ?? "")' cannot be started: \(reason)")
     }
     input.closeReadEnd()
