@@ -102,6 +102,26 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test func `what the timeline holds for later than the end is not done to peers that were shut down`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      limits: { virtual: 5s }
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 2s, do: alice.call, to: bob }
+        - { at: 3s, do: alice.hangup }
+        - { id: late, when: alice.call.state == ended, after: 4s, do: alice.call, to: bob }
+      expect:
+        - { never: alice.call.state == connected }
+      """)
+    #expect(result.verdict == .vacuous, "\(result.findings)")
+    #expect(result.findings.map(\.title) == ["timeline entry 'late'"])
+  }
+
   @Test func `equal seeds give equal traces`() throws {
     let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
     let (first, second) = (try run(text, seed: 3), try run(text, seed: 3))

@@ -17,6 +17,7 @@ final class Director {
   private var pending = 0
   private var counts: [String: Int] = [:]
   private var stopped: Set<String> = []
+  private var isOver = false
 
   /// - Parameter perform: carries out an entry's effect.
   init(
@@ -86,7 +87,11 @@ final class Director {
     }
   }
 
+  /// From now on nothing fires: the peers are being shut down.
+  func end() { isOver = true }
+
   private func fire(_ entry: TimelineEntry) {
+    guard !isOver else { return }
     counts[entry.id, default: 0] += 1
     trace.cause = trace.write(fired, subject, trace.value(entry.id))
     // A window that begins with an entry begins with what the entry did.

@@ -88,6 +88,7 @@ public struct SingleRun {
     settle(world, judge)
     judge.invariants.endOfPhaseTwo(at: simulator.now)
     let programFailure = world.programFailure
+    director.end()
     world.shutDownPeers()
     // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
     if scenario.isRealTime { world.pace.run(until: simulator.now + Self.farewell) }
