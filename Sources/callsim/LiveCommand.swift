@@ -78,15 +78,15 @@ struct LiveCommand: ParsableCommand {
       return nil
     case .call(let mode):
       let program = LiveProgram(
-        mode, settings, output: Self.output, log: { Output.error($0 + "\n") })
+        mode, settings, output: Self.output, log: { Output.error(TextStyle.printable($0) + "\n") })
       let end: CallEnd?
       do {
         end = try program.run()
       } catch {
-        throw UsageProblem(message: "\(error)")
+        throw UsageProblem(message: TextStyle.printable("\(error)"))
       }
       if let end {
-        Output.error("\(end)\n")
+        Output.error(TextStyle.printable("\(end)") + "\n")
         if json { Output.text("{\"end\":\"\(end.code.rawValue)\",\"wasUp\":\(end.wasUp)}\n") }
       }
       if let lost = program.lostOutput, Output.loss == nil { throw lost }

@@ -79,6 +79,13 @@ import Testing
     #expect(outcome.errors.contains("has a description of type 'answer', and 'offer' is wanted"), "\(outcome.errors)")
   }
 
+  @Test func `what the other side wrote does not move the cursor`() throws {
+    let workspace = try Workspace(["a.json": #"{"type":"\u001b[2J","sdp":"v=0"}"#])
+    let outcome = try workspace.run("live", "--answer", "--remote-description", "a.json")
+    #expect(outcome.status == 2, "\(outcome.errors)")
+    #expect(outcome.errors.contains("[2J") && !outcome.errors.contains("\u{1B}"), "\(outcome.errors)")
+  }
+
   @Test func `whoever calls where nobody listens is told so in words`() throws {
     let outcome = try Program.run(["live", "--call", "http://127.0.0.1:9/", "--loopback"])
     #expect(outcome.status == 1)

@@ -5,29 +5,28 @@ import Testing
 
 /// RFC 8656 row by row, over UDP and over TCP: the rows that `interop/turn-servers.py` asks of a server on real sockets.
 @Suite struct ErrorTableTests {
-  typealias Bench = ServerTests.Bench
 
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let code: UInt16?
     var configure: @Sendable (inout TURNServer.Configuration) -> Void = { _ in }
-    let ask: @Sendable (Bench) throws -> UInt16?
+    let ask: @Sendable (ServerBench) throws -> UInt16?
 
     var testDescription: String { name }
   }
 
-  static let peer = ServerTests.peer
+  static let peer = ServerBench.peer
   private static let other = Endpoint("192.0.2.10:7000")!
   private static let foreign = Endpoint("[2001:db8:5::9]:7000")!
 
-  private static func bind(_ bench: Bench, _ number: UInt16, _ peer: Endpoint) throws -> UInt16? {
+  private static func bind(_ bench: ServerBench, _ number: UInt16, _ peer: Endpoint) throws -> UInt16? {
     try bench.code(.channelBind) {
       $0.append(.channelNumber, number)
       $0.append(.xorPeerAddress, peer)
     }
   }
 
-  private static func permit(_ bench: Bench, _ peer: Endpoint) throws -> UInt16? {
+  private static func permit(_ bench: ServerBench, _ peer: Endpoint) throws -> UInt16? {
     try bench.code(.createPermission) { $0.append(.xorPeerAddress, peer) }
   }
 
@@ -79,11 +78,11 @@ import Testing
     },
     Row(name: "more allocations than a user may have", code: 486, configure: { $0.userQuota = 1 }) { bench in
       try bench.allocate()
-      return try bench.allocate(from: ServerTests.other)[.errorCode]?.code
+      return try bench.allocate(from: ServerBench.other)[.errorCode]?.code
     },
     Row(name: "no port left", code: 508, configure: { $0.relayPorts = 50_000...50_000 }) { bench in
       try bench.allocate()
-      return try bench.allocate(from: ServerTests.other)[.errorCode]?.code
+      return try bench.allocate(from: ServerBench.other)[.errorCode]?.code
     },
     Row(name: "ChannelBind of a bound number to another peer", code: 400) { bench in
       try bench.allocate()
@@ -105,7 +104,7 @@ import Testing
   ]
 
   /// Lets time pass and keeps the allocation, and nothing else, alive.
-  private static func keep(_ bench: Bench, for interval: Interval) throws {
+  private static func keep(_ bench: ServerBench, for interval: Interval) throws {
     let end = bench.now + interval
     while bench.now < end {
       bench.now = min(end, bench.now + .seconds(300))
@@ -117,7 +116,7 @@ import Testing
 
   @Test(arguments: rows, [Path.Transport.udp, .tcp])
   func `a server answers as the RFC says`(row: Row, transport: Path.Transport) throws {
-    let bench = Bench(row.configure)
+    let bench = ServerBench(row.configure)
     bench.transport = transport
     #expect(try row.ask(bench) == row.code)
     #expect(bench.sent.allSatisfy { $0.path.transport == transport })
@@ -125,7 +124,7 @@ import Testing
 
   @Test(arguments: [Path.Transport.udp, .tcp])
   func `a permission holds for 300 s and no longer`(transport: Path.Transport) throws {
-    let bench = Bench()
+    let bench = ServerBench()
     bench.transport = transport
     try bench.allocate()
     #expect(try Self.permit(bench, Self.peer) == nil)
@@ -142,7 +141,7 @@ import Testing
 
   @Test(arguments: [Path.Transport.udp, .tcp])
   func `a channel holds for 600 s and no longer`(transport: Path.Transport) throws {
-    let bench = Bench()
+    let bench = ServerBench()
     bench.transport = transport
     try bench.allocate()
     #expect(try Self.bind(bench, 0x4000, Self.peer) == nil)
