@@ -5,7 +5,6 @@ import Testing
 
 /// RFC 8656 row by row, over UDP and over TCP: the rows that `interop/turn-servers.py` asks of a server on real sockets.
 @Suite struct ErrorTableTests {
-
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let code: UInt16?
