@@ -98,7 +98,7 @@ package final class LiveProgram {
     self.exchange = exchange
     let call = try makeCall()
     call.onEnd = { [unowned self] in finish($0) }
-    call.onLocalDescription = { [unowned self] description in
+    call.onLocalDescription = { [unowned self, unowned call] description in
       do throws(FileError) {
         try exchange.send(description)
         if isOfferer { awaitAnswer(remote) }
