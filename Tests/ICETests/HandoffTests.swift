@@ -103,6 +103,19 @@ import Testing
     #expect(inside.canSend && outside.canSend)
   }
 
+  // The network records an agent that asks for the same instant again and again.
+  @Test func `a path that comes when the others were withdrawn gets all of its own time`() throws {
+    let (network, wifi, _) = try TestNetwork.connected(alsoCellular: false)
+    network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(16))
+    network.isBlocked = { _, _ in true }
+    try network.addHost(network.alice, "198.18.0.1:5001")
+    network.run(until: at(40))
+    let failed = try #require(network.alice.entered(.failed))
+    #expect(failed >= at(16 + 15) && failed < at(16 + 16))
+  }
+
   @Test func `a long suspension with all timers due at once neither traps nor loops`() throws {
     let network = try TestNetwork.connected().network
     let before = network.alice.checkTimes.count

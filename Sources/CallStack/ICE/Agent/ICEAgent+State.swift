@@ -9,7 +9,8 @@ extension ICEAgent {
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
     guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
     let works = live.contains(where: \.isWritable)
-    if works { forgetWithdrawal() }
+    // Paths that came since have timers of their own.
+    if works || withdrawalDeadline.map({ $0 <= now }) ?? false { forgetWithdrawal() }
     guard hasConnected else { return setState(.checking) }
     if works {
       setState(isComplete ? .completed : .connected)
