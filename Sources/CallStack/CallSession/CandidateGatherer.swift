@@ -51,6 +51,9 @@ struct CandidateGatherer: ~Copyable {
 
     static let moves = 3
 
+    /// Whether nothing more comes of it now. What an ICE restart finds allocated may turn out to be forgotten.
+    var isSettled: Bool { isDone && !client.isRefreshing }
+
     init(client: consuming TURNClient, base: Endpoint, server: ICEServer, localPreference: UInt16) {
       self.client = client
       self.base = base
@@ -422,7 +425,7 @@ struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func finishIfDone() {
-    guard !isFinished, reflexives.allSatisfy(\.isDone), relays.allSatisfy(\.isDone) else { return }
+    guard !isFinished, reflexives.allSatisfy(\.isDone), relays.allSatisfy(\.isSettled) else { return }
     isFinished = true
     events.append(.finished)
   }

@@ -120,6 +120,9 @@ public struct TURNClient: SansIO, ~Copyable {
     advance(to: now)
   }
 
+  /// Whether the server has yet to say that it still knows the allocation.
+  public var isRefreshing: Bool { state == .allocated && refreshAt == nil }
+
   /// Whether messages are under way on ``path``, or may be: a connection there is needed.
   public var isActive: Bool {
     switch state {
