@@ -103,16 +103,11 @@ struct TURNCommand: ParsableCommand {
     ]
   }
 
-  /// Without those at the ends that clients come to. What is amidst the server passes over.
-  private func relayPorts(at relays: [IPAddress]) throws -> ClosedRange<UInt16> {
+  private func checkPorts(relays: [IPAddress]) throws {
     let served = Set(endpoints.filter { relays.contains($0.address) }.map(\.port))
-    guard let first = ports.first(where: { !served.contains($0) }),
-      let last = ports.last(where: { !served.contains($0) })
-    else {
-      throw UsageProblem(
-        message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
-    }
-    return first...last
+    guard ports.allSatisfy(served.contains) else { return }
+    throw UsageProblem(
+      message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
   }
 
   private func checkAddresses(relays: [IPAddress]) throws {
@@ -168,13 +163,14 @@ struct TURNCommand: ParsableCommand {
     let relays = relayIp.isEmpty ? listen.map(\.address) : relayIp
     try checkUsers()
     try checkAddresses(relays: relays)
+    try checkPorts(relays: relays)
     var configuration = TURNServer.Configuration(
       realm: realm,
       credentials: TURNCredentialStore(users: user, sharedSecret: secret, wallClock: SocketLoop().wallClock()),
       relays: relays.map { relay in
         TURNServer.Relay(relay, advertised: externalIp.first { $0.isIPv6 == relay.isIPv6 })
       })
-    configuration.relayPorts = try relayPorts(at: relays)
+    configuration.relayPorts = ports
     configuration.nonceLifetime = .seconds(Int64(nonceLifetime))
     configuration.permissionLifetime = .seconds(Int64(permissionLifetime))
     configuration.channelLifetime = .seconds(Int64(channelLifetime))

@@ -76,11 +76,7 @@ extension SignalingState {
   /// Whether a local description of the kind may be set (webrtc-pc section 4.4.1.5). A rollback, which not every stack
   /// has, is left to the program.
   func allowsLocal(_ kind: SessionDescriptionText.Kind) -> Bool {
-    switch kind {
-    case .offer: self == .stable || self == .haveLocalOffer
-    case .answer, .pranswer: self == .haveRemoteOffer || self == .haveLocalPranswer
-    case .rollback: false
-    }
+    DescriptionType(rawValue: kind.rawValue).flatMap { next(.local, $0) } != nil
   }
 }
 

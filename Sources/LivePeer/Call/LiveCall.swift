@@ -74,17 +74,17 @@ package final class LiveCall {
       return finish(.codecMismatch)
     }
     isGathering = true
-    setupTimer.deadline = loop.now + settings.setupTimeout
+    limitSetup()
   }
 
   /// From now on the answer, and the connection, may take as long as ``CallSettings/setupTimeout``.
-  func expectAnswer() { setupTimer.deadline = loop.now + settings.setupTimeout }
+  func limitSetup() { setupTimer.deadline = loop.now + settings.setupTimeout }
 
   package func accept(answer: String) throws(SessionError) {
     let answer = SessionDescriptionText(.answer, sdp: answer)
     try connection.setRemoteDescription(answer)
     guard !answer.rejectsEverything else { return finish(.codecMismatch) }
-    setupTimer.deadline = loop.now + settings.setupTimeout
+    limitSetup()
   }
 
   private func gatheringIsComplete() {

@@ -149,9 +149,13 @@ package final class LiveProgram {
   }
 
   private func finish(_ end: CallEnd) {
+    note(end)
+    loop.stop()
+  }
+
+  private func note(_ end: CallEnd) {
     self.end = end
     if let lost = call?.lostFile { lose(lost) }
-    loop.stop()
   }
 
   // MARK: HTTP
@@ -161,9 +165,8 @@ package final class LiveProgram {
       loop: loop, host: host, log: log, makeCall: { [unowned self] () throws(FileError) in try makeCall() },
       onEnd: { [unowned self] end in
         // What never became a call, such as a description that nobody could use, is only its sender's business.
-        guard end.wasUp || !end.isRefusal else { return }
-        self.end = end
-        if let lost = call?.lostFile { lose(lost) }
+        guard !end.isRefusal else { return }
+        note(end)
         guard once else { return }
         self.service?.stop()
         loop.stop()
@@ -222,7 +225,7 @@ package final class LiveProgram {
     nonisolated(unsafe) let program = self
     let inbox = SendableLoop(loop)
     isPosting = true
-    call?.expectAnswer()
+    call?.limitSetup()
     client.send(request, to: place.host, port: place.port) { result in
       inbox.enqueue { program.answered(result, at: place, client) }
     }

@@ -132,8 +132,8 @@ final class CallService {
 
   private func resource(_ request: HTTPRequest, _ answer: @escaping Answer) {
     guard let call, request.path == "/call/\(number)" else {
-      let known = Int(request.path.dropFirst("/call/".count)).map { (1...max(1, number)).contains($0) && number > 0 }
-      return answer(HTTPResponse(404, text: known == true ? "that call is over\n" : "there was no such call\n"))
+      let wasThere = Int(request.path.dropFirst("/call/".count)).map { $0 >= 1 && $0 <= number } ?? false
+      return answer(HTTPResponse(404, text: wasThere ? "that call is over\n" : "there was no such call\n"))
     }
     switch request.method {
     case "GET": answer(HTTPResponse(200, text: status(of: call).description, type: "application/json"))

@@ -12,6 +12,13 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
 
   package var counters: TURNServer.Counters { machine.counters }
 
+  @discardableResult
+  package override func listen(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
+    let local = try super.listen(on: endpoint)
+    machine.withhold(local)
+    return local
+  }
+
   /// Says at the start that relays cannot be opened at an address, not to every client.
   package func checkRelays(at address: IPAddress) throws(SystemError) { close(try open(Endpoint(address, port: 0))) }
 
@@ -25,8 +32,6 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
       } catch {
         machine.relayUnavailable(relay, at: loop.now)
       }
-    // It was never opened, and another socket of ours may be what has its port.
-    case .closeRelay(_, _, .unavailable): break
     case .closeRelay(let relay, _, _): close(relay)
     }
   }

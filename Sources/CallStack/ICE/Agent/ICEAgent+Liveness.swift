@@ -9,6 +9,8 @@ extension ICEAgent {
       expireConsent(g)
       removeDead(g)
     }
+    // Paths that came since have timers of their own.
+    if let deadline = withdrawalDeadline, deadline <= now { forgetWithdrawal() }
     let oldest = now - settings.responseTimeout
     let kept = transactions.firstIndex { $0.sentAt > oldest } ?? transactions.count
     if kept > 0 { transactions.removeFirst(kept) }

@@ -9,8 +9,7 @@ extension ICEAgent {
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
     guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
     let works = live.contains(where: \.isWritable)
-    // Paths that came since have timers of their own.
-    if works || withdrawalDeadline.map({ $0 <= now }) ?? false { forgetWithdrawal() }
+    if works { forgetWithdrawal() }
     guard hasConnected else { return setState(.checking) }
     if works {
       setState(isComplete ? .completed : .connected)

@@ -14,13 +14,13 @@ public enum DescriptionType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Who set a description.
-enum DescriptionSource {
+package enum DescriptionSource {
   case local, remote
 }
 
 extension SignalingState {
   /// The state after setting a description here, or nil when that is not allowed (RFC 9429 §3.2, figure 2).
-  func next(_ source: DescriptionSource, _ type: DescriptionType) -> SignalingState? {
+  package func next(_ source: DescriptionSource, _ type: DescriptionType) -> SignalingState? {
     switch (source, type, self) {
     case (.local, .offer, .stable), (.local, .offer, .haveLocalOffer): .haveLocalOffer
     case (.remote, .offer, .stable), (.remote, .offer, .haveRemoteOffer): .haveRemoteOffer

@@ -4,6 +4,7 @@ internal import CallCore
 struct RelayPorts {
   private let range: ClosedRange<UInt16>
   private var taken: Set<Endpoint> = []
+  private var withheld: Set<Endpoint> = []
   private var reservations: [(token: [UInt8], endpoint: Endpoint, expiresAt: Instant)] = []
 
   init(_ range: ClosedRange<UInt16>) { self.range = range }
@@ -17,16 +18,21 @@ struct RelayPorts {
     for step in 0..<count {
       let port = range.lowerBound + UInt16((start + step) % count)
       let endpoint = Endpoint(address, port: port)
-      if taken.contains(endpoint) { continue }
+      guard isFree(endpoint) else { continue }
       if parity != .any, port % 2 == 1 { continue }
       if parity == .evenWithNextFree {
-        guard range.contains(port | 1), !taken.contains(Endpoint(address, port: port | 1)) else { continue }
+        guard range.contains(port | 1), isFree(Endpoint(address, port: port | 1)) else { continue }
       }
       taken.insert(endpoint)
       return endpoint
     }
     return nil
   }
+
+  private func isFree(_ endpoint: Endpoint) -> Bool { !taken.contains(endpoint) && !withheld.contains(endpoint) }
+
+  /// Never gives `endpoint` to a relay.
+  mutating func withhold(_ endpoint: Endpoint) { withheld.insert(endpoint) }
 
   /// Keeps the port after an even one for whoever shows the token.
   mutating func reserveNext(after even: Endpoint, until expiry: Instant, random: inout RandomStream) -> [UInt8] {
@@ -51,6 +57,7 @@ struct RelayPorts {
     reservations.removeAll { now >= $0.expiresAt }
   }
 
+  /// Frees all that is not withheld.
   mutating func removeAll() {
     taken.removeAll()
     reservations.removeAll()
