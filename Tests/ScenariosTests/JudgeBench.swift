@@ -35,6 +35,8 @@ final class JudgeBench {
     self.init([kind], change)
   }
 
+  deinit { watch.close() }
+
   func at(_ milliseconds: Int64) { trace.now = Instant.zero + .milliseconds(milliseconds) }
 
   /// Moves a peer's call state.

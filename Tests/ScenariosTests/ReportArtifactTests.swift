@@ -128,6 +128,7 @@ import VirtualPeer
     trace.write(ice, subject, trace.value("failed"))
     let kinds = text.value.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(3).first }
     #expect(kinds == ["ice.state", "ice-gathering.state"])
+    trace.removeObservers()
   }
 }
 

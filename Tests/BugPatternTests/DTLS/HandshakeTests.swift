@@ -19,7 +19,7 @@ import Testing
       let call = DTLSPair()
       var hellos: [Int] = []
       // The client's hello is as long as with a post-quantum key share: it leaves in two fragments.
-      call.fate = { _, datagram in
+      call.fate = { [unowned call] _, datagram in
         guard datagram.from == .client else { return .deliver }
         if let fragments = Self.fragments(of: datagram.bytes) {
           hellos = fragments.map(\.count)
