@@ -43,6 +43,12 @@ import Testing
     #expect((5.0...7.8).contains(disconnected))
     #expect((15.0...17.8).contains(failed))
     #expect(pair.hotWakes == 0)
+    let remote = pair.b.interface.socket
+    let expired = pair.a.events.contains { if case .consentExpired(remote) = $0 { true } else { false } }
+    let failures = pair.a.events.compactMap { event -> String? in
+      if case .checkFailed(_, remote, let reason) = event { "\(reason)" } else { nil }
+    }
+    #expect(expired && failures.contains("consent-expired"))
   }
 
   @Test(arguments: 0..<7) func `no session is hot, whatever is lost and whenever it closes`(seed: UInt64) throws {

@@ -1,9 +1,10 @@
 import CallCore
-import CallSession
 import Codecs
 import DTLS
 import StackWorlds
 import Testing
+
+@testable import CallSession
 
 @Suite struct MediaTests {
   @Test func `a tone through real Opus is heard at the other side, and not while muted`() throws {
@@ -18,6 +19,45 @@ import Testing
     pair.run(for: .milliseconds(500))
     #expect(pair.b.loudest < AudioLevel(60))
     #expect(pair.b.mediaReceived - before >= 24)
+  }
+
+  @Test(arguments: [0, 499, 4_294_967_295]) func `an absurd bitrate that the far side asks for ends nothing`(
+    bitrate: Int
+  ) throws {
+    let pair = SessionPair { $0.media = .real }
+    var offer = try pair.a.session.createOffer()
+    try pair.a.session.setLocalDescription(offer, at: pair.now)
+    offer.sdp.replace("useinbandfec=1", with: "useinbandfec=1;maxaveragebitrate=\(bitrate)")
+    try pair.answer(offer, of: pair.a, by: pair.b)
+    try pair.exchangeCandidates()
+    pair.run(for: .seconds(1))
+    #expect(pair.b.mediaSent > 40 && pair.a.loudest > .silence)
+  }
+
+  @Test func `what a renegotiation asks of the encoder holds from then on`() throws {
+    let pair = SessionPair { $0.media = .real }
+    try pair.negotiate()
+    pair.run(for: .seconds(3))
+    let size = { (from: Instant) in
+      let packets = pair.sent.filter { !$0.fromA && $0.isMedia && $0.time >= from }
+      return packets.map(\.bytes.count).reduce(0, +) / max(1, packets.count)
+    }
+    let before = size(.zero + .seconds(1))
+    var offer = try pair.a.session.createOffer()
+    try pair.a.session.setLocalDescription(offer, at: pair.now)
+    offer.sdp.replace("useinbandfec=1", with: "useinbandfec=1;maxaveragebitrate=6000")
+    try pair.answer(offer, of: pair.a, by: pair.b)
+    pair.run(for: .seconds(3))
+    #expect(size(pair.now - .seconds(2)) < before * 2 / 3)
+  }
+
+  @Test func `media ends with an association that failed`() throws {
+    let pair = try connected()
+    pair.a.session.handle(DTLSTransport.Event.stateChanged(.failed))
+    let (sent, received) = (pair.a.mediaSent, pair.a.mediaReceived)
+    pair.run(for: .seconds(1))
+    #expect(pair.a.mediaSent == sent && pair.a.mediaReceived == received)
+    #expect(pair.a.discarded == ["media-before-keys"])
   }
 
   @Test func `with discontinuous transmission silence costs a packet in 400 ms`() throws {

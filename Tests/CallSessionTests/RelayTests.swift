@@ -44,6 +44,21 @@ import Testing
     #expect(!offer.sdp.contains("192.0.2."))
   }
 
+  @Test func `one address can be a STUN and a TURN server`() throws {
+    let pair = SessionPair { configuration in
+      configuration.iceServers = [ICEServer(kind: .stun, endpoint: SessionPair.turnServer), SessionPair.turn]
+    }
+    pair.startServer()
+    pair.translates = true
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    for side in [pair.a, pair.b] {
+      #expect(side.session.iceGatheringState == .complete)
+      let problems = side.events.contains { if case .iceServerError = $0 { true } else { false } }
+      #expect(!problems)
+    }
+  }
+
   @Test func `relays over TCP carry a call, rank below relays over UDP and are called tcp`() throws {
     let pair = relayedPair(over: .tcp)
     try connect(pair)

@@ -41,6 +41,56 @@ import Testing
     #expect(Set([before, abandoned, next].compactMap { ufrag($0.sdp) }).count == 3)
   }
 
+  @Test func `a restart that was never offered does not spoil the answer to the peer's offer`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    let before = ufrag(try pair.a.session.createOffer().sdp)
+    pair.a.session.restartICE()
+    _ = try pair.a.session.createOffer()
+    try pair.negotiate(from: pair.b, to: pair.a)
+    #expect(ufrag(pair.a.session.localDescription?.sdp ?? "") == before)
+    let next = ufrag(try pair.a.session.createOffer().sdp)
+    #expect(next != before && next != nil)
+    pair.run(for: .seconds(1))
+    #expect(pair.a.session.connectionState == .connected)
+  }
+
+  @Test func `a restart wished for outlives the peer's, offered and taken back`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    let before = ufrag(try pair.a.session.createOffer().sdp)
+    pair.b.session.restartICE()
+    let offer = try pair.b.session.createOffer()
+    try pair.b.session.setLocalDescription(offer, at: pair.now)
+    pair.a.session.restartICE()
+    try pair.a.session.setRemoteDescription(offer, at: pair.now)
+    try pair.a.session.setRemoteDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
+    try pair.b.session.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""), at: pair.now)
+    #expect(ufrag(try pair.a.session.createOffer().sdp) != before)
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    #expect(pair.a.session.connectionState == .connected && pair.b.session.connectionState == .connected)
+  }
+
+  @Test func `the pair that carries media through a restart is in the statistics`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    pair.a.session.restartICE()
+    try pair.a.session.setLocalDescription(try pair.a.session.createOffer(), at: pair.now)
+    pair.run(for: .seconds(1))
+    let statistics = pair.a.session.statistics(at: pair.now)
+    let transport = try #require(statistics.entries.first { $0.type == "transport" })
+    let selected = try #require(statistics.entries.first { .text($0.id) == transport["selectedCandidatePairId"] })
+    #expect(selected["packetsSent"] != .integer(0) && selected["state"] == .text("succeeded"))
+    for member in ["localCandidateId", "remoteCandidateId"] {
+      #expect(statistics.entries.contains { .text($0.id) == selected[member] })
+    }
+    #expect(Set(statistics.entries.map(\.id)).count == statistics.entries.count)
+  }
+
   @Test func `restarts from both sides at once end with one of them`() throws {
     let pair = SessionPair()
     try pair.negotiate()

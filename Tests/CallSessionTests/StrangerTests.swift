@@ -69,6 +69,25 @@ import Testing
     expectUndisturbed(pair)
   }
 
+  @Test func `a peer that sends from ever other addresses does not fill the memory`() throws {
+    let pair = try connected()
+    let media = pair.sent.count
+    pair.drops = { !$0.fromA && $0.isMedia }
+    pair.run(for: .seconds(1))
+    pair.drops = { _ in false }
+    let received = pair.a.mediaReceived
+    var sources: [Endpoint] = []
+    for datagram in pair.sent[media...] where !datagram.fromA && datagram.isMedia {
+      sources.append(Endpoint(Self.stranger.address, port: 10_000 + UInt16(sources.count)))
+      inject(datagram.bytes, from: sources[sources.count - 1], to: pair.a, pair)
+    }
+    #expect(pair.a.mediaReceived - received >= 45)
+    let counted = sources.map {
+      pair.a.session.traffic.counters(local: pair.a.interface.socket, remote: $0).packetsReceived
+    }
+    #expect(counted.allSatisfy { $0 == 0 })
+  }
+
   @Test func `recorded packets are played once`() throws {
     let pair = try connected()
     let recorded = pair.sent.filter { $0.fromA && $0.isMedia }.map(\.bytes)

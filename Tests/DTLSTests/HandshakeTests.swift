@@ -127,6 +127,20 @@ struct HandshakeTests {
     #expect(dropped == 3)
   }
 
+  @Test func `strangers cannot take the place of an early ClientHello`() throws {
+    let call = DTLSPair()
+    let elsewhere = Path(local: DTLSPair.serverEndpoint, remote: try #require(Endpoint("203.0.113.66:4000")))
+    let hello = Records.clientHello
+    for _ in 0..<DTLSTransport.earlyLimit { call.server.receive(hello.span.bytes, on: elsewhere, at: call.now) }
+    call.server.admit(DTLSPair.clientPath.local)
+    try call.startClient()
+    call.run(until: .zero + .milliseconds(500))
+    try call.startServer()
+    call.run(until: .zero + .milliseconds(900))
+    let connected = call.bothConnected
+    #expect(connected)
+  }
+
   @Test func `close says goodbye and closes the other end`() throws {
     let call = DTLSPair()
     try call.start()

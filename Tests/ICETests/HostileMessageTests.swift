@@ -269,4 +269,25 @@ import Testing
     network.run(for: .seconds(5))
     #expect(network.alice.state == .completed && network.bob.state == .completed)
   }
+
+  @Test func `a peer that sees ever other addresses gives no more candidates than are kept`() throws {
+    var settings = ICESettings()
+    settings.pairLimit = 2
+    let network = TestNetwork(settings: settings)
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    var port: UInt16 = 10_000
+    let password = network.bob.agent.localCredentials.password
+    network.tap = { [a, stranger] bytes, _, to in
+      guard to == a, let message = parse(bytes), message.messageClass == .successResponse else { return bytes }
+      port += 1
+      return STUNForger.success(
+        message.transactionID, mapped: Endpoint(stranger.address, port: port), password: password)
+    }
+    try network.signalAll()
+    network.run(until: at(60))
+    let count = network.alice.agent.localCandidates.count
+    #expect(port > 10_010 && count <= 8)
+    #expect(network.alice.state == .completed)
+  }
 }

@@ -42,6 +42,27 @@ import Testing
     #expect(!network.alice.states.contains(.disconnected) && !network.bob.states.contains(.disconnected))
   }
 
+  @Test func `a restart while checking goes on checking, and ends when nothing comes of it`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    network.isBlocked = { _, _ in true }
+    try network.signalAll()
+    network.run(until: at(1))
+    #expect(network.alice.states == [.checking])
+    try network.alice.agent.restart(at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(2))
+    #expect(network.alice.states == [.checking])
+    try network.alice.agent.addLocalCandidate(
+      .host(endpoint("192.0.2.1:5000"), localPreference: .max), at: network.now)
+    network.alice.agent.endOfLocalCandidates(at: network.now)
+    network.alice.agent.endOfRemoteCandidates(at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(40))
+    #expect(network.alice.states == [.checking, .failed])
+  }
+
   @Test func `slow signalling does not starve the old pair`() throws {
     let network = try connected()
     let candidate = try host(network.alice)

@@ -36,7 +36,8 @@ private let minimal = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
     .credentialsUnchanged, .credentialsChanged, .nothingToNegotiate, .noCommonCodec, .duplicateMid("0"),
     .mLineMismatch(mLineIndex: 1), .invalidBundleGroup(mid: "0"), .notBundled(mLineIndex: 1), .payloadTypeConflict(96),
     .extensionConflict(id: 3), .missingICECredentials(mLineIndex: 0), .missingFingerprint(mLineIndex: 0),
-    .missingRTCPMux(mLineIndex: 0), .invalidSetup(.holdconn), .setupChanged, .noRemoteDescription, .unknownSection,
+    .unusableFingerprint(mLineIndex: 0), .missingRTCPMux(mLineIndex: 0), .invalidSetup(.holdconn), .setupChanged,
+    .noRemoteDescription, .unknownSection,
     .unknownUsernameFragment,
   ])
   func `no refusal is a name of the code`(_ error: JSEPError) { #expect(isSentence("\(error)"), "\(error)") }

@@ -243,7 +243,7 @@ struct NegotiationTests {
       t=0 0
       a=ice-ufrag:abcd
       a=ice-pwd:0123456789012345678901
-      a=fingerprint:sha-256 01:02
+      a=fingerprint:sha-256 \(Array(repeating: "01", count: 32).joined(separator: ":"))
       a=sendonly
       m=audio 49170 UDP/TLS/RTP/SAVPF 97 0
       a=rtpmap:97 opus/48000/2

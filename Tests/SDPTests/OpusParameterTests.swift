@@ -36,6 +36,13 @@ struct OpusParameterTests {
     #expect(section.attributes.packetTime == 40 && section.attributes.maximumPacketTime == 40)
   }
 
+  @Test(arguments: [(0, 6_000), (499, 6_000), (12_000, 12_000), (4_294_967_295, 510_000)] as [(UInt32, UInt32)])
+  func `a bitrate that cannot be asked for counts as the nearest`(asked: UInt32, taken: UInt32) throws {
+    let (codec, _) = try codec(
+      "m=audio 9 RTP/AVP 101\na=rtpmap:101 opus/48000/2\na=fmtp:101 maxaveragebitrate=\(asked)")
+    #expect(OpusParameters(codec.parameters).maximumAverageBitrate == taken)
+  }
+
   @Test func `example 3 - stereo is wanted and will be sent`() throws {
     let (codec, _) = try codec(
       "m=audio 54312 RTP/AVP 101\na=rtpmap:101 opus/48000/2\na=fmtp:101 stereo=1; sprop-stereo=1")

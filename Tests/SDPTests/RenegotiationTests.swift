@@ -58,7 +58,7 @@ struct RenegotiationTests {
 
   @Test func `a new certificate may bring a new role`() throws {
     var call = try Call()
-    call.b.parameters.fingerprints = [Fingerprint(algorithm: "sha-256", digest: [1, 2, 3])]
+    call.b.parameters.fingerprints = [Fingerprint(algorithm: "sha-256", digest: Array(1...32))]
     try call.b.session.setRemoteDescription(.offer, try call.a.offer())
     let answer = try call.b.answer().replacing("a=setup:active", with: "a=setup:passive")
     try call.a.session.setRemoteDescription(.answer, answer)
@@ -194,6 +194,35 @@ struct RenegotiationTests {
     #expect(throws: JSEPError.missingFingerprint(mLineIndex: 0)) {
       try side.session.setRemoteDescription(.offer, bare)
     }
+  }
+
+  @Test(arguments: ["sha-256 AA:BB", "sha-999 AA:BB", "md5 AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA"])
+  func `a fingerprint that nothing can be compared with is as good as none`(value: String) throws {
+    var side = Side("B")
+    var offer = try Recorded.gstreamerOffer.parsed
+    for index in offer.media.indices {
+      offer.media[index].attributes.removeAll("fingerprint")
+      offer.media[index].attributes.append("fingerprint", value)
+    }
+    #expect(throws: JSEPError.unusableFingerprint(mLineIndex: 0)) {
+      try side.session.setRemoteDescription(.offer, offer)
+    }
+    #expect(side.session.signalingState == .stable)
+  }
+
+  @Test func `candidates that are told again and again are kept once, and not without end`() throws {
+    var call = try Call()
+    let count = { (side: borrowing Side) in
+      side.session.remoteDescription?.media[0].attributes.values("candidate").count ?? 0
+    }
+    let before = count(call.b)
+    for number in 0..<3_000 as Range<Int> {
+      for _ in 0..<2 {
+        try call.b.session.addRemoteCandidate("candidate:1 1 udp 1 192.0.2.1 \(number + 1) typ host", mid: "0")
+      }
+      if number == 4 { #expect(count(call.b) == before + 5) }
+    }
+    #expect(count(call.b) < 1_000)
   }
 
   // MARK: Payload types

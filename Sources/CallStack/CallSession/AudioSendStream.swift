@@ -39,40 +39,53 @@ final class AudioSendStream {
   private static func makeEncoder(
     _ settings: AudioSettings, _ media: MediaFidelity, _ codec: NegotiatedCodec
   ) -> AudioEncoder {
-    let wishes = OpusParameters(codec.parameters)
-    let duration = PacketDuration(milliseconds: Int(settings.ptime.milliseconds)) ?? .ms20
-    let usesFEC = settings.inBandFEC && wishes.usesInbandFEC
     switch media {
     case .real:
-      var opus = OpusEncoder.Settings()
-      opus.packetDuration = duration
-      opus.bitrate =
-        wishes.maximumAverageBitrate.map { min(settings.bitrate, .bitsPerSecond(Int64($0))) } ?? settings.bitrate
-      opus.complexity = settings.complexity
-      opus.isVariableBitrate = !(settings.constantBitrate || wishes.isConstantBitrate)
-      opus.usesInBandFEC = usesFEC
-      opus.expectedPacketLoss = settings.expectedLossPercent ?? 0
-      opus.usesDTX = settings.dtx
       do throws(CodecError) {
-        return .opus(try OpusEncoder(settings: opus))
+        return .opus(try OpusEncoder(settings: opusSettings(settings, codec)))
       } catch {
         preconditionFailure("validated audio settings were refused: \(error)")
       }
     case .synthetic:
       var synthetic = SyntheticAudioEncoder.Settings()
-      synthetic.packetDuration = duration
+      synthetic.packetDuration = packetDuration(settings)
       synthetic.bitrate = settings.bitrate
-      synthetic.usesInBandFEC = usesFEC
+      synthetic.usesInBandFEC = settings.inBandFEC && OpusParameters(codec.parameters).usesInbandFEC
       synthetic.usesDTX = settings.dtx
       return .synthetic(SyntheticAudioEncoder(settings: synthetic))
     }
+  }
+
+  /// What we are set to, within what the far side asks for (RFC 7587 section 6.1).
+  private static func opusSettings(_ settings: AudioSettings, _ codec: NegotiatedCodec) -> OpusEncoder.Settings {
+    let wishes = OpusParameters(codec.parameters)
+    var opus = OpusEncoder.Settings()
+    opus.packetDuration = packetDuration(settings)
+    opus.bitrate =
+      wishes.maximumAverageBitrate.map { min(settings.bitrate, .bitsPerSecond(Int64($0))) } ?? settings.bitrate
+    opus.complexity = settings.complexity
+    opus.isVariableBitrate = !(settings.constantBitrate || wishes.isConstantBitrate)
+    opus.usesInBandFEC = settings.inBandFEC && wishes.usesInbandFEC
+    opus.expectedPacketLoss = settings.expectedLossPercent ?? 0
+    opus.usesDTX = settings.dtx
+    return opus
+  }
+
+  private static func packetDuration(_ settings: AudioSettings) -> PacketDuration {
+    PacketDuration(milliseconds: Int(settings.ptime.milliseconds)) ?? .ms20
   }
 
   /// Whether the direction last agreed on sends. While it does not, recording goes on and nothing leaves: the stream's
   /// numbers must never be used twice with one key.
   var isActive = true
 
-  func update(codec: NegotiatedCodec) { rtp.setPayloadType(codec.payloadType) }
+  func update(codec: NegotiatedCodec) {
+    rtp.setPayloadType(codec.payloadType)
+    guard case .opus(let opus) = encoder else { return }
+    var changed = Self.opusSettings(settings, codec)
+    changed.expectedPacketLoss = opus.settings.expectedPacketLoss
+    if changed != opus.settings { try? opus.update(changed) }
+  }
 
   /// Names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream: then it
   /// knows whose the source is.

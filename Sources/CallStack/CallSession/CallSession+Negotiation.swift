@@ -22,14 +22,13 @@ extension CallSession {
   /// Makes the next offer bring new ICE credentials.
   public mutating func restartICE() {
     guard connectionState != .closed else { return }
-    wantsRestart = hasStartedICE
     hasNegotiated = true
     try? jsep.restartICE()
     settle()
   }
 
   public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
-    if wantsRestart, !isRestarting { try beginRestart(byPeer: false) }
+    if jsep.isRestartRequested, !isRestarting { try beginRestart(byPeer: false) }
     return try translating { () throws(JSEPError) in
       SessionDescriptionText(.offer, sdp: try jsep.createOffer(transportParameters()).text)
     }
@@ -74,7 +73,8 @@ extension CallSession {
     hasNegotiated = true
     if description.kind == .offer {
       if !hasStartedICE { ice.setRole(.controlled, at: self.now) }
-      if effects.isRemoteICERestart, !isRestarting { try beginRestart(byPeer: true) }
+      // An offer of ours that was never set has no say in how this one is answered.
+      if !effects.isRemoteICERestart { cancelRestart() } else if !isRestarting { try beginRestart(byPeer: true) }
     }
     reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
@@ -127,27 +127,30 @@ extension CallSession {
       throw .invalidState("\(error)")
     }
     isRestarting = true
-    wantsRestart = wantsRestart && byPeer
     localCandidates = []
     hasGathered = Defect.restartGathersNothing.isPlanted
     events.append(.iceRestart(byPeer: byPeer))
   }
 
   private mutating func rollBack() throws(SessionError) {
-    let isOurs = signalingState == .haveLocalOffer
     let effects = try translating { () throws(JSEPError) in try jsep.rollback() }
     hasNegotiated = true
-    if isRestarting, !Defect.rolledBackRestartStands.isPlanted, (try? ice.cancelRestart(at: now)) != nil {
-      // The next offer of ours still restarts (W3C restartIce), and the earlier generation's candidates stand again.
-      isRestarting = false
-      wantsRestart = isOurs
-      localCandidates = ice.localCandidates.filter { $0.type != .peerReflexive }
-      hasGathered = true
-    }
+    cancelRestart()
     reportEnds(effects)
     audio.forgetAll(but: jsep.transceivers)
     reportTracks(effects)
     settle()
+  }
+
+  /// The earlier generation's candidates stand again. A restart of our own is still wanted (W3C restartIce): the next
+  /// offer brings it.
+  private mutating func cancelRestart() {
+    guard isRestarting, !Defect.rolledBackRestartStands.isPlanted, (try? ice.cancelRestart(at: now)) != nil else {
+      return
+    }
+    isRestarting = false
+    localCandidates = ice.localCandidates.filter { $0.type != .peerReflexive }
+    hasGathered = true
   }
 
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
@@ -162,7 +165,6 @@ extension CallSession {
       } catch {
         throw .invalidDescription("\(error)")
       }
-      wantsRestart = false
       unresolved = []
       resolvedNames = [:]
     }

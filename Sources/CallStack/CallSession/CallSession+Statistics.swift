@@ -14,6 +14,7 @@ extension CallSession {
     for pair in ice.pairs { entries.append(candidatePair(pair)) }
     for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
     for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
+    entries += carryingPair(besides: entries.map(\.id))
     entries.append(certificate)
     entries += codecs
     for channel in audio.channels { if let track = channel.track { entries.append(source(track)) } }
@@ -85,13 +86,23 @@ extension CallSession {
     return StatsReport.Entry(id: "CP\(pair.id.rawValue)", type: "candidate-pair", members: members.all)
   }
 
+  /// During an ICE restart the selected pair and its candidates may be of the generation before.
+  private func carryingPair(besides known: [String]) -> [StatsReport.Entry] {
+    guard let pair = ice.selectedPair else { return [] }
+    let entries = [
+      candidatePair(pair), candidate(pair.local, isRemote: false, isCurrent: false),
+      candidate(pair.remote, isRemote: true, isCurrent: false),
+    ]
+    return entries.filter { !known.contains($0.id) }
+  }
+
   /// The same for a candidate's whole life, whatever comes and goes around it.
   private static func identifier(of candidate: ICECandidate, isRemote: Bool) -> String {
     let place = candidate.endpoint.map { "\($0)" } ?? "\(candidate.address):\(candidate.port)"
     return "\(isRemote ? "R" : "L")\(candidate.type.rawValue)/\(place)"
   }
 
-  private func candidate(_ found: ICECandidate, isRemote: Bool) -> StatsReport.Entry {
+  private func candidate(_ found: ICECandidate, isRemote: Bool, isCurrent: Bool = true) -> StatsReport.Entry {
     let candidate = isRemote ? found : concealment.shown(found)
     var members = StatsMembers()
     members.add("transportId", "T")
@@ -101,7 +112,9 @@ extension CallSession {
     members.add("protocol", "udp")
     members.add("priority", Int64(candidate.priority))
     members.add("foundation", candidate.foundation)
-    members.add("usernameFragment", isRemote ? ice.remoteCredentials?.ufrag : ice.localCredentials.ufrag)
+    if isCurrent {
+      members.add("usernameFragment", isRemote ? ice.remoteCredentials?.ufrag : ice.localCredentials.ufrag)
+    }
     if !isRemote {
       members.add("networkType", interfaces.first { $0.socket == found.endpoint }?.networkType)
       members.add("relayProtocol", relayProtocol(of: found, base: found.endpoint))

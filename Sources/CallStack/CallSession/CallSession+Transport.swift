@@ -16,10 +16,9 @@ extension CallSession {
     switch first {
     case 0...3: ice.receive(datagram, on: path, at: now)
     case 20...63:
-      ice.markReceived(on: path, at: now)
-      // Unauthenticated: only a path that ICE knows is believed and may take a place in the statistics.
-      if ice.pairs.contains(where: { $0.base == path.local && $0.remoteEndpoint == path.remote }) {
-        traffic.received(datagram.byteCount, on: path, at: now)
+      // Unauthenticated: only a path that ICE knows is believed and counted.
+      if ice.markReceived(on: path, at: now) {
+        traffic.received(datagram.byteCount, on: path, isPair: true, at: now)
         dtls.admit(path.remote)
       }
       dtls.receive(datagram, on: path, at: now)
@@ -73,8 +72,8 @@ extension CallSession {
 
   /// - Parameter byteCount: the packet's size on the wire, which transport statistics count.
   private mutating func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
-    ice.markReceived(on: path, at: now)
-    traffic.received(byteCount, on: path, at: now)
+    let isPair = ice.markReceived(on: path, at: now)
+    traffic.received(byteCount, on: path, isPair: isPair, at: now)
     let problem =
       Self.isRTCP(packet)
       ? audio.receiveRTCP(packet, at: now, events: &events)
@@ -148,12 +147,8 @@ extension CallSession {
     case .connectionStateChanged(_, let state):
       events.append(.iceConnectionStateChange(state))
     case .selectedPairChanged(let pair?): selected(pair)
-    case .consentExpired(let id):
-      if let pair = ice.pairs.first(where: { $0.id == id }) {
-        events.append(.consentExpired(remote: pair.remoteEndpoint))
-      }
-    case .checkFailed(let id, let failure):
-      guard let pair = ice.pairs.first(where: { $0.id == id }) else { return }
+    case .consentExpired(let pair): events.append(.consentExpired(remote: pair.remoteEndpoint))
+    case .checkFailed(let pair, let failure):
       events.append(.checkFailed(local: pair.base, remote: pair.remoteEndpoint, reason: Self.word(for: failure)))
     case .checkSucceeded(_, let roundTripTime): dtls.setRoundTripTime(roundTripTime)
     case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairRemoved: break
@@ -206,8 +201,9 @@ extension CallSession {
     case .stateChanged(let state):
       events.append(.dtlsStateChange(state))
       if state == .connected { installKeys() }
-      // close_notify ends the media transport with the association (RFC 8842 section 7).
-      if state == .closed { hasKeys = false }
+      // The media transport ends with the association (RFC 8842 section 7), and after an alert its keys are forgotten
+      // (RFC 5246 section 7.2.2).
+      if state == .closed || state == .failed { forgetKeys() }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
   }
@@ -216,11 +212,15 @@ extension CallSession {
   mutating func replaceAssociation() {
     associationNumber += 1
     dtls = Self.association(associationNumber, configuration: configuration, random: random)
+    forgetKeys()
+    events.append(.dtlsStateChange(.new))
+    if let path = ice.sendingPath { dtls.bind(to: path, at: now) }
+  }
+
+  private mutating func forgetKeys() {
     outbound = nil
     inbound = nil
     hasKeys = false
-    events.append(.dtlsStateChange(.new))
-    if let path = ice.sendingPath { dtls.bind(to: path, at: now) }
   }
 
   private mutating func installKeys() {

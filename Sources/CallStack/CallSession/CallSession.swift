@@ -40,7 +40,6 @@ public struct CallSession: ~Copyable, SansIO {
   /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false
   var hasStartedICE = false
-  var wantsRestart = false
   var negotiationWasNeeded = false
   /// Whether descriptions or transceivers changed since the signalling state was last derived.
   var hasNegotiated = false

@@ -235,12 +235,19 @@ struct CandidateGatherer: ~Copyable {
   /// - Returns: whether it was.
   mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
     clock = now
-    if let relay = relay(on: path) {
-      relay.client.receive(datagram, on: path, at: now)
-      collect(relay)
+    // First: one address and port may be both a STUN and a TURN server, and the transaction says whose answer it is.
+    if takeBindingResponse(datagram, on: path, at: now) {
       finishIfDone()
       return true
     }
+    guard let relay = relay(on: path) else { return false }
+    relay.client.receive(datagram, on: path, at: now)
+    collect(relay)
+    finishIfDone()
+    return true
+  }
+
+  private mutating func takeBindingResponse(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
     guard path.transport == .udp,
       let index = reflexives.firstIndex(where: { $0.base == path.local && $0.server == path.remote }),
       let message = try? STUNMessage(parsing: datagram), message.method == .binding,
@@ -255,7 +262,6 @@ struct CandidateGatherer: ~Copyable {
       giveUp(index)
     case .request, .indication: return false
     }
-    finishIfDone()
     return true
   }
 

@@ -29,9 +29,11 @@ struct TransportTraffic {
     paths[index].counters.lastSent = now
   }
 
-  mutating func received(_ byteCount: Int, on path: Path, at now: Instant) {
+  /// - Parameter isPair: whether the path is a candidate pair's: the list of them must not grow with a peer's whims.
+  mutating func received(_ byteCount: Int, on path: Path, isPair: Bool, at now: Instant) {
     total.bytesReceived += Int64(byteCount)
     total.packetsReceived += 1
+    guard isPair else { return }
     let index = index(of: path)
     paths[index].counters.bytesReceived += Int64(byteCount)
     paths[index].counters.packetsReceived += 1

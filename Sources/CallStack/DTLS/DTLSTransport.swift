@@ -187,9 +187,13 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   private mutating func keepEarly(_ datagram: RawSpan, from remote: Endpoint) {
     let limit = Defect.earlyHelloDropped.isPlanted ? 0 : Defect.earlyFragmentDropped.isPlanted ? 1 : Self.earlyLimit
-    guard early.count < limit else {
+    if early.count >= limit {
       counters.earlyDropped += 1
-      return
+      // Whoever guesses the port must not take the place of those who are expected.
+      guard admitted.contains(remote), let stranger = early.firstIndex(where: { !admitted.contains($0.remote) }) else {
+        return
+      }
+      early.remove(at: stranger)
     }
     early.append((datagram.copied, remote))
   }

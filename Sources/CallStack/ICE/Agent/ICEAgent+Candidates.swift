@@ -110,7 +110,8 @@ extension ICEAgent {
     settle()
   }
 
-  private var remoteCandidateLimit: Int { 4 * settings.pairLimit }
+  /// How many candidates of a side are kept: the peer's checks and responses can make up both.
+  var candidateLimit: Int { 4 * settings.pairLimit }
 
   mutating func accept(_ candidate: ICECandidate) {
     let ufrag = Defect.retiredCandidateAccepted.isPlanted ? nil : candidate.ufrag
@@ -146,7 +147,7 @@ extension ICEAgent {
   /// Keeps a candidate for the credentials it belongs to: those of this generation, or of the peer's next one.
   private mutating func buffer(_ candidate: ICECandidate) {
     if Defect.earlyCandidateDropped.isPlanted { return }
-    if current.bufferedCandidates.count < remoteCandidateLimit {
+    if current.bufferedCandidates.count < candidateLimit {
       current.bufferedCandidates.append(candidate)
     } else {
       counters.unusableCandidates &+= 1
@@ -156,7 +157,7 @@ extension ICEAgent {
   /// Keeps a new remote candidate and pairs it; false when there are too many.
   @discardableResult
   mutating func addRemote(_ candidate: ICECandidate) -> Bool {
-    guard current.remoteCandidates.count < remoteCandidateLimit else {
+    guard current.remoteCandidates.count < candidateLimit else {
       counters.unusableCandidates &+= 1
       return false
     }

@@ -28,7 +28,7 @@ extension ICEAgent {
           $0.state = .failed
         }
         generations[g].checklist.cancelTriggered(pair.id)
-        events.append(.checkFailed(pair.id, .timedOut))
+        events.append(.checkFailed(pair, .timedOut))
       }
     }
   }
@@ -55,8 +55,8 @@ extension ICEAgent {
   private mutating func expireConsent(_ g: Int) {
     guard let pair = generations[g].selectedPair, let deadline = consentDeadline(pair), deadline <= now else { return }
     generations[g].revoked.append(pair.path)
-    events.append(.consentExpired(pair.id))
-    events.append(.checkFailed(pair.id, .consentExpired))
+    events.append(.consentExpired(pair))
+    events.append(.checkFailed(pair, .consentExpired))
     removePairs(in: g) { $0.id == pair.id }
     events.append(.selectedPairChanged(selectedPair))
   }
@@ -134,11 +134,14 @@ extension ICEAgent {
       consider(nominationDue(of: best), .nomination)
     }
     consider(keepaliveDue, .keepalive)
-    if connectionState == .new { consider(noPairsDeadline, .liveness) }
     switch connectionState {
     case .connected, .completed: consider(withdrawalNoticedAt, .liveness)
     case .disconnected, .checking: consider(withdrawalDeadline, .liveness)
     case .new, .failed, .closed: break
+    }
+    // Once it is over, whatever ends the last pair ends the connection.
+    if connectionState == .new || connectionState == .checking, let deadline = noPairsDeadline, deadline > now {
+      consider(deadline, .liveness)
     }
     return wake
   }

@@ -25,7 +25,7 @@ extension ICEAgent {
     case .invalid:
       counters.wrongIntegrity &+= 1
       return
-    case .absent: return noteUnprotected(response, of: check)
+    case .absent: return noteUnprotected(response, g, index)
     }
     guard response.unknownAttributes.isEmpty else {
       counters.malformed &+= 1
@@ -45,9 +45,9 @@ extension ICEAgent {
 
   /// Anyone on the path can forge a response without integrity; a real 400 or 401 has none either. It is told, and
   /// the check stays under way (RFC 8489 section 9.1.4).
-  private mutating func noteUnprotected(_ response: STUNMessage, of check: CheckTransaction) {
+  private mutating func noteUnprotected(_ response: STUNMessage, _ g: Int, _ index: Int) {
     if response.messageClass == .errorResponse, let code = response[.errorCode]?.code, code == 400 || code == 401 {
-      events.append(.checkFailed(check.pair, .error(code: code)))
+      events.append(.checkFailed(generations[g].checklist.pairs[index], .error(code: code)))
     } else {
       counters.wrongIntegrity &+= 1
     }
@@ -57,7 +57,7 @@ extension ICEAgent {
     guard code == 487 else {
       // A server error may pass; anything else will be said again.
       if code < 500 { return fail(g, index, .error(code: code)) }
-      events.append(.checkFailed(check.pair, .error(code: code)))
+      events.append(.checkFailed(generations[g].checklist.pairs[index], .error(code: code)))
       return
     }
     guard check.role == role || Defect.staleRoleConflictObeyed.isPlanted, !remoteIsLite else {
@@ -80,7 +80,7 @@ extension ICEAgent {
       }
       generations[g].checklist.cancelTriggered(pair.id)
     }
-    events.append(.checkFailed(pair.id, failure))
+    events.append(.checkFailed(pair, failure))
   }
 
   private mutating func handleSuccess(of check: CheckTransaction, mapped: Endpoint, _ g: Int, _ index: Int) {
@@ -116,6 +116,7 @@ extension ICEAgent {
     if let known {
       candidate = known.candidate
     } else {
+      guard current.localCandidates.count < candidateLimit else { return }
       candidate = ICECandidate(
         .peerReflexive, at: mapped, priority: ICEPriority.peerReflexive(like: pair.local.priority),
         foundation: nextReflexiveFoundation(), related: pair.base)

@@ -34,7 +34,8 @@ extension ICEAgent {
       return setState(hasConnected ? .disconnected : .checking)
     }
     forgetWithdrawal()
-    let hasHadPairs = generations.contains(where: \.hasHadPairs)
+    // The pairs of before a restart that never worked say nothing of those to come.
+    let hasHadPairs = current.hasHadPairs || connectionState != .checking && generations.contains(where: \.hasHadPairs)
     if hasHadPairs || noPairsDeadline.map({ $0 <= now }) ?? false { setState(.failed) }
   }
 

@@ -111,9 +111,12 @@ public struct ICEAgent: ~Copyable, SansIO {
   // MARK: Media on the selected pair
 
   /// Tells that something other than STUN arrived on `path`: it proves that the pair receives, never consent.
-  public mutating func markReceived(on path: Path, at now: Instant) {
-    guard enter(at: now) else { return }
-    markReceived(on: path)
+  ///
+  /// - Returns: whether the path is that of a pair.
+  @discardableResult
+  public mutating func markReceived(on path: Path, at now: Instant) -> Bool {
+    guard enter(at: now) else { return false }
+    return markReceived(on: path)
   }
 
   /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
@@ -122,11 +125,15 @@ public struct ICEAgent: ~Copyable, SansIO {
     generations[g].checklist.update(index) { [now = self.now] in $0.lastSentAt = now }
   }
 
-  private mutating func markReceived(on path: Path) {
+  @discardableResult
+  private mutating func markReceived(on path: Path) -> Bool {
+    var isPair = false
     for g in generations.indices {
       guard let index = generations[g].checklist.index(base: path.local, remote: path.remote) else { continue }
       generations[g].checklist.update(index) { [now] in $0.lastReceivedAt = now }
+      isPair = true
     }
+    return isPair
   }
 
   /// Ends everything: no datagram and no timer follows.

@@ -44,10 +44,10 @@ public enum ICEEvent: Sendable {
   case roleChanged(ICERole)
   /// A mapped address that no signalled candidate had: ours when `isLocal`, otherwise the peer's.
   case peerReflexiveDiscovered(ICECandidate, isLocal: Bool)
-  case consentExpired(ICECandidatePair.ID)
+  case consentExpired(ICECandidatePair)
   case checkSent(ICECandidatePair.ID, nominating: Bool)
   case checkSucceeded(ICECandidatePair.ID, roundTripTime: Interval)
-  case checkFailed(ICECandidatePair.ID, ICECheckFailure)
+  case checkFailed(ICECandidatePair, ICECheckFailure)
   case pairRemoved(ICECandidatePair.ID)
 }
 

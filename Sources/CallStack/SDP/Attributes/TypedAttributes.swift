@@ -60,8 +60,8 @@ extension Attribute {
     guard let value else { return !Self.needsValue.contains(name) }
     return switch name {
     case "mid": value.isToken
-    case "ice-ufrag": value.isToken && (4...256).contains(value.utf8.count)
-    case "ice-pwd": value.isToken && (22...256).contains(value.utf8.count)
+    case "ice-ufrag": value.isICEString && (4...256).contains(value.utf8.count)
+    case "ice-pwd": value.isICEString && (22...256).contains(value.utf8.count)
     case "fingerprint": Fingerprint(value) != nil
     case "setup": SetupRole(rawValue: value) != nil
     case "rtpmap": RTPMap(value) != nil

@@ -32,6 +32,8 @@ public enum JSEPError: Error, Hashable, Sendable {
   case extensionConflict(id: UInt16)
   case missingICECredentials(mLineIndex: Int)
   case missingFingerprint(mLineIndex: Int)
+  /// Of an unknown hash function, or not of its length (RFC 8122 §5).
+  case unusableFingerprint(mLineIndex: Int)
   /// The answer does without RTCP multiplexing, which our policy requires (RFC 9429 §4.1.1).
   case missingRTCPMux(mLineIndex: Int)
   /// The answer's `a=setup` does not answer the offer's (RFC 8842 §5.3).
@@ -68,6 +70,8 @@ extension JSEPError: CustomStringConvertible {
     case .extensionConflict(let id): "a=extmap:\(id) means two things in bundled sections"
     case .missingICECredentials(let index): "section \(index) wants a=ice-ufrag and a=ice-pwd"
     case .missingFingerprint(let index): "section \(index) wants a=fingerprint: media is protected with DTLS-SRTP"
+    case .unusableFingerprint(let index):
+      "section \(index) has no a=fingerprint of a hash function that is known here, such as sha-256, with its length"
     case .missingRTCPMux(let index): "section \(index) wants a=rtcp-mux: RTP and RTCP share a port"
     case .invalidSetup(let role):
       "a=setup:\(role.rawValue) does not go here; an offer has actpass, an answer active or passive"
@@ -93,7 +97,7 @@ extension JSEPError: CustomStringConvertible {
   private var place: (text: String, isWhole: Bool, ordinal: Int)? {
     switch self {
     case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),
-      .missingFingerprint(let index), .missingRTCPMux(let index):
+      .missingFingerprint(let index), .unusableFingerprint(let index), .missingRTCPMux(let index):
       ("m=", false, index)
     case .duplicateMid(let mid): ("a=mid:\(mid)", true, 1)
     case .invalidBundleGroup: ("a=group:BUNDLE", false, 0)

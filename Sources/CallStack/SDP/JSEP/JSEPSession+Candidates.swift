@@ -42,14 +42,24 @@ extension JSEPSession {
     let attribute = value.isEmpty ? Attribute("end-of-candidates") : Attribute("candidate", value)
     let fragment = usernameFragment ?? value.extensionValue("ufrag")
     if let pending = pendingRemoteDescription, pending.hasUsernameFragment(fragment, at: index) {
-      pendingRemoteDescription?.media[index].attributes.all.append(attribute)
+      pendingRemoteDescription?.media[index].add(attribute)
       return transportIndex(answering: pending) == index
     }
     guard let remote = current?.remote, remote.hasUsernameFragment(fragment, at: index) else {
       throw .unknownUsernameFragment
     }
-    current?.remote.media[index].attributes.all.append(attribute)
+    current?.remote.media[index].add(attribute)
     return transport?.mLineIndex == index
+  }
+}
+
+extension MediaDescription {
+  private static let attributeLimit = 1_000
+
+  /// Adds what is new: a peer that never stops to trickle must not fill the memory.
+  fileprivate mutating func add(_ attribute: Attribute) {
+    guard attributes.all.count < Self.attributeLimit, !attributes.all.contains(attribute) else { return }
+    attributes.all.append(attribute)
   }
 }
 

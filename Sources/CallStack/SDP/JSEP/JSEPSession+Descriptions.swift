@@ -68,6 +68,9 @@ extension JSEPSession {
         guard !pair.codecPairs(at: index).isEmpty else { throw .noCommonCodec }
       }
       if let answered, let previous { effects.isRemoteICERestart = !answered.remote.isSameGeneration(as: previous) }
+      // RFC 8839 §4.4.1.1.1: who restarts is the offerer.
+      let offered = try answered.map { transport throws(JSEPError) in try offer.transport(at: transport.mLineIndex) }
+      if effects.isRemoteICERestart, offered?.isSameGeneration(as: localTransport) == true { throw .credentialsChanged }
       updateTracks(from: description, effects: &effects)
       try apply(pair, isFinal: type == .answer, effects: &effects)
     }

@@ -40,7 +40,8 @@ public struct JSEPSession: ~Copyable {
   public internal(set) var pendingRemoteDescription: SessionDescription?
   var createdOffer: CreatedOffer?
   var createdAnswer: SessionDescription?
-  var isRestartRequested = false
+  /// Whether ``restartICE()`` has been asked for and no answer has brought it yet.
+  public internal(set) var isRestartRequested = false
   var version: UInt64 = 0
   var nextMid = 0
   var nextTransceiver = 0

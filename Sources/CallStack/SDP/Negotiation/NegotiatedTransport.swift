@@ -40,6 +40,7 @@ extension SessionDescription {
     guard let secured = sections.first(where: { !$0.fingerprints.isEmpty }) else {
       throw .missingFingerprint(mLineIndex: index)
     }
+    guard secured.fingerprints.contains(where: \.isUsable) else { throw .unusableFingerprint(mLineIndex: index) }
     return TransportDescription(
       usernameFragment: fragment, password: password,
       options: sections.first { !$0.iceOptions.isEmpty }?.iceOptions ?? [],

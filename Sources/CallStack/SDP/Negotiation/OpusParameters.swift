@@ -6,7 +6,7 @@ public struct OpusParameters: Hashable, Sendable {
   public var usesDTX: Bool
   public var isStereo: Bool
   public var isConstantBitrate: Bool
-  /// In bit/s.
+  /// In bit/s; what is beyond 6000 to 510000, all that the parameter can say, counts as the nearest of them.
   public var maximumAverageBitrate: UInt32?
   /// In Hz.
   public var maximumPlaybackRate: UInt32
@@ -17,7 +17,7 @@ public struct OpusParameters: Hashable, Sendable {
     usesDTX = parameters["usedtx"] == "1"
     isStereo = parameters["stereo"] == "1"
     isConstantBitrate = parameters["cbr"] == "1"
-    maximumAverageBitrate = parameters.number("maxaveragebitrate")
+    maximumAverageBitrate = parameters.number("maxaveragebitrate").map { min(max($0, 6_000), 510_000) }
     maximumPlaybackRate = parameters.number("maxplaybackrate") ?? 48_000
   }
 }
