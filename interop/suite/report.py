@@ -95,6 +95,8 @@ class Progress:
         print(f"{self._style(result.outcome, result.outcome)}  {result.row}, {result.peer}"
               f"{attempt}{': ' + figures if figures else ''} ({result.seconds:.1f} s)"
               f"{f', while {result.starved}' if result.is_failure and result.starved else ''}", flush=True)  # fmt: skip
+        if result.is_failure:
+            print(f"      expected {result.expected}; {result.happened}", flush=True)
 
 
 def _figure(value):
