@@ -134,8 +134,8 @@ async def run(options):
         result = Result(case, offers, kind.name, folder / name)
         blocked = reasons[kind.name] or options.blocked or ("takes minutes; ask for it with --long" if
                                                             case.long and not options.long else None)  # fmt: skip
-        if case.peers and kind.name not in case.peers:
-            result.not_applicable()
+        if kind.name in case.without:
+            result.not_applicable(case.without[kind.name])
         elif blocked:
             result.skipped(blocked)
             progress.show(result)

@@ -13,8 +13,8 @@ class Case:
     run: callable
     # Who offers: a row of the table for each.
     offers: tuple = (OURS, THEIRS)
-    # The peers it is about, by name; nil for all.
-    peers: tuple | None = None
+    # The peers it is not about, by name, and why.
+    without: dict = field(default_factory=dict)
     timeout: float = 40
     network: dict = field(default_factory=dict)
     # Cases that take minutes are left out unless asked for.

@@ -45,8 +45,8 @@ class Result:
     def skipped(self, reason):
         self.outcome, self.reason = SKIP, reason
 
-    def not_applicable(self):
-        self.outcome = NONE
+    def not_applicable(self, reason):
+        self.outcome, self.reason = NONE, reason
 
     def failed(self, expected, happened):
         self.outcome, self.expected, self.happened = FAIL, expected, happened
@@ -107,7 +107,7 @@ def _figure(value):
 
 def list_cases(cases):
     for case in cases:
-        against = ", ".join(case.peers) if case.peers else "every peer"
+        against = f"every peer but {' and '.join(case.without)}" if case.without else "every peer"
         print(f"{case.name}\n    {case.about}\n    against {against}; "
               f"{' and '.join(case.offers)} offer{'s' if len(case.offers) == 1 else ''}"
               f"{'; takes minutes' if case.long else ''}")  # fmt: skip
@@ -159,12 +159,13 @@ def _print_table(style, results, peers):
 
 
 def _print_reasons(results):
-    reasons = {}
-    for result in results:
-        if result.outcome == SKIP:
-            reasons.setdefault(result.reason, []).append(f"{result.row}, {result.peer}")
-    if reasons:
-        print("\nskipped:")
+    for outcome, title in ((SKIP, "skipped:"), (NONE, f"not about that peer ({NONE}):")):
+        reasons = {}
+        for result in results:
+            if result.outcome == outcome:
+                reasons.setdefault(result.reason, []).append(f"{result.row}, {result.peer}")
+        if reasons:
+            print(f"\n{title}")
         for reason, names in reasons.items():
             shown = "; ".join(names[:4]) + (f"; and {len(names) - 4} more" if len(names) > 4 else "")
             print(f"  {reason}\n      {shown}")
