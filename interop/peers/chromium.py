@@ -52,6 +52,11 @@ def program():
     raise not_supported("there is no chromium on this machine")
 
 
+def agent(version):
+    """Name and version, from what Browser.getVersion answers."""
+    return version["product"].replace("Headless", "").replace("Chrome", "Chromium").replace("/", " ")
+
+
 class DevTools:
     """A DevTools connection over file descriptors 3 and 4 of the browser: JSON ended by a zero byte."""
 
@@ -147,7 +152,7 @@ class ChromiumPeer(Peer):
         ]  # fmt: skip
         await self._browser.start(command, sys.stderr)
         version = await self._browser.send("Browser.getVersion")
-        self._agent = version["product"].replace("Headless", "").replace("Chrome", "Chromium").replace("/", " ")
+        self._agent = agent(version)
         targets = (await self._browser.send("Target.getTargets"))["targetInfos"]
         page = next(target["targetId"] for target in targets if target["type"] == "page")
         attached = await self._browser.send("Target.attachToTarget", targetId=page, flatten=True)

@@ -10,12 +10,12 @@ from .verdict import Failed, Skipped
 
 
 class Tool:
-    """A program that runs on the hub until it is told to end."""
+    """A program that runs on a host, the hub if none is named, until it is told to end."""
 
     program = ""
 
-    def __init__(self, network, folder, name):
-        self._network = network
+    def __init__(self, network, folder, name, host=None):
+        self._network, self._host = network, host or network.hub
         self.log = folder / f"{name}.log"
 
     async def _start(self, *arguments, ready, within=8.0):
@@ -24,7 +24,7 @@ class Tool:
         if path is None:
             raise Skipped(f"{self.program} is not installed")
         self._output = open(self.log, "wb")
-        command = self._network.inside(self._network.hub, path, *arguments)
+        command = self._network.inside(self._host, path, *arguments)
         self.process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, stdout=self._output, stderr=self._output, start_new_session=True
         )
