@@ -9,7 +9,29 @@ from .tool import Tool
 from .verdict import Failed, Skipped
 
 
-class Capture(Tool):
+class CaptureFile:
+    """A capture that is complete, as Wireshark reads it."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    async def packets(self, condition, *fields, options=()):
+        """The fields of each packet that a display filter lets through."""
+        command = ["tshark", "-n", "-r", self.path, "-Y", condition, *options, "-T", "fields", "-E", "separator=/t"]
+        for field in fields or ("frame.number",):
+            command += ["-e", field]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
+        if done.returncode != 0:
+            raise Failed("tshark to read the capture", done.stderr.strip().splitlines()[-1:])
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    async def media(self, host, *fields, condition="udp"):
+        """RTP and RTCP that a host sent, protected or not: their first byte is 128 to 191 (RFC 7983)."""
+        first = "udp.payload[0:1] >= 80 && udp.payload[0:1] <= bf"
+        return await self.packets(f"ip.src == {host.address} && {condition} && {first}", *fields)
+
+
+class Capture(Tool, CaptureFile):
     """Packets of the link to one side: all that it sends, and all that is sent to it."""
 
     program = "dumpcap"
@@ -34,13 +56,3 @@ class Capture(Tool):
             # What was sent a moment ago is still on its way to the file.
             await asyncio.sleep(0.3)
             await self._stop(signal.SIGINT)
-
-    async def packets(self, condition, *fields, options=()):
-        """The fields of each packet that a display filter lets through."""
-        command = ["tshark", "-n", "-r", self.path, "-Y", condition, *options, "-T", "fields", "-E", "separator=/t"]
-        for field in fields or ("frame.number",):
-            command += ["-e", field]
-        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
-        if done.returncode != 0:
-            raise Failed("tshark to read the capture", done.stderr.strip().splitlines()[-1:])
-        return [line.split("\t") for line in done.stdout.splitlines()]
