@@ -4,6 +4,7 @@ import asyncio
 import time
 
 from .. import sdp
+from ..capture import Capture
 from ..case import OURS, THEIRS, case
 from ..peer import ProtocolError
 from ..verdict import Skipped, expect
@@ -45,22 +46,45 @@ def _opus(description):
     return next((line.split()[0] for line in maps if line.split()[1].lower() == "opus/48000/2"), None)
 
 
+async def _expect_one_path(call, capture, adder):
+    """All media of a capture went between one port of theirs and one of ours, and two sources of the adder's with it."""
+    sources, paths = set(), set()
+    for peer in call.peers:
+        for address, port, to, to_port, payload in await capture.media(
+            peer.host, "ip.src", "udp.srcport", "ip.dst", "udp.dstport", "udp.payload"
+        ):
+            packet = bytes.fromhex(payload.replace(":", ""))
+            paths.add(tuple(sorted(((address, port), (to, to_port)))))
+            # The rest is RTCP (RFC 5761 section 4).
+            if peer is adder and not 192 <= packet[1] <= 223:
+                sources.add(packet[8:12])
+    expect(len(sources) == 2, f"RTP of two sources from {adder}", f"the capture has {len(sources)}")
+    expect(len(paths) == 1, "all media on one 5-tuple", f"it took {sorted(paths)}")
+
+
 async def _add_and_remove(call, adder):
     listener = call.other(adder)
-    await call.open()
-    first = await call.connect()
-    await call.listen(1.0)
-    mark = listener.mark()
-    second = (await adder.request("addTrack", kind="audio"))["track"]
-    exchange = await call.negotiate(adder)
-    lines = [line for line in sdp.media_lines(exchange.answer) if line[0] == "audio"]
-    if call.theirs.kind.name == "aiortc" and adder is call.theirs and _opus(exchange.answer) != _opus(first.answer):
-        raise Skipped(_NEW_NUMBERS)
-    expect(len(lines) == 2 and all(port for _, port, _ in lines), "both audio sections accepted", f"the answer has {lines}")
-    await listener.until(lambda _: mark.events("track"), "a track event for the second track", within=3)
-    # With the first track silent, what is heard is the second.
-    await adder.request("setEnabled", track=call.tracks[adder], enabled=False)
-    await call.listen(1.5, settle=1.0)
+    async with Capture(call) as capture:
+        await call.open()
+        first = await call.connect()
+        await call.listen(1.0)
+        mark = listener.mark()
+        second = (await adder.request("addTrack", kind="audio"))["track"]
+        exchange = await call.negotiate(adder)
+        lines = [line for line in sdp.media_lines(exchange.answer) if line[0] == "audio"]
+        if call.theirs.kind.name == "aiortc" and adder is call.theirs and _opus(exchange.answer) != _opus(first.answer):
+            raise Skipped(_NEW_NUMBERS)
+        expect(len(lines) == 2 and all(port for _, port, _ in lines), "both audio sections accepted", f"the answer has {lines}")
+        for name, description in (("offer", exchange.offer), ("answer", exchange.answer)):
+            group, mids = sdp.values(description, "group"), sdp.values(description, "mid")
+            expect(len(mids) == 2 and group == [" ".join(["BUNDLE", *mids])], f"both sections in one BUNDLE group of the {name}",
+                   f"it has {group} and the sections {mids}")  # fmt: skip
+        await listener.until(lambda _: mark.events("track"), "a track event for the second track", within=3)
+        # With the first track silent, what is heard is the second.
+        await adder.request("setEnabled", track=call.tracks[adder], enabled=False)
+        await call.listen(1.5, settle=1.0)
+        await capture.end()
+    await _expect_one_path(call, capture, adder)
     await adder.request("removeTrack", track=second)
     exchange = await call.negotiate(adder)
     directions = [

@@ -12,11 +12,9 @@ from ..peer import Peer, ProtocolError
 from ..verdict import expect
 
 
-async def _media_of_ours(call, capture, condition="udp"):
-    """What we sent of RTP and RTCP, protected or not: their first byte is 128 to 191 (RFC 7983)."""
-    return await capture.packets(
-        f"ip.src == {call.ours.host.address} && {condition} && udp.payload[0] >= 80 && udp.payload[0] <= bf"
-    )
+def _their_port(mark):
+    """Of the pair that was selected last since a mark."""
+    return [event.members for event in mark.events("selectedcandidatepairchange")][-1]["remote"]["port"]
 
 
 @case("wrong fingerprint")
@@ -33,7 +31,7 @@ async def wrong_fingerprint(call):
         await asyncio.sleep(1.0)
         await capture.end()
     expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
-    media = await _media_of_ours(call, capture)
+    media = await capture.media(call.ours.host)
     expect(not media, "no media from ours", f"it sent {len(media)} packets")
     mark = call.ours.mark()
     silence = mark.heard(after=-mark.recorded).silence() if mark.recorded else 1.0
@@ -74,8 +72,10 @@ async def wrong_certificate(call):
     """The same, but whoever offers does not hold the certificate of the offer: we fail, and nothing of it is heard."""
     async with Capture(call) as capture:
         await call.open()
+        begin = call.ours.mark()
         await call.connect()
         await call.listen(1.0)
+        first = _their_port(begin)
         # From here on there is nothing of the first connection's that could be heard.
         await call.theirs.request("setEnabled", track=call.tracks[call.theirs], enabled=False)
         await call.until_silent(call.ours)
@@ -87,8 +87,12 @@ async def wrong_certificate(call):
     expect(call.ours.states.get("dtls") == "failed", "our DTLS to have failed", f"it is {call.ours.states.get('dtls')}")
     silence = mark.heard().silence()
     expect(silence > 0.99, "ours to play nothing", f"it was silent for {silence:.0%} of the time")
-    port = [event.members for event in mark.events("selectedcandidatepairchange")][-1]["remote"]["port"]
-    media = await _media_of_ours(call, capture, f"udp.dstport == {port}")
+    second = _their_port(mark)
+    expect(second != first, f"another port of {after.theirs}", f"both have {first}")
+    # What finds nothing of the second connection must have found the media of the first.
+    good = await capture.media(call.ours.host, condition=f"udp.dstport == {first}")
+    expect(len(good) >= 50, "media from ours to the first connection, for a second or more", f"it sent {len(good)} packets")
+    media = await capture.media(call.ours.host, condition=f"udp.dstport == {second}")
     expect(not media, f"no media from ours to {after.theirs}", f"it sent {len(media)} packets")
 
 
@@ -196,17 +200,24 @@ for n in range(400):
 @case("packets from nobody", offers=(THEIRS,))
 async def flood(call):
     """A third host sends RTP, RTCP, checks, DTLS and noise to our port: none of it is heard, and the call goes on."""
-    await call.open()
-    await call.connect()
-    await call.listen(1.0)
-    pair = [event.members for event in call.ours.trail if event.name == "selectedcandidatepairchange"][-1]
-    mark = call.ours.mark()
-    command = call.network.inside(
-        call.network.hub, sys.executable, "-c", _FLOOD, call.ours.host.address, str(pair["local"]["port"])
-    )
-    flood = await asyncio.create_subprocess_exec(*command)
-    await call.listen(2.0, settle=0)
-    expect(await flood.wait() == 0, "the flood to be sent", "it was not")
+    async with Capture(call) as capture:
+        await call.open()
+        await call.connect()
+        await call.listen(1.0)
+        pair = [event.members for event in call.ours.trail if event.name == "selectedcandidatepairchange"][-1]
+        port = pair["local"]["port"]
+        mark = call.ours.mark()
+        command = call.network.inside(call.network.hub, sys.executable, "-c", _FLOOD, call.ours.host.address, str(port))
+        flood = await asyncio.create_subprocess_exec(*command)
+        await call.listen(2.0, settle=0)
+        expect(await flood.wait() == 0, "the flood to be sent", "it was not")
+        await capture.end()
+    # Who was not there would have said so by ICMP.
+    arrived = await capture.packets(f"ip.src == {call.network.hub.address} && udp.dstport == {port} && !icmp")
+    refused = await capture.packets(f"icmp.type == 3 && ip.dst == {call.network.hub.address}")
+    call.measured["flood"] = len(arrived)
+    expect(len(arrived) >= 2000 and not refused, f"the 2400 datagrams of the flood to reach port {port}",
+           f"{len(arrived)} were seen, and {len(refused)} refused")  # fmt: skip
     gap = mark.heard(until=call.ours.mark()).longest_gap(call.ours.partner_melody)
     expect(gap <= 0.3, "ours to hear on under the flood", f"there was a gap of {gap * 1000:.0f} ms")
     expect(not mark.events("connectionstatechange"), "our connection to stay as it is", f"{mark.events()}")
