@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Asks our TURN server and coturn the same questions, and lets programs written elsewhere use ours as their own.
 
-Prints a line for each case and exits with 1 when one fails. A server or program that cannot be had is skipped, and said
-so. Where coturn is known to differ from RFC 8656, the row says how, and fails when that is no longer so.
+Prints a line for each case and exits with 1 when one fails, with 7 when none passed. A server or program that cannot be
+had is skipped, and said so. Where coturn is known to differ from RFC 8656, the row says how, and fails when that is no longer so.
 """
 
 import argparse
@@ -39,10 +39,12 @@ class Tally:
         took = f"  {seconds * 1000:.0f} ms" if seconds is not None else ""
         print(f"{verdict:7} {name}{took}{f'  ({what})' if what else ''}", flush=True)
 
-    def finish(self):
+    def finish(self, counts=None):
         passed, failed, skipped, differ = (self.counts[name] for name in ("PASS", "FAIL", "SKIP", "DIFFERS"))
         print(f"{passed} passed, {failed} failed, {skipped} skipped, {differ} known differences of coturn")
-        return 1 if failed else 0
+        if counts:
+            counts.write_text(f"{passed} {failed} {skipped}\n")
+        return 1 if failed else 0 if passed else 7
 
 
 def ask(kind, row, transport, server):
@@ -117,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their name; may be repeated")
     parser.add_argument("--callsim", type=Path, default=CALLSIM, help="the program (default: %(default)s)")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="write how many passed, failed and were skipped to a file")
     options = parser.parse_args()
     options.callsim = options.callsim.resolve()
     if reason := network.enter():
@@ -126,7 +129,7 @@ def main():
     run_table(tally, Callsim, why_not)
     run_tools(tally, why_not)
     run_table(tally, Coturn, Coturn.missing(None))
-    return tally.finish()
+    return tally.finish(options.counts)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,8 @@ def finish(options, results, peers, seconds):
         options.json.write_text(json.dumps([result.as_json() for result in results], indent=1) + "\n")
     if options.junit:
         _write_junit(options.junit, results, seconds)
+    if options.counts:
+        options.counts.write_text(f"{counts[PASS]} {counts[FAIL]} {counts[SKIP]}\n")
     agents = sorted({agent for result in results for agent in result.agents.values()})
     print(f"\n{'; '.join(agents)}" if agents else "")
     again = sum(result.outcome == PASS and result.attempt > 1 for result in results)

@@ -14,8 +14,7 @@ async def audio(call):
         group = sdp.values(description, "group")
         expect(group and group[0].startswith("BUNDLE "), f"a BUNDLE group in the {name}", f"it has {group}")
         expect(sdp.has(description, "rtcp-mux"), f"a=rtcp-mux in the {name}", "it is not there")
-        # aiortc makes no candidate before its setLocalDescription, and then all of them: createOffer and createAnswer
-        # have none, as everybody's here; so theirs come one by one only because its driver tells them so.
+        # Nor has aiortc any before setLocalDescription; it then has all of them, and its driver tells them one by one.
         candidates = sdp.values(description, "candidate")
         expect(not candidates, f"no candidate in the {name}: they trickle", f"it has {candidates}")
     await call.listen()
