@@ -12,6 +12,8 @@ again: what comes of the machine's load or of lost packets does not repeat itsel
 
 import argparse
 import json
+import math
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -129,12 +131,14 @@ class Comparison:
         self.states = {"ours": [step.state for step in ours], "theirs": [step.state for step in theirs]}
         self.is_in_order = self.states["ours"] == self.states["theirs"]
         self.offsets = []
-        if self.is_in_order:
-            for one, other in zip(ours, theirs):
-                # Across an entry of the timeline the times since it say nothing; then those since the start do.
-                same = one.entry == other.entry
-                expected, measured = (one.since_entry, other.since_entry) if same else (one.time, other.time)
-                self.offsets.append((measured - expected, max(BOUND, SHARE * expected), one.state))
+        for one, other in zip(ours, theirs):
+            # From here on the order differs, and times say nothing.
+            if one.state != other.state:
+                break
+            # Nor do they across an entry of the timeline, if counted since it; then those since the start do.
+            same = one.entry == other.entry
+            expected, measured = (one.since_entry, other.since_entry) if same else (one.time, other.time)
+            self.offsets.append((measured - expected, max(BOUND, SHARE * expected), one.state))
 
     @property
     def worst(self):
@@ -145,12 +149,24 @@ class Comparison:
         return all(abs(offset) <= bound for offset, bound, _ in self.offsets)
 
     @property
-    def difference(self):
-        return "order" if not self.is_in_order else "time" if not self.is_in_time else None
+    def differences(self):
+        if not self.is_in_order:
+            yield Difference("order", "order", self)
+        if not self.is_in_time:
+            yield Difference("time", f"time of {self.worst[2]}", self)
+
+
+class Difference:
+    """A state machine that took another order, or another time to a state that both runs have in order."""
+
+    def __init__(self, difference, what, comparison):
+        self.difference, self._what, self._comparison = difference, what, comparison
+        self.scenario, self.peer, self.machine = comparison.scenario, comparison.peer, comparison.machine
+        self.states = comparison.states
 
     def __str__(self):
-        what = "order" if not self.is_in_order else f"time of {self.worst[2]}"
-        return f"{self.peer} {self.machine} ({what}): ours {self.ours}; theirs {self.theirs}"
+        ours, theirs = self._comparison.ours, self._comparison.theirs
+        return f"{self.peer} {self.machine} ({self._what}): ours {ours}; theirs {theirs}"
 
 
 def text(steps):
@@ -162,8 +178,20 @@ class Failure:
 
     difference = "expectation"
 
-    def __init__(self, scenario, finding):
+    def __init__(self, scenario, finding, real):
         self.scenario, self.title, self.actual = scenario, finding["title"], finding["actual"]
+        self.seconds_late = self._seconds_late(real)
+
+    def _seconds_late(self, real):
+        """How long after it was found connecting a peer said that it is connected; infinity if it never did, or if
+        that is not what was found."""
+        found = re.match(r"false at ([0-9.]+) s: (\w+)\.call\.state is connecting ", self.actual)
+        if not found:
+            return math.inf
+        # What is found is rounded to milliseconds.
+        began = float(found[1]) - 0.001
+        steps = real.steps.get((found[2], "connection.state"), [])
+        return min((step.time - began for step in steps if step.state == "connected" and step.time >= began), default=math.inf)
 
     def __str__(self):
         return f"`{self.title}`: {self.actual}"
@@ -171,7 +199,7 @@ class Failure:
 
 def explanation(difference, explanations):
     """The entry that says why. One about order explains those states and no others, one about a time explains no order,
-    and one about an expectation that one as it went wrong."""
+    and one about an expectation that one as it went wrong, for no longer than it says."""
     for entry in explanations:
         if (
             entry["difference"] == difference.difference
@@ -180,6 +208,7 @@ def explanation(difference, explanations):
                 for key in ("scenario", "peer", "machine", "title", "actual") if key in entry
             )
             and all(difference.states[side] == entry[side] for side in ("ours", "theirs") if side in entry)
+            and ("seconds late" not in entry or difference.seconds_late <= entry["seconds late"])
         ):  # fmt: skip
             return entry["why"]
     return None
@@ -190,14 +219,15 @@ class Pair:
 
     def __init__(self, scenario, virtual, real, explanations):
         self.scenario, self.virtual, self.real = scenario, virtual, real
-        self.attempts = 1
+        # The runs that were played before or after it and not kept, by their numbers.
+        self.attempts, self.discarded = 1, {}
         self.comparisons = [
             Comparison(scenario, *key, virtual.until_the_end(*key), real.until_the_end(*key))
             for key in sorted(set(virtual.steps) | set(real.steps))
         ]
-        differences = [comparison for comparison in self.comparisons if comparison.difference]
+        differences = [difference for comparison in self.comparisons for difference in comparison.differences]
         if real.is_in_real_time:
-            differences += [Failure(scenario, finding) for finding in real.result["findings"]]
+            differences += [Failure(scenario, finding, real) for finding in real.result["findings"]]
         self.differences = [(difference, explanation(difference, explanations)) for difference in differences]
 
     @property
@@ -236,18 +266,28 @@ def milliseconds(value):
 def play_both(options, scenario, explanations):
     """The real run is the one with the fewest differences that nothing explains, of as many as it takes."""
     virtual = play(options.callsim, scenario, None)
-    best = None
+    runs = {}
     for attempt in range(1, ATTEMPTS + 1):
         real = play(options.callsim, scenario, f"{options.peer}=external:{options.command}")
-        pair = Pair(scenario, virtual, real, explanations)
-        if best is None or pair.rank < best.rank:
-            best = pair
-        best.attempts = attempt
-        if not best.problems and best.real.is_in_real_time:
+        pair = runs[attempt] = Pair(scenario, virtual, real, explanations)
+        if not pair.problems and real.is_in_real_time:
             break
         reasons = pair.problems or [real.result["findings"][0]["actual"]]
         print(f"{scenario}, run {attempt}: {'; '.join(reasons)}", flush=True)
+    best = min(runs.values(), key=lambda pair: pair.rank)
+    best.attempts, best.discarded = len(runs), {attempt: pair for attempt, pair in runs.items() if pair is not best}
     return best
+
+
+def discarded_orders(pairs):
+    """What had another order in runs that were not kept."""
+    return [
+        f"{pair.scenario}, run {attempt}: {difference}{'' if why else ', not explained'}"
+        for pair in pairs
+        for attempt, discarded in pair.discarded.items()
+        for difference, why in discarded.differences
+        if difference.difference == "order"
+    ]
 
 
 def report(pairs):
@@ -259,13 +299,13 @@ def report(pairs):
         "this page; `interop/differential.py mobility/blackhole-8s` compares one and writes nothing.", "",
         "Compared are the signalling, ICE, DTLS and connection states of both peers: their order, and when each was "
         f"entered, counted from the last entry of the timeline. A state may come {BOUND * 1000:.0f} ms or {SHARE:.0%} "
-        "of the wait earlier or later, whichever is more. `completed` counts as `connected`: who does not hear that "
+        "of the wait earlier or later, whichever is more; where the order differs, up to there. `completed` counts as `connected`: who does not hear that "
         "the other's candidates ended, as Chromium never does, stays there. What follows the end of a run is not "
         "compared. Every difference beyond that, and every expectation that only the real run did not meet, is listed "
         "below with its reason, from `interop/differential.json`; one without makes the command fail.", "",
         f"A real run that lags or in which something is unexplained is played again, up to {ATTEMPTS} times: what "
         "comes of the machine's load or of which packets were lost does not repeat itself, a timer does. The last "
-        "column says how often. Set-up is the time from the first `connecting` until both sides say `connected`. The "
+        "column says how often; another order in a run that was not kept is told at the end. Set-up is the time from the first `connecting` until both sides say `connected`. The "
         "lag is what 99 % of the real run's events did not exceed: what the machine may add to any time. Where it is "
         "beyond what the scenario allows, its expectations are not judged.", "",
         "| scenario | machines in the same order | largest difference in time | set-up, ours | set-up, theirs "
@@ -280,7 +320,10 @@ def report(pairs):
             reasons.setdefault((pair.scenario, why or "Not explained."), []).append(difference)
     for (scenario, why), differences in reasons.items():
         lines += [f"**{scenario}**: {why}", "", *(f"- {difference}" for difference in differences), ""]
-    return "\n".join(lines if reasons else lines + ["Nothing.", ""])
+    if not reasons:
+        lines += ["Nothing.", ""]
+    lines += ["## Other orders in runs that were not kept", ""]
+    return "\n".join([*lines, *(f"- {order}" for order in discarded_orders(pairs) or ["none"]), ""])
 
 
 def main():
@@ -301,11 +344,13 @@ def main():
             return 7
         pairs.append(pair)
         same = sum(comparison.is_in_order for comparison in pair.comparisons)
-        late = sum(comparison.difference == "time" for comparison in pair.comparisons)
+        late = sum(not comparison.is_in_time for comparison in pair.comparisons)
         print(f"{scenario}: {same} of {len(pair.comparisons)} in the same order, {late} out of time, "
               f"{len(pair.problems)} not explained, played {pair.attempts} times", flush=True)  # fmt: skip
     if options.write:
         options.write.write_text(report(pairs), encoding="utf-8")
+    for order in discarded_orders(pairs):
+        print(f"in a run that was not kept: {order}")
     problems = [f"{pair.scenario}, {problem}" for pair in pairs for problem in pair.problems]
     for problem in problems:
         print(f"not explained: {problem}")
