@@ -3,7 +3,7 @@ import Foundation
 
 @testable import SDP
 
-/// Offers and answers recorded from Chromium 150, aiortc 1.16 and GStreamer 1.22.
+/// Offers and answers recorded from Chromium 156, aiortc 1.16 and GStreamer 1.22.
 enum Recorded: String, CaseIterable {
   case aiortcAnswer = "aiortc-answer"
   case aiortcOffer = "aiortc-offer"

@@ -3,7 +3,7 @@ import STUN
 import TURN
 import Testing
 
-/// RFC 8656 row by row, over UDP and over TCP: the rows that `interop/turn-servers.py` asks of a server on real sockets.
+/// The errors of RFC 8656 row by row, over UDP and over TCP. `interop/turn-servers.py` asks more, on real sockets.
 @Suite struct ErrorTableTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
