@@ -178,7 +178,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="also cases that take minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every result to a file")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
-    parser.add_argument("--counts", type=Path, metavar="FILE", help="write how many passed, failed and were skipped to a file")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="write how many passed, failed and were skipped")
     parser.add_argument("--keep", action="store_true", help="keep logs, recordings and captures of every case")
     parser.add_argument("--capacity", type=float, default=os.cpu_count() * 1.5, metavar="N",
                         help="how much may go on at once; a call with Chromium is 0.75 (default: %(default)g)")  # fmt: skip

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Asks our TURN server and coturn the same questions, and lets programs written elsewhere use ours as their own.
 
-Prints a line for each case and exits with 1 when one fails, with 7 when none passed. A server or program that cannot be
-had is skipped, and said so. Where coturn is known to differ from RFC 8656, the row says how, and fails when that is no longer so.
+Prints a line for each case and exits with 1 when one fails, with 7 when none passed. A server or program that cannot
+be had is skipped, and said so. Where coturn is known to differ from RFC 8656, the row says how, and fails when that is no
+longer so.
 """
 
 import argparse
@@ -119,7 +120,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their name; may be repeated")
     parser.add_argument("--callsim", type=Path, default=CALLSIM, help="the program (default: %(default)s)")
-    parser.add_argument("--counts", type=Path, metavar="FILE", help="write how many passed, failed and were skipped to a file")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="write how many passed, failed and were skipped")
     options = parser.parse_args()
     options.callsim = options.callsim.resolve()
     if reason := network.enter():

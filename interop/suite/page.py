@@ -29,13 +29,21 @@ class Page:
         self.exceptions = []
 
     async def __aenter__(self):
+        try:
+            await self._open()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def _open(self):
+        self._log = open(self._folder / "page.log", "wb")
         microphone = str(self._folder / "page-says.wav")
         await asyncio.to_thread(sound.write_melody, microphone, self._melody)
         command = self._network.inside(
-            self._host, chromium.program(), *chromium.FLAGS, _WINDOW, *_MICROPHONE, f"--use-file-for-fake-audio-capture={microphone}",
-            f"--user-data-dir={self._profile}", "about:blank",
+            self._host, chromium.program(), *chromium.FLAGS, _WINDOW, *_MICROPHONE,
+            f"--use-file-for-fake-audio-capture={microphone}", f"--user-data-dir={self._profile}", "about:blank",
         )  # fmt: skip
-        self._log = open(self._folder / "page.log", "wb")
         await self._browser.start(command, self._log)
         version = await self._browser.send("Browser.getVersion")
         self.agent = chromium.agent(version)
@@ -47,7 +55,6 @@ class Page:
         opened = await self._browser.send("Page.navigate", self._session, url=self._url)
         expect("errorText" not in opened, f"{self._url} to open", opened.get("errorText"))
         await self.until("document.readyState == 'complete' && document.getElementById('call') != null", "the page to load")
-        return self
 
     async def __aexit__(self, *_):
         await self._browser.stop()

@@ -129,7 +129,8 @@ def finish(options, results, peers, seconds):
         _write_junit(options.junit, results, seconds)
     if options.counts:
         options.counts.write_text(f"{counts[PASS]} {counts[FAIL]} {counts[SKIP]}\n")
-    agents = sorted({agent for result in results for agent in result.agents.values()})
+    # Who was not opened has said no more than its name.
+    agents = sorted({agent for result in results for agent in result.agents.values()} - {*peers, options.ours})
     print(f"\n{'; '.join(agents)}" if agents else "")
     again = sum(result.outcome == PASS and result.attempt > 1 for result in results)
     line = f"{counts[PASS]} passed{f' ({again} of them not at the first attempt)' if again else ''}, {counts[FAIL]} failed"

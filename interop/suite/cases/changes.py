@@ -77,7 +77,7 @@ async def _add_and_remove(call, adder):
         expect(len(lines) == 2 and all(port for _, port, _ in lines), "both audio sections accepted", f"the answer has {lines}")
         for name, description in (("offer", exchange.offer), ("answer", exchange.answer)):
             group, mids = sdp.values(description, "group"), sdp.values(description, "mid")
-            expect(len(mids) == 2 and group == [" ".join(["BUNDLE", *mids])], f"both sections in one BUNDLE group of the {name}",
+            expect(len(mids) == 2 and group == [" ".join(["BUNDLE", *mids])], f"a BUNDLE group of both in the {name}",
                    f"it has {group} and the sections {mids}")  # fmt: skip
         await listener.until(lambda _: mark.events("track"), "a track event for the second track", within=3)
         # With the first track silent, what is heard is the second.

@@ -40,6 +40,9 @@ class _Server(Tool):
 _STATES = """Object.fromEntries([...document.querySelectorAll('#states .state')].map(
   cell => [cell.querySelector('small').innerText.toLowerCase(), cell.querySelector('b').innerText]))"""
 
+# The selected pair, once both ends are there.
+_PAIR = "document.querySelectorAll('#path code').length === 2 && document.getElementById('path').innerText"
+
 # The rows of its statistics: name, browser's value, callsim's value.
 _ROWS = "[...document.querySelectorAll('#stats tr')].map(row => [...row.cells].map(cell => cell.innerText))"
 
@@ -74,7 +77,8 @@ def _expect_statistics(rows):
         expect("–" not in said, f"{name} of both sides in the page's table", f"it says {said}")
 
 
-@case("the page of live --serve", offers=(THEIRS,), timeout=60, without=dict.fromkeys(("aiortc", "callsim"), "they show no pages"))
+@case("the page of live --serve", offers=(THEIRS,), timeout=60,
+      without=dict.fromkeys(("aiortc", "callsim"), "it is no browser"))  # fmt: skip
 async def page(call):
     """A browser opens our page and presses Call, Mute and Hang up: the page shows the call, and both are heard."""
     if call.ours.kind.name != "callsim":
@@ -89,8 +93,7 @@ async def page(call):
         states = await page.evaluate(_STATES)
         expect(states["dtls"] == "connected" and states["signalling"] == "stable", "DTLS connected and signalling stable",
                f"the page says {states}")  # fmt: skip
-        pair = await page.until("document.querySelectorAll('#path code').length === 2 && document.getElementById('path').innerText",
-                                "a selected pair on the page")  # fmt: skip
+        pair = await page.until(_PAIR, "a selected pair on the page")
         expect(pair.count("udp") == 2 and call.ours.host.address in pair, "both ends of the pair", f"the page says {pair!r}")
         await call.listen(2.0, sides=[call.ours])
         for meter in ("mic", "far", "heard"):
@@ -105,8 +108,9 @@ async def page(call):
         await call.until_heard(call.ours, mark)
         await page.press("end")
         status = await server.status(within=5)
-        expect(status == 0, "callsim to end with 0 when the page hung up", f"it ended with {status}: {server.said()[-300:]!r}")
-        expect("remote-hangup" in server.said(), "callsim to say remote-hangup", f"it said {server.said()[-300:]!r}")
+        said = server.said()[-300:]
+        expect(status == 0, "callsim to end with 0 when the page hung up", f"it ended with {status}: {said!r}")
+        expect("remote-hangup" in said, "callsim to say remote-hangup", f"it said {said!r}")
         await page.until(f"({_STATES}).connection === 'closed' && !document.getElementById('call').disabled",
                          "the page to say closed, and to be ready for another call")  # fmt: skip
         expect(not page.exceptions, "no exception on the page", f"it threw {page.exceptions}")
