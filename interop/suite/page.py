@@ -14,8 +14,6 @@ from .verdict import Failed, expect
 
 # Its microphone is a file, and nobody has to be asked for it.
 _MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
-# A press on a button out of sight hits nothing.
-_WINDOW = "--window-size=1280,1000"
 
 
 class Page:
@@ -41,7 +39,7 @@ class Page:
         microphone = str(self._folder / "page-says.wav")
         await asyncio.to_thread(sound.write_melody, microphone, self._melody)
         command = self._network.inside(
-            self._host, chromium.program(), *chromium.FLAGS, _WINDOW, *_MICROPHONE,
+            self._host, chromium.program(), *chromium.FLAGS, *_MICROPHONE,
             f"--use-file-for-fake-audio-capture={microphone}", f"--user-data-dir={self._profile}", "about:blank",
         )  # fmt: skip
         await self._browser.start(command, self._log)
