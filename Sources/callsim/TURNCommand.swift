@@ -92,7 +92,7 @@ struct TURNCommand: ParsableCommand {
     }
     server.onEvent = { Output.text(Self.line(for: $0)) }
     for endpoint in served { Output.text("listening on \(endpoint), UDP and TCP\n") }
-    withExtendedLifetime(SignalWatch([SIGINT, SIGTERM], on: loop) { loop.stop() }) { loop.run() }
+    withExtendedLifetime(SignalWatch(on: loop) { loop.stop() }) { loop.run() }
     Output.text(Self.summary(server.counters))
   }
 

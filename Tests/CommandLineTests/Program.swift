@@ -33,35 +33,53 @@ struct Program {
   ///
   /// - Parameters:
   ///   - launcher: a command that is to run it.
-  ///   - interruptedAt: sends SIGINT once standard output has this text.
+  ///   - interruptedAt: sends `signal` once standard output has this text.
   static func run(
     _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:],
-    launcher: [String] = [], interruptedAt text: String? = nil
+    launcher: [String] = [], interruptedAt text: String? = nil, with signal: Int32 = SIGINT
   ) throws -> Outcome {
-    let process = Process()
-    process.executableURL = URL(filePath: launcher.isEmpty ? path : "/usr/bin/env")
-    process.arguments = launcher.isEmpty ? arguments : launcher + [path] + arguments
+    let running = try Running(arguments, in: folder, environment: environment, launcher: launcher)
+    if let text { try running.interrupt(at: text, with: signal) }
+    return try running.finish()
+  }
+}
+
+/// The program at work, and the files it writes to instead of pipes: nothing can fill up while nobody reads.
+final class Running {
+  private let process = Process()
+  private let names: [String]
+
+  init(
+    _ arguments: [String], in folder: String, environment: [String: String] = [:], launcher: [String] = []
+  ) throws {
+    let base = NSTemporaryDirectory() + "callsim-output-\(UUID().uuidString)"
+    names = [base + ".out", base + ".err"]
+    for name in names { _ = FileManager.default.createFile(atPath: name, contents: nil) }
+    process.executableURL = URL(filePath: launcher.isEmpty ? Program.path : "/usr/bin/env")
+    process.arguments = launcher.isEmpty ? arguments : launcher + [Program.path] + arguments
     process.currentDirectoryURL = URL(filePath: folder)
     var variables = ProcessInfo.processInfo.environment
     for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CALLSIM_REVISION", "COLUMNS"] { variables[name] = nil }
     variables.merge(environment) { $1 }
     process.environment = variables
-    // Files instead of pipes: nothing can fill up while nobody reads.
-    let base = NSTemporaryDirectory() + "callsim-output-\(UUID().uuidString)"
-    let names = [base + ".out", base + ".err"]
-    for name in names { _ = FileManager.default.createFile(atPath: name, contents: nil) }
-    defer { for name in names { try? FileManager.default.removeItem(atPath: name) } }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle(forWritingAtPath: names[0])
     process.standardError = FileHandle(forWritingAtPath: names[1])
     try process.run()
-    if let text {
-      while process.isRunning, try !String(contentsOfFile: names[0], encoding: .utf8).contains(text) { usleep(1_000) }
-      process.interrupt()
-    }
+  }
+
+  deinit { for name in names { try? FileManager.default.removeItem(atPath: name) } }
+
+  func interrupt(at text: String, with signal: Int32) throws {
+    while process.isRunning, try !String(contentsOfFile: names[0], encoding: .utf8).contains(text) { usleep(1_000) }
+    kill(process.processIdentifier, signal)
+  }
+
+  /// Waits for its end.
+  func finish() throws -> Program.Outcome {
     process.waitUntilExit()
     let texts = try names.map { try String(contentsOfFile: $0, encoding: .utf8) }
-    return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
+    return Program.Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
   }
 }
 

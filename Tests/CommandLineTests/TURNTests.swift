@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 @Suite struct TURNTests {
-  @Test func `a server tells its port, and ends with Ctrl-C as it should`() throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a server tells its port, and ends as it should when it is told to`(signal: Int32) throws {
     let outcome = try Program.run(
       ["turn", "--listen", "127.0.0.1:0", "--user", "a:b"], interruptedAt: "UDP and TCP\n")
     #expect(outcome.status == 0, "\(outcome.errors)")

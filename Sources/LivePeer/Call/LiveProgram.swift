@@ -49,7 +49,7 @@ package final class LiveProgram {
   /// - Returns: the end of the last call, or nil when there was none.
   /// - Throws: when something of what was asked for cannot be used.
   package func run() throws -> CallEnd? {
-    let signals = SignalWatch([SIGINT, SIGTERM], on: loop) { [unowned self] in interrupt() }
+    let signals = SignalWatch(on: loop) { [unowned self] in interrupt() }
     defer { withExtendedLifetime(signals) {} }
     switch mode {
     case .offer(let local, let remote): try exchange(local, remote, isOfferer: true)

@@ -31,7 +31,7 @@ package final class PeerProgram {
   package func run() {
     input = LineReader(
       STDIN_FILENO, loop: loop, line: { [unowned self] in receive($0) }, end: { [loop] in loop.stop() })
-    let signals = SignalWatch([SIGINT, SIGTERM], on: loop) { [loop] in loop.stop() }
+    let signals = SignalWatch(on: loop) { [loop] in loop.stop() }
     withExtendedLifetime(signals) { loop.run() }
     close()
     while connection?.isSilent == false { loop.turn() }

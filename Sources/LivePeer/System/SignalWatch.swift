@@ -6,12 +6,13 @@ package final class SignalWatch {
   private let descriptor: Int32
   private let loop: SocketLoop
 
-  /// From now on these signals call `handler` on the loop, and do not end the process. For before other threads are
-  /// started, which inherit what is blocked.
-  package init(_ signals: [Int32], on loop: SocketLoop, _ handler: @escaping () -> Void) {
+  /// From now on SIGINT, SIGTERM and SIGHUP call `handler` on the loop, and do not end the process. For before other
+  /// threads are started, which inherit what is blocked.
+  package init(on loop: SocketLoop, _ handler: @escaping () -> Void) {
     var mask = sigset_t()
     sigemptyset(&mask)
-    for signal in signals { sigaddset(&mask, signal) }
+    for signal in [SIGINT, SIGTERM] { sigaddset(&mask, signal) }
+    if !Self.isHangUpIgnored { sigaddset(&mask, SIGHUP) }
     pthread_sigmask(SIG_BLOCK, &mask, nil)
     let descriptor = signalfd(-1, &mask, Int32(SFD_NONBLOCK) | Int32(SFD_CLOEXEC))
     self.descriptor = descriptor
@@ -25,5 +26,12 @@ package final class SignalWatch {
   deinit {
     loop.unwatch(descriptor)
     close(descriptor)
+  }
+
+  /// Whether `nohup` started us: a signal that is blocked comes even so.
+  private static var isHangUpIgnored: Bool {
+    var action = sigaction()
+    sigaction(SIGHUP, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }
