@@ -48,6 +48,34 @@ import Testing
     #expect(heard.count == 1)
   }
 
+  private final class Unwatcher: HostDelegate {
+    var fire: () -> Void = {}
+    func interfacesChanged() {}
+    func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {}
+    func timerFired(_ token: UInt64) { fire() }
+  }
+
+  @Test func `an event that takes a source away has nobody else called in its place`() throws {
+    let unwatcher = Unwatcher()
+    let host = try simulator.addHost("a", delegate: unwatcher)
+    let pace = RealTimePace(simulator)
+    let pipes = [try ProgramPipe(), try ProgramPipe()]
+    var heard: [Int] = []
+    for (index, pipe) in pipes.enumerated() {
+      pipe.write([1])
+      ProgramPipe.makeNonBlocking(pipe.readEnd)
+      pace.watch(pipe.readEnd) { [simulator] in
+        _ = pipe.read()
+        heard.append(index)
+        unwatcher.fire = { pace.unwatch(pipes[1 - index].readEnd) }
+        _ = simulator.schedule(host, at: simulator.now, token: 0)
+      }
+    }
+    pace.run(until: .zero + .milliseconds(5))
+    #expect(heard.count == 1)
+    for pipe in pipes { pace.unwatch(pipe.readEnd) }
+  }
+
   @Test func `the lag is that of the event the clock had passed by most`() {
     var lag = LagRecord()
     #expect(lag.quantile(0.99) == .zero && lag.maximum == .zero)

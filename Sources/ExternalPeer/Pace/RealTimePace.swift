@@ -46,10 +46,11 @@ public final class RealTimePace {
       catchUp(to: target)
       if target >= limit { return }
       let next = min(simulator.nextEventTime ?? limit, limit)
-      for index in wait(for: next - present) where index < sources.count {
+      for descriptor in wait(for: next - present) {
         // What came is older than now and younger than the last event.
         catchUp(to: min(present, limit))
-        sources[index].action()
+        // An event, or the action of another, may have taken the source away.
+        sources.first { $0.descriptor == descriptor }?.action()
       }
     }
   }
@@ -64,10 +65,10 @@ public final class RealTimePace {
 
   /// Sleeps until something can be read, or so long.
   ///
-  /// - Returns: the sources that can be read, the last first, because an action may take its source away.
-  private func wait(for time: Interval) -> [Int] {
+  /// - Returns: what can be read.
+  private func wait(for time: Interval) -> [Int32] {
     var descriptors = sources.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     guard callsim_poll(&descriptors, Int32(descriptors.count), max(0, time.nanoseconds)) > 0 else { return [] }
-    return descriptors.indices.reversed().filter { descriptors[$0].revents != 0 }
+    return descriptors.filter { $0.revents != 0 }.map(\.fd)
   }
 }
