@@ -48,7 +48,9 @@ public final class ExternalProgram {
     self.program = program
     let trace = bridge.simulator.trace
     trace.write(state, bridge.subject, trace.value("running"))
-    bridge.pace.watch(program.outputDescriptor) { [unowned self] in listen() }
+    for descriptor in [program.outputDescriptor, program.errorDescriptor] {
+      bridge.pace.watch(descriptor) { [unowned self] in listen() }
+    }
     bridge.pace.watch(program.endDescriptor) { [unowned self] in noteEnd() }
   }
 
@@ -71,6 +73,7 @@ public final class ExternalProgram {
       trace.write(output, bridge.subject, trace.value(String(decoding: line.prefix(200), as: UTF8.self)))
     }
     if !program.isOutputOpen { bridge.pace.unwatch(program.outputDescriptor) }
+    if !program.areErrorsOpen { bridge.pace.unwatch(program.errorDescriptor) }
   }
 
   private func noteEnd() {
@@ -92,8 +95,9 @@ public final class ExternalProgram {
   /// Ends the program, and with it everything it has started.
   public func shutDown() {
     if let program {
-      bridge.pace.unwatch(program.outputDescriptor)
-      bridge.pace.unwatch(program.endDescriptor)
+      for descriptor in [program.outputDescriptor, program.errorDescriptor, program.endDescriptor] {
+        bridge.pace.unwatch(descriptor)
+      }
       program.stop(patience: .milliseconds(500))
     }
     bridge.tearDown()

@@ -18,8 +18,10 @@ final class ChildProgram {
   }
 
   /// How much of a line is waited for, and how much of what it wrote is kept.
-  private static let lineLimit = 16 << 20
+  private let lineLimit: Int
   private static let tailLimit = 1 << 18
+  /// How much is taken in at once, in reads of 64 KiB: a program that never stops talking does not stop the clock.
+  static let readLimit = 8
 
   let command: [String]
   /// The process above the program, which tells of its end.
@@ -33,7 +35,11 @@ final class ChildProgram {
   /// Nothing will be sent after what is unsent.
   private var closesInput = false
   private var received: [UInt8] = []
+  /// Where in it the next line begins, and up to where there is no end of it.
+  private var lineStart = 0
   private var scanned = 0
+  /// How much has come since the last end of a line.
+  private var unfinished = 0
   private var outputTail: [UInt8] = []
   private var errorTail: [UInt8] = []
   private(set) var isOutputOpen = true
@@ -42,7 +48,10 @@ final class ChildProgram {
   private var isStopped = false
 
   /// - Parameter space: nil for a program that needs no network; what it starts may outlive it.
-  init(_ command: [String], environment: [String], in space: NetworkNamespace?) throws(ExternalError) {
+  init(
+    _ command: [String], environment: [String], in space: NetworkNamespace?, lineLimit: Int = 16 << 20
+  ) throws(ExternalError) {
+    self.lineLimit = lineLimit
     // A program that is gone shows in its pipes, not as a signal.
     signal(SIGPIPE, SIG_IGN)
     self.command = command
@@ -91,6 +100,7 @@ final class ChildProgram {
   }
 
   var outputDescriptor: Int32 { output.readEnd }
+  var errorDescriptor: Int32 { errors.readEnd }
 
   // MARK: Lines
 
@@ -114,19 +124,25 @@ final class ChildProgram {
     return unsent.isEmpty
   }
 
-  /// Takes in what the program has written since.
+  /// Takes in what the program has written since, or the first of it when that is much.
   func receive() {
-    while isOutputOpen, let bytes = output.read() {
-      if bytes.isEmpty { isOutputOpen = false }
+    received.removeFirst(lineStart)
+    scanned -= lineStart
+    lineStart = 0
+    for _ in 0..<Self.readLimit {
+      guard isOutputOpen, let bytes = output.read() else { break }
       received += bytes
       Self.keep(bytes, in: &outputTail)
-      if received.count - scanned > Self.lineLimit { isOutputOpen = false }
+      let end = bytes.lastIndex(of: UInt8(ascii: "\n"))
+      unfinished = end.map { bytes.count - 1 - $0 } ?? unfinished + bytes.count
+      if bytes.isEmpty || unfinished > lineLimit { isOutputOpen = false }
     }
     receiveErrors()
   }
 
   private func receiveErrors() {
-    while areErrorsOpen, let bytes = errors.read() {
+    for _ in 0..<Self.readLimit {
+      guard areErrorsOpen, let bytes = errors.read() else { return }
       if bytes.isEmpty { areErrorsOpen = false }
       Self.keep(bytes, in: &errorTail)
     }
@@ -143,10 +159,8 @@ final class ChildProgram {
       scanned = received.count
       return nil
     }
-    let line = Array(received[..<end])
-    received.removeSubrange(...end)
-    scanned = 0
-    return line
+    defer { (lineStart, scanned) = (end + 1, end + 1) }
+    return Array(received[lineStart..<end])
   }
 
   /// - Parameter ending: how it ended of its own accord, in words.
