@@ -33,25 +33,32 @@ import Testing
     """
   }
 
-  private static func isSkipped(_ outcome: Program.Outcome) -> Bool {
-    guard outcome.output.contains("SKIP e#1") else { return false }
-    // Nothing was shown, and the machine has been told why.
+  /// What `callsim doctor` says of this machine.
+  private static let isAble = (try? Program.run(["doctor"]))?.output.contains("real programs   ok") ?? false
+
+  private static let intoUserNamespace = ["unshare", "--user", "--map-root-user"]
+  /// Some machines let nobody but root have a user namespace.
+  private static let hasUserNamespaces =
+    (try? Program.run(["doctor"], launcher: intoUserNamespace))?.errors.contains("unshare: ") == false
+
+  /// Nothing was shown, and the machine's owner was told why.
+  private static func expectSkipped(_ outcome: Program.Outcome) {
+    #expect(outcome.output.contains("SKIP e#1"), "\(outcome.output)")
     #expect(outcome.status == 7 && outcome.output.contains("1 skipped"), "\(outcome.output)")
-    return true
   }
 
-  @Test func `a real program meets the simulated network and its exit code is judged`() throws {
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `a real program meets the simulated network and its exit code is judged`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[python3, probe.py]"), "probe.py": Self.probe])
     let outcome = try workspace.run("run", "e.yaml")
-    if Self.isSkipped(outcome) { return }
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.output.contains("real time, not reproducible, lag at most"))
   }
 
-  @Test func `a program that ends otherwise fails the run`() throws {
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `a program that ends otherwise fails the run`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 3]")])
     let outcome = try workspace.run("run", "e.yaml", "--artifacts", "none")
-    if Self.isSkipped(outcome) { return }
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("probe.program.exit-code is 3"), "\(outcome.output)")
   }
@@ -59,24 +66,36 @@ import Testing
   @Test func `a program that is not there skips the run and says so`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[no-such-program]")])
     let outcome = try workspace.run("run", "e.yaml", "--report", "junit=j.xml")
-    #expect(Self.isSkipped(outcome), "\(outcome.output)")
+    Self.expectSkipped(outcome)
     #expect(try workspace.text("j.xml").contains("<skipped message="))
   }
 
-  @Test func `whoever may leave the network but not come back is told that it takes root`() throws {
+  @Test(.enabled(if: !isAble, "this machine can run real programs"))
+  func `a machine that cannot run real programs skips the run and says so`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
-    let launcher = ["unshare", "--user", "--map-root-user"]
-    let outcome = try Program.run(["run", "e.yaml"], in: workspace.path, launcher: launcher)
-    // Some machines let nobody but root have a user namespace.
-    if outcome.errors.contains("unshare: ") { return }
-    #expect(Self.isSkipped(outcome), "\(outcome.output)")
+    Self.expectSkipped(try workspace.run("run", "e.yaml"))
+  }
+
+  @Test(.enabled(if: hasUserNamespaces, "there are no user namespaces for whoever is not root"))
+  func `whoever may leave the network but not come back is told that it takes root`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
+    let outcome = try Program.run(["run", "e.yaml"], in: workspace.path, launcher: Self.intoUserNamespace)
+    Self.expectSkipped(outcome)
     #expect(outcome.output.contains("it takes root"), "\(outcome.output)")
   }
 
-  @Test func `a program that cannot repeat itself is not asked to`() throws {
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"), arguments: ["", "exec >&-; "])
+  func `a program that has much to say on standard error is not held up`(beginning: String) throws {
+    let script = beginning + "yes 0123456789 | head -c 300000 >&2; exit 5"
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]", code: 5), "e.sh": script])
+    let outcome = try workspace.run("run", "e.yaml")
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+  }
+
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `a program that cannot repeat itself is not asked to`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
     let outcome = try workspace.run("run", "e.yaml", "--check-determinism")
-    if Self.isSkipped(outcome) { return }
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.contains("not reproducible"))
   }
@@ -87,12 +106,12 @@ import Testing
     printf '%s %s' "$(readlink /proc/self/ns/net)" "$TMPDIR" > here; mv here there; sleep 60
     """
 
-  @Test(arguments: [SIGKILL, SIGINT])
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"), arguments: [SIGKILL, SIGINT])
   func `nothing is left of a run that is killed`(signal: Int32) throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, linger.sh]"), "linger.sh": Self.lingering])
     let process = try Program.start(["run", "e.yaml"], in: workspace.path)
     while process.isRunning, !workspace.has("there") { usleep(5_000) }
-    guard process.isRunning else { return }
+    try #require(process.isRunning)
     let words = try workspace.text("there").split(separator: " ").map(String.init)
     let (space, folder) = (words[0], words[1])
     #expect(Self.isInhabited(space) && FileManager.default.fileExists(atPath: folder + "/left"))
@@ -159,34 +178,35 @@ import Testing
     """
   }
 
-  @Test func `the network goes on while a program sets its description`() throws {
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `the network goes on while a program sets its description`() throws {
     let workspace = try Workspace(["c.yaml": Self.call("[python3, peer.py]"), "peer.py": Self.gatherer])
     let outcome = try workspace.run("run", "c.yaml")
-    if outcome.output.contains("SKIP") { return }
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(!workspace.has("callsim-runs"))
   }
 
-  @Test(arguments: [
-    ("echo starting up; read a", "of the peer protocol: starting up"),
-    ("echo no such device >&2; sleep 60", "did not answer open within 2s"),
-    ("read a; kill -SEGV $$", "was ended by signal 11"),
-  ])
+  @Test(
+    .enabled(if: isAble, "this machine cannot run real programs"),
+    arguments: [
+      ("echo starting up; read a", "of the peer protocol: starting up"),
+      ("echo no such device >&2; sleep 60", "did not answer open within 2s"),
+      ("read a; kill -SEGV $$", "was ended by signal 11"),
+    ])
   func `a program that is no peer is named, with what it said`(script: String, complaint: String) throws {
     let workspace = try Workspace(["c.yaml": Self.call("[sh, peer.sh]"), "peer.sh": script])
     let outcome = try workspace.run("run", "c.yaml")
-    if outcome.output.contains("SKIP") { return }
     #expect(outcome.status == 5 && outcome.output.contains(complaint), "\(outcome.output)")
     guard script.contains("device") else { return }
     #expect(outcome.output.contains("alice's program wrote to standard error: no such device"), "\(outcome.output)")
     #expect(try workspace.text("callsim-runs/c#1/alice.stderr.txt") == "no such device\n")
   }
 
-  @Test func `a program that a signal ends is named with it, and what it said is kept`() throws {
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `a program that a signal ends is named with it, and what it said is kept`() throws {
     let script = "echo here; echo there >&2; sleep 60 & kill -SEGV $$"
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]"), "e.sh": script])
     let outcome = try workspace.run("run", "e.yaml")
-    if Self.isSkipped(outcome) { return }
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("probe's program was ended by signal 11"), "\(outcome.output)")
     #expect(outcome.output.contains("probe's program wrote to standard error: there"), "\(outcome.output)")
