@@ -57,4 +57,55 @@ import Testing
     stream.close()
     server.stop()
   }
+
+  /// A connection to a server, and what has become of it.
+  private final class Connection {
+    let stream: any LiveStream
+    var text = ""
+    var isOver = false
+
+    init(to server: HTTPServer, on loop: SocketLoop, asks: Bool) {
+      let loopback = InterfaceAddress(name: "lo", address: IPAddress("127.0.0.1")!, index: 1)
+      stream = loop.openStream(from: loopback, to: Endpoint(loopback.address, port: UInt16(server.port)))
+      stream.onBytes = { [unowned self] in text += String(decoding: $0.copied, as: UTF8.self) }
+      stream.onEnd = { [unowned self] in isOver = true }
+      if asks { stream.send(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span.bytes) }
+    }
+  }
+
+  @Test func `a silent connection is closed, unless its answer is due`() throws {
+    final class Due: Sendable { let answer = Mutex<(@Sendable (HTTPResponse) -> Void)?>(nil) }
+    let (loop, due) = (SocketLoop(), Due())
+    let inbox = SendableLoop(loop)
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, patience: .milliseconds(50)) { _, answer in
+      due.answer.withLock { $0 = answer }
+      inbox.enqueue {}
+    }
+    let asking = Connection(to: server, on: loop, asks: true)
+    #expect(loop.turn { due.answer.withLock { $0 != nil } })
+    for _ in 0..<3 {
+      let silent = Connection(to: server, on: loop, asks: false)
+      #expect(loop.turn { silent.isOver })
+    }
+    due.answer.withLock { $0 }?(HTTPResponse(204))
+    #expect(loop.turn { asking.text.hasPrefix("HTTP/1.1 204 ") })
+    #expect(loop.turn { asking.isOver })
+    server.stop()
+  }
+
+  @Test func `whoever comes when there are enough connections is turned away until one has gone`() throws {
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, limit: 2) { _, answer in answer(HTTPResponse(204)) }
+    let loop = SocketLoop()
+    let connections = (0..<3).map { _ in Connection(to: server, on: loop, asks: false) }
+    #expect(loop.turn { connections[2].isOver })
+    #expect(!connections[0].isOver && !connections[1].isOver)
+    connections[0].stream.close()
+    let isServed = loop.turn {
+      let later = Connection(to: server, on: loop, asks: true)
+      return loop.turn { later.isOver || !later.text.isEmpty } && later.text.hasPrefix("HTTP/1.1 204 ")
+    }
+    #expect(isServed)
+    connections[1].stream.close()
+    server.stop()
+  }
 }

@@ -1,7 +1,9 @@
+package import CallCore
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import Synchronization
 
 /// A small HTTP/1.1 server on a thread of its own. Signalling is rare and small: the call's loop gets each request
 /// whole, and never waits for one.
@@ -16,14 +18,27 @@ package final class HTTPServer: Sendable {
   package let port: Int
 
   /// Listens at once.
-  package init(host: String, port: Int, handler: @escaping Handler) throws(HTTPServerError) {
+  ///
+  /// - Parameters:
+  ///   - patience: how long a connection may be silent on which no answer is due.
+  ///   - limit: whoever comes when there are as many connections is turned away.
+  package init(
+    host: String, port: Int, patience: Interval = .seconds(60), limit: Int = 64, handler: @escaping Handler
+  ) throws(HTTPServerError) {
+    let connections = ConnectionCount(limit: limit)
+    let patience = TimeAmount.nanoseconds(patience.nanoseconds)
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 16)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
-        channel.pipeline.configureHTTPServerPipeline().flatMapThrowing {
-          try channel.pipeline.syncOperations.addHandler(RequestHandler(handler))
+        guard connections.add() else { return channel.close() }
+        channel.closeFuture.whenComplete { _ in connections.remove() }
+        return channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(IdleStateHandler(allTimeout: patience))
+          try pipeline.configureHTTPServerPipeline()
+          try pipeline.addHandler(RequestHandler(handler))
         }
       }
     do {
@@ -61,6 +76,24 @@ package struct HTTPServerError: Error, Sendable, CustomStringConvertible {
   package var description: String { "cannot listen on \(place): \(reason)" }
 }
 
+private final class ConnectionCount: Sendable {
+  private let count = Mutex(0)
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  /// - Returns: false when there are as many as there may be.
+  func add() -> Bool {
+    count.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  func remove() { count.withLock { $0 -= 1 } }
+}
+
 /// Collects a request, and writes its response.
 private final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
@@ -71,6 +104,7 @@ private final class RequestHandler: ChannelInboundHandler {
 
   private let handler: HTTPServer.Handler
   private var request: HTTPRequest?
+  private var isAnswerDue = false
   private var keepsAlive = true
   private var isTooLong = false
   private var isWithoutHost = false
@@ -97,7 +131,13 @@ private final class RequestHandler: ChannelInboundHandler {
     }
   }
 
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
+    if !isAnswerDue { context.close(promise: nil) }
+  }
+
   private func respond(to request: HTTPRequest, context: ChannelHandlerContext) {
+    isAnswerDue = true
     let isHead = request.method == "HEAD"
     let (loop, keepsAlive) = (context.eventLoop, keepsAlive)
     let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -114,6 +154,7 @@ private final class RequestHandler: ChannelInboundHandler {
   }
 
   private func write(_ response: HTTPResponse, context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool) {
+    isAnswerDue = false
     var headers = HTTPHeaders(response.headers)
     headers.replaceOrAdd(name: "Content-Length", value: "\(response.body.count)")
     headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
