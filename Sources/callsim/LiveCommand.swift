@@ -71,6 +71,8 @@ struct LiveCommand: ParsableCommand {
         throw UsageProblem(
           message: "\(option) does not go with --stdio: 'open' of the peer protocol says what is recorded")
       }
+      var settings = settings
+      settings.log = { Output.error(TextStyle.printable($0) + "\n") }
       let program = PeerProgram(
         loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", settings: settings,
         write: { Output.text($0) })
@@ -246,7 +248,11 @@ struct LiveNetworkArguments: ParsableArguments {
   }
 
   private func checkInterfaces() throws {
-    let known = InterfaceAddress.all.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    guard !interface.isEmpty else { return }
+    guard let all = InterfaceAddress.all else {
+      throw UsageProblem(message: "this machine's interfaces cannot be listed")
+    }
+    let known = all.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     guard let missing = interface.first(where: { !known.contains($0) }) else { return }
     let hint = Suggestion.hint(for: missing, among: known) ?? "there are: \(known.joined(separator: ", "))"
     throw UsageProblem(message: "--interface names '\(missing)', which is not up here; \(hint)")

@@ -1,5 +1,6 @@
 import CallCore
 import CallSession
+import Glibc
 import Testing
 
 @testable import LivePeer
@@ -20,7 +21,7 @@ import Testing
 
     private(set) var now = Instant.zero
     private(set) var timesWaitedFor = 0
-    private(set) var unanswered: [([InterfaceAddress]) -> Void] = []
+    private(set) var unanswered: [([InterfaceAddress]?) -> Void] = []
     private(set) var opened: [InterfaceAddress] = []
     /// Addresses that the system lists and lets nobody bind to yet.
     var tentative: [InterfaceAddress] = []
@@ -31,9 +32,9 @@ import Testing
       return [first]
     }
 
-    func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) { unanswered.append(answer) }
+    func listAddresses(_ answer: @escaping ([InterfaceAddress]?) -> Void) { unanswered.append(answer) }
 
-    func answer(_ addresses: [InterfaceAddress]) {
+    func answer(_ addresses: [InterfaceAddress]?) {
       let answers = unanswered
       unanswered = []
       for answer in answers { answer(addresses) }
@@ -66,10 +67,13 @@ import Testing
     }
   }
 
-  private static func connection(in world: SlowWorld) -> LiveConnection {
+  private static func connection(
+    in world: SlowWorld, log: @escaping (String) -> Void = { _ in }
+  ) -> LiveConnection {
     let random = RandomSource(seed: 1)
-    let configuration = LiveConfiguration(
+    var configuration = LiveConfiguration(
       session: .live(wallClock: WallClock(unixNanosecondsAtStart: 0), random: random), random: random)
+    configuration.log = log
     return LiveConnection(configuration, world: world)
   }
 
@@ -111,6 +115,38 @@ import Testing
     #expect(connection.interfaces.map(\.name) == ["eth0", "wlan0"])
   }
 
+  @Test func `a system that cannot list its addresses takes none away`() {
+    let world = SlowWorld()
+    let connection = Self.connection(in: world)
+    world.pass(.seconds(2))
+    world.answer(nil)
+    #expect(connection.interfaces.map(\.name) == ["eth0"])
+    world.pass(.seconds(2))
+    world.answer([Self.first, Self.second])
+    #expect(connection.interfaces.map(\.name) == ["eth0", "wlan0"])
+  }
+
+  @Test func `a process without a descriptor left does not know its addresses`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      exit(InterfaceAddress.all == nil ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
+  @Test func `why an address has no socket is told once`() {
+    let world = SlowWorld()
+    world.tentative = [Self.first]
+    var told: [String] = []
+    let connection = Self.connection(in: world) { told.append($0) }
+    for _ in 0..<3 {
+      world.pass(.seconds(2))
+      world.answer([Self.first])
+    }
+    #expect(told == ["bind: Cannot assign requested address"])
+    #expect(connection.refusals == [SystemError("bind", code: 99)])
+  }
+
   @Test func `an answer after the end of the call changes nothing`() {
     let world = SlowWorld()
     let connection = Self.connection(in: world)
@@ -122,7 +158,7 @@ import Testing
 
   @Test func `the loop answers everyone who asked, later, with what the machine has`() {
     let loop = SocketLoop()
-    var answers: [[InterfaceAddress]] = []
+    var answers: [[InterfaceAddress]?] = []
     loop.listAddresses { answers.append($0) }
     loop.listAddresses { answers.append($0) }
     #expect(answers.isEmpty)

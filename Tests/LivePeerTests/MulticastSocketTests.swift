@@ -10,7 +10,7 @@ import Testing
   private static let name = "5df3f44b-8737-4fa0-a707-d72a4532e84b.local"
   /// The loopback interface under an address that does not show it.
   private static let loopback = InterfaceAddress(name: "lo", address: IPAddress("198.18.0.1")!, index: 1)
-  private static let another = InterfaceAddress.all.first { !$0.address.isLoopback && !$0.address.isIPv6 }
+  private static let another = InterfaceAddress.all?.first { !$0.address.isLoopback && !$0.address.isIPv6 }
 
   /// The interfaces on which somebody on this machine is in the IPv4 group.
   private static var joined: Set<UInt32> {

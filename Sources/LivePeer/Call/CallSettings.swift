@@ -30,11 +30,15 @@ package struct CallSettings {
   package var keyLog: String?
   package var concealsAddresses = false
   package var tap: (any LiveTap)?
+  /// Gets lines for people.
+  package var log: (String) -> Void = { _ in }
 
   package init() {}
 
   /// A new connection as these settings want it.
-  func makeConnection(on loop: SocketLoop) throws(FileError) -> LiveConnection {
+  ///
+  /// - Throws: when what it is to say cannot be read, or when there are addresses and a socket on none of them.
+  func makeConnection(on loop: SocketLoop) throws -> LiveConnection {
     let random = RandomSource.system
     var session = SessionConfiguration.live(wallClock: loop.wallClock(), random: random)
     session.iceServers = servers
@@ -46,8 +50,10 @@ package struct CallSettings {
     configuration.ports = ports
     configuration.concealsAddresses = concealsAddresses
     configuration.tap = tap
+    configuration.log = log
     let microphone = try play.source()
     let connection = LiveConnection(configuration, world: loop)
+    if connection.interfaces.isEmpty, let refusal = connection.refusals.first { throw refusal }
     connection.microphone = microphone
     return connection
   }

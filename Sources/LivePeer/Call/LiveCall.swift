@@ -36,7 +36,8 @@ package final class LiveCall {
   private var serverError: String?
   private var wasRefusedByServer = false
 
-  package init(_ settings: CallSettings, loop: SocketLoop) throws(FileError) {
+  /// - Throws: what ``CallSettings/makeConnection(on:)`` does.
+  package init(_ settings: CallSettings, loop: SocketLoop) throws {
     self.settings = settings
     self.loop = loop
     connection = try settings.makeConnection(on: loop)

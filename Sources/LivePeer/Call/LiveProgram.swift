@@ -18,7 +18,7 @@ package final class LiveProgram {
   }
 
   private let mode: Mode
-  private let settings: CallSettings
+  private var settings: CallSettings
   private let loop = SocketLoop()
   private let output: (String) throws(FileError) -> Void
   private let log: (String) -> Void
@@ -40,6 +40,7 @@ package final class LiveProgram {
   ) {
     self.mode = mode
     self.settings = settings
+    self.settings.log = log
     self.output = output
     self.log = log
   }
@@ -73,7 +74,7 @@ package final class LiveProgram {
     if lostOutput == nil { lostOutput = error }
   }
 
-  private func makeCall() throws(FileError) -> LiveCall {
+  private func makeCall() throws -> LiveCall {
     let made = try LiveCall(settings, loop: loop)
     made.log = log
     made.output = { [unowned self] text in
@@ -162,7 +163,7 @@ package final class LiveProgram {
 
   private func serve(_ host: String, _ port: Int, once: Bool) throws {
     let service = CallService(
-      loop: loop, host: host, log: log, makeCall: { [unowned self] () throws(FileError) in try makeCall() },
+      loop: loop, host: host, log: log, makeCall: { [unowned self] in try makeCall() },
       onEnd: { [unowned self] end in
         // What never became a call, such as a description that nobody could use, is only its sender's business.
         guard !end.isRefusal else { return }

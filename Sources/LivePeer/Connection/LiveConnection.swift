@@ -15,6 +15,8 @@ package struct LiveConfiguration {
   package var random: RandomSource
   /// Sees every datagram.
   package var tap: (any LiveTap)?
+  /// Gets lines for people.
+  package var log: (String) -> Void = { _ in }
   /// How long after the first track the first frame is recorded.
   package var audioPhase = Interval.zero
 
@@ -49,6 +51,8 @@ package final class LiveConnection {
   private var audio: AudioDevice?
   private var pendingEvents: [SessionEvent] = []
   private var addresses: [InterfaceAddress] = []
+  /// Why the addresses that have no socket have none.
+  package private(set) var refusals: [SystemError] = []
   package private(set) var isClosed = false
   /// Whether a closed connection has said all it had to say, and holds no socket any more.
   package private(set) var isSilent = false
@@ -190,20 +194,29 @@ package final class LiveConnection {
   // MARK: Interfaces
 
   /// Opens a socket on each new address, and drops those whose address is gone.
-  private func use(_ all: [InterfaceAddress]) {
+  private func use(_ all: [InterfaceAddress]?) {
     guard !isClosed else { return }
     interfaceTimer.deadline = world.now + Self.interfaceCheckPeriod
+    guard let all else { return }
     let found = configuration.interfaces.select(from: all)
     guard found != addresses else { return }
     let known = interfaces
     var current: [(interface: LocalInterface, socket: any LiveSocket)] = []
+    var refused: [SystemError] = []
     for address in found {
       if let index = sockets.firstIndex(where: { $0.interface.socket.address == address.address }) {
         current.append(sockets.remove(at: index))
-      } else if let socket = open(address) {
+        continue
+      }
+      do throws(SystemError) {
+        let socket = try open(address)
         current.append((describe(address, socket), socket))
+      } catch {
+        refused.append(error)
       }
     }
+    for error in refused where !refusals.contains(error) { configuration.log("\(error)") }
+    refusals = refused
     closeSockets()
     sockets = current
     // Those without a socket are tried again: duplicate detection takes a second, and a port may become free.
@@ -233,7 +246,7 @@ package final class LiveConnection {
   }
 
   private func openRelaySocket(beside base: Endpoint) -> Endpoint? {
-    guard let address = addresses.first(where: { $0.address == base.address }), let opened = open(address) else {
+    guard let address = addresses.first(where: { $0.address == base.address }), let opened = try? open(address) else {
       return nil
     }
     relaySockets.append(opened)
@@ -245,9 +258,8 @@ package final class LiveConnection {
     relaySockets.removeAll { isUnneeded($0.local.address) }
   }
 
-  private func open(_ address: InterfaceAddress) -> (any LiveSocket)? {
-    // An address that went away since it was listed has no socket, nor has one whose duplicate detection is under way.
-    try? world.openSocket(on: address, ports: configuration.ports) { [unowned self] datagram, path in
+  private func open(_ address: InterfaceAddress) throws(SystemError) -> any LiveSocket {
+    try world.openSocket(on: address, ports: configuration.ports) { [unowned self] datagram, path in
       configuration.tap?.received(datagram, on: path, unixNanoseconds: unixNanoseconds)
       session.receive(datagram, on: path, at: world.now)
       drain()

@@ -5,11 +5,12 @@ package import CallCore
 package protocol LiveWorld: AnyObject {
   var now: Instant { get }
 
-  /// The addresses that sockets may be opened on now. To ask may take long: not for a call that is up.
+  /// The addresses that sockets may be opened on now, none when that cannot be said. To ask may take long: not for a
+  /// call that is up.
   var addresses: [InterfaceAddress] { get }
 
-  /// Tells the addresses, once. The answer may come later.
-  func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void)
+  /// Tells the addresses, once; nil when that cannot be said. The answer may come later.
+  func listAddresses(_ answer: @escaping ([InterfaceAddress]?) -> Void)
 
   /// A timer that is not set. It lives until ``remove(_:)``.
   func makeTimer(_ handler: @escaping () -> Void) -> LoopTimer
@@ -32,7 +33,7 @@ package protocol LiveWorld: AnyObject {
 }
 
 extension LiveWorld {
-  package func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) { answer(addresses) }
+  package func listAddresses(_ answer: @escaping ([InterfaceAddress]?) -> Void) { answer(addresses) }
 
   /// A world where nobody has such a name.
   package func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void) {}

@@ -20,7 +20,7 @@ final class CallService {
   typealias Answer = @Sendable (HTTPResponse) -> Void
 
   /// Makes each call, with its log and output in place.
-  private let makeCall: () throws(FileError) -> LiveCall
+  private let makeCall: () throws -> LiveCall
   private let log: (String) -> Void
   /// Called when a call is over.
   private let onEnd: (CallEnd) -> Void
@@ -35,8 +35,7 @@ final class CallService {
 
   init(
     loop: SocketLoop, host: String, log: @escaping (String) -> Void,
-    makeCall: @escaping () throws(FileError) -> LiveCall,
-    onEnd: @escaping (CallEnd) -> Void
+    makeCall: @escaping () throws -> LiveCall, onEnd: @escaping (CallEnd) -> Void
   ) {
     self.loop = loop
     self.host = host

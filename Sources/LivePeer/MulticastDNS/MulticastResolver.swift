@@ -29,7 +29,7 @@ final class MulticastResolver {
     questions.append(Question(name: name.lowercased(), answer: answer, due: loop.now))
     // Not now: whoever asks may still be at work, and the list of interfaces may take its time.
     guard sockets.isEmpty else { return timer.deadline = loop.now }
-    loop.listAddresses { [weak self] addresses in self?.openSockets(on: addresses) }
+    loop.listAddresses { [weak self] addresses in self?.openSockets(on: addresses ?? []) }
   }
 
   private func openSockets(on addresses: [InterfaceAddress]) {

@@ -156,9 +156,9 @@ package final class PeerProgram {
     let audio = request["audio"] ?? .object([])
     settings.play = try Self.play(audio["play"] ?? .null)
     let opened: LiveConnection
-    do throws(FileError) {
+    do {
       opened = try settings.makeConnection(on: loop)
-      recording = try audio["record"]?.string.map { path throws(FileError) in try WAVFile(path: path) }
+      recording = try audio["record"]?.string.map { path in try WAVFile(path: path) }
     } catch {
       throw PeerError(.operation, "\(error)")
     }

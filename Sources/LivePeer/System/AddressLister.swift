@@ -8,11 +8,11 @@ internal import Synchronization
 /// namespace: hundreds of milliseconds on a busy machine, for which a call would be silent. So a thread asks.
 final class AddressLister {
   private final class Listing: Sendable {
-    let addresses = Mutex<[InterfaceAddress]>([])
+    let addresses = Mutex<[InterfaceAddress]?>(nil)
     let finished: Int32 = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-    private let list: @Sendable () -> [InterfaceAddress]
+    private let list: @Sendable () -> [InterfaceAddress]?
 
-    init(_ list: @escaping @Sendable () -> [InterfaceAddress]) { self.list = list }
+    init(_ list: @escaping @Sendable () -> [InterfaceAddress]?) { self.list = list }
 
     deinit { close(finished) }
 
@@ -24,7 +24,7 @@ final class AddressLister {
   }
 
   private let listing: Listing
-  private var waiting: [([InterfaceAddress]) -> Void] = []
+  private var waiting: [([InterfaceAddress]?) -> Void] = []
 
   init(loop: SocketLoop) {
     listing = Listing(loop.listAllAddresses)
@@ -32,7 +32,7 @@ final class AddressLister {
   }
 
   /// Answers on the loop's thread, once, and never from within this call.
-  func list(_ answer: @escaping ([InterfaceAddress]) -> Void) {
+  func list(_ answer: @escaping ([InterfaceAddress]?) -> Void) {
     waiting.append(answer)
     if waiting.count == 1 { start() }
   }

@@ -22,10 +22,11 @@ package struct InterfaceAddress: Hashable, Sendable {
     return "ethernet"
   }
 
-  /// Every address of the interfaces that are up, in a stable order.
-  package static var all: [InterfaceAddress] {
+  /// Every address of the interfaces that are up, in a stable order; nil when the system cannot say, such as for want
+  /// of a descriptor.
+  package static var all: [InterfaceAddress]? {
     var list: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&list) == 0 else { return [] }
+    guard getifaddrs(&list) == 0 else { return nil }
     defer { freeifaddrs(list) }
     var found: [InterfaceAddress] = []
     var next = list

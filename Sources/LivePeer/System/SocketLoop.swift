@@ -31,10 +31,10 @@ package final class SocketLoop: LiveWorld {
   private var addressLister: AddressLister?
   private var isStopped = false
   private let mailbox = Mailbox()
-  let listAllAddresses: @Sendable () -> [InterfaceAddress]
+  let listAllAddresses: @Sendable () -> [InterfaceAddress]?
 
   /// - Parameter addresses: asks the system for its addresses, on whatever thread.
-  package init(addresses: @escaping @Sendable () -> [InterfaceAddress] = { InterfaceAddress.all }) {
+  package init(addresses: @escaping @Sendable () -> [InterfaceAddress]? = { InterfaceAddress.all }) {
     listAllAddresses = addresses
     epoch = Self.monotonicNanoseconds
     watch(mailbox.signal, for: Int16(POLLIN)) { [unowned self] _ in runJobs() }
@@ -67,9 +67,9 @@ package final class SocketLoop: LiveWorld {
 
   // MARK: Timers and sockets
 
-  package var addresses: [InterfaceAddress] { listAllAddresses() }
+  package var addresses: [InterfaceAddress] { listAllAddresses() ?? [] }
 
-  package func listAddresses(_ answer: @escaping ([InterfaceAddress]) -> Void) {
+  package func listAddresses(_ answer: @escaping ([InterfaceAddress]?) -> Void) {
     let lister = addressLister ?? AddressLister(loop: self)
     addressLister = lister
     lister.list(answer)
