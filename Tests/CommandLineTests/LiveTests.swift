@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Live calls as users make them, of which none is connected.
+/// Live calls as users make them.
 @Suite struct LiveTests {
   @Test func `a description goes into what is no regular file and takes no device's place`() throws {
     let workspace = try Workspace(["offer.txt": "before"])
@@ -14,6 +14,55 @@ import Testing
     #expect(try workspace.text("offer.txt").hasPrefix("v=0"))
     let attributes = try FileManager.default.attributesOfItem(atPath: workspace.path + "/link")
     #expect(attributes[.type] as? FileAttributeType == .typeSymbolicLink)
+  }
+
+  @Test func `two programs exchange descriptions by files, talk, and end as one of them hangs up`() throws {
+    let workspace = try Workspace()
+    let common = ["--loopback", "--interface", "lo", "--json"]
+    let answerer = try Running(
+      ["live", "--answer", "--remote-description", "o.sdp", "--local-description", "a.sdp"] + common,
+      in: workspace.path)
+    let offerer = try Running(
+      ["live", "--offer", "--local-description", "o.sdp", "--remote-description", "a.sdp", "--duration", "2"] + common,
+      in: workspace.path)
+    for (program, code) in [(offerer, "local-hangup"), (answerer, "remote-hangup")] {
+      let outcome = try program.finish()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let lines = outcome.output.split(separator: "\n")
+      #expect(lines.last == #"{"end":"\#(code)","wasUp":true}"#)
+      // One a second and one at the end, on whichever side of the second second that is.
+      #expect((2...4).contains(lines.count { $0.contains("inbound-rtp") }), "\(outcome.output)")
+    }
+  }
+
+  @Test func `a call whose terminal is closed hangs up`() throws {
+    let workspace = try Workspace()
+    let outcome = try Program.run(
+      ["live", "--offer", "--loopback", "--interface", "lo", "--remote-description", "a.sdp"], in: workspace.path,
+      interruptedAt: "a=end-of-candidates", with: SIGHUP)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasSuffix("cancelled: given up before it was connected\n"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [["--offer"], ["--answer"], ["--call", "http://127.0.0.1:9/"]])
+  func `a port that is taken is told before anything else`(mode: [String]) throws {
+    let taken = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(taken) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        _ = bind(taken, pointer, length)
+        getsockname(taken, pointer, &length)
+      }
+    }
+    let port = UInt16(bigEndian: address.sin_port)
+    let outcome = try Program.run(
+      ["live", "--loopback", "--interface", "lo", "--no-ipv6", "--ports", "\(port)-\(port)"] + mode)
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.errors.contains("error: bind 127.0.0.1:\(port): Address already in use\n"), "\(outcome.errors)")
   }
 
   @Test func `a description that is lost is told and ends the command`() throws {

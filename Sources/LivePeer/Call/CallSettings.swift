@@ -25,6 +25,8 @@ package struct CallSettings {
   package var duration: Interval?
   /// How long it may take from the two descriptions to the connection, and from an offer over HTTP to its answer.
   package var setupTimeout = Interval.seconds(30)
+  /// How long a person may take to carry an answer to the other side.
+  package var carryingTimeout = Interval.seconds(600)
   package var stats = StatsOutput.none
   /// A file for NSS key log lines, so that captures can be decrypted.
   package var keyLog: String?

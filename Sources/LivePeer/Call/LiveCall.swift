@@ -35,15 +35,15 @@ package final class LiveCall {
   private var dtlsFailure: String?
   private var serverError: String?
   private var wasRefusedByServer = false
+  /// Until when a person may carry the answer; nil when nobody does.
+  private var isCarriedUntil: Instant?
 
   /// - Throws: what ``CallSettings/makeConnection(on:)`` does.
   package init(_ settings: CallSettings, loop: SocketLoop) throws {
     self.settings = settings
     self.loop = loop
     connection = try settings.makeConnection(on: loop)
-    if let path = settings.record { recording = try WAVFile(path: path) }
-    if let path = settings.keyLog { keyLog = try FileSink(path: path, keepsEveryLine: true) }
-    setupTimer = loop.makeTimer { [unowned self] in finish(.setupTimeout) }
+    setupTimer = loop.makeTimer { [unowned self] in checkSetup() }
     durationTimer = loop.makeTimer { [unowned self] in hangUp() }
     statsTimer = loop.makeTimer { [unowned self] in showStatistics() }
     connection.onEvent = { [unowned self] in handle($0) }
@@ -53,6 +53,12 @@ package final class LiveCall {
   deinit { for timer in [setupTimer, durationTimer, statsTimer] { loop.remove(timer) } }
 
   private var wasUp: Bool { connectedAt != nil }
+
+  /// Begins the recording and the key log, and with that empties what there was under their names.
+  package func openFiles() throws(FileError) {
+    if let path = settings.record { recording = try WAVFile(path: path) }
+    if let path = settings.keyLog { keyLog = try FileSink(path: path, keepsEveryLine: true) }
+  }
 
   // MARK: Descriptions
 
@@ -75,11 +81,37 @@ package final class LiveCall {
       return finish(.codecMismatch)
     }
     isGathering = true
-    limitSetup()
   }
 
   /// From now on the answer, and the connection, may take as long as ``CallSettings/setupTimeout``.
   func limitSetup() { setupTimer.deadline = loop.now + settings.setupTimeout }
+
+  /// The same from the other side's first check on: somebody has yet to carry our answer there.
+  func limitSetupOnceAnswerArrives() {
+    guard end == nil else { return }
+    isCarriedUntil = loop.now + settings.carryingTimeout
+    setupTimer.deadline = loop.now + Self.carryingCheckPeriod
+  }
+
+  private static let carryingCheckPeriod = Interval.seconds(1)
+
+  private func checkSetup() {
+    guard let limit = isCarriedUntil, loop.now < limit else { return finish(.setupTimeout) }
+    guard isAnswerUnderWay else {
+      isCarriedUntil = nil
+      return limitSetup()
+    }
+    setupTimer.deadline = loop.now + Self.carryingCheckPeriod
+  }
+
+  /// Whether somebody carries our answer, and the other side cannot have it yet.
+  private var isAnswerUnderWay: Bool {
+    guard isCarriedUntil != nil else { return false }
+    return !connection.statistics().entries.contains { entry in
+      guard case .integer(let count)? = entry["requestsReceived"] else { return false }
+      return count > 0
+    }
+  }
 
   package func accept(answer: String) throws(SessionError) {
     let answer = SessionDescriptionText(.answer, sdp: answer)
@@ -152,6 +184,8 @@ package final class LiveCall {
       setupTimer.deadline = nil
       durationTimer.deadline = settings.duration.map { loop.now + $0 }
       if settings.stats != .none { statsTimer.deadline = loop.now + .seconds(1) }
+    // Our checks found nobody, which means nothing before the other side knows of us.
+    case .failed where dtlsFailure == nil && isAnswerUnderWay: break
     case .failed: fail()
     default: break
     }

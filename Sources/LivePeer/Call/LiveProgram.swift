@@ -98,6 +98,7 @@ package final class LiveProgram {
       log: log)
     self.exchange = exchange
     let call = try makeCall()
+    try call.openFiles()
     call.onEnd = { [unowned self] in finish($0) }
     call.onLocalDescription = { [unowned self, unowned call] description in
       do throws(FileError) {
@@ -138,6 +139,7 @@ package final class LiveProgram {
         try call.accept(answer: sdp)
       } else {
         try call.answer(sdp)
+        call.limitSetupOnceAnswerArrives()
       }
     } catch {
       call.fail(error)
@@ -189,6 +191,7 @@ package final class LiveProgram {
   private func call(_ place: HTTPPlace) throws {
     let client = HTTPClient()
     let call = try makeCall()
+    try call.openFiles()
     call.onLocalDescription = { [unowned self] offer in post(offer, to: place, client) }
     call.onEnd = { [unowned self] end in
       if end.code != .remoteHangup { hangUp(at: place, client) }

@@ -96,9 +96,15 @@ final class CallService {
       made.onEnd = { [unowned self] end in ended(end) }
       pendingAnswer = answer
       try made.answer(offer)
+      guard made.end == nil else { return }
+      // Not before: an offer that is refused leaves what the call before has left.
+      try made.openFiles()
+      made.limitSetup()
     } catch let error as SessionError {
       refuse(error)
     } catch {
+      pendingAnswer = nil
+      call?.finish(.signallingFailure, detail: "\(error)")
       answer(HTTPResponse(500, text: "\(error)\n"))
     }
   }
