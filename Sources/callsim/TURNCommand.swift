@@ -12,7 +12,8 @@ struct TURNCommand: ParsableCommand {
     commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP and TCP.",
     discussion: """
       For example: callsim turn --listen 192.168.1.10:3478 --user alice:secret. Prints a line when a relay opens or \
-      closes, and ends with Ctrl-C. Peers on loopback and multicast addresses are refused unless --allow names them.
+      closes, and ends with Ctrl-C. Peers on loopback and multicast addresses are refused unless --allow names them. \
+      0.0.0.0 and [::] stand for the addresses that this machine has now.
       """)
 
   @Option(
@@ -80,20 +81,26 @@ struct TURNCommand: ParsableCommand {
 
   func run() throws {
     signal(SIGPIPE, SIG_IGN)
-    let configuration = try configuration()
     let loop = SocketLoop()
+    let configuration = try configuration(on: loop)
     let server = TURNSocketServer(configuration: configuration, random: .system, loop: loop)
     var served: [Endpoint] = []
     do throws(SystemError) {
-      for endpoint in endpoints { served.append(try server.listen(on: endpoint)) }
+      for endpoint in endpoints { served += try server.listen(on: endpoint) }
       for relay in configuration.relays { try server.checkRelays(at: relay.address) }
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
     }
     server.onEvent = { Output.text(Self.line(for: $0)) }
     for endpoint in served { Output.text("listening on \(endpoint), UDP and TCP\n") }
+    if secret != nil { server.renewCredentials { credentials(on: loop) } }
     withExtendedLifetime(SignalWatch(on: loop) { loop.stop() }) { loop.run() }
     Output.text(Self.summary(server.counters))
+  }
+
+  /// By the date of now.
+  private func credentials(on loop: SocketLoop) -> TURNCredentialStore {
+    TURNCredentialStore(users: user, sharedSecret: secret, wallClock: loop.wallClock())
   }
 
   private var endpoints: [Endpoint] {
@@ -104,7 +111,7 @@ struct TURNCommand: ParsableCommand {
   }
 
   private func checkPorts(relays: [IPAddress]) throws {
-    let served = Set(endpoints.filter { relays.contains($0.address) }.map(\.port))
+    let served = Set(endpoints.filter { $0.address.isUnspecified || relays.contains($0.address) }.map(\.port))
     guard ports.allSatisfy(served.contains) else { return }
     throw UsageProblem(
       message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
@@ -115,7 +122,7 @@ struct TURNCommand: ParsableCommand {
     if let twice = Self.repeated(listen.filter { $0.port != 0 }) {
       throw UsageProblem(message: "--listen names \(twice) twice")
     }
-    if let wildcard = relays.first(where: { $0 == .anyIPv4 || $0 == .anyIPv6 }) {
+    if let wildcard = relays.first(where: \.isUnspecified) {
       throw UsageProblem(message: "\(wildcard) is no address that peers can send to: name one with --relay-ip")
     }
     // A client that asks for no family is given IPv4 (RFC 8656 section 7.2); few ask for another than their own.
@@ -129,6 +136,9 @@ struct TURNCommand: ParsableCommand {
     guard let alternate, let first = listen.first else { return }
     guard first.port != 0, alternate.port != 0 else {
       throw UsageProblem(message: "--alternate needs ports that are named, here and in --listen, not 0")
+    }
+    if let wildcard = [first, alternate].first(where: \.address.isUnspecified) {
+      throw UsageProblem(message: "--alternate needs addresses that are named, here and in --listen, not \(wildcard)")
     }
     if alternate.address == first.address || alternate.port == first.port {
       throw UsageProblem(message: "\(alternate) shares its address or its port with \(first): both must differ")
@@ -159,14 +169,13 @@ struct TURNCommand: ParsableCommand {
     values.indices.first { values[..<$0].contains(values[$0]) }.map { values[$0] }
   }
 
-  private func configuration() throws -> TURNServer.Configuration {
+  private func configuration(on loop: SocketLoop) throws -> TURNServer.Configuration {
     let relays = relayIp.isEmpty ? listen.map(\.address) : relayIp
     try checkUsers()
     try checkAddresses(relays: relays)
     try checkPorts(relays: relays)
     var configuration = TURNServer.Configuration(
-      realm: realm,
-      credentials: TURNCredentialStore(users: user, sharedSecret: secret, wallClock: SocketLoop().wallClock()),
+      realm: realm, credentials: credentials(on: loop),
       relays: relays.map { relay in
         TURNServer.Relay(relay, advertised: externalIp.first { $0.isIPv6 == relay.isIPv6 })
       })

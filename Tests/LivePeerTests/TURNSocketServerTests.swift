@@ -27,7 +27,7 @@ import Testing
       configuration.relayPorts = port...port + count - 1
       configuration.allowedPeers = [IPPrefix("127.0.0.0/8")!]
       server = TURNSocketServer(configuration: configuration, random: RandomSource(seed: 3), loop: loop)
-      listening = try server.listen(on: Endpoint(loopback.address, port: port))
+      listening = try server.listen(on: Endpoint(loopback.address, port: port))[0]
       server.onEvent = { [unowned self] in events.append($0) }
     }
   }
@@ -153,6 +153,46 @@ import Testing
     }
     #expect(unavailable, "the other program's port was never drawn")
     held.close()
+  }
+
+  /// A socket for all addresses would answer from the address that the route back begins with.
+  @Test func `a wildcard is served at each address of its family, and answers come from where the request went`() throws
+  {
+    let places = ["127.0.0.2", "127.0.0.3"].map { InterfaceAddress(name: "lo", address: IPAddress($0)!, index: 1) }
+    let loop = SocketLoop(addresses: { places + [InterfaceAddress(name: "lo", address: IPAddress("::1")!, index: 1)] })
+    let configuration = TURNServer.Configuration(
+      realm: "callsim.test", credentials: TURNCredentialStore(users: [Self.alice]), relays: [])
+    let server = TURNSocketServer(configuration: configuration, random: RandomSource(seed: 3), loop: loop)
+    let served = try server.listen(on: Endpoint(.anyIPv4, port: 0))
+    #expect(served.map(\.address) == places.map(\.address))
+    let binding = [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
+    for place in served {
+      var answeredFrom: Endpoint?
+      let client = try loop.openSocket(on: Self.loopback, ports: 0...0) { answeredFrom = $1.remote }
+      client.send(binding.span.bytes, to: place, ecn: .notECT)
+      #expect(loop.turn { answeredFrom != nil } && answeredFrom == place)
+      client.close()
+    }
+  }
+
+  @Test func `a wildcard of a family that the machine has not is refused`() {
+    let loop = SocketLoop(addresses: { [Self.loopback] })
+    let configuration = TURNServer.Configuration(
+      realm: "callsim.test", credentials: TURNCredentialStore(users: [Self.alice]), relays: [])
+    let server = TURNSocketServer(configuration: configuration, random: RandomSource(seed: 3), loop: loop)
+    #expect(throws: SystemError.self) { try server.listen(on: Endpoint(.anyIPv6, port: 0)) }
+  }
+
+  @Test func `who may come in goes by what is said of it later`() throws {
+    let bench = try Bench(relays: 100)
+    var renewals = 0
+    bench.server.renewCredentials(every: .milliseconds(1)) {
+      renewals += 1
+      return TURNCredentialStore(users: [])
+    }
+    #expect(bench.loop.turn { renewals == 2 })
+    let client = try Client(of: bench, .udp)
+    #expect(try client.allocate() == nil)
   }
 
   @Test func `no client waits for the list of interfaces`() throws {

@@ -225,11 +225,10 @@ import Testing
     #expect(count == 1 && successes == 1)
   }
 
-  @Test(arguments: ["203.0.113.1", "0.0.0.0"])
-  func `a port that clients come to is never a relay's`(place: String) throws {
+  @Test func `a port that clients come to is never a relay's`() throws {
     let bench = ServerBench { $0.relayPorts = 50_000...50_003 }
     for port in [50_000, 50_001, 50_003] as [UInt16] {
-      bench.server.withhold(Endpoint(try #require(IPAddress(place)), port: port))
+      bench.server.withhold(Endpoint(try #require(IPAddress("203.0.113.1")), port: port))
     }
     bench.server.restart(at: bench.now)
     #expect(try bench.allocate()[.xorRelayedAddress] == Endpoint("203.0.113.1:50002"))

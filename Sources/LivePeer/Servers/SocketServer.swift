@@ -1,4 +1,5 @@
 package import CallCore
+internal import Glibc
 
 /// Runs a sans-IO server on real sockets: datagrams and connections at its addresses, and its timers.
 package class SocketServer<Machine: SansIO & ~Copyable> {
@@ -47,11 +48,24 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   /// How often a port that UDP gave is tried for TCP, where somebody may have it.
   private static var portAttempts: Int { 16 }
 
-  /// Serves one address by UDP and TCP, at the same port; the kernel chooses it where 0 was asked for.
+  /// Serves an address by UDP and TCP, at the same port; the kernel chooses it where 0 was asked for.
+  ///
+  /// A wildcard stands for each address of its family that the machine has: an answer has to come from where its request
+  /// went (RFC 8489 section 6.3.1.3), and a socket for all of them sends from where the route begins.
   ///
   /// - Returns: where it serves.
   @discardableResult
-  package func listen(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
+  package func listen(on endpoint: Endpoint) throws(SystemError) -> [Endpoint] {
+    guard endpoint.address.isUnspecified else { return [try listen(at: endpoint)] }
+    var served: [Endpoint] = []
+    for address in addresses.map(\.address) where address.isIPv6 == endpoint.address.isIPv6 {
+      served.append(try listen(at: Endpoint(address, port: endpoint.port)))
+    }
+    guard !served.isEmpty else { throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL) }
+    return served
+  }
+
+  private func listen(at endpoint: Endpoint) throws(SystemError) -> Endpoint {
     var attempt = 1
     while true {
       let local = try open(endpoint)
@@ -81,7 +95,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     return socket.local
   }
 
-  /// Nameless for an address that no interface has, such as one for all interfaces.
+  /// Nameless for an address that no interface has.
   private func interface(at address: IPAddress) -> InterfaceAddress {
     addresses.first { $0.address == address } ?? InterfaceAddress(name: "", address: address, index: 0)
   }

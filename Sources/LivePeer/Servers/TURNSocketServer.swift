@@ -5,18 +5,34 @@ package import TURN
 package final class TURNSocketServer: SocketServer<TURNServer> {
   /// Gets what happens to relays.
   package var onEvent: ((TURNServer.Event) -> Void)?
+  private var renewal = LoopTimer {}
 
   package init(configuration: TURNServer.Configuration, random: RandomSource, loop: SocketLoop) {
     super.init(machine: TURNServer(configuration: configuration, random: random.stream("turn-server")), loop: loop)
   }
 
+  deinit { loop.remove(renewal) }
+
   package var counters: TURNServer.Counters { machine.counters }
 
   @discardableResult
-  package override func listen(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
-    let local = try super.listen(on: endpoint)
-    machine.withhold(local)
-    return local
+  package override func listen(on endpoint: Endpoint) throws(SystemError) -> [Endpoint] {
+    let served = try super.listen(on: endpoint)
+    for place in served { machine.withhold(place) }
+    return served
+  }
+
+  /// Asks for the credentials anew every so often: those that depend on the date would go by a clock that has been set
+  /// since, or that the machine slept through.
+  package func renewCredentials(
+    every period: Interval = .seconds(60), _ credentials: @escaping () -> TURNCredentialStore
+  ) {
+    loop.remove(renewal)
+    renewal = loop.makeTimer { [unowned self] in
+      renewal.deadline = loop.now + period
+      machine.setCredentials(credentials())
+    }
+    renewal.deadline = loop.now + period
   }
 
   /// Says at the start that relays cannot be opened at an address, not to every client.

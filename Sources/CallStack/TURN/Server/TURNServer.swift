@@ -42,14 +42,8 @@ public struct TURNServer: SansIO, ~Copyable {
     self.random = random
   }
 
-  /// Clients come to `endpoint`, at this address or at any of its family: no relay can be there.
-  public mutating func withhold(_ endpoint: Endpoint) {
-    let isAnywhere = endpoint.address == .anyIPv4 || endpoint.address == .anyIPv6
-    for relay in configuration.relays
-    where relay.address == endpoint.address || isAnywhere && relay.address.isIPv6 == endpoint.address.isIPv6 {
-      ports.withhold(Endpoint(relay.address, port: endpoint.port))
-    }
-  }
+  /// Clients come to `endpoint`: no relay can be there.
+  public mutating func withhold(_ endpoint: Endpoint) { ports.withhold(endpoint) }
 
   /// How many allocations there are.
   public var allocationCount: Int { byClient.count }
