@@ -59,6 +59,26 @@ import Testing
     #expect(Array(bytes[..<16]) == [0x81, 201, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 64, 0xFF, 0xFF, 0xFB])
   }
 
+  /// RFC 4585 sections 6.1 and 6.3.1, RFC 5104 section 4.3.1, RFC 3611 sections 2 and 4.4.
+  @Test(arguments: [
+    (
+      RTCPPacket.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: 2)),
+      [0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2] as [UInt8]
+    ),
+    (
+      .fullIntraRequest(FullIntraRequest(senderSSRC: 1, entries: [.init(ssrc: 2, sequenceNumber: 7)])),
+      [0x84, 206, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 7, 0, 0, 0]
+    ),
+    (
+      .extendedReport(ExtendedReport(ssrc: 1, receiverReferenceTime: NTPTime(rawValue: 0x0102_0304_0506_0708))),
+      [0x80, 207, 0, 4, 0, 0, 0, 1, 4, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8]
+    ),
+  ])
+  func `feedback and extended reports are laid out as their RFCs draw them`(packet: RTCPPacket, bytes: [UInt8]) {
+    #expect(write([packet]) == bytes)
+    #expect(read(bytes).packets == [packet])
+  }
+
   @Test func `neighbouring losses share a mask`() {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [100, 101, 116, 117])
     let bytes = write([.genericNACK(nack)])

@@ -42,7 +42,7 @@ struct JSEPExampleTests {
     }
   }
 
-  @Test(arguments: ["A1", "B1", "B2", "C1"])
+  @Test(arguments: exchanges)
   func `an offer of the RFC is answered with its formats, mids and extensions`(_ name: String) throws {
     let (offer, wanted) = try exchange(name)
     var side = side()
