@@ -128,9 +128,15 @@ import Testing
 
   @Test func `a process without a descriptor left does not know its addresses`() async {
     await #expect(processExitsWith: .success) {
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-      precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-      exit(InterfaceAddress.all == nil ? EXIT_SUCCESS : EXIT_FAILURE)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var (limit, none) = (rlimit(), rlimit())
+      precondition(getrlimit(resource, &limit) == 0)
+      none.rlim_max = limit.rlim_max
+      precondition(setrlimit(resource, &none) == 0)
+      let addresses = InterfaceAddress.all
+      // What looks for leaks at the end needs descriptors of its own.
+      precondition(setrlimit(resource, &limit) == 0)
+      exit(addresses == nil ? EXIT_SUCCESS : EXIT_FAILURE)
     }
   }
 
