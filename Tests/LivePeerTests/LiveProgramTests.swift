@@ -32,7 +32,7 @@ import Testing
     func answerNow() {
       let answer = state.withLock { state in
         state.isLate = true
-        return state.answer
+        return state.answer.take()
       }
       answer?(created)
     }
