@@ -1,6 +1,7 @@
 import CallCore
 import Codecs
 import DTLS
+import SDP
 import StackWorlds
 import Testing
 
@@ -100,6 +101,23 @@ import Testing
     #expect(after.ssrc == before.ssrc)
     #expect((40...60).contains(after.sequence &- before.sequence))
     #expect(pair.b.mediaReceived - held >= 40)
+  }
+
+  @Test func `after a hold the far side is heard at once, also when its last packet before was lost`() throws {
+    let pair = SessionPair { $0.media = .real }
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    pair.drops = { $0.fromA && $0.isMedia }
+    pair.run(for: .milliseconds(60))
+    pair.drops = { _ in false }
+    for (direction, duration) in [(MediaDirection.inactive, Interval.seconds(5)), (.sendrecv, .milliseconds(300))] {
+      try pair.b.session.setDirection(direction, of: pair.b.microphone)
+      try pair.negotiate(from: pair.b, to: pair.a)
+      pair.run(for: duration)
+    }
+    pair.b.loudest = .silence
+    pair.run(for: .milliseconds(300))
+    #expect(pair.b.loudest > .silence)
   }
 
   @Test func `close_notify ends media without a closing of one's own`() throws {

@@ -16,7 +16,9 @@ final class AudioReceiveStream {
   private(set) var jitterBuffer: AudioJitterBuffer
   private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
   /// Whether the direction last agreed on receives.
-  var isActive = false
+  var isActive = false {
+    didSet { if isActive, !oldValue { jitterBuffer.resume() } }
+  }
   private let usesNACK: Bool
 
   /// Sources remembered; more are forgotten, the longest silent first.

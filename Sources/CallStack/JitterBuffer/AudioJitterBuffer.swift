@@ -125,6 +125,9 @@ public struct AudioJitterBuffer: ~Copyable {
     isPaused = false
   }
 
+  /// Gathers packets again after a time in which nothing was pulled: how long that was is no gap to be concealed.
+  public mutating func resume() { startOver() }
+
   // MARK: Packets in
 
   /// Takes a packet of the stream at its arrival. A change of SSRC starts afresh.
