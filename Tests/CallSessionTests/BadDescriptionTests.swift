@@ -97,6 +97,15 @@ import Testing
     #expect(pair.a.session.connectionState == .connected)
   }
 
+  /// What negotiation lets pass must be what the handshake can compare with.
+  @Test(arguments: DTLS.Fingerprint.HashFunction.allCases.map(\.rawValue) + ["md2", "md5", "sha-3", "SHA-256"])
+  func `negotiation and handshake know the same fingerprints`(algorithm: String) {
+    for length in 0...80 {
+      let fingerprint = SDP.Fingerprint(algorithm: algorithm, digest: Array(repeating: 1, count: length))
+      #expect(fingerprint.isUsable == (DTLS.Fingerprint(fingerprint.text) != nil), "\(length) bytes")
+    }
+  }
+
   @Test func `an answer that restarts ICE where the offer did not is refused, and the right one still taken`() throws {
     let pair = try connected()
     let offer = try pair.a.session.createOffer()

@@ -29,8 +29,7 @@ import Testing
 
     private static var settings: CallSettings {
       var settings = CallSettings()
-      settings.interfaces.allowsLoopback = true
-      settings.interfaces.names = ["lo"]
+      settings.interfaces = .loopback
       return settings
     }
 

@@ -14,8 +14,7 @@ import Testing
 
     init(_ adjust: (inout CallSettings) -> Void = { _ in }) throws {
       var settings = CallSettings()
-      settings.interfaces.allowsLoopback = true
-      settings.interfaces.names = ["lo"]
+      settings.interfaces = .loopback
       adjust(&settings)
       (caller, callee) = (try LiveCall(settings, loop: loop), try LiveCall(settings, loop: loop))
       for call in [caller, callee] { call.onLocalDescription = { [unowned self] in described = $0.sdp } }

@@ -47,8 +47,7 @@ import Testing
       // The program blocks its thread, and signals on it.
       Thread.detachNewThread {
         var settings = CallSettings()
-        settings.interfaces.allowsLoopback = true
-        settings.interfaces.names = ["lo"]
+        settings.interfaces = .loopback
         settings.setupTimeout = .milliseconds(50)
         let program = LiveProgram(
           .call(HTTPPlace("http://127.0.0.1:\(port)/offer")!), settings, output: { _ throws(FileError) in },

@@ -15,14 +15,11 @@ import Testing
     var loudest: Int16 = 0
 
     init() {
-      var interfaces = InterfaceFilter()
-      interfaces.allowsLoopback = true
-      interfaces.names = ["lo"]
       func connection(_ loop: SocketLoop) -> LiveConnection {
         let random = RandomSource.system
         var configuration = LiveConfiguration(
           session: .live(wallClock: loop.wallClock(), random: random), random: random)
-        configuration.interfaces = interfaces
+        configuration.interfaces = .loopback
         return LiveConnection(configuration, world: loop)
       }
       offerer = connection(loop)
@@ -78,8 +75,7 @@ import Testing
   {
     let loop = SocketLoop()
     var settings = CallSettings()
-    settings.interfaces.allowsLoopback = true
-    settings.interfaces.names = ["lo"]
+    settings.interfaces = .loopback
     let (caller, callee) = (try LiveCall(settings, loop: loop), try LiveCall(settings, loop: loop))
     var (offer, answer): (String?, SessionDescriptionText?)
     caller.onLocalDescription = { offer = $0.sdp }

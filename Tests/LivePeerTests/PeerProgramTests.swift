@@ -114,8 +114,7 @@ import Testing
   @Test func `ports of the command line hold for a connection that is driven over standard input`() throws {
     var settings = CallSettings()
     settings.ports = 47_210...47_219
-    settings.interfaces.allowsLoopback = true
-    settings.interfaces.names = ["lo"]
+    settings.interfaces = .loopback
     settings.interfaces.allowsIPv6 = false
     let session = Session(settings)
     _ = session.ask(#"{"id":1,"method":"open"}"#)

@@ -197,9 +197,6 @@ extension CallSession {
   /// Starts the DTLS association, or a new one when the peer has another certificate now (RFC 8842 section 5.1).
   private mutating func associate(with transport: NegotiatedTransport) throws(SessionError) {
     let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
-    guard !fingerprints.isEmpty else {
-      throw .invalidDescription("no a=fingerprint has an algorithm that is known here")
-    }
     if dtls.role != nil {
       if fingerprints.contains(where: remoteFingerprints.contains) { return }
       replaceAssociation()

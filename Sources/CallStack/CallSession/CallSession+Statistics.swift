@@ -14,7 +14,7 @@ extension CallSession {
     for pair in ice.pairs { entries.append(candidatePair(pair)) }
     for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
     for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
-    entries += carryingPair(besides: entries.map(\.id))
+    entries += carryingPair(besides: entries)
     entries.append(certificate)
     entries += codecs
     for channel in audio.channels { if let track = channel.track { entries.append(source(track)) } }
@@ -87,13 +87,13 @@ extension CallSession {
   }
 
   /// During an ICE restart the selected pair and its candidates may be of the generation before.
-  private func carryingPair(besides known: [String]) -> [StatsReport.Entry] {
-    guard let pair = ice.selectedPair else { return [] }
-    let entries = [
-      candidatePair(pair), candidate(pair.local, isRemote: false, isCurrent: false),
+  private func carryingPair(besides known: [StatsReport.Entry]) -> [StatsReport.Entry] {
+    guard let pair = ice.selectedPair, !ice.pairs.contains(where: { $0.id == pair.id }) else { return [] }
+    let ends = [
+      candidate(pair.local, isRemote: false, isCurrent: false),
       candidate(pair.remote, isRemote: true, isCurrent: false),
     ]
-    return entries.filter { !known.contains($0.id) }
+    return [candidatePair(pair)] + ends.filter { end in !known.contains { $0.id == end.id } }
   }
 
   /// The same for a candidate's whole life, whatever comes and goes around it.

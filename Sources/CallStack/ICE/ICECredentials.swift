@@ -21,7 +21,7 @@ public struct ICECredentials: Hashable, Sendable {
   /// Whether both parts have the lengths and characters of RFC 8839 section 5.4.
   public var isValid: Bool {
     (4...256).contains(ufrag.utf8.count) && (22...256).contains(password.utf8.count)
-      && ufrag.utf8.allSatisfy(isICECharacter) && password.utf8.allSatisfy(isICECharacter)
+      && ufrag.utf8.allSatisfy(\.isICECharacter) && password.utf8.allSatisfy(\.isICECharacter)
   }
 
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

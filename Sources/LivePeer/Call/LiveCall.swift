@@ -7,8 +7,6 @@ internal import SDP
 
 /// One call from first description to end: the connection, its files, its statistics, and why it ended.
 package final class LiveCall {
-  /// Gets lines for people.
-  package var log: (String) -> Void = { _ in }
   /// Gets JSON lines and descriptions, for programs.
   package var output: (String) -> Void = { _ in }
   /// Gets a description, complete with candidates.
@@ -52,6 +50,7 @@ package final class LiveCall {
 
   deinit { for timer in [setupTimer, durationTimer, statsTimer] { loop.remove(timer) } }
 
+  private var log: (String) -> Void { settings.log }
   private var wasUp: Bool { connectedAt != nil }
 
   /// Begins the recording and the key log, and with that empties what there was under their names.

@@ -21,7 +21,7 @@ package final class LiveProgram {
   private var settings: CallSettings
   private let loop = SocketLoop()
   private let output: (String) throws(FileError) -> Void
-  private let log: (String) -> Void
+  private var log: (String) -> Void { settings.log }
   private var call: LiveCall?
   private var exchange: DescriptionExchange?
   private var service: CallService?
@@ -42,7 +42,6 @@ package final class LiveProgram {
     self.settings = settings
     self.settings.log = log
     self.output = output
-    self.log = log
   }
 
   /// Runs the call to its end.
@@ -76,7 +75,6 @@ package final class LiveProgram {
 
   private func makeCall() throws -> LiveCall {
     let made = try LiveCall(settings, loop: loop)
-    made.log = log
     made.output = { [unowned self] text in
       do throws(FileError) { try output(text) } catch { lose(error) }
     }

@@ -158,7 +158,7 @@ package final class PeerProgram {
     let opened: LiveConnection
     do {
       opened = try settings.makeConnection(on: loop)
-      recording = try audio["record"]?.string.map { path in try WAVFile(path: path) }
+      recording = try audio["record"]?.string.map { try WAVFile(path: $0) }
     } catch {
       throw PeerError(.operation, "\(error)")
     }

@@ -56,22 +56,12 @@ extension ICECandidate: LosslessStringConvertible {
   }
 
   private static func isFoundation(_ word: Substring) -> Bool {
-    (1...32).contains(word.utf8.count) && word.utf8.allSatisfy(isICECharacter)
+    (1...32).contains(word.utf8.count) && word.utf8.allSatisfy(\.isICECharacter)
   }
 
   private static func number<T: FixedWidthInteger>(_ word: Substring, _: T.Type) -> T? {
     guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return T(word)
-  }
-}
-
-/// `ice-char` of RFC 8839 section 5.4: letters, digits, `+` and `/`.
-func isICECharacter(_ byte: UInt8) -> Bool {
-  switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-    true
-  default: false
   }
 }
 

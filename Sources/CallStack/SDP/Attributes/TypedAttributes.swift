@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// The attributes that stand at session or media level alike.
 extension AttributeList {
   public var direction: MediaDirection? {
@@ -60,8 +62,8 @@ extension Attribute {
     guard let value else { return !Self.needsValue.contains(name) }
     return switch name {
     case "mid": value.isToken
-    case "ice-ufrag": value.isICEString && (4...256).contains(value.utf8.count)
-    case "ice-pwd": value.isICEString && (22...256).contains(value.utf8.count)
+    case "ice-ufrag": value.utf8.allSatisfy(\.isICECharacter) && (4...256).contains(value.utf8.count)
+    case "ice-pwd": value.utf8.allSatisfy(\.isICECharacter) && (22...256).contains(value.utf8.count)
     case "fingerprint": Fingerprint(value) != nil
     case "setup": SetupRole(rawValue: value) != nil
     case "rtpmap": RTPMap(value) != nil

@@ -27,17 +27,5 @@ extension StringProtocol {
   /// RFC 8866's `token`, loosely: not empty, visible ASCII only.
   var isToken: Bool { !isEmpty && utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 
-  /// RFC 8839 §5.4: ice-chars only.
-  var isICEString: Bool {
-    utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-        true
-      default: false
-      }
-    }
-  }
-
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool { lowercased() == other.lowercased() }
 }

@@ -12,13 +12,11 @@ extension JSEPSession {
 
   private mutating func appendLocal(_ attribute: Attribute) throws(JSEPError) {
     guard signalingState != .closed, let description = localDescription else { throw .wrongState(signalingState) }
-    guard let index = description.transportIndex, !description.media[index].attributes.all.contains(attribute) else {
-      return
-    }
+    guard let index = description.transportIndex else { return }
     if pendingLocalDescription != nil {
-      pendingLocalDescription?.media[index].attributes.all.append(attribute)
+      pendingLocalDescription?.media[index].add(attribute)
     } else {
-      current?.local.media[index].attributes.all.append(attribute)
+      current?.local.media[index].add(attribute)
     }
   }
 

@@ -61,16 +61,17 @@ extension JSEPSession {
       guard let offer = pendingLocalDescription else { throw .wrongState(signalingState) }
       try description.checkAnswers(offer)
       let pair = DescriptionPair(local: offer, remote: description, isLocalOffer: true)
-      let previous = transport?.remote
       let answered = try negotiatedTransport(pair)
       for index in description.media.indices
       where description.media[index].port != 0 && description.media[index].kind != nil {
         guard !pair.codecPairs(at: index).isEmpty else { throw .noCommonCodec }
       }
-      if let answered, let previous { effects.isRemoteICERestart = !answered.remote.isSameGeneration(as: previous) }
-      // RFC 8839 §4.4.1.1.1: who restarts is the offerer.
-      let offered = try answered.map { transport throws(JSEPError) in try offer.transport(at: transport.mLineIndex) }
-      if effects.isRemoteICERestart, offered?.isSameGeneration(as: localTransport) == true { throw .credentialsChanged }
+      if let answered, isRestart(answered.remote) {
+        // RFC 8839 §4.4.1.1.1: who restarts is the offerer.
+        let offered = try offer.transport(at: answered.mLineIndex)
+        if offered.isSameGeneration(as: localTransport) { throw .credentialsChanged }
+        effects.isRemoteICERestart = true
+      }
       updateTracks(from: description, effects: &effects)
       try apply(pair, isFinal: type == .answer, effects: &effects)
     }
