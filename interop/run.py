@@ -25,8 +25,8 @@ from suite.report import Result  # noqa: E402
 from suite.verdict import Failed, Skipped  # noqa: E402
 
 PEERS = ("chromium", "aiortc", "callsim")
-# Further attempts for a case whose programs got no processor when they needed one.
-STARVED_RETRIES = 2
+# Further attempts for a case whose programs got no processor when they needed one: it says nothing about them.
+STARVED_RETRIES = 5
 CALLSIM = HERE.parent / ".build-release/release/callsim"
 
 
@@ -91,7 +91,7 @@ async def play(case, offers, ours, theirs, folder):
                 folder,
             )
             try:
-                async with starvation.Watch(call.peers) as watch:
+                async with starvation.Watch(call) as watch:
                     await case.run(call)
                 result.passed()
             finally:
@@ -125,11 +125,9 @@ async def run(options):
     if reasons[ours.name]:
         sys.exit(f"error: {reasons[ours.name]}")
     folder = options.folder / time.strftime("%Y%m%d-%H%M%S")
-    capacity = Capacity(options.capacity)
-    progress = report.Progress(options)
-    tasks, results = [], []
+    progress = report.Progress()
 
-    async def scheduled(case, offers, kind):
+    async def attempt(capacity, case, offers, kind, number):
         name = f"{case.name}, {offers} offers, {kind.name}".replace(" ", "-").replace(",", "")
         result = Result(case, offers, kind.name, folder / name)
         blocked = reasons[kind.name] or options.blocked or ("takes minutes; ask for it with --long" if
@@ -138,36 +136,39 @@ async def run(options):
             result.not_applicable(case.without[kind.name])
         elif blocked:
             result.skipped(blocked)
-            progress.show(result)
         else:
-            for attempt in itertools.count(1):
-                place = folder / (name if attempt == 1 else f"{name}-{attempt}")
-                # What failed is tried again with the machine to itself.
-                async with capacity.take(ours.weight + kind.weight if attempt == 1 else capacity.total):
-                    result = await play(case, offers, ours, kind, place)
-                result.attempt = attempt
-                progress.show(result)
-                if not result.is_failure or attempt > max(options.retries, STARVED_RETRIES if result.starved else 0):
-                    break
+            place = folder / (name if number == 1 else f"{name}-{number}")
+            async with capacity.take(ours.weight + kind.weight):
+                result = await play(case, offers, ours, kind, place)
+        result.attempt = number
+        result.deserves_another = result.is_failure and number <= max(options.retries, STARVED_RETRIES if result.starved else 0)
+        progress.show(result)
         if not result.is_failure and not options.keep:
             await asyncio.to_thread(shutil.rmtree, result.folder, ignore_errors=True)
-        results.append(result)
+        return result
 
     # The longest first: at the end, little should be left that goes on alone.
-    for case in sorted(all_cases(), key=lambda case: -case.timeout):
-        for row, offers in case.rows():
-            for kind in wanted:
-                identifier = f"{row}, {kind.name}"
-                if options.only and not any(part.lower() in identifier.lower() for part in options.only):
-                    continue
-                tasks.append(scheduled(case, offers, kind))
-    if not tasks:
+    calls = [
+        (case, offers, kind)
+        for case in sorted(all_cases(), key=lambda case: -case.timeout)
+        for row, offers in case.rows()
+        for kind in wanted
+        if not options.only or any(part.lower() in f"{row}, {kind.name}".lower() for part in options.only)
+    ]
+    if not calls:
         sys.exit(f"error: no case has any of {options.only} in its name; --list shows them")
     began = time.monotonic()
-    await asyncio.gather(*tasks)
+    results = {}
+    for number in itertools.count(1):
+        # What failed is tried again when all the others are done, and with half as much beside it.
+        capacity = Capacity(options.capacity / (1 if number == 1 else 2))
+        results |= zip(calls, await asyncio.gather(*(attempt(capacity, *call, number) for call in calls)))
+        calls = [call for call in calls if results[call].deserves_another]
+        if not calls:
+            break
     with contextlib.suppress(OSError):
         folder.rmdir()
-    return report.finish(options, results, [kind.name for kind in wanted], time.monotonic() - began)
+    return report.finish(options, [*results.values()], [kind.name for kind in wanted], time.monotonic() - began)
 
 
 def main():

@@ -1,6 +1,7 @@
 """A call between two peers: the signalling between them, and the questions that most cases ask."""
 
 import asyncio
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -8,6 +9,10 @@ from . import sdp as descriptions
 from . import sound
 from .peer import ProtocolError
 from .verdict import Failed, expect
+
+
+# A browser that starts takes all that it can get, from calls that are up.
+_openings = asyncio.Semaphore(os.cpu_count())
 
 
 @dataclass
@@ -39,8 +44,10 @@ class Call:
     measured: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
     tracks: dict = field(default_factory=dict)
-    # Further programs of the case, which end with it.
+    # Further peers of the case, which end with it.
     companions: list = field(default_factory=list)
+    # What runs beside it.
+    tools: list = field(default_factory=list)
 
     def __post_init__(self):
         self._ready = {self.ours: False, self.theirs: False}
@@ -55,6 +62,11 @@ class Call:
         return (self.ours, self.theirs)
 
     @property
+    def programs(self):
+        """All that must have a processor for the call to be heard."""
+        return [*self.peers, *self.companions, *self.tools]
+
+    @property
     def answerer(self):
         return self.other(self.offerer)
 
@@ -67,11 +79,12 @@ class Call:
 
     async def open(self, configuration=None, ours=None, theirs=None, audio=True, ours_options=(), theirs_options=()):
         """Starts both programs, each with a connection and its melody as a track."""
-        await asyncio.gather(self.ours.start(ours_options), self.theirs.start(theirs_options))
-        await asyncio.gather(
-            self.ours.open(ours if ours is not None else configuration),
-            self.theirs.open(theirs if theirs is not None else configuration),
-        )
+        async with _openings:
+            await asyncio.gather(self.ours.start(ours_options), self.theirs.start(theirs_options))
+            await asyncio.gather(
+                self.ours.open(ours if ours is not None else configuration),
+                self.theirs.open(theirs if theirs is not None else configuration),
+            )
         if audio:
             await self.both(self.add_audio)
 

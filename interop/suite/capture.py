@@ -37,7 +37,7 @@ class Capture(Tool, CaptureFile):
     program = "dumpcap"
 
     def __init__(self, call, side="left"):
-        super().__init__(call.network, call.folder, f"capture-{side}")
+        super().__init__(call, f"capture-{side}")
         self.path = str(call.folder / f"{side}.pcapng")
         self._side = side
 

@@ -7,7 +7,7 @@ OURS, THEIRS = "ours", "theirs"
 _registered = []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     name: str
     run: callable

@@ -19,16 +19,30 @@ _MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-st
 class Page:
     """Headless Chromium on a host, with one page open."""
 
+    # Whether it is ready for the call.
+    is_up = False
+
     def __init__(self, call, host, url, melody):
         self._network, self._folder, self._host, self._url, self._melody = call.network, call.folder, host, url, melody
         self._browser = chromium.DevTools(self._on_event)
+        call.tools.append(self)
         self._profile = tempfile.mkdtemp(prefix="chromium-page-")
         # What the page threw and nobody caught.
         self.exceptions = []
 
+    def __str__(self):
+        return "the browser"
+
+    @property
+    def process_number(self):
+        """Of the browser while it runs; nil before and after."""
+        process = getattr(self._browser, "process", None)
+        return process.pid if process and process.returncode is None else None
+
     async def __aenter__(self):
         try:
             await self._open()
+            self.is_up = True
         except BaseException:
             await self.__aexit__()
             raise

@@ -88,6 +88,11 @@ class Peer:
         return process.pid if process and process.returncode is None else None
 
     @property
+    def is_up(self):
+        """Whether it is ready for a call."""
+        return "signaling" in self.states
+
+    @property
     def clock(self):
         return time.monotonic() - self.began
 

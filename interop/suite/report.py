@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from .case import Case
 
 PASS, SKIP, FAIL, NONE = "pass", "skip", "FAIL", "–"
-_COLOURS = {PASS: "32", SKIP: "33", FAIL: "31;1", NONE: "2"}
+# Of a failure that another attempt follows.
+_AGAIN = "miss"
+_COLOURS = {PASS: "32", SKIP: "33", FAIL: "31;1", NONE: "2", _AGAIN: "33"}
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Result:
     happened: str = ""
     seconds: float = 0.0
     attempt: int = 1
+    deserves_another: bool = False
     # Why the machine, and not a program, may be to blame.
     starved: str | None = None
     measured: dict = field(default_factory=dict)
@@ -84,17 +87,19 @@ class Style:
 
 
 class Progress:
-    def __init__(self, options):
+    def __init__(self):
         self._style = Style()
 
     def show(self, result):
         if result.outcome == NONE:
             return
+        outcome = _AGAIN if result.deserves_another else result.outcome
         attempt = f", attempt {result.attempt}" if result.attempt > 1 else ""
         figures = ", ".join(f"{name} {_figure(value)}" for name, value in result.measured.items())
-        print(f"{self._style(result.outcome, result.outcome)}  {result.row}, {result.peer}"
+        print(f"{self._style(outcome, outcome)}  {result.row}, {result.peer}"
               f"{attempt}{': ' + figures if figures else ''} ({result.seconds:.1f} s)"
-              f"{f', while {result.starved}' if result.is_failure and result.starved else ''}", flush=True)  # fmt: skip
+              f"{f', while {result.starved}' if result.is_failure and result.starved else ''}"
+              f"{', to be tried again' if result.deserves_another else ''}", flush=True)  # fmt: skip
         if result.is_failure:
             print(f"      expected {result.expected}; {result.happened}", flush=True)
 

@@ -9,6 +9,7 @@ import os
 # A wait that leaves a gap in what is heard: jitter buffers hold 60 to 100 ms.
 LONG = 0.12
 _PERIOD = 0.5
+_TICK = os.sysconf("SC_CLK_TCK")
 
 
 def _threads(process):
@@ -31,16 +32,26 @@ def _waited(folder):
         return None
 
 
+def _stolen():
+    """Seconds for which a virtual machine's host kept each processor for others, by its name."""
+    with contextlib.suppress(OSError), open("/proc/stat") as file:
+        for line in file:
+            name, *ticks = line.split()
+            if name.startswith("cpu") and name != "cpu" and len(ticks) > 7:
+                yield name, int(ticks[7]) / _TICK
+
+
 class Watch:
     """Looks at the programs of a call from when it is entered until it is left."""
 
-    def __init__(self, peers):
-        self._peers = peers
+    def __init__(self, call):
+        self._call = call
         self._before = {}
-        # For each peer the longest that one of its threads waited within a period.
+        # For each program, and for the machine, the longest wait within a period.
         self.longest = {}
 
     async def __aenter__(self):
+        self._look()
         self._task = asyncio.create_task(self._run())
         return self
 
@@ -56,21 +67,24 @@ class Watch:
             self._look()
 
     def _look(self):
-        for peer in self._peers:
+        for program in self._call.programs:
             # While it starts nothing is heard of it.
-            if (process := peer.process_number) is None or "signaling" not in peer.states:
-                continue
-            for thread in _threads(process):
-                waited = _waited(thread)
-                before = self._before.get(thread)
-                if waited is None:
-                    continue
-                self._before[thread] = waited
-                if before is not None and waited - before > self.longest.get(peer, 0):
-                    self.longest[peer] = waited - before
+            if program.process_number is not None and program.is_up:
+                for thread in _threads(program.process_number):
+                    self._note(program, thread, _waited(thread))
+        for processor, stolen in _stolen():
+            self._note("the machine", processor, stolen)
+
+    def _note(self, waiter, name, waited):
+        if waited is None:
+            return
+        before = self._before.get(name)
+        self._before[name] = waited
+        if before is not None:
+            self.longest[waiter] = max(self.longest.get(waiter, 0), waited - before)
 
     @property
     def reason(self):
-        """What the machine owed the call, in words; nil if nothing that could be heard."""
-        late = [f"{peer} waited {waited * 1000:.0f} ms for a processor" for peer, waited in self.longest.items() if waited >= LONG]
+        """What the call was owed, in words; nil if nothing that could be heard."""
+        late = [f"{waiter} waited {waited * 1000:.0f} ms for a processor" for waiter, waited in self.longest.items() if waited >= LONG]
         return " and ".join(late) or None

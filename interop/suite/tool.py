@@ -13,10 +13,22 @@ class Tool:
     """A program that runs on a host, the hub if none is named, until it is told to end."""
 
     program = ""
+    process = None
+    # Whether it is ready for the call.
+    is_up = False
 
-    def __init__(self, network, folder, name, host=None):
-        self._network, self._host = network, host or network.hub
-        self.log = folder / f"{name}.log"
+    def __init__(self, call, name, host=None):
+        self._network, self._host = call.network, host or call.network.hub
+        self.log = call.folder / f"{name}.log"
+        call.tools.append(self)
+
+    def __str__(self):
+        return os.path.basename(self.program)
+
+    @property
+    def process_number(self):
+        """Of the program while it runs; nil before and after."""
+        return self.process.pid if self.process and self.process.returncode is None else None
 
     async def _start(self, *arguments, ready, within=8.0):
         """Starts it, and waits for a text in what it says."""
@@ -31,6 +43,7 @@ class Tool:
         for _ in range(int(within / 0.05)):
             await asyncio.sleep(0.05)
             if ready in self.said():
+                self.is_up = True
                 return
             if self.process.returncode is not None:
                 break

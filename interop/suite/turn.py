@@ -18,7 +18,7 @@ class TurnServer(Tool):
     """`credentials` is "long-term" or "time-limited" (draft-uberti-behave-turn-rest-00)."""
 
     def __init__(self, call, credentials="long-term", options=()):
-        super().__init__(call.network, call.folder, "turn-server")
+        super().__init__(call, "turn-server")
         self._folder, self._credentials, self._options = call.folder, credentials, options
         self.address = call.network.hub.address
 

@@ -16,7 +16,7 @@ class _Server(Tool):
     """callsim, which serves the page for one call."""
 
     def __init__(self, call):
-        super().__init__(call.network, call.folder, "server", call.ours.host)
+        super().__init__(call, "server", call.ours.host)
         self._recording = call.ours.recording
 
     async def __aenter__(self):
