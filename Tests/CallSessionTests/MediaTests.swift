@@ -81,6 +81,20 @@ import Testing
     pair.drain(pair.a)
   }
 
+  @Test(arguments: [MediaFidelity.real, .synthetic])
+  func `packets of the highest bitrate and the longest duration still fit the path`(media: MediaFidelity) throws {
+    let pair = SessionPair {
+      $0.media = media
+      $0.audio.bitrate = .kilobitsPerSecond(510)
+      $0.audio.ptime = .milliseconds(60)
+    }
+    try pair.negotiate()
+    pair.run(for: .seconds(2))
+    #expect(pair.b.loudest > .silence)
+    let largest = pair.sent.map(\.bytes.count).max() ?? 0
+    #expect((1_300...1_404).contains(largest))
+  }
+
   @Test func `a hold stops media, and afterwards the stream goes on with its own numbers`() throws {
     let pair = SessionPair()
     try pair.negotiate()

@@ -3,11 +3,12 @@ import Codecs
 import Testing
 
 @Suite struct SyntheticCodecTests {
-  func encoded(_ encoder: SyntheticAudioEncoder, _ level: AudioLevel) throws -> [UInt8] {
-    try [UInt8](unsafeUninitializedCapacity: 4_000) { buffer, count in
-      var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+  func encoded(_ encoder: SyntheticAudioEncoder, _ level: AudioLevel, room: Int = 4_000) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+      let memory = UnsafeMutableBufferPointer(rebasing: buffer[..<room])
+      var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
       _ = try encoder.encode(level, into: &output)
-      count = output.finalize(for: buffer)
+      count = output.finalize(for: memory)
     }
   }
 
@@ -27,6 +28,16 @@ import Testing
       let bytes = try encoded(encoder, level)
       #expect(bytes.count == 4 * duration.samplesPerChannel / 48)
     }
+  }
+
+  @Test(arguments: 5...200)
+  func `packets are as large as there is room`(room: Int) throws {
+    #expect(try encoded(SyntheticAudioEncoder(), AudioLevel(10), room: room).count == min(room, 80))
+  }
+
+  @Test(arguments: 0...4)
+  func `without room for a header there is no packet`(room: Int) throws {
+    #expect(throws: CodecError.bufferTooSmall) { try encoded(SyntheticAudioEncoder(), AudioLevel(10), room: room) }
   }
 
   @Test func `loudness arrives without a sample`() throws {

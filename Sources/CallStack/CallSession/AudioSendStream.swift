@@ -19,6 +19,9 @@ final class AudioSendStream {
   private let scratch: UnsafeMutableBufferPointer<UInt8>
   private var silence: [Int16] = []
   private var identification = RTPHeaderExtensions()
+  /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
+  /// SRTP's tag. An encoder with no more room than that lowers its rate; a larger packet would never leave.
+  private static let maximumPayload = 1_500 - 48 - 48 - 12 - 24 - 16
 
   init(
     settings: AudioSettings, media: MediaFidelity, codec: NegotiatedCodec, ssrc: UInt32, random: consuming RandomStream
@@ -31,7 +34,7 @@ final class AudioSendStream {
     if codec.feedback.contains(.nack) { sending.historyCapacity = 256 }
     sending.initialSequenceNumber = settings.initialSequenceNumber
     rtp = RTPSender(ssrc: ssrc, settings: sending, random: random)
-    scratch = .allocate(capacity: OpusEncoder.maximumPacketSize)
+    scratch = .allocate(capacity: Self.maximumPayload)
   }
 
   deinit { scratch.deallocate() }

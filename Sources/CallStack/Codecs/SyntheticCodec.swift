@@ -58,12 +58,13 @@ public final class SyntheticAudioEncoder {
 
   public func update(_ settings: Settings) { self.settings = settings }
 
-  /// Writes a packet of the given loudness. With DTX, a packet of silence is five bytes and marked.
+  /// Writes a packet of the given loudness, as Opus does no larger than there is room. With DTX, a packet of silence is
+  /// five bytes and marked.
   public func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     let samples = settings.packetDuration.samplesPerChannel
     let isDTX = settings.usesDTX && level == .silence
-    let size = isDTX ? SyntheticCodec.headerSize : settings.packetSize
-    guard output.freeCapacity >= size else { throw .bufferTooSmall }
+    let size = isDTX ? SyntheticCodec.headerSize : min(settings.packetSize, output.freeCapacity)
+    guard size >= SyntheticCodec.headerSize, output.freeCapacity >= size else { throw .bufferTooSmall }
     let redundant = settings.usesInBandFEC ? previousLevel : nil
     output.append(SyntheticCodec.magic)
     output.append(UInt8(samples / 120))
