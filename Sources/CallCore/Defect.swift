@@ -53,6 +53,9 @@
     /// 16: checks that fell due during a suspension all leave in one burst (webrtc-rtptransport#105, str0m stale-
     /// network-time-after-pause).
     case overdueChecksSentAtOnce
+    /// 16: what is recorded after a suspension leaves on the path of before, although consent has run out since
+    /// (nextcloud/spreed#9382).
+    case consentOutlivesSuspension
     /// 17: selecting a pair throws the others away (webrtc-pc#2791).
     case backupPairsPruned
     /// 17: candidates are gathered once in the life of a connection (owt-client-native#136, ortc#176).
@@ -64,6 +67,8 @@
     case relayNotGatheredBesideReflexive
     /// 20: a candidate with a name instead of an address is refused as malformed (sipsorcery#1608, janus-gateway#1692).
     case unresolvedNameFatal
+    /// 20: the address that a name resolves to is dropped when it comes after the end of candidates (janus-gateway#1692).
+    case lateNameDropped
     /// 21: a lite agent gives up pairs that are checked as rarely as a stable call needs (str0m#832).
     case idleLitePairsPurged
     /// 21: the limit on pairs drops the best of them (str0m flappy-ice-state).
@@ -94,6 +99,8 @@
 
     /// 27: flights are repeated after 1 s whatever the path's round trip (libdatachannel#1635).
     case handshakeTimerIgnoresRoundTrip
+    /// 27: a flight is repeated once, and then never again (str0m#943).
+    case flightRepeatedOnce
     /// 28: a server that considers the handshake finished ignores the client's repeated flight (licode#1887).
     case lastFlightNotRepeated
     /// 29: of a ClientHello in two datagrams that comes early only the first is kept (freeswitch#903, ex_dtls#31).
@@ -109,8 +116,12 @@
 
     /// 32: sequence numbers start anywhere, also just before they wrap (libsrtp#729, libsrtp#725).
     case firstSequenceAnywhere
+    /// 32: a packet from before the wrap that is sent again is refused for its index (libsrtp#567).
+    case retransmissionTakenForReplay
     /// 33: another selected pair starts the DTLS client's SRTP afresh (pjproject#5269, sipsorcery#1584).
     case rolloverForgottenOnPathChange
+    /// 33: a hold ends the stream, and after it the numbers begin anew under the same keys (SymphonyMediaBridge#322).
+    case heldStreamStartsAfresh
     /// 34: sequence numbers are taken in before the packet is authenticated (str0m#528).
     case receptionCountedBeforeAuthentication
     /// 35: every number of a gap is asked for, however large it is (janus-gateway#150, rustrtc#33).
@@ -127,6 +138,9 @@
     case staleSenderReportBelieved
     /// 42: a section hears only the first source that was bound to it by its payload type (str0m#522).
     case changedSourceDropped
+    /// 42: the payload type is asked for the section of a source, and not the MID that its packets carry
+    /// (mediasoup#1666).
+    case midNotLookedAt
     /// 43: the messages of a flight are merged into datagrams that stay as large, whatever the path takes (webrtc-rs/rtc#180,
     /// rtpengine#1261).
     case handshakeIgnoresPathMTU

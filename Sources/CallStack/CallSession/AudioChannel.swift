@@ -75,7 +75,10 @@ final class AudioChannel {
   private func applySending(_ media: NegotiatedMedia?, midExtensionID: UInt8?, random: RandomSource) {
     let wasActive = send?.isActive ?? false
     send?.isActive = false
-    guard let track, let media, media.direction.sends, let codec = media.sendCodecs.first else { return }
+    guard let track, let media, media.direction.sends, let codec = media.sendCodecs.first else {
+      if Defect.heldStreamStartsAfresh.isPlanted { send = nil }
+      return
+    }
     let stream =
       send
       ?? AudioSendStream(

@@ -86,7 +86,7 @@ extension CallSession {
   /// The next datagram that is not for a STUN or TURN server.
   mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if let path = ice.transmit(into: &buffer) { return path }
-    guard let path = closingPath ?? ice.sendingPath else {
+    guard let path = closingPath ?? ice.sendingPath(at: now) else {
       // What DTLS wants to say while there is no path is lost, as on a dead link; its timers say it again.
       while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
       audio.dropPending(at: now)

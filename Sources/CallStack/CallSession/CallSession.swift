@@ -236,7 +236,7 @@ public struct CallSession: ~Copyable, SansIO {
   /// driven on until its ``wake`` is never, a second later at most; no event comes any more.
   public mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
-    closingPath = ice.sendingPath
+    closingPath = ice.sendingPath(at: self.now)
     audio.end(saysGoodbye: hasKeys || configuration.protection == .none)
     dtls.close(at: self.now)
     ice.close(at: self.now)

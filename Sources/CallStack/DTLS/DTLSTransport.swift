@@ -242,7 +242,9 @@ public struct DTLSTransport: ~Copyable, SansIO {
   }
 
   private mutating func restartTimer() {
-    guard let remaining = connection?.timeRemaining(at: now) else {
+    guard let connection, let remaining = connection.timeRemaining(at: now),
+      connection.retransmissions == 0 || !Defect.flightRepeatedOnce.isPlanted
+    else {
       retransmitAt = nil
       return
     }

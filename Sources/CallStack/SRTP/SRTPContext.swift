@@ -28,7 +28,7 @@ public struct SRTPContext: ~Copyable {
     policy.ssrc.type = direction == .sending ? ssrc_any_outbound : ssrc_any_inbound
     policy.window_size = UInt(Self.replayWindow)
     // A NACKed packet without RTX is sent again under the same index with the same content (RFC 4588 section 7).
-    policy.allow_repeat_tx = 1
+    policy.allow_repeat_tx = Defect.retransmissionTakenForReplay.isPlanted ? 0 : 1
     var material = key.key + key.salt
     var created: srtp_t?
     let status = material.withUnsafeMutableBufferPointer { bytes in

@@ -10,6 +10,10 @@ import Testing
     try proves(.handshakeTimerIgnoresRoundTrip, by: "regressions/27-dtls-first-timer")
   }
 
+  @Test func `27 - three flights lost in a row are repeated in their turn`() throws {
+    try proves(.flightRepeatedOnce, by: "dtls/repeated-loss")
+  }
+
   @Test func `28 - a server repeats its last flight when the client repeats its own`() throws {
     try proves(.lastFlightNotRepeated, by: "regressions/28-last-flight-lost")
   }

@@ -104,6 +104,27 @@ import Testing
     }
   }
 
+  @Test func `20 - a name that resolves after the end of candidates is not too late`() throws {
+    try proves(.lateNameDropped) { claims in
+      let pair = SessionPair()
+      let name = "4b1c8a50-8a5e-4d2c-9a3e-1f0e6f2b7c11.local"
+      pair.b.conceal(as: name)
+      let offer = try pair.a.session.createOffer()
+      try pair.a.session.setLocalDescription(offer, at: pair.now)
+      try pair.answer(offer, of: pair.a, by: pair.b)
+      // Bob knows nothing of Alice: all depends on what she makes of his name, which takes her network two seconds.
+      for candidate in pair.b.candidates {
+        try pair.a.session.addICECandidate(candidate.text, mid: candidate.mid, mLineIndex: 0, at: pair.now)
+      }
+      claims("all his candidates are told", pair.b.candidates.last?.text == nil)
+      pair.run(for: .seconds(2))
+      pair.a.session.nameResolved(name, to: IPAddress("192.0.2.2")!, at: pair.now)
+      pair.run(for: .seconds(3))
+      claims("they are connected", pair.a.session.connectionState == .connected)
+      claims("and hear each other", pair.a.mediaReceived > 0 && pair.b.mediaReceived > 0)
+    }
+  }
+
   @Test func `21 - the state of an idle call with a lite peer does not flap`() throws {
     try proves(.idleLitePairsPurged) { claims in
       var lite = ICESettings()

@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import StackWorlds
 import Testing
 
@@ -50,6 +51,23 @@ import Testing
       }
       claims("one check leaves at once", network.alice.checkTimes.count - before == 1)
       claims("the others follow", (network.alice.wake.deadline ?? .zero) > resumed)
+    }
+  }
+
+  @Test func `16 - after a suspension nothing is sent without consent`() throws {
+    try proves(.consentOutlivesSuspension) { claims in
+      let pair = SessionPair()
+      try pair.negotiate()
+      pair.run(for: .seconds(3))
+      claims("both are heard", pair.a.mediaReceived > 0 && pair.b.mediaReceived > 0)
+      // Alice's device sleeps for a minute. What wakes it first is its microphone.
+      pair.now += .seconds(60)
+      let sent = pair.sent.count
+      pair.a.talk(at: pair.now)
+      pair.drain(pair.a)
+      claims("nothing leaves", !pair.sent[sent...].contains { $0.fromA && $0.isMedia })
+      pair.a.session.advance(to: pair.now)
+      claims("consent has run out", pair.a.session.iceConnectionState == .failed)
     }
   }
 

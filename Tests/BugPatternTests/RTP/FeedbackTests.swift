@@ -10,11 +10,14 @@ import Testing
     return RTPSender(ssrc: ssrc, settings: settings, random: RandomSource(seed: 3).stream("rtp/\(ssrc)"))
   }
 
-  private func packet(of sender: inout RTPSender, _ index: Int, at now: Instant) -> [UInt8] {
+  private func packet(
+    of sender: inout RTPSender, _ index: Int, at now: Instant, extensions: RTPHeaderExtensions = RTPHeaderExtensions()
+  ) -> [UInt8] {
     let payload = [UInt8](repeating: 1, count: 80)
     return [UInt8](unsafeUninitializedCapacity: maximumDatagramSize) { buffer, count in
       var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
-      _ = sender.packetize(payload: payload.span.bytes, mediaTime: UInt32(index) * 960, into: &output, at: now)
+      _ = sender.packetize(
+        payload: payload.span.bytes, mediaTime: UInt32(index) * 960, extensions: extensions, into: &output, at: now)
       count = output.finalize(for: buffer)
     }
   }
@@ -85,6 +88,28 @@ import Testing
       claims("media is timed by the newer report", capture == NTPTime(clock, at: .zero + .seconds(8)))
       let blockFound = receiver.takeReportBlock(at: now + .seconds(1))
       claims("and so is the round trip", blockFound?.lastSenderReport == newer.ntpTime.middle)
+    }
+  }
+
+  @Test func `42 - a source is heard where the MID of its first packets says`() throws {
+    try proves(.midNotLookedAt) { claims in
+      var demultiplexer = RTPDemultiplexer(midExtensionID: 4)
+      // Two microphones with one codec: nothing but the MID tells their sources apart.
+      demultiplexer.setSections(
+        ["0", "1"].map { RTPDemultiplexer.Section(mid: Array($0.utf8), payloadTypes: [111]) })
+      for (section, ssrc) in [5, 6].enumerated() as EnumeratedSequence<[UInt32]> {
+        var sender = makeSender(ssrc: ssrc)
+        for index in 0..<10 {
+          var extensions = RTPHeaderExtensions()
+          // It is left out once the far side has reported on the source.
+          if index < 5 { extensions.append(id: 4, bytes: Array("\(section)".utf8).span.bytes) }
+          let bytes = packet(of: &sender, index, at: .zero, extensions: extensions)
+          let parsing = RTPPacket(parsing: bytes.span.bytes)
+          let parsed = try #require(parsing)
+          let found = demultiplexer.section(of: parsed, in: bytes.span.bytes)
+          claims("packet \(index) of source \(ssrc)", found == section)
+        }
+      }
     }
   }
 

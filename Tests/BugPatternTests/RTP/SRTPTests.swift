@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import RTP
+import SDP
 import SRTP
 import StackWorlds
 import Testing
@@ -51,6 +52,46 @@ import Testing
         }
       }
       claims("every packet after the loss is read, not \(read)", read == 200)
+    }
+  }
+
+  @Test func `32 - what was lost before the wrap is sent again after it`() throws {
+    try proves(.retransmissionTakenForReplay) { claims in
+      let pair = SessionPair {
+        $0.audio.nack = true
+        $0.audio.initialSequenceNumber = 65_500
+      }
+      var lost: Set<[UInt8]> = []
+      pair.drops = { datagram in
+        guard datagram.fromA, datagram.isMedia, datagram.bytes[1] & 0x7F == 111 else { return false }
+        let number = datagram.bytes[2...3]
+        return [65_534, 65_535].map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }.contains(Array(number))
+          && lost.insert(Array(number)).inserted
+      }
+      try pair.negotiate()
+      pair.run(for: .seconds(3))
+      claims("the last two before the wrap are lost", lost.count == 2)
+      let sender = try #require(pair.a.session.statistics(at: pair.now).first("outbound-rtp"))
+      claims("and sent again", sender["retransmittedPacketsSent"] == .integer(2))
+      let receiver = try #require(pair.b.session.statistics(at: pair.now).first("inbound-rtp"))
+      claims("and read", receiver["packetsLost"] == .integer(0))
+    }
+  }
+
+  @Test func `33 - after a hold the numbers go on`() throws {
+    try proves(.heldStreamStartsAfresh) { claims in
+      let pair = SessionPair { $0.audio.initialSequenceNumber = 65_500 }
+      try pair.negotiate()
+      pair.run(for: .seconds(3))
+      for direction in [MediaDirection.inactive, .sendrecv] {
+        try pair.a.session.setDirection(direction, of: pair.a.microphone)
+        try pair.negotiate()
+        pair.run(for: .seconds(2))
+      }
+      let received = [pair.a.mediaReceived, pair.b.mediaReceived]
+      pair.run(for: .seconds(2))
+      claims("Alice hears Bob", pair.a.mediaReceived - received[0] == 100)
+      claims("Bob hears Alice", pair.b.mediaReceived - received[1] == 100)
     }
   }
 

@@ -38,6 +38,7 @@ struct PatternTable {
     (38, "the estimate runs away or never recovers", "congestion control: nothing is estimated"),
     (41, "picture identifiers wrap or switch layers", "video"),
     (42, "a RID without a MID is given to the wrong sender", "video: nothing else is simulcast"),
+    (43, "of IPv6's 1280 bytes, DTLS and ChannelData leave 1191 to SCTP", "data channels: there is no SCTP"),
   ]
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

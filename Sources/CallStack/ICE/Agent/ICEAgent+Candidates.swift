@@ -96,6 +96,7 @@ extension ICEAgent {
   /// add it again when the name is resolved (``ICECandidate/resolved(to:)``).
   public mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
+    if Defect.lateNameDropped.isPlanted, current.remoteCandidatesEndedAt != nil { return }
     accept(candidate)
     settle()
   }

@@ -17,6 +17,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   public internal(set) var wake = Wake.never
   /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
   public internal(set) var sendingPath: Path?
+  /// When the peer's consent to send there runs out.
+  var consentEndsAt: Instant?
 
   /// The generation that checks run for, then, while a restart is under way, the one it replaces.
   var generations: [ICEGeneration]
@@ -74,6 +76,13 @@ public struct ICEAgent: ~Copyable, SansIO {
 
   /// Whether media may be sent now.
   public var canSend: Bool { sendingPath != nil }
+
+  /// The path for media at a time for which no timer has run yet: a device that slept may have something to send before
+  /// it learns that consent has run out (RFC 7675 section 5.1).
+  public func sendingPath(at now: Instant) -> Path? {
+    if let consentEndsAt, consentEndsAt <= now, !Defect.consentOutlivesSuspension.isPlanted { return nil }
+    return sendingPath
+  }
 
   var current: ICEGeneration {
     _read { yield generations[0] }
@@ -144,6 +153,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     outgoing.removeAll()
     setState(.closed)
     sendingPath = nil
+    consentEndsAt = nil
     wake = .never
   }
 
@@ -162,7 +172,9 @@ public struct ICEAgent: ~Copyable, SansIO {
     sendDueCheck()
     sendKeepalive()
     updateState()
-    sendingPath = selectedPair.flatMap { $0.isActive ? $0.path : nil }
+    let carrying = selectedPair.flatMap { $0.isActive ? $0 : nil }
+    sendingPath = carrying?.path
+    consentEndsAt = carrying.flatMap { consentDeadline($0) }
     wake = nextWake()
   }
 

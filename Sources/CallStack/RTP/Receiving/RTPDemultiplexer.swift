@@ -68,7 +68,9 @@ public struct RTPDemultiplexer: Sendable {
   public mutating func section(of packet: RTPPacket, in datagram: RawSpan) -> Int? {
     let source = packet.header.ssrc
     let known = sources[source]
-    if let midExtensionID, let range = packet.mediaIdentification(id: midExtensionID, in: datagram) {
+    if let midExtensionID, !Defect.midNotLookedAt.isPlanted,
+      let range = packet.mediaIdentification(id: midExtensionID, in: datagram)
+    {
       let mid = datagram.extracting(range)
       if let known, mid.holds(sections[known].mid) { return known }
       // An unknown MID means that signalling is behind or ahead: the packet must not be guessed at.
