@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,10 +23,11 @@ from suite.call import Call  # noqa: E402
 from suite.case import OURS, all_cases  # noqa: E402
 from suite.peer import Kind, Peer, ProtocolError  # noqa: E402
 from suite.report import Result  # noqa: E402
-from suite.verdict import Failed, Skipped  # noqa: E402
+from suite.verdict import Crashed, Failed, Skipped  # noqa: E402
 
 PEERS = ("chromium", "aiortc", "callsim")
-# Further attempts for a case whose programs got no processor when they needed one: it says nothing about them.
+# Further attempts for a case whose programs got no processor when they needed one: what was heard says nothing about
+# them then.
 STARVED_RETRIES = 5
 CALLSIM = HERE.parent / ".build-release/release/callsim"
 
@@ -82,9 +84,10 @@ async def play(case, offers, ours, theirs, folder):
     began = time.monotonic()
     call = None
     try:
-        async with network.Network(**case.network) as wires, asyncio.timeout(case.timeout):
+        async with network.Network(**case.network) as wires, asyncio.timeout(case.timeout) as limit:
             call = Call(
                 wires,
+                limit,
                 left := Peer(ours, "ours", "left", wires, folder, began),
                 right := Peer(theirs, "theirs", "right", wires, folder, began),
                 left if offers == OURS else right,
@@ -99,13 +102,17 @@ async def play(case, offers, ours, theirs, folder):
                 result.take(call)
                 programs = [*call.peers, *call.companions]
                 codes = await asyncio.gather(*(program.stop() for program in programs))
+                # Whatever else failed came of it.
+                for peer, code in zip(programs, codes):
+                    if code not in (0, None, -signal.SIGKILL):
+                        raise peer.crashed(f"{peer} to exit with 0", f"it exited with {code}")
             for peer, code in zip(programs, codes):
-                if code not in (0, None):
-                    raise Failed(f"{peer} to exit with 0", f"it exited with {code}")
+                if code == -signal.SIGKILL:
+                    raise Failed(f"{peer} to end", "it did not, and was killed")
     except Skipped as reason:
         result.skipped(str(reason))
     except Failed as failure:
-        result.failed(failure.expected, failure.happened)
+        result.failed(failure.expected, failure.happened, is_conclusive=isinstance(failure, Crashed))
     except ProtocolError as error:
         result.failed(f"{error.method} to succeed", str(error))
     except TimeoutError:
@@ -141,7 +148,8 @@ async def run(options):
             async with capacity.take(ours.weight + kind.weight):
                 result = await play(case, offers, ours, kind, place)
         result.attempt = number
-        result.deserves_another = result.is_failure and number <= max(options.retries, STARVED_RETRIES if result.starved else 0)
+        attempts = 1 if result.is_conclusive else 1 + max(options.retries, STARVED_RETRIES if result.starved else 0)
+        result.deserves_another = result.is_failure and number < attempts
         progress.show(result)
         if not result.is_failure and not options.keep:
             await asyncio.to_thread(shutil.rmtree, result.folder, ignore_errors=True)

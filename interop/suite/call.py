@@ -1,6 +1,7 @@
 """A call between two peers: the signalling between them, and the questions that most cases ask."""
 
 import asyncio
+import contextlib
 import os
 import time
 from dataclasses import dataclass, field
@@ -11,8 +12,7 @@ from .peer import ProtocolError
 from .verdict import Failed, expect
 
 
-# A browser that starts takes all that it can get, from calls that are up.
-_openings = asyncio.Semaphore(os.cpu_count())
+_starts = asyncio.Semaphore(os.cpu_count())
 
 
 @dataclass
@@ -35,6 +35,8 @@ class Exchange:
 @dataclass
 class Call:
     network: object
+    # When the case must be over.
+    limit: asyncio.Timeout
     ours: object
     theirs: object
     offerer: object
@@ -63,7 +65,7 @@ class Call:
 
     @property
     def programs(self):
-        """All that must have a processor for the call to be heard."""
+        """All that must have a processor for the call to be judged."""
         return [*self.peers, *self.companions, *self.tools]
 
     @property
@@ -79,7 +81,7 @@ class Call:
 
     async def open(self, configuration=None, ours=None, theirs=None, audio=True, ours_options=(), theirs_options=()):
         """Starts both programs, each with a connection and its melody as a track."""
-        async with _openings:
+        async with self.starting():
             await asyncio.gather(self.ours.start(ours_options), self.theirs.start(theirs_options))
             await asyncio.gather(
                 self.ours.open(ours if ours is not None else configuration),
@@ -87,6 +89,17 @@ class Call:
             )
         if audio:
             await self.both(self.add_audio)
+
+    @contextlib.asynccontextmanager
+    async def starting(self):
+        """Where programs start: a browser takes all that it can get, from calls that are up, so few do at a time. The
+        wait for a turn is not the case's."""
+        clock = asyncio.get_running_loop().time
+        left = self.limit.when() - clock()
+        self.limit.reschedule(None)
+        async with _starts:
+            self.limit.reschedule(clock() + left)
+            yield
 
     async def add_audio(self, peer):
         self.tracks[peer] = (await peer.request("addTrack", kind="audio"))["track"]

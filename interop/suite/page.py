@@ -25,6 +25,7 @@ class Page:
     def __init__(self, call, host, url, melody):
         self._network, self._folder, self._host, self._url, self._melody = call.network, call.folder, host, url, melody
         self._browser = chromium.DevTools(self._on_event)
+        self._call = call
         call.tools.append(self)
         self._profile = tempfile.mkdtemp(prefix="chromium-page-")
         # What the page threw and nobody caught.
@@ -41,7 +42,8 @@ class Page:
 
     async def __aenter__(self):
         try:
-            await self._open()
+            async with self._call.starting():
+                await self._open()
             self.is_up = True
         except BaseException:
             await self.__aexit__()

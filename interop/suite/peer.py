@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import sound
-from .verdict import Failed, Skipped
+from .verdict import Crashed, Failed, Skipped
 
 _LINE_LIMIT = 16 << 20
 _STATES = {
@@ -92,6 +92,10 @@ class Peer:
         """Whether it is ready for a call."""
         return "signaling" in self.states
 
+    def crashed(self, expected, happened):
+        """The failure that its end is: of ours, one that no lack of time excuses."""
+        return (Crashed if self.kind.name == "callsim" else Failed)(expected, happened)
+
     @property
     def clock(self):
         return time.monotonic() - self.began
@@ -123,7 +127,7 @@ class Peer:
             self.process.stdin.write(line.encode() + b"\n")
             await self.process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
-            raise Failed(f"{self} to take {method}", "it had ended") from None
+            raise self.crashed(f"{self} to take {method}", "it had ended") from None
         try:
             reply = await asyncio.wait_for(answer, 20)
         except TimeoutError:
@@ -154,7 +158,7 @@ class Peer:
         self._ended = True
         for answer in self._pending.values():
             if not answer.done():
-                answer.set_exception(Failed(f"{self} to go on", "it ended in the middle of a call"))
+                answer.set_exception(self.crashed(f"{self} to go on", "it ended in the middle of a call"))
         async with self._changed:
             self._changed.notify_all()
 
@@ -182,7 +186,7 @@ class Peer:
         while not condition(self):
             remaining = deadline - time.monotonic()
             if self._ended:
-                raise Failed(f"{self}: {what}", "the program ended")
+                raise self.crashed(f"{self}: {what}", "the program ended")
             if remaining <= 0:
                 raise Failed(f"{self}: {what} within {within:g} s", "it did not happen")
             async with self._changed:

@@ -26,6 +26,8 @@ class Result:
     happened: str = ""
     seconds: float = 0.0
     attempt: int = 1
+    # Whether no other attempt could excuse the failure.
+    is_conclusive: bool = False
     deserves_another: bool = False
     # Why the machine, and not a program, may be to blame.
     starved: str | None = None
@@ -51,8 +53,8 @@ class Result:
     def not_applicable(self, reason):
         self.outcome, self.reason = NONE, reason
 
-    def failed(self, expected, happened):
-        self.outcome, self.expected, self.happened = FAIL, expected, happened
+    def failed(self, expected, happened, is_conclusive=False):
+        self.outcome, self.expected, self.happened, self.is_conclusive = FAIL, expected, happened, is_conclusive
 
     def take(self, call):
         """Remembers what the call measured, and what both sides went through."""

@@ -67,12 +67,12 @@ class Watch:
             self._look()
 
     def _look(self):
-        for program in self._call.programs:
-            # While it starts nothing is heard of it.
-            if program.process_number is not None and program.is_up:
-                for thread in _threads(program.process_number):
-                    self._note(program, thread, _waited(thread))
-        for processor, stolen in _stolen():
+        # While a program starts nothing is heard of it.
+        up = [program for program in self._call.programs if program.process_number is not None and program.is_up]
+        for program in up:
+            for thread in _threads(program.process_number):
+                self._note(program, thread, _waited(thread))
+        for processor, stolen in _stolen() if up else ():
             self._note("the machine", processor, stolen)
 
     def _note(self, waiter, name, waited):

@@ -11,6 +11,10 @@ class Failed(Exception):
         self.expected, self.happened = expected, happened
 
 
+class Crashed(Failed):
+    """Our program ended when it should not have, or badly: no lack of time excuses that."""
+
+
 def expect(condition, expected, happened):
     if not condition:
         raise Failed(expected, happened)

@@ -42,10 +42,11 @@ async def _second_connection(call, edit=lambda offer: offer):
     """Their app begins anew in mid-call, as after a crash: another connection of theirs makes an offer, with another
     certificate and other ICE credentials, and we get it as the next offer of the call. Returns the call with it."""
     successor = Peer(call.theirs.kind, "successor", call.theirs.side, call.network, call.folder, call.theirs.began)
-    after = Call(call.network, call.ours, successor, successor, call.folder, edits=Edits(offer=edit))
+    after = Call(call.network, call.limit, call.ours, successor, successor, call.folder, edits=Edits(offer=edit))
     call.companions.append(successor)
-    await successor.start()
-    await successor.open()
+    async with call.starting():
+        await successor.start()
+        await successor.open()
     await after.add_audio(successor)
     await after.negotiate()
     return after
