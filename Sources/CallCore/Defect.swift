@@ -53,8 +53,8 @@
     /// 16: checks that fell due during a suspension all leave in one burst (webrtc-rtptransport#105, str0m stale-
     /// network-time-after-pause).
     case overdueChecksSentAtOnce
-    /// 16: what is recorded after a suspension leaves on the path of before, although consent has run out since
-    /// (nextcloud/spreed#9382).
+    /// 16: nobody looks whether consent has run out during a suspension before something is sent, or an answer that waited
+    /// renews it (RFC 7675 section 5.1).
     case consentOutlivesSuspension
     /// 17: selecting a pair throws the others away (webrtc-pc#2791).
     case backupPairsPruned
@@ -116,11 +116,12 @@
 
     /// 32: sequence numbers start anywhere, also just before they wrap (libsrtp#729, libsrtp#725).
     case firstSequenceAnywhere
-    /// 32: a packet from before the wrap that is sent again is refused for its index (libsrtp#567).
-    case retransmissionTakenForReplay
+    /// 32: a number from before the wrap that is sent again after it is taken for one of the next round (libre#6,
+    /// libsrtp#567).
+    case oldNumberUnderNewRollover
     /// 33: another selected pair starts the DTLS client's SRTP afresh (pjproject#5269, sipsorcery#1584).
     case rolloverForgottenOnPathChange
-    /// 33: a hold ends the stream, and after it the numbers begin anew under the same keys (SymphonyMediaBridge#322).
+    /// 33: a hold ends the stream, and after it the numbers begin anew under the same keys (pjproject#1075).
     case heldStreamStartsAfresh
     /// 34: sequence numbers are taken in before the packet is authenticated (str0m#528).
     case receptionCountedBeforeAuthentication
@@ -138,8 +139,7 @@
     case staleSenderReportBelieved
     /// 42: a section hears only the first source that was bound to it by its payload type (str0m#522).
     case changedSourceDropped
-    /// 42: the payload type is asked for the section of a source, and not the MID that its packets carry
-    /// (mediasoup#1666).
+    /// 42: the payload type is asked for the section of a source, and not the MID that its packets carry (srs#4722).
     case midNotLookedAt
     /// 43: the messages of a flight are merged into datagrams that stay as large, whatever the path takes (webrtc-rs/rtc#180,
     /// rtpengine#1261).

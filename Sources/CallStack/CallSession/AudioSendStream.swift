@@ -20,8 +20,8 @@ final class AudioSendStream {
   private var silence: [Int16] = []
   private var identification = RTPHeaderExtensions()
   /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
-  /// SRTP's tag. An encoder with no more room than that lowers its rate; a larger packet would never leave.
-  private static let maximumPayload = 1_500 - 48 - 48 - 12 - 24 - 16
+  /// SRTP's tag. An encoder with no more room than that lowers its rate; a much larger packet would never leave.
+  private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
 
   init(
     settings: AudioSettings, media: MediaFidelity, codec: NegotiatedCodec, ssrc: UInt32, random: consuming RandomStream

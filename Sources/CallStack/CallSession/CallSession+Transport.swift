@@ -42,7 +42,7 @@ extension CallSession {
     if Defect.receptionCountedBeforeAuthentication.isPlanted {
       _ = audio.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
     }
-    // As long as the packet, which only shrinks: up to 1024 bytes are had from the stack, and no audio is longer.
+    // As long as the packet, which only shrinks: up to 1024 bytes are had from the stack, and little audio is longer.
     let failure = withUnsafeTemporaryAllocation(byteCount: datagram.byteCount, alignment: 16) { memory in
       var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
       packet.append(contentsOf: datagram)

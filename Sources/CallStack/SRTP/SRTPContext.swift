@@ -28,7 +28,7 @@ public struct SRTPContext: ~Copyable {
     policy.ssrc.type = direction == .sending ? ssrc_any_outbound : ssrc_any_inbound
     policy.window_size = UInt(Self.replayWindow)
     // A NACKed packet without RTX is sent again under the same index with the same content (RFC 4588 section 7).
-    policy.allow_repeat_tx = Defect.retransmissionTakenForReplay.isPlanted ? 0 : 1
+    policy.allow_repeat_tx = 1
     var material = key.key + key.salt
     var created: srtp_t?
     let status = material.withUnsafeMutableBufferPointer { bytes in
@@ -47,6 +47,9 @@ public struct SRTPContext: ~Copyable {
   public mutating func protectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTP(packet.span.bytes, trailer: 0) else { throw .malformed }
     guard packet.freeCapacity >= profile.rtpOverhead else { throw .noRoom }
+    if Defect.oldNumberUnderNewRollover.isPlanted, let source = packet.span.bytes.bigEndian(UInt32.self, at: 8) {
+      srtp_set_stream_roc(session, source, rolloverCounter(of: source) ?? 0)
+    }
     try apply(srtp_protect, to: &packet)
   }
 

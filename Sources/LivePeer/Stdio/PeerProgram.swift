@@ -59,7 +59,7 @@ package final class PeerProgram {
   private func send(_ message: JSON) { write(message.description + "\n") }
 
   private func report(_ event: SessionEvent) {
-    guard let message = event.message(timestamp: loop.monotonicMilliseconds(at: loop.now)) else { return }
+    guard let message = event.message(timestamp: loop.monotonicMilliseconds) else { return }
     send(message)
   }
 

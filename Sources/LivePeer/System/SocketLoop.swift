@@ -36,30 +36,28 @@ package final class SocketLoop: LiveWorld {
   /// - Parameter addresses: asks the system for its addresses, on whatever thread.
   package init(addresses: @escaping @Sendable () -> [InterfaceAddress]? = { InterfaceAddress.all }) {
     listAllAddresses = addresses
-    epoch = Self.monotonicNanoseconds
+    epoch = Self.nanoseconds(CLOCK_BOOTTIME)
     watch(mailbox.signal, for: Int16(POLLIN)) { [unowned self] _ in runJobs() }
   }
 
   // MARK: Time
 
-  private static var monotonicNanoseconds: Int64 {
+  private static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Time since the loop was made, on a clock that never jumps.
-  package var now: Instant { Instant(nanoseconds: Self.monotonicNanoseconds - epoch) }
+  /// Time since the loop was made, on a clock that never jumps, and goes on while the machine sleeps: so does the far
+  /// side's.
+  package var now: Instant { Instant(nanoseconds: Self.nanoseconds(CLOCK_BOOTTIME) - epoch) }
 
-  /// An instant in milliseconds on the machine's monotonic clock, which all its programs share.
-  package func monotonicMilliseconds(at instant: Instant) -> Double { Double(epoch + instant.nanoseconds) / 1e6 }
+  /// Milliseconds on the machine's monotonic clock, which all its programs share.
+  package var monotonicMilliseconds: Double { Double(Self.nanoseconds(CLOCK_MONOTONIC)) / 1e6 }
 
   /// The date, read once: a call's clocks do not jump when the machine's is set.
   package func wallClock() -> WallClock {
-    var date = timespec()
-    clock_gettime(CLOCK_REALTIME, &date)
-    let unix = Int64(date.tv_sec) * 1_000_000_000 + Int64(date.tv_nsec)
-    return WallClock(unixNanosecondsAtStart: unix - now.nanoseconds)
+    WallClock(unixNanosecondsAtStart: Self.nanoseconds(CLOCK_REALTIME) - now.nanoseconds)
   }
 
   /// The date in milliseconds since 1970.

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `32 - what was lost before the wrap is sent again after it`() throws {
-    try proves(.retransmissionTakenForReplay) { claims in
+    try proves(.oldNumberUnderNewRollover) { claims in
       let pair = SessionPair {
         $0.audio.nack = true
         $0.audio.initialSequenceNumber = 65_500

@@ -52,7 +52,7 @@ extension ICEAgent {
 
   // MARK: Consent (RFC 7675)
 
-  private mutating func expireConsent(_ g: Int) {
+  mutating func expireConsent(_ g: Int) {
     guard let pair = generations[g].selectedPair, let deadline = consentDeadline(pair), deadline <= now else { return }
     generations[g].revoked.append(pair.path)
     events.append(.consentExpired(pair))

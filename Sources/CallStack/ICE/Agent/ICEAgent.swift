@@ -93,6 +93,8 @@ public struct ICEAgent: ~Copyable, SansIO {
 
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard enter(at: now) else { return }
+    // A response that waited while the device slept is too late to renew anything.
+    for g in generations.indices where !Defect.consentOutlivesSuspension.isPlanted { expireConsent(g) }
     defer { settle() }
     guard let message = try? STUNMessage(parsing: datagram), message.method == .binding else {
       counters.malformed &+= 1
