@@ -25,8 +25,7 @@ package final class FileSink {
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (mode == .append ? O_APPEND : O_TRUNC)
     let descriptor = open(path, flags, 0o666)
     guard descriptor >= 0, let file = fdopen(descriptor, mode == .append ? "ab" : "wb") else {
-      let reason = errno == ENXIO ? "nobody reads from it; start the reader of a pipe first" : Self.text(errno)
-      throw FileError(path: path, reason: reason)
+      throw FileError(path: path, reason: Self.text(errno))
     }
     self.file = file
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
@@ -34,8 +33,30 @@ package final class FileSink {
     if mode == .patched, lseek(descriptor, 0, SEEK_CUR) < 0 {
       isOpen = false
       fclose(file)
-      throw FileError(path: path, reason: "is a pipe; wanted is a file, whose beginning is written last")
+      throw Self.pipe(path)
     }
+  }
+
+  /// Tells beforehand what opening the file would run into. What is in it stays, and no new one is made.
+  package static func check(path: String, mode: Mode = .anew) throws(FileError) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT else { throw FileError(path: path, reason: text(errno)) }
+      guard access(folder(of: path), W_OK | X_OK) == 0 else { throw FileError(path: path, reason: text(errno)) }
+      return
+    }
+    defer { Glibc.close(descriptor) }
+    if mode == .patched, lseek(descriptor, 0, SEEK_CUR) < 0 { throw pipe(path) }
+  }
+
+  /// The folder that a file is in, or would be.
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func pipe(_ path: String) -> FileError {
+    FileError(path: path, reason: "is a pipe; wanted is a file, whose beginning is written last")
   }
 
   deinit { if isOpen { fclose(file) } }
@@ -75,7 +96,9 @@ package final class FileSink {
     if !isDone, failure == nil { failure = errno }
   }
 
-  private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
+  private static func text(_ number: Int32) -> String {
+    number == ENXIO ? "nobody reads from it; start the reader of a pipe first" : String(cString: strerror(number))
+  }
 }
 
 /// A file or folder that could not be read or written.

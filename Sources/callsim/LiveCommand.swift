@@ -25,7 +25,7 @@ struct LiveCommand: ParsableCommand {
   @Flag(help: "Say once a second how the call is, on standard error.")
   var stats = false
 
-  @Flag(help: "Write statistics and descriptions as JSON lines on standard output; implies --stats.")
+  @Flag(help: "Write statistics, once a second, and descriptions as JSON lines on standard output.")
   var json = false
 
   @Option(help: ArgumentHelp("Write the keys to an NSS key log, so that captures can be decrypted.", valueName: "file"))
@@ -47,6 +47,7 @@ struct LiveCommand: ParsableCommand {
       }
       settings.duration = Interval(nanoseconds: Int64(duration * 1e9))
     }
+    try checkFiles(settings)
     settings.stats = json ? .json : stats ? .lines : .none
     settings.keyLog = keylog
     let file: LiveCapture?
@@ -59,6 +60,16 @@ struct LiveCommand: ParsableCommand {
     let end = try run(mode, settings)
     try file?.close()
     if let end, !end.isOrderly { throw ExitCode(1) }
+  }
+
+  private func checkFiles(_ settings: CallSettings) throws {
+    var played: String?
+    if case .file(let path) = settings.play { played = path }
+    try DistinctFiles.check([
+      ("--play", played), ("--remote-description", exchange.remoteDescription),
+      ("--local-description", exchange.localDescription), ("--record", sound.record), ("--capture", capture),
+      ("--keylog", keylog),
+    ])
   }
 
   /// Returns the end of the last call, if there was one.

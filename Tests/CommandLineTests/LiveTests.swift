@@ -35,6 +35,34 @@ import Testing
     }
   }
 
+  @Test(arguments: ["--record", "--keylog"])
+  func `files of the call before stay until there is another call`(option: String) throws {
+    let workspace = try Workspace(["kept": "of before"])
+    let outcome = try workspace.run("live", "--offer", "--loopback", "--interface", "lo", option, "kept")
+    #expect(outcome.status == 2, "\(outcome.errors)")
+    #expect(try workspace.text("kept") == "of before")
+  }
+
+  @Test(arguments: [
+    ["--record", "a", "--capture", "a"], ["--keylog", "a", "--record", "./a"], ["--play", "link", "--record", "a"],
+    ["--local-description", "new", "--remote-description", "./new"],
+  ])
+  func `two options cannot name one file`(options: [String]) throws {
+    let workspace = try Workspace(["a": "of before"])
+    try FileManager.default.createSymbolicLink(atPath: workspace.path + "/link", withDestinationPath: "a")
+    let outcome = try Program.run(["live", "--offer", "--loopback"] + options, in: workspace.path)
+    #expect(outcome.status == 2 && outcome.errors.contains("name the same file"), "\(outcome.errors)")
+    #expect(try workspace.text("a") == "of before")
+  }
+
+  @Test(arguments: ["--local-description", "--remote-description", "--record", "--keylog"])
+  func `a folder that is not there is told at once`(option: String) throws {
+    let workspace = try Workspace()
+    let outcome = try workspace.run("live", "--answer", "--loopback", option, "nowhere/x")
+    #expect(outcome.status == 2, "\(outcome.errors)")
+    #expect(outcome.errors.contains("nowhere/x: No such file or directory"), "\(outcome.errors)")
+  }
+
   @Test func `a call whose terminal is closed hangs up`() throws {
     let workspace = try Workspace()
     let outcome = try Program.run(
@@ -105,8 +133,16 @@ import Testing
 
   @Test(arguments: ["--capture", "--record"])
   func `a file of the call that is lost is told and decides the exit status`(option: String) throws {
-    let workspace = try Workspace(["a.sdp": "v=1\r\n"])
-    let outcome = try workspace.run("live", "--answer", "--remote-description", "a.sdp", option, "/dev/full")
+    let workspace = try Workspace()
+    let common = ["--loopback", "--interface", "lo"]
+    let answerer = try Running(
+      ["live", "--answer", "--remote-description", "o.sdp", "--local-description", "a.sdp", option, "/dev/full"]
+        + common, in: workspace.path)
+    let offerer = try Running(
+      ["live", "--offer", "--local-description", "o.sdp", "--remote-description", "a.sdp", "--duration", "1"] + common,
+      in: workspace.path)
+    #expect(try offerer.finish().status == 0)
+    let outcome = try answerer.finish()
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(
       outcome.errors.contains("/dev/full: not everything could be written: No space left on device"),

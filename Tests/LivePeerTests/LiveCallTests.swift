@@ -110,6 +110,26 @@ import Testing
     #expect(calls.callee.end == CallEnd(.localHangup, wasUp: true))
   }
 
+  @Test func `an answerer whose call was up and has no pair left ends it as ice-failed`() throws {
+    let calls = try Calls()
+    let answer = try calls.answer(try calls.offer())
+    calls.callee.limitSetupOnceAnswerArrives()
+    try calls.caller.accept(answer: answer)
+    #expect(calls.loop.turn { calls.callee.connection.connectionState == .connected })
+    // What is left once every candidate is gone.
+    let tell = try #require(calls.callee.connection.onEvent)
+    calls.callee.connection.close()
+    tell(.connectionStateChange(.failed))
+    #expect(calls.callee.end == CallEnd(.iceFailed, wasUp: true))
+  }
+
+  @Test func `without a candidate there is no description to carry, and no call`() throws {
+    let calls = try Calls { $0.interfaces.names = ["none"] }
+    try calls.caller.offer()
+    #expect(calls.loop.turn { calls.caller.end != nil })
+    #expect(calls.caller.end == CallEnd(.iceFailed, wasUp: false, detail: "this side has no candidate to offer"))
+  }
+
   @Test func `an answer that nobody carries is given up`() throws {
     let calls = try Calls { $0.carryingTimeout = .milliseconds(20) }
     _ = try calls.answer(try calls.offer())

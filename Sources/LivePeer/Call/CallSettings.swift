@@ -37,6 +37,12 @@ package struct CallSettings {
 
   package init() {}
 
+  /// Tells beforehand which of the call's files cannot be written.
+  func checkFiles() throws(FileError) {
+    if let record { try FileSink.check(path: record, mode: .patched) }
+    if let keyLog { try FileSink.check(path: keyLog) }
+  }
+
   /// A new connection as these settings want it.
   ///
   /// - Throws: when what it is to say cannot be read, or when there are addresses and a socket on none of them.

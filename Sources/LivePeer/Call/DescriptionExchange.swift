@@ -41,6 +41,14 @@ package final class DescriptionExchange {
 
   deinit { loop.remove(timer) }
 
+  /// Tells beforehand which of the files can be neither written nor ever be there.
+  package func check() throws(FileError) {
+    if let localPath { try FileSink.check(path: localPath) }
+    if let remotePath, access(FileSink.folder(of: remotePath), X_OK) != 0 {
+      throw FileError(path: remotePath, reason: String(cString: strerror(errno)))
+    }
+  }
+
   // MARK: Out
 
   package func send(_ description: SessionDescriptionText) throws(FileError) {
@@ -54,9 +62,14 @@ package final class DescriptionExchange {
     var status = stat()
     let isReplaceable = lstat(localPath, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     let draft = isReplaceable ? localPath + ".part" : localPath
-    let file = try FileSink(path: draft)
-    file.write(description.sdp)
-    try file.close()
+    do throws(FileError) {
+      let file = try FileSink(path: draft)
+      file.write(description.sdp)
+      try file.close()
+    } catch {
+      if isReplaceable { unlink(draft) }
+      throw FileError(path: localPath, reason: error.reason)
+    }
     guard !isReplaceable || rename(draft, localPath) == 0 else {
       throw FileError(path: localPath, reason: String(cString: strerror(errno)))
     }

@@ -26,6 +26,7 @@ package final class LiveCall {
   private var setupTimer = LoopTimer {}
   private var durationTimer = LoopTimer {}
   private var statsTimer = LoopTimer {}
+  private var gatheringTimer = LoopTimer {}
   private var statsLine = StatsLine()
   private var connectedAt: Instant?
   /// Whether a description waits for its candidates.
@@ -44,16 +45,20 @@ package final class LiveCall {
     setupTimer = loop.makeTimer { [unowned self] in checkSetup() }
     durationTimer = loop.makeTimer { [unowned self] in hangUp() }
     statsTimer = loop.makeTimer { [unowned self] in showStatistics() }
+    gatheringTimer = loop.makeTimer { [unowned self] in log("gathering candidates; not every server has answered yet") }
     connection.onEvent = { [unowned self] in handle($0) }
     connection.onAudio = { [unowned self] in recording?.append($0) }
   }
 
-  deinit { for timer in [setupTimer, durationTimer, statsTimer] { loop.remove(timer) } }
+  deinit { for timer in timers { loop.remove(timer) } }
+
+  private var timers: [LoopTimer] { [setupTimer, durationTimer, statsTimer, gatheringTimer] }
 
   private var log: (String) -> Void { settings.log }
   private var wasUp: Bool { connectedAt != nil }
 
-  /// Begins the recording and the key log, and with that empties what there was under their names.
+  /// Begins the recording and the key log, and with that empties what there was under their names: to be called once the
+  /// other side's description was accepted.
   package func openFiles() throws(FileError) {
     if let path = settings.record { recording = try WAVFile(path: path) }
     if let path = settings.keyLog { keyLog = try FileSink(path: path, keepsEveryLine: true) }
@@ -65,7 +70,7 @@ package final class LiveCall {
   package func offer() throws(SessionError) {
     try connection.addAudio()
     try connection.setLocalDescription(connection.createOffer())
-    isGathering = true
+    awaitCandidates()
   }
 
   /// Takes an offer and makes the answer; ``onLocalDescription`` gets it when gathering is complete. One that rejects
@@ -79,7 +84,12 @@ package final class LiveCall {
       onLocalDescription?(answer)
       return finish(.codecMismatch)
     }
+    awaitCandidates()
+  }
+
+  private func awaitCandidates() {
     isGathering = true
+    gatheringTimer.deadline = loop.now + .seconds(2)
   }
 
   /// From now on the answer, and the connection, may take as long as ``CallSettings/setupTimeout``.
@@ -122,7 +132,13 @@ package final class LiveCall {
   private func gatheringIsComplete() {
     guard isGathering else { return }
     isGathering = false
-    if let description = connection.localDescription { onLocalDescription?(description) }
+    gatheringTimer.deadline = nil
+    guard let description = connection.localDescription else { return }
+    guard description.sdp.contains("a=candidate:") else {
+      return finish(
+        wasRefusedByServer ? .turnAuth : .iceFailed, detail: serverError ?? "this side has no candidate to offer")
+    }
+    onLocalDescription?(description)
   }
 
   // MARK: The end
@@ -138,8 +154,9 @@ package final class LiveCall {
     guard end == nil else { return }
     let reached = CallEnd(code, wasUp: wasUp, detail: detail)
     end = reached
-    if wasUp, settings.stats != .none { showStatistics() }
-    for timer in [setupTimer, durationTimer, statsTimer] { timer.deadline = nil }
+    // Of lines, the last one was shown less than a second ago, and says the same.
+    if wasUp, settings.stats == .json { showStatistics() }
+    for timer in timers { timer.deadline = nil }
     connection.close()
     for close in [recording?.close, keyLog?.close] {
       do throws(FileError) {
@@ -158,6 +175,7 @@ package final class LiveCall {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .iceGatheringStateChange(.complete): gatheringIsComplete()
+    case .iceConnectionStateChange(.failed) where isAnswerUnderWay: break
     case .iceConnectionStateChange(let state): log("ICE \(state.rawValue)")
     case .connectionStateChange(let state): connectionChanged(to: state)
     case .dtlsStateChange(.closed): finish(wasUp ? .remoteHangup : .dtlsFailed)
@@ -176,15 +194,18 @@ package final class LiveCall {
   }
 
   private func connectionChanged(to state: ConnectionState) {
+    // Our checks found nobody, which means nothing before the other side knows of us.
+    if state == .failed, dtlsFailure == nil, isAnswerUnderWay {
+      return log("nobody answers yet: waiting until the answer has been carried to the other side")
+    }
     log(state.rawValue)
     switch state {
     case .connected where connectedAt == nil:
+      isCarriedUntil = nil
       connectedAt = loop.now
       setupTimer.deadline = nil
       durationTimer.deadline = settings.duration.map { loop.now + $0 }
       if settings.stats != .none { statsTimer.deadline = loop.now + .seconds(1) }
-    // Our checks found nobody, which means nothing before the other side knows of us.
-    case .failed where dtlsFailure == nil && isAnswerUnderWay: break
     case .failed: fail()
     default: break
     }

@@ -51,6 +51,7 @@ package final class LiveProgram {
   package func run() throws -> CallEnd? {
     let signals = SignalWatch(on: loop) { [unowned self] in interrupt() }
     defer { withExtendedLifetime(signals) {} }
+    try settings.checkFiles()
     switch mode {
     case .offer(let local, let remote): try exchange(local, remote, isOfferer: true)
     case .answer(let local, let remote): try exchange(local, remote, isOfferer: false)
@@ -94,9 +95,9 @@ package final class LiveProgram {
     let exchange = DescriptionExchange(
       localPath: local, remotePath: remote, asJSON: settings.stats == .json, loop: loop, output: output,
       log: log)
+    try exchange.check()
     self.exchange = exchange
     let call = try makeCall()
-    try call.openFiles()
     call.onEnd = { [unowned self] in finish($0) }
     call.onLocalDescription = { [unowned self, unowned call] description in
       do throws(FileError) {
@@ -140,8 +141,10 @@ package final class LiveProgram {
         call.limitSetupOnceAnswerArrives()
       }
     } catch {
-      call.fail(error)
+      return call.fail(error)
     }
+    guard call.end == nil else { return }
+    do throws(FileError) { try call.openFiles() } catch { fail(error) }
   }
 
   private func fail(_ error: any Error) {
@@ -189,7 +192,6 @@ package final class LiveProgram {
   private func call(_ place: HTTPPlace) throws {
     let client = HTTPClient()
     let call = try makeCall()
-    try call.openFiles()
     call.onLocalDescription = { [unowned self] offer in post(offer, to: place, client) }
     call.onEnd = { [unowned self] end in
       if end.code != .remoteHangup { hangUp(at: place, client) }
