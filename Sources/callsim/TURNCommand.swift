@@ -123,7 +123,8 @@ struct TURNCommand: ParsableCommand {
       throw UsageProblem(message: "--listen names \(twice) twice")
     }
     if let wildcard = relays.first(where: \.isUnspecified) {
-      throw UsageProblem(message: "\(wildcard) is no address that peers can send to: name one with --relay-ip")
+      throw UsageProblem(
+        message: "\(wildcard) is no address that peers can send to: --relay-ip takes one of this machine's")
     }
     // A client that asks for no family is given IPv4 (RFC 8656 section 7.2); few ask for another than their own.
     if let lonely = listen.first(where: { place in
@@ -169,8 +170,20 @@ struct TURNCommand: ParsableCommand {
     values.indices.first { values[..<$0].contains(values[$0]) }.map { values[$0] }
   }
 
+  private func relays(on loop: SocketLoop) throws -> [IPAddress] {
+    guard relayIp.isEmpty else { return relayIp }
+    return try listen.map(\.address).map { served in
+      guard served.isUnspecified else { return served }
+      guard let relay = TURNSocketServer.relayAddress(for: served, of: loop.addresses) else {
+        let family = served.isIPv6 ? "IPv6" : "IPv4"
+        throw UsageProblem(message: "\(served) stands for no address: this machine has none of \(family)")
+      }
+      return relay
+    }
+  }
+
   private func configuration(on loop: SocketLoop) throws -> TURNServer.Configuration {
-    let relays = relayIp.isEmpty ? listen.map(\.address) : relayIp
+    let relays = try relays(on: loop)
     try checkUsers()
     try checkAddresses(relays: relays)
     try checkPorts(relays: relays)

@@ -19,8 +19,25 @@ import Testing
     #expect(outcome.output.contains("listening on 127.0.0.1:") && !outcome.output.contains("0.0.0.0"))
   }
 
+  @Test func `a wildcard needs no word of where relays are to be`() throws {
+    let outcome = try Program.run(
+      ["turn", "--listen", "0.0.0.0:0", "--user", "a:b"], interruptedAt: "UDP and TCP\n")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
+  private static let intoEmptyNamespace = ["unshare", "--user", "--map-root-user", "--net"]
+  private static let hasNamespaces =
+    (try? Program.run(["--version"], launcher: intoEmptyNamespace))?.status == 0
+
+  @Test(.enabled(if: hasNamespaces, "there are no network namespaces here"))
+  func `a wildcard that stands for nothing is refused with the reason`() throws {
+    let outcome = try Program.run(
+      ["turn", "--listen", "[::]:0", "--user", "a:b"], launcher: Self.intoEmptyNamespace)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(":: stands for no address: this machine has none of IPv6"), "\(outcome.errors)")
+  }
+
   @Test(arguments: [
-    (["--listen", "0.0.0.0:3478"], "0.0.0.0 is no address that peers can send to"),
     (
       ["--listen", "0.0.0.0:3478", "--relay-ip", "127.0.0.1", "--alternate", "127.0.0.2:3479"],
       "--alternate needs addresses that are named"

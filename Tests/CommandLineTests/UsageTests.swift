@@ -57,7 +57,10 @@ import Testing
     (["turn", "--listen", "127.0.0.1:0"], "nobody could come in: name somebody with --user, or give a --secret"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "alice"], "'alice' is not a name, a colon and a password"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--ports", "9-3"], "'9-3' is not two ports from 1 to 65535"),
-    (["turn", "--listen", "0.0.0.0:1", "--user", "a:b"], "name one with --relay-ip"),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--relay-ip", "0.0.0.0"],
+      "0.0.0.0 is no address that peers can send to"
+    ),
     (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--alternate", "127.0.0.2:1"], "both must differ"),
     (["turn", "--listen", "203.0.113.7:1", "--user", "a:b"], "cannot serve: bind 203.0.113.7:1"),
     (["turn", "--listen", "127.0.0.1:1", "--listen", "127.0.0.1:1", "--user", "a:b"], "names 127.0.0.1:1 twice"),

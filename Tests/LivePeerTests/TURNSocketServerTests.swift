@@ -175,6 +175,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (["127.0.0.1", "192.0.2.2", "198.51.100.2"], "0.0.0.0", "192.0.2.2"),
+    (["192.0.2.2", "::1", "fe80::1", "2001:db8::2"], "::", "2001:db8::2"),
+    (["::1", "fe80::1"], "::", "fe80::1"),
+    (["127.0.0.1", "2001:db8::2"], "0.0.0.0", "127.0.0.1"),
+    (["127.0.0.1"], "::", nil),
+  ])
+  func `a wildcard's relays are where most peers can send to`(texts: [String], wildcard: String, relay: String?) {
+    let addresses = texts.map { InterfaceAddress(name: "x", address: IPAddress($0)!, index: 1) }
+    let chosen = TURNSocketServer.relayAddress(for: IPAddress(wildcard)!, of: addresses)
+    #expect(chosen == relay.flatMap { IPAddress($0) })
+  }
+
   @Test func `a wildcard of a family that the machine has not is refused`() {
     let loop = SocketLoop(addresses: { [Self.loopback] })
     let configuration = TURNServer.Configuration(

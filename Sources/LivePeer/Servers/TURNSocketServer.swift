@@ -38,6 +38,13 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
   /// Says at the start that relays cannot be opened at an address, not to every client.
   package func checkRelays(at address: IPAddress) throws(SystemError) { close(try open(Endpoint(address, port: 0))) }
 
+  /// Where relays are opened when a wildcard is served: at the first of its addresses that other machines can reach, for
+  /// a server has one relay address of each family. Loopback, where there is nothing else.
+  package static func relayAddress(for wildcard: IPAddress, of addresses: [InterfaceAddress]) -> IPAddress? {
+    let served = addresses.filter { $0.address.isIPv6 == wildcard.isIPv6 }
+    return (InterfaceFilter().select(from: served).first ?? served.first)?.address
+  }
+
   override func handle(_ event: TURNServer.Event) {
     onEvent?(event)
     switch event {
