@@ -134,6 +134,10 @@ struct TURNCommand: ParsableCommand {
       throw UsageProblem(
         message: "there is no \(family) relay for the clients of \(lonely): name an \(family) address with --relay-ip")
     }
+    if let unused = externalIp.first(where: { told in !relays.contains { $0.isIPv6 == told.isIPv6 } }) {
+      let family = unused.isIPv6 ? "IPv6" : "IPv4"
+      throw UsageProblem(message: "--external-ip \(unused) stands for no relay: there is none of \(family)")
+    }
     guard let alternate, let first = listen.first else { return }
     guard first.port != 0, alternate.port != 0 else {
       throw UsageProblem(message: "--alternate needs ports that are named, here and in --listen, not 0")
@@ -149,6 +153,10 @@ struct TURNCommand: ParsableCommand {
   private func checkUsers() throws {
     guard !user.isEmpty || secret != nil else {
       throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
+    }
+    // Nobody could come in by one that breaks RFC 8489 section 14.9, which every challenge carries.
+    guard !realm.isEmpty, realm.unicodeScalars.count < 128 else {
+      throw UsageProblem(message: "--realm takes 1 to 127 characters, not \(realm.unicodeScalars.count)")
     }
     if secret == "" { throw UsageProblem(message: "--secret is empty: anybody could come in") }
     if let twice = Self.repeated(user.map(\.username)) {

@@ -25,6 +25,13 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
+  @Test func `a realm may be as long as its attribute holds, whatever its letters`() throws {
+    let realm = String(repeating: "\u{1F389}", count: 127)
+    let outcome = try Program.run(
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--realm", realm], interruptedAt: "UDP and TCP\n")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
   private static let intoEmptyNamespace = ["unshare", "--user", "--map-root-user", "--net"]
   private static let hasNamespaces =
     (try? Program.run(["--version"], launcher: intoEmptyNamespace))?.status == 0

@@ -73,6 +73,15 @@ import Testing
     (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--user", "a:c"], "--user names 'a' twice"),
     (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--user-quota", "0"], "--user-quota takes at least 1"),
     (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--nonce-lifetime", "0"], "takes at least a second"),
+    (["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--realm", ""], "--realm takes 1 to 127 characters, not 0"),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--realm", String(repeating: "r", count: 128)],
+      "--realm takes 1 to 127 characters, not 128"
+    ),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--external-ip", "::1"],
+      "--external-ip ::1 stands for no relay: there is none of IPv6"
+    ),
     (["live", "--offer", "--interface", "nosuch0"], "--interface names 'nosuch0', which is not up here"),
     (["live", "--offer", "--username", "alice"], "--username is for a TURN server: name one with --turn"),
     (["live", "--stdio", "--record", "x.wav"], "--record does not go with --stdio"),
