@@ -244,6 +244,9 @@ struct LiveNetworkArguments: ParsableArguments {
     guard turn.isEmpty || turnSecret != nil || (username != nil && credential != nil) else {
       throw UsageProblem(message: "--turn needs --username and --credential, or --turn-secret")
     }
+    guard credential == nil || turnSecret == nil else {
+      throw UsageProblem(message: "--credential and --turn-secret exclude each other; choose one")
+    }
     let unused = [("--username", username), ("--credential", credential), ("--turn-secret", turnSecret)]
     if turn.isEmpty, let (option, _) = unused.first(where: { $0.1 != nil }) {
       throw UsageProblem(message: "\(option) is for a TURN server: name one with --turn")

@@ -50,6 +50,10 @@ import Testing
     (["live", "--offer", "--stun", "turn:127.0.0.1"], "'stun:' is wanted here"),
     (["live", "--offer", "--stun", "stun:127.0.0.1:99999"], "the port must be 1 to 65535"),
     (["live", "--offer", "--turn", "turn:127.0.0.1"], "--turn needs --username and --credential, or --turn-secret"),
+    (
+      ["live", "--offer", "--turn", "turn:127.0.0.1", "--credential", "b", "--turn-secret", "c"],
+      "--credential and --turn-secret exclude each other; choose one"
+    ),
     (["live", "--offer", "--relay-only"], "--relay-only needs a --turn server"),
     (["frobnicate"], "Unexpected argument 'frobnicate'"),
     (["turn"], "Missing expected argument '--listen <IP:PORT> ...'"),
