@@ -190,6 +190,7 @@ import Testing
     .enabled(if: isAble, "this machine cannot run real programs"),
     arguments: [
       ("echo starting up; read a", "of the peer protocol: starting up"),
+      ("exec cat", #"of the peer protocol: {"id":1,"method":"open""#),
       ("echo no such device >&2; sleep 60", "did not answer open within 2s"),
       ("read a; kill -SEGV $$", "was ended by signal 11"),
     ])

@@ -62,7 +62,7 @@ import VirtualPeer
     #expect(try #require(client.failure).description.contains("was ended by signal 9 (Killed)"))
   }
 
-  @Test(arguments: ["starting up", "[1]", "{}", #"{"id":99,"result":{}}"#])
+  @Test(arguments: ["starting up", "[1]", "{}", #"{"id":1}"#, #"{"id":99,"result":{}}"#])
   func `a program that speaks something else is named at once, with what it said`(line: String) throws {
     let client = try Self.client("read a; echo '\(line)'; read b")
     let answer = client.call("open", patience: .seconds(60))
@@ -71,10 +71,16 @@ import VirtualPeer
   }
 
   @Test func `a request that is answered twice is named, and empty lines are not`() throws {
-    let client = try Self.client(#"read a; echo; echo '{"id":1}'; read b; echo '{"id":1}'; read c"#)
+    let client = try Self.client(#"a='{"id":1,"result":{}}'; read b; echo; echo "$a"; read c; echo "$a"; read d"#)
     #expect(try client.call("open").get() == [:])
     #expect(throws: PeerProtocolError.self) { try client.call("getStats").get() }
-    #expect(try #require(client.failure).description.contains(#"{"id":1}"#))
+    #expect(try #require(client.failure).description.contains(#"{"id":1,"result":{}}"#))
+  }
+
+  @Test func `a program that says again what it was asked has not answered`() throws {
+    let client = try Self.client("exec cat")
+    #expect(throws: PeerProtocolError.self) { try client.call("open").get() }
+    #expect(try #require(client.failure).description.contains(#"of the peer protocol: {"id":1,"method":"open""#))
   }
 
   @Test func `a program that does not answer is noticed also when nobody waits for it`() throws {

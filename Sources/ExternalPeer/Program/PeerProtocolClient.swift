@@ -108,16 +108,17 @@ final class PeerProtocolClient {
     if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { return }
     guard let message = try? JSON(parsing: line), case .object = message else { return refuse(line) }
     if message["event"]?.string != nil { return events.append(message) }
-    guard let id = message["id"]?.integer, let request = pending.removeValue(forKey: id) else { return refuse(line) }
-    let answer: Answer
-    if let error = message["error"] {
-      answer = .failure(
-        PeerProtocolError(
-          name: error["name"]?.string ?? "OperationError", message: error["message"]?.string ?? error.description))
-    } else {
-      answer = .success(message["result"] ?? [:])
-    }
+    guard let answer = answer(in: message), let id = message["id"]?.integer,
+      let request = pending.removeValue(forKey: id)
+    else { return refuse(line) }
     if let handler = request.handler { handler(answer) } else { answers[id] = answer }
+  }
+
+  private func answer(in message: JSON) -> Answer? {
+    guard let error = message["error"] else { return message["result"].map { .success($0) } }
+    return .failure(
+      PeerProtocolError(
+        name: error["name"]?.string ?? "OperationError", message: error["message"]?.string ?? error.description))
   }
 
   private func refuse(_ line: [UInt8]) {
