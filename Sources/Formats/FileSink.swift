@@ -25,7 +25,8 @@ package final class FileSink {
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (mode == .append ? O_APPEND : O_TRUNC)
     let descriptor = open(path, flags, 0o666)
     guard descriptor >= 0, let file = fdopen(descriptor, mode == .append ? "ab" : "wb") else {
-      throw FileError(path: path, reason: Self.text(errno))
+      let code = errno
+      throw FileError(path: path, reason: Self.text(code), code: code)
     }
     self.file = file
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
@@ -88,7 +89,7 @@ package final class FileSink {
     isOpen = false
     note(fclose(file) == 0)
     if let failure {
-      throw FileError(path: path, reason: "not everything could be written: \(Self.text(failure))")
+      throw FileError(path: path, reason: "not everything could be written: \(Self.text(failure))", code: failure)
     }
   }
 
@@ -105,11 +106,16 @@ package final class FileSink {
 public struct FileError: Error, Sendable, CustomStringConvertible {
   public let path: String
   public let reason: String
+  /// The `errno`, where the system gave one.
+  public let code: Int32?
 
-  public init(path: String, reason: String) {
+  public init(path: String, reason: String, code: Int32? = nil) {
     self.path = path
     self.reason = reason
+    self.code = code
   }
+
+  public var isWantOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
   public var description: String { "\(path): \(reason)" }
 }

@@ -34,6 +34,14 @@ import Testing
     #expect(try workspace.text("t.tap").contains("not ok 1 - a\\#1\n"))
   }
 
+  @Test func `a run whose folder cannot be made says what the system said, and what to do about that`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a"), "callsim-runs": "a file"])
+    let outcome = try workspace.run("run", "--artifacts", "all")
+    #expect(outcome.status == 4, "\(outcome.output)")
+    let complaint = "callsim-runs/a#1: cannot be made: Not a directory. Run elsewhere or choose --artifacts none."
+    #expect(outcome.output.contains(complaint), "\(outcome.output)")
+  }
+
   @Test func `the replay command plays the same run again`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
     _ = try workspace.run("run")

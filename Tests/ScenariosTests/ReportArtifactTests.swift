@@ -31,6 +31,15 @@ import VirtualPeer
     }
   }
 
+  @Test func `whoever has no space for a run's files is told to free some`() throws {
+    let full = try FileSink(path: "/dev/full")
+    full.write("trace")
+    let error = try #require(throws: FileError.self) { try full.close() }
+    #expect(
+      JobError(artifacts: error).message == "/dev/full: not everything could be written: No space left on device. "
+        + "Free some space or choose --artifacts none.")
+  }
+
   @Test func `a trace file has one event a line with its names`() throws {
     try withFolder { folder in
       let file = try TraceFile(path: folder + "/t.jsonl")

@@ -34,7 +34,10 @@ public enum RunDirectory {
       if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
-      throw FileError(path: folder, reason: "cannot be made: \(error.localizedDescription)")
+      // What Foundation says of it is several sentences, and less than the system said.
+      let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+      let said = code.map { String(cString: strerror($0)) } ?? "\(error)"
+      throw FileError(path: folder, reason: "cannot be made: \(said)", code: code)
     }
   }
 

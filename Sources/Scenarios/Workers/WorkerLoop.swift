@@ -74,7 +74,7 @@ struct JobExecution {
         try artifacts.finish(try? outcome.get())
         return try outcome.get()
       } catch let error as FileError {
-        throw JobError(message: "\(error). Free some space or choose --artifacts none.")
+        throw JobError(artifacts: error)
       }
     }
   }
@@ -83,4 +83,12 @@ struct JobExecution {
 struct JobError: Error, CustomStringConvertible {
   let message: String
   var description: String { message }
+}
+
+extension JobError {
+  /// A run's files could not be written.
+  init(artifacts error: FileError) {
+    self.init(
+      message: "\(error). \(error.isWantOfSpace ? "Free some space" : "Run elsewhere") or choose --artifacts none.")
+  }
 }
