@@ -91,10 +91,12 @@ struct TURNCommand: ParsableCommand {
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
     }
+    // Whoever reads that it serves may tell it to end at once.
+    let signals = SignalWatch(on: loop) { loop.stop() }
     server.onEvent = { Output.text(Self.line(for: $0)) }
     for endpoint in served { Output.text("listening on \(endpoint), UDP and TCP\n") }
     if secret != nil { server.renewCredentials { credentials(on: loop) } }
-    withExtendedLifetime(SignalWatch(on: loop) { loop.stop() }) { loop.run() }
+    withExtendedLifetime(signals) { loop.run() }
     Output.text(Self.summary(server.counters))
   }
 
