@@ -79,12 +79,66 @@ import Testing
 
   @Test(arguments: [
     (#"{"configuration":{"iceServers":[{"urls":"stun:"}]}}"#, "SyntaxError"),
+    (#"{"configuration":{"iceServers":[{"urls":[]}]}}"#, "SyntaxError"),
     (#"{"configuration":{"iceTransportPolicy":"none"}}"#, "TypeError"),
     (#"{"audio":{"play":{"wav":"/nowhere.wav"}}}"#, "OperationError"),
     (#"{"audio":{"record":"/nowhere/a.wav"}}"#, "OperationError"),
   ])
   func `open refuses what it cannot use`(params: String, name: String) {
     #expect(Session().errorName(#"{"id":1,"method":"open","params":"# + params + "}") == name)
+  }
+
+  @Test(arguments: [
+    (#"[1]"#, "open wants 'params', an object"),
+    (#"{"configuration":"x"}"#, "open wants 'configuration', an object"),
+    (#"{"configuration":{"iceServers":"no"}}"#, "configuration wants 'iceServers', an array of objects"),
+    (
+      #"{"configuration":{"iceServers":{"urls":"stun:192.0.2.1"}}}"#,
+      "configuration wants 'iceServers', an array of objects"
+    ),
+    (
+      #"{"configuration":{"iceServers":["stun:192.0.2.1"]}}"#, "configuration wants 'iceServers', an array of objects"
+    ),
+    (
+      #"{"configuration":{"iceServers":[{"urls":"stun:192.0.2.1"},{"urls":5}]}}"#,
+      "iceServers[1] wants 'urls', a string or an array of strings"
+    ),
+    (#"{"configuration":{"iceServers":[{}]}}"#, "iceServers[0] wants 'urls', a string or an array of strings"),
+    (
+      #"{"configuration":{"iceServers":[{"urls":["stun:192.0.2.1",5]}]}}"#,
+      "iceServers[0] wants 'urls', a string or an array of strings"
+    ),
+    (
+      #"{"configuration":{"iceServers":[{"urls":"turn:192.0.2.1","username":"u","credential":5}]}}"#,
+      "iceServers[0] wants 'credential', a string"
+    ),
+    (#"{"configuration":{"iceTransportPolicy":5}}"#, "configuration wants 'iceTransportPolicy', a string"),
+    (#"{"audio":"x"}"#, "open wants 'audio', an object"), (#"{"audio":{"play":5}}"#, "audio wants 'play', an object"),
+    (#"{"audio":{"play":{}}}"#, "play wants 'tone', in Hz, or 'wav', the path of a file"),
+    (#"{"audio":{"play":{"wav":5}}}"#, "play wants 'wav', a string"),
+    (#"{"audio":{"record":5}}"#, "audio wants 'record', a string"),
+  ])
+  func `a member of open that has the wrong type is a TypeError that says what is wanted`(
+    params: String, message: String
+  ) {
+    let error = Session().ask(#"{"id":1,"method":"open","params":"# + params + "}")["error"]
+    #expect(error == ["name": "TypeError", "message": .string(message)])
+  }
+
+  @Test(arguments: [#""username":"u""#, #""credential":"c""#, #""credential":null,"username":"u""#])
+  func `a TURN server without credentials is an InvalidAccessError`(credentials: String) {
+    let server = #"{"urls":["stun:192.0.2.1","turn:192.0.2.1"],"# + credentials + "}"
+    let opening = #"{"id":1,"method":"open","params":{"configuration":{"iceServers":["# + server + "]}}}"
+    #expect(Session().errorName(opening) == "InvalidAccessError")
+  }
+
+  @Test(arguments: [
+    "null", #"{"configuration":null,"audio":null}"#, #"{"audio":{"play":null,"record":null}}"#,
+    #"{"configuration":{"iceServers":null,"iceTransportPolicy":null}}"#,
+    #"{"configuration":{"bundlePolicy":5,"iceServers":[{"urls":"stun:192.0.2.1","credentialType":5}]},"video":5}"#,
+  ])
+  func `open takes null for a member that is not there, and ignores members that it does not know`(params: String) {
+    #expect(Session().ask(#"{"id":1,"method":"open","params":"# + params + "}")["error"] == nil)
   }
 
   @Test func `an offer has the track that was added, and statistics have ids`() throws {

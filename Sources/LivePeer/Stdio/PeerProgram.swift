@@ -92,18 +92,18 @@ package final class PeerProgram {
       let sender = try sender(of: request)
       try connection.removeAudio(sender)
       tracks.removeAll { $0.sender == sender }
-    case "setEnabled": connection.setAudioEnabled(try request.bool("enabled"), of: try sender(of: request))
+    case "setEnabled": connection.setAudioEnabled(try request.params.bool("enabled"), of: try sender(of: request))
     case "setDirection": try connection.setDirection(try direction(in: request), of: try sender(of: request))
     case "createOffer":
-      if case .bool(true)? = request["iceRestart"] { connection.restartICE() }
+      if case .bool(true)? = request.params["iceRestart"] { connection.restartICE() }
       return try connection.createOffer().json
     case "createAnswer": return try connection.createAnswer().json
-    case "setLocalDescription": try connection.setLocalDescription(request.description())
-    case "setRemoteDescription": try connection.setRemoteDescription(request.description())
+    case "setLocalDescription": try connection.setLocalDescription(request.params.description())
+    case "setRemoteDescription": try connection.setRemoteDescription(request.params.description())
     case "addIceCandidate":
       try connection.addICECandidate(
-        request["candidate"]?.string, mid: request["sdpMid"]?.string,
-        mLineIndex: request["sdpMLineIndex"]?.integer.map { Int(clamping: $0) })
+        request.params["candidate"]?.string, mid: request.params["sdpMid"]?.string,
+        mLineIndex: request.params["sdpMLineIndex"]?.integer.map { Int(clamping: $0) })
     case "restartIce": connection.restartICE()
     case "getStats":
       let timestamp = Double(wallClock.unixNanoseconds(at: loop.now)) / 1e6
@@ -114,7 +114,7 @@ package final class PeerProgram {
   }
 
   private func addTrack(_ request: PeerRequest, to connection: LiveConnection) throws -> JSON {
-    let kind = try request.string("kind")
+    let kind = try request.params.string("kind")
     guard kind == "audio" else { throw PeerError(.notSupported, "\(kind) tracks are not supported") }
     let sender = try connection.addAudio()
     tracksAdded += 1
@@ -124,7 +124,7 @@ package final class PeerProgram {
   }
 
   private func sender(of request: PeerRequest) throws(PeerError) -> Transceiver.ID {
-    let name = try request.string("track")
+    let name = try request.params.string("track")
     guard let track = tracks.first(where: { $0.name == name }) else {
       throw PeerError(.invalidAccess, "there is no track \(name)")
     }
@@ -132,7 +132,7 @@ package final class PeerProgram {
   }
 
   private func direction(in request: PeerRequest) throws(PeerError) -> MediaDirection {
-    let name = try request.string("direction")
+    let name = try request.params.string("direction")
     guard let direction = MediaDirection(rawValue: name) else {
       throw PeerError(.typeError, "'\(name)' is no RTCRtpTransceiverDirection that can be set")
     }
@@ -145,20 +145,16 @@ package final class PeerProgram {
     guard connection == nil else { throw PeerError(.invalidState, "open was called before") }
     wallClock = loop.wallClock()
     var settings = settings
-    let rtc = request["configuration"] ?? .object([])
-    settings.servers += try Self.servers(rtc["iceServers"]?.array ?? [])
-    if let policy = rtc["iceTransportPolicy"]?.string {
-      guard let known = ICETransportPolicy(rawValue: policy) else {
-        throw PeerError(.typeError, "'\(policy)' is no RTCIceTransportPolicy")
-      }
-      settings.relayOnly = known == .relay
+    if let configuration = try request.params.dictionary("configuration") {
+      try Self.configure(&settings, with: configuration)
     }
-    let audio = request["audio"] ?? .object([])
-    settings.play = try Self.play(audio["play"] ?? .null)
+    let audio = try request.params.dictionary("audio")
+    settings.play = try audio.map(Self.play(in:)) ?? .silence
+    let record = try audio?.optionalString("record")
     let opened: LiveConnection
     do {
       opened = try settings.makeConnection(on: loop)
-      recording = try audio["record"]?.string.map { try WAVFile(path: $0) }
+      recording = try record.map { try WAVFile(path: $0) }
     } catch {
       throw PeerError(.operation, "\(error)")
     }
@@ -168,26 +164,46 @@ package final class PeerProgram {
     return ["agent": .string(agent)]
   }
 
-  private static func servers(_ list: [JSON]) throws(PeerError) -> [ICEServer] {
+  private static func configure(
+    _ settings: inout CallSettings, with configuration: PeerDictionary
+  ) throws(PeerError) {
+    for server in try configuration.dictionaries("iceServers") { settings.servers += try servers(of: server) }
+    guard let policy = try configuration.optionalString("iceTransportPolicy") else { return }
+    guard let known = ICETransportPolicy(rawValue: policy) else {
+      throw PeerError(.typeError, "'\(policy)' is no RTCIceTransportPolicy")
+    }
+    settings.relayOnly = known == .relay
+  }
+
+  /// The mistakes in an `RTCIceServer` have the names that webrtc-pc gives them.
+  private static func servers(of server: PeerDictionary) throws(PeerError) -> [ICEServer] {
+    let urls = try server.strings("urls")
+    let (username, credential) = (try server.optionalString("username"), try server.optionalString("credential"))
+    guard !urls.isEmpty else { throw PeerError(.syntax, "'urls' names no server") }
+    let user = TURNUser(username: username ?? "", credential: credential ?? "")
     var servers: [ICEServer] = []
-    for entry in list {
-      let urls = entry["urls"]?.array?.compactMap(\.string) ?? entry["urls"]?.string.map { [$0] } ?? []
-      for url in urls {
-        do throws(InvalidURI) {
-          let user = TURNUser(
-            username: entry["username"]?.string ?? "", credential: entry["credential"]?.string ?? "")
-          servers += try ICEServerURI(url).resolve(as: user)
-        } catch {
-          throw PeerError(.syntax, "\(error)")
+    for url in urls {
+      do {
+        let uri = try ICEServerURI(url)
+        guard uri.kind == .stun || (username != nil && credential != nil) else {
+          throw PeerError(.invalidAccess, "\(url) wants 'username' and 'credential'")
         }
+        servers += try uri.resolve(as: user)
+      } catch let error as PeerError {
+        throw error
+      } catch {
+        throw PeerError(.syntax, "\(error)")
       }
     }
     return servers
   }
 
-  private static func play(_ play: JSON) throws(PeerError) -> CallSettings.Play {
-    if let path = play["wav"]?.string { return .file(path) }
-    guard let tone = play["tone"], tone != .null else { return .silence }
+  private static func play(in audio: PeerDictionary) throws(PeerError) -> CallSettings.Play {
+    guard let play = try audio.dictionary("play") else { return .silence }
+    if let path = try play.optionalString("wav") { return .file(path) }
+    guard let tone = play["tone"] else {
+      throw PeerError(.typeError, "play wants 'tone', in Hz, or 'wav', the path of a file")
+    }
     let frequency: Double? =
       switch tone {
       case .integer(let hertz): Double(hertz)

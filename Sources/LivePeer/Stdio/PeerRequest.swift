@@ -5,7 +5,7 @@ internal import Formats
 struct PeerRequest {
   let id: JSON
   let method: String
-  private let params: JSON
+  let params: PeerDictionary
 
   init(_ message: JSON) throws(PeerError) {
     guard let id = message["id"], let method = message["method"]?.string else {
@@ -13,34 +13,7 @@ struct PeerRequest {
     }
     self.id = id
     self.method = method
-    params = message["params"] ?? .object([])
-  }
-
-  subscript(name: String) -> JSON? {
-    switch params[name] {
-    case nil, .null?: nil
-    case let value?: value
-    }
-  }
-
-  func string(_ name: String) throws(PeerError) -> String {
-    guard let value = self[name]?.string else { throw PeerError(.typeError, "\(method) wants '\(name)', a string") }
-    return value
-  }
-
-  func bool(_ name: String) throws(PeerError) -> Bool {
-    guard case .bool(let value)? = self[name] else {
-      throw PeerError(.typeError, "\(method) wants '\(name)', true or false")
-    }
-    return value
-  }
-
-  func description() throws(PeerError) -> SessionDescriptionText {
-    let type = try string("type")
-    guard let kind = SessionDescriptionText.Kind(rawValue: type) else {
-      throw PeerError(.typeError, "'\(type)' is no RTCSdpType")
-    }
-    return SessionDescriptionText(kind, sdp: kind == .rollback ? "" : try string("sdp"))
+    params = try PeerDictionary(message, of: method).dictionary("params", of: method) ?? PeerDictionary([:], of: method)
   }
 }
 
