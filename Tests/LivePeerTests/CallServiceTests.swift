@@ -143,6 +143,27 @@ import Testing
     #expect(try bench.post(try bench.offer()).status == 201)
   }
 
+  private static let noSection = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
+  private static let noAudio = "the offer has no audio section that could be accepted"
+
+  @Test(arguments: [
+    ("a=rtcp-mux\r\n", "", "section 0 wants a=rtcp-mux: RTP and RTCP share a port"),
+    ("m=audio ", "m=video ", noAudio), ("m=audio 9 ", "m=audio 0 ", noAudio),
+  ])
+  func `an offer whose audio has to be rejected whatever its codecs are is told why`(
+    line: String, other: String, why: String
+  ) throws {
+    let bench = Bench()
+    let refusal = try bench.post(try bench.offer().replacing(line, with: other))
+    #expect(refusal.status == 406 && String(decoding: refusal.body, as: UTF8.self) == "codec-mismatch: \(why)\n")
+    #expect(bench.ends == [CallEnd(.codecMismatch, wasUp: false, detail: why)])
+  }
+
+  @Test func `an offer without a section is told that it has none of audio`() throws {
+    let refusal = try Bench().post(Self.noSection)
+    #expect(refusal.status == 406 && String(decoding: refusal.body, as: UTF8.self).contains(Self.noAudio))
+  }
+
   @Test(arguments: [true, false])
   func `the files of a call are begun when it is accepted, not when its offer is refused`(isRead: Bool) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "callsim-service-\(UUID().uuidString)")

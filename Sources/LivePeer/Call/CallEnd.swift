@@ -56,5 +56,9 @@ package struct CallEnd: Hashable, Sendable, CustomStringConvertible {
   /// Whether it never came to a call, because the description could not be used.
   var isRefusal: Bool { !wasUp && (code == .protocolViolation || code == .codecMismatch) }
 
-  package var description: String { "\(code.rawValue): \(code.sentence)" + (detail.map { " (\($0))" } ?? "") }
+  package var description: String {
+    // What is offered can be impossible to accept though the codecs are the same.
+    if code == .codecMismatch, let detail { return "\(code.rawValue): \(detail)" }
+    return "\(code.rawValue): \(code.sentence)" + (detail.map { " (\($0))" } ?? "")
+  }
 }

@@ -82,7 +82,7 @@ package final class LiveCall {
     try connection.setLocalDescription(answer)
     guard !answer.rejectsEverything else {
       onLocalDescription?(answer)
-      return finish(.codecMismatch)
+      return finish(.codecMismatch, detail: SessionDescriptionText(.offer, sdp: offer).obstacle)
     }
     awaitCandidates()
   }

@@ -110,8 +110,8 @@ final class CallService {
   }
 
   private func answerIsReady(_ description: SessionDescriptionText) {
-    // Nothing comes into being that a 201 could tell of.
-    guard !description.rejectsEverything else { return refuse(.noCommonCodec) }
+    // Nothing comes into being that a 201 could tell of: the end of the call follows, and says why.
+    guard !description.rejectsEverything else { return }
     let headers = [("Content-Type", "application/sdp"), ("Location", "/call/\(number)")]
     pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](description.sdp.utf8)))
     pendingAnswer = nil
@@ -126,7 +126,7 @@ final class CallService {
   }
 
   private func ended(_ end: CallEnd) {
-    pendingAnswer?(HTTPResponse(503, text: "\(end)\n"))
+    pendingAnswer?(HTTPResponse(end.code == .codecMismatch ? 406 : 503, text: "\(end)\n"))
     pendingAnswer = nil
     log("call \(number) ended: \(end)")
     call = nil

@@ -34,7 +34,7 @@ public enum JSEPError: Error, Hashable, Sendable {
   case missingFingerprint(mLineIndex: Int)
   /// Of an unknown hash function, or not of its length (RFC 8122 §5).
   case unusableFingerprint(mLineIndex: Int)
-  /// The answer does without RTCP multiplexing, which our policy requires (RFC 9429 §4.1.1).
+  /// The other side does without RTCP multiplexing, which our policy requires (RFC 9429 §4.1.1).
   case missingRTCPMux(mLineIndex: Int)
   /// The answer's `a=setup` does not answer the offer's (RFC 8842 §5.3).
   case invalidSetup(SetupRole)

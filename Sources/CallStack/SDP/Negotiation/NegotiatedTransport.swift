@@ -53,7 +53,7 @@ extension SessionDescription {
 
   /// Whether RTP and RTCP share the port of the section at `index`. Like the rest of a transport, a bundled section may
   /// leave saying so to the first one of its group (RFC 9143 §7.1.3).
-  func multiplexesRTCP(at index: Int) -> Bool {
+  public func multiplexesRTCP(at index: Int) -> Bool {
     if media[index].attributes.contains("rtcp-mux") { return true }
     guard let mid = media[index].mid, bundle.contains(mid) else { return false }
     return bundle.first.flatMap(section(mid:))?.attributes.contains("rtcp-mux") ?? false
