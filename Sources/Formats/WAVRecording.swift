@@ -1,12 +1,22 @@
 /// The samples of a WAV file of 16-bit mono PCM at 48 kHz, as ``WAVFile`` writes them.
+///
+/// A file with fewer bytes than its header says was cut short, and is refused: nobody wants to hear half of it and think
+/// it was all. Not so where the header never said how many there are, because its writer could not go back to it: what
+/// is there is then all of it, up to the end of the file, but for half a sample there. Such a length is
+/// - 0 in a file whose whole length its RIFF header does not have either, of a recorder that was killed, as ours can be;
+/// - 0x7FFFF000 (sox) to 0xFFFFFFFF (ffmpeg), of a stream through a pipe. So much is never read, see ``FileBytes``.
 package struct WAVRecording {
   package let samples: [Int16]
 
   package init(path: String) throws(FileError) {
-    samples = try Self.parse(FileBytes.read(path), path: path)
+    let bytes = try FileBytes.read(path)
+    let data = try Self.data(of: bytes, path: path)
+    guard !data.isEmpty else { throw FileError(path: path, reason: "has no samples") }
+    samples = stride(from: data.lowerBound, to: data.upperBound, by: 2).map { Self.integer(bytes, $0, Int16.self) }
   }
 
-  private static func parse(_ bytes: [UInt8], path: String) throws(FileError) -> [Int16] {
+  /// Where the samples are: an even number of bytes.
+  private static func data(of bytes: [UInt8], path: String) throws(FileError) -> Range<Int> {
     guard bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WAVE".utf8) else {
       throw FileError(path: path, reason: "is not a WAV file")
     }
@@ -16,19 +26,40 @@ package struct WAVRecording {
       let name = bytes[offset..<offset + 4]
       let length = Int(integer(bytes, offset + 4, UInt32.self))
       let body = offset + 8
-      // A recorder that was killed leaves a length of zero or too much: then the samples go on to the end.
-      let end = min(bytes.count, body + length)
-      if name.elementsEqual("fmt ".utf8), end - body >= 16 {
+      let left = bytes.count - body
+      if name.elementsEqual("data".utf8) {
+        guard hasFormat else { throw FileError(path: path, reason: "is malformed: its samples come before its format") }
+        if isUnknown(length, in: bytes) { return body..<body + left / 2 * 2 }
+        guard length <= left else {
+          throw FileError(path: path, reason: "ends before its header says: \(left) of \(length) bytes of samples")
+        }
+        guard length % 2 == 0 else {
+          throw FileError(path: path, reason: "is malformed: \(length) bytes are no whole number of 16-bit samples")
+        }
+        return body..<body + length
+      }
+      guard length <= left else {
+        throw FileError(
+          path: path,
+          reason: "is malformed: the chunk at byte \(offset) is to have \(length) bytes, and \(left) are left")
+      }
+      if name.elementsEqual("fmt ".utf8) {
+        guard length >= 16 else {
+          throw FileError(path: path, reason: "is malformed: its format has \(length) bytes, not 16")
+        }
         try check(bytes, body, path: path)
         hasFormat = true
-      } else if name.elementsEqual("data".utf8) {
-        guard hasFormat else { throw FileError(path: path, reason: "has samples before its format") }
-        let last = length == 0 ? bytes.count : end
-        return stride(from: body, to: last - 1, by: 2).map { integer(bytes, $0, Int16.self) }
       }
-      offset = end + length % 2
+      // A chunk of an odd length is followed by a byte of padding.
+      offset = body + length + length % 2
     }
     throw FileError(path: path, reason: "has no samples")
+  }
+
+  /// Whether the length of the samples was never filled in.
+  private static func isUnknown(_ length: Int, in bytes: [UInt8]) -> Bool {
+    guard length == 0 else { return length >= 0x7FFF_F000 }
+    return bytes.count != Int(integer(bytes, 4, UInt32.self)) + 8
   }
 
   private static func check(_ bytes: [UInt8], _ format: Int, path: String) throws(FileError) {

@@ -87,12 +87,63 @@ import Testing
     #expect(error?.reason.contains("sox") == true)
   }
 
-  @Test(arguments: [0, 3, 12, 20, 36, 40])
-  func `a WAV file that is cut short is refused`(length: Int) throws {
+  private static func samples(of bytes: [UInt8]) throws -> [Int16] {
     let path = NSTemporaryDirectory() + "callsim-\(UUID().uuidString).wav"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    try Data(WAVFile.header(dataSize: 100).prefix(length)).write(to: URL(filePath: path))
-    #expect(throws: FileError.self) { try WAVRecording(path: path) }
+    try Data(bytes).write(to: URL(filePath: path))
+    return try WAVRecording(path: path).samples
+  }
+
+  /// A header and what follows it.
+  ///
+  /// - Parameters:
+  ///   - dataSize: the length of the samples, as the header has it.
+  ///   - changes: what is to be different in the header, by its place.
+  private static func wav(_ dataSize: UInt32, _ changes: [Int: UInt8] = [:], _ rest: [UInt8] = []) -> [UInt8] {
+    var bytes = WAVFile.header(dataSize: dataSize)
+    for (offset, byte) in changes { bytes[offset] = byte }
+    return bytes + rest
+  }
+
+  private static let emptyChunk = [UInt8]("LIST\0\0\0\0".utf8)
+  private static let none = "has no samples"
+
+  private static let broken: [(bytes: [UInt8], reason: String)] = [
+    ([], "is not a WAV file"), ([UInt8]("RIF".utf8), "is not a WAV file"),
+    (wav(100).dropLast(32), none), (wav(100).dropLast(8), none), (wav(100).dropLast(4), none),
+    (wav(0), none), (wav(0xFFFF_FFFF), none), (wav(0x7FFF_F000), none),
+    // Complete and empty, since the RIFF header has the whole length.
+    (wav(0, [4: 44], emptyChunk), none),
+    (wav(100), "ends before its header says: 0 of 100 bytes of samples"),
+    (
+      wav(96_000, [:], [UInt8](repeating: 1, count: 4_956)),
+      "ends before its header says: 4956 of 96000 bytes of samples"
+    ),
+    (wav(3, [:], [1, 2, 3]), "is malformed: 3 bytes are no whole number of 16-bit samples"),
+    (wav(100).dropLast(24), "is malformed: the chunk at byte 12 is to have 16 bytes, and 0 are left"),
+    (
+      wav(4, [16: 255, 17: 255, 18: 255, 19: 255], [1, 2, 3, 4]),
+      "is malformed: the chunk at byte 12 is to have 4294967295 bytes, and 28 are left"
+    ),
+    (wav(4, [16: 14], [1, 2, 3, 4]), "is malformed: its format has 14 bytes, not 16"),
+    (wav(4, [12: 0], [1, 2, 3, 4]), "is malformed: its samples come before its format"),
+  ]
+
+  @Test(arguments: broken.indices)
+  func `a WAV file that cannot be played whole is refused with what is wrong`(which: Int) {
+    let error = #expect(throws: FileError.self) { try Self.samples(of: Self.broken[which].bytes) }
+    #expect(error?.reason == Self.broken[which].reason)
+  }
+
+  @Test(arguments: [
+    wav(0), wav(0, [4: 0]), wav(0xFFFF_FFFF, [4: 255, 5: 255, 6: 255, 7: 255]), wav(0x7FFF_F000), wav(0x8000_0000),
+  ])
+  func `a WAV file whose length was never filled in is played to its end`(header: [UInt8]) throws {
+    #expect(try Self.samples(of: header + [1, 0, 2, 0, 3]) == [1, 2])
+  }
+
+  @Test func `what follows the samples of a WAV file is not played`() throws {
+    #expect(try Self.samples(of: Self.wav(4, [:], [1, 0, 2, 0] + Self.emptyChunk)) == [1, 2])
   }
 
   // MARK: Chance
