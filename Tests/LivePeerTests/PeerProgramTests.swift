@@ -18,7 +18,9 @@ import Testing
         write: { [unowned self] line in if let json = try? JSON(parsing: line.utf8) { lines.append(json) } })
     }
 
-    func ask(_ line: String) -> JSON {
+    func ask(_ line: String) -> JSON { ask(line.utf8) }
+
+    func ask(_ line: some Sequence<UInt8>) -> JSON {
       program.receive(line)
       return lines.last { $0["id"] != nil } ?? .null
     }
@@ -50,6 +52,12 @@ import Testing
     let session = Session()
     _ = session.ask(#"{"id":0,"method":"open"}"#)
     #expect(session.errorName(line) == name)
+  }
+
+  @Test(arguments: [[0xFF], [0xC3, 0x28], [0xED, 0xA0, 0x80]] as [[UInt8]])
+  func `a line that is not UTF-8 is a SyntaxError, and not a method's name`(bytes: [UInt8]) {
+    let line = Array(#"{"id":1,"method":""#.utf8) + bytes + #""}"#.utf8
+    #expect(Session().ask(line)["error"]?["name"]?.string == "SyntaxError")
   }
 
   @Test(arguments: [

@@ -5,7 +5,7 @@ final class LineReader {
   private let descriptor: Int32
   private unowned let loop: SocketLoop
   private let keepsEmptyLines: Bool
-  private let line: (String) -> Void
+  private let line: ([UInt8]) -> Void
   private let end: () -> Void
   private var pending: [UInt8] = []
   private var isStopped = false
@@ -17,8 +17,18 @@ final class LineReader {
   /// - Parameters:
   ///   - line: gets each line, without its end.
   ///   - end: called once, when there will be no more.
-  init(
+  convenience init(
     _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, line: @escaping (String) -> Void,
+    end: @escaping () -> Void
+  ) {
+    self.init(
+      descriptor, loop: loop, keepsEmptyLines: keepsEmptyLines,
+      bytes: { line(String(decoding: $0, as: UTF8.self)) }, end: end)
+  }
+
+  /// The same for who wants to know of bytes that are no UTF-8, which a string has a replacement for.
+  init(
+    _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, bytes line: @escaping ([UInt8]) -> Void,
     end: @escaping () -> Void
   ) {
     self.descriptor = descriptor
@@ -39,10 +49,10 @@ final class LineReader {
     var rest = chunk[..<count]
     while !isStopped, let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
       pending += rest[..<newline]
-      let text = String(decoding: pending, as: UTF8.self)
+      let whole = pending
       pending.removeAll(keepingCapacity: true)
       rest = rest[(newline + 1)...]
-      if keepsEmptyLines || !text.allSatisfy(\.isWhitespace) { line(text) }
+      if keepsEmptyLines || !whole.allSatisfy(Self.isSpace) { line(whole) }
     }
     guard !isStopped else { return }
     pending += rest
@@ -59,7 +69,10 @@ final class LineReader {
   private func finish() {
     guard !isStopped else { return }
     stop()
-    if !pending.isEmpty { line(String(decoding: pending, as: UTF8.self)) }
+    if !pending.isEmpty { line(pending) }
     end()
   }
+
+  /// A space, or one of tab to carriage return.
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

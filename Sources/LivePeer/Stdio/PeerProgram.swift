@@ -30,7 +30,7 @@ package final class PeerProgram {
   /// Serves until standard input ends, or a signal does.
   package func run() {
     input = LineReader(
-      STDIN_FILENO, loop: loop, line: { [unowned self] in receive($0) }, end: { [loop] in loop.stop() })
+      STDIN_FILENO, loop: loop, bytes: { [unowned self] in receive($0) }, end: { [loop] in loop.stop() })
     let signals = SignalWatch(on: loop) { [loop] in loop.stop() }
     withExtendedLifetime(signals) { loop.run() }
     close()
@@ -39,10 +39,10 @@ package final class PeerProgram {
 
   // MARK: Messages
 
-  package func receive(_ line: String) {
+  package func receive(_ line: some Sequence<UInt8>) {
     let message: JSON
     do throws(JSONError) {
-      message = try JSON(parsing: line.utf8)
+      message = try JSON(parsing: line)
     } catch {
       return answer(.null, error: PeerError(.syntax, "not JSON: \(error)"))
     }
