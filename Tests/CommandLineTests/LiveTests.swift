@@ -164,6 +164,19 @@ import Testing
     #expect(outcome.errors.contains("has a description of type 'answer', and 'offer' is wanted"), "\(outcome.errors)")
   }
 
+  @Test(arguments: [
+    (#"{"type":"offer"}"#, "has JSON without an 'sdp' text"),
+    (#"{"type":"offer","sdp":5}"#, "has JSON without an 'sdp' text"),
+    (#"{"type":"offer","sdp":"v=0\r\no=- 1"#, "has JSON that is cut short"),
+    (#"{"type":"offer","sdp":"v=0"} {}"#, "has JSON with a mistake: trailingCharacters at byte 29"),
+  ])
+  func `JSON that is no description is refused as JSON, not as SDP`(json: String, reason: String) throws {
+    let workspace = try Workspace(["a.json": json + "\n"])
+    let outcome = try workspace.run("live", "--answer", "--remote-description", "a.json")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("a.json: \(reason)"), "\(outcome.errors)")
+  }
+
   @Test func `what the other side wrote does not move the cursor`() throws {
     let workspace = try Workspace(["a.json": #"{"type":"\u001b[2J","sdp":"v=0"}"#])
     let outcome = try workspace.run("live", "--answer", "--remote-description", "a.json")

@@ -157,12 +157,19 @@ package final class DescriptionExchange {
   private static func sdp(
     in text: String, _ wanted: SessionDescriptionText.Kind, from source: String
   ) throws(FileError) -> String {
-    guard text.hasPrefix("{"), let json = try? JSON(parsing: text.utf8), let sdp = json["sdp"]?.string else {
-      return text
+    guard text.hasPrefix("{") else { return text }
+    let json: JSON
+    do throws(JSONError) {
+      // A line's end behind JSON that is cut short would seem to belong to it.
+      json = try JSON(parsing: text.utf8.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed())
+    } catch {
+      let isCut = error.reason == .unexpectedEnd
+      throw FileError(path: source, reason: isCut ? "has JSON that is cut short" : "has JSON with a mistake: \(error)")
     }
     if let type = json["type"]?.string, type != wanted.rawValue {
       throw FileError(path: source, reason: "has a description of type '\(type)', and '\(wanted.rawValue)' is wanted")
     }
+    guard let sdp = json["sdp"]?.string else { throw FileError(path: source, reason: "has JSON without an 'sdp' text") }
     return sdp
   }
 }
