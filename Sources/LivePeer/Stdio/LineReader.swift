@@ -68,8 +68,11 @@ final class LineReader {
 
   private func finish() {
     guard !isStopped else { return }
-    stop()
+    loop.unwatch(descriptor)
     if !pending.isEmpty { line(pending) }
+    // Who got the last line may have stopped this with it.
+    guard !isStopped else { return }
+    isStopped = true
     end()
   }
 
