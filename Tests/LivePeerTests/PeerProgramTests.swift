@@ -89,6 +89,7 @@ import Testing
     (#"{"configuration":{"iceServers":[{"urls":"stun:"}]}}"#, "SyntaxError"),
     (#"{"configuration":{"iceServers":[{"urls":[]}]}}"#, "SyntaxError"),
     (#"{"configuration":{"iceTransportPolicy":"none"}}"#, "TypeError"),
+    (#"{"audio":{"play":{"wav":"a.wav"},"record":"a.wav"}}"#, "TypeError"),
     (#"{"audio":{"play":{"wav":"/nowhere.wav"}}}"#, "OperationError"),
     (#"{"audio":{"record":"/nowhere/a.wav"}}"#, "OperationError"),
   ])

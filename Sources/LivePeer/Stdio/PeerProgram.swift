@@ -151,6 +151,9 @@ package final class PeerProgram {
     let audio = try request.params.dictionary("audio")
     settings.play = try audio.map(Self.play(in:)) ?? .silence
     let record = try audio?.optionalString("record")
+    if let record, settings.play == .file(record) {
+      throw PeerError(.typeError, "'play' and 'record' name the same file, '\(record)'")
+    }
     let opened: LiveConnection
     do {
       opened = try settings.makeConnection(on: loop)
