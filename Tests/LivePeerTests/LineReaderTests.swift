@@ -10,12 +10,14 @@ import Testing
     pipe.fileHandleForWriting.write(Data(input.utf8))
     pipe.fileHandleForWriting.closeFile()
     var calls: [String] = []
-    var reader: LineReader!
+    var reader: LineReader?
+    // It and its closure hold each other.
+    defer { reader = nil }
     reader = LineReader(
       pipe.fileHandleForReading.fileDescriptor, loop: loop,
       line: { (line: String) in
         calls.append(line)
-        if line == last { reader.stop() }
+        if line == last { reader?.stop() }
       }, end: { calls.append("end") })
     // All of it is there: a turn reads it, and the next one finds the end. The timer keeps a third from waiting.
     let timer = loop.makeTimer {}
