@@ -36,10 +36,10 @@ sanitize: prepare ## runs the unit tests and a live call with the address saniti
 	scripts/sanitize
 
 lint: ## reports what does not follow the formatting rules
-	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources Package.swift
+	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks Package.swift
 
 format: ## formats every source file in place
-	swift format --in-place --parallel --recursive Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources Package.swift
+	swift format --in-place --parallel --recursive Sources Tests Fuzz Benchmarks Package.swift
 
 external: build ## plays scenarios in which real programs sit on simulated networks, in real time
 	@interop/install
@@ -49,7 +49,8 @@ differential: build ## compares our stack in virtual time with Chromium behind t
 	interop/differential.py --callsim $(CALLSIM) --write docs/differential.md
 
 bench: prepare ## measures speed against the figures we aim for
-	swift run -c release --package-path Benchmarks --scratch-path .build-bench callsim-bench
+	swift build -c release --scratch-path $(RELEASE) --product callsim-bench
+	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-bench .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv
+	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv

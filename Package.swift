@@ -1,8 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let collections: Target.Dependency = .product(name: "Collections", package: "swift-collections")
-
 let package = Package(
   name: "callsim",
   platforms: [.macOS(.v26)],
@@ -12,11 +10,11 @@ let package = Package(
       name: "CallSim",
       targets: ["CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "Scenarios"]),
   ],
+  // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   ]
 )
 
@@ -76,7 +74,7 @@ package.targets = [
     name: "Scenarios",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-      "Formats", "Yams", collections,
+      "Formats", "Yams",
     ]),
   .executableTarget(
     name: "callsim",
@@ -86,6 +84,12 @@ package.targets = [
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
 ]
+
+package.targets.append(
+  .executableTarget(
+    name: "callsim-bench",
+    dependencies: ["CallCore", "CallSession", "Codecs", "DTLS", "SDP", "SRTP", "SimNet", "Profiles", "Scenarios"],
+    path: "Benchmarks"))
 
 let tested: [String: [Target.Dependency]] = [
   "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "StackWorlds", "STUN"],

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import Codecs
 import DTLS
+import SDP
 import SimNet
 
 /// Two call sessions on two hosts of one network, 20 ms apart, and nothing else: no app, no scenario, no judge.
@@ -95,7 +96,7 @@ private final class SessionHost: HostDelegate {
     let local = simulator.localEndpoint(of: socket)
     session.setInterfaces(
       [LocalInterface(socket: local, name: "eth0", networkType: "ethernet")], at: simulator.now)
-    session.addAudioTransceiver()
+    try session.addTrack(.audio)
     simulator.setDelegate(self, of: host)
   }
 

@@ -2,6 +2,10 @@
 //
 // Words on the command line select figures whose names contain one of them; --quick measures once instead of five times.
 
+import CallCore
+import CallSession
+import Scenarios
+
 let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
 let rounds = CommandLine.arguments.contains("--quick") ? 1 : 5
 
