@@ -19,7 +19,8 @@ import Testing
     }
 
     func pass(_ text: String, type: String = "offer", from: String = "alice", to: String = "bob") {
-      faults.pass(SignallingMessage(type: type, from: from, to: to, text: text)) { [unowned self] message in
+      let message = SignallingMessage(type: type, from: from, to: to, text: text)
+      faults.pass(message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true)) { [unowned self] message in
         delivered.append((simulator.now, message.text))
       }
     }

@@ -6,13 +6,17 @@ public import VirtualPeer
 /// Users are bound to the connection they last connected on. Events that name nobody follow their call.
 public final class KnotosServer: SignallingServer {
   private final class Client {
-    let channel: WebSocketChannel
-    var user: String?
+    let socket: SignallingSocket
+    /// Who it is, once connected.
+    var user: String? {
+      get { socket.user }
+      set { socket.user = newValue }
+    }
     var pingTimer: PeerTimer?
     var pongTimer: PeerTimer?
     var connectTimer: PeerTimer?
 
-    init(channel: WebSocketChannel) { self.channel = channel }
+    init(socket: SignallingSocket) { self.socket = socket }
 
     func stopTimers() {
       pingTimer?.cancel()
@@ -39,12 +43,21 @@ public final class KnotosServer: SignallingServer {
 
   public init(environment: ServerEnvironment) { self.environment = environment }
 
-  public func start() {
-    environment.listen { [weak self] stream in self?.accept(stream) }
+  public static func label(of text: String) -> SignallingLabel {
+    guard let frame = EngineIOPacket(parsing: text) else { return SignallingLabel("malformed") }
+    guard frame.kind == .message else { return SignallingLabel("\(frame.kind)") }
+    guard let packet = try? SocketIOPacket(parsing: frame.payload) else { return SignallingLabel("malformed") }
+    return switch packet {
+    case .connect(let body): SignallingLabel("connect", sender: body?["userId"]?.string)
+    case .disconnect: SignallingLabel("disconnect")
+    case .event(let name, let arguments, _): SignallingLabel(name, sender: arguments.first?["fromUserId"]?.string)
+    case .acknowledgement: SignallingLabel("acknowledgement")
+    case .connectError: SignallingLabel("connect-error")
+    }
   }
 
-  public func disconnect(user: String?) {
-    for client in clients where user == nil || client.user == user { drop(client) }
+  public func start() {
+    environment.listen { [weak self] socket in self?.accept(socket) }
   }
 
   public func inject(type: String, from: String, to: String, fields: NamedValues) {
@@ -59,28 +72,26 @@ public final class KnotosServer: SignallingServer {
     for client in clients { drop(client) }
   }
 
-  private func accept(_ stream: PeerStream) {
+  private func accept(_ socket: SignallingSocket) {
     connectionCount += 1
-    let channel = WebSocketChannel(
-      stream: stream, socket: WebSocket(.server, random: environment.random.stream("websocket/\(connectionCount)")))
-    let client = Client(channel: channel)
+    let client = Client(socket: socket)
     clients.append(client)
     startConnectTimer(client)
     let sid = "s\(connectionCount)"
-    channel.onOpen = { [weak self, weak client] _ in
+    socket.onOpen = { [weak self, weak client] _ in
       guard let self, let client else { return }
       let body: JSON = [
         "sid": .string(sid), "upgrades": [], "pingInterval": .integer(Self.pingInterval.milliseconds),
         "pingTimeout": .integer(Self.pingTimeout.milliseconds), "maxPayload": 1_000_000,
       ]
-      client.channel.send(EngineIOPacket(.open, body.description).text)
+      client.socket.send(EngineIOPacket(.open, body.description).text)
       schedulePing(client)
       startConnectTimer(client)
     }
-    channel.onText = { [weak self, weak client] text in
+    socket.onText = { [weak self, weak client] text in
       if let client { self?.received(text, from: client) }
     }
-    channel.onClose = { [weak self, weak client] in
+    socket.onClose = { [weak self, weak client] in
       if let client { self?.forget(client) }
     }
   }
@@ -91,8 +102,7 @@ public final class KnotosServer: SignallingServer {
   }
 
   private func drop(_ client: Client) {
-    client.channel.onClose = nil
-    client.channel.abort()
+    client.socket.drop()
     forget(client)
   }
 
@@ -107,7 +117,7 @@ public final class KnotosServer: SignallingServer {
     client.pingTimer?.cancel()
     client.pingTimer = environment.clock.schedule(after: Self.pingInterval) { [weak self, weak client] in
       guard let self, let client else { return }
-      client.channel.send(EngineIOPacket(.ping).text)
+      client.socket.send(EngineIOPacket(.ping).text)
       client.pongTimer = environment.clock.schedule(after: Self.pingTimeout) { [weak self, weak client] in
         if let client { self?.drop(client) }
       }
@@ -122,7 +132,7 @@ public final class KnotosServer: SignallingServer {
     case .pong:
       client.pongTimer?.cancel()
       schedulePing(client)
-    case .ping: client.channel.send(EngineIOPacket(.pong, packet.payload).text)
+    case .ping: client.socket.send(EngineIOPacket(.pong, packet.payload).text)
     case .close: drop(client)
     case .message: handle(packet.payload, from: client)
     case .open, .upgrade, .noop: break
@@ -149,7 +159,6 @@ public final class KnotosServer: SignallingServer {
     guard let user = body?["userId"]?.string, !user.isEmpty else {
       return send(.connectError(["message": "userId is missing"]), to: client)
     }
-    guard !environment.faults.refuses(user) else { return drop(client) }
     for other in clients where other.user == user && other !== client { drop(other) }
     client.user = user
     send(.connect(["sid": .string("u-\(user)")]), to: client)
@@ -160,7 +169,7 @@ public final class KnotosServer: SignallingServer {
   }
 
   private func send(_ packet: SocketIOPacket, to client: Client) {
-    client.channel.send(EngineIOPacket(.message, packet.text).text)
+    client.socket.send(EngineIOPacket(.message, packet.text).text)
   }
 
   // MARK: Routing
@@ -174,9 +183,7 @@ public final class KnotosServer: SignallingServer {
     guard let recipient = recipient(of: message, from: sender) else { return environment.malformed("event of no call") }
     message.sender = sender
     let text = EngineIOPacket(.message, message.packet.text).text
-    environment.faults.pass(SignallingMessage(type: name, from: sender, to: recipient, text: text)) { [weak self] in
-      self?.deliver($0)
-    }
+    deliver(SignallingMessage(type: name, from: sender, to: recipient, text: text))
   }
 
   private func recipient(of message: KnotosMessage, from sender: String) -> String? {
@@ -197,8 +204,8 @@ public final class KnotosServer: SignallingServer {
 
   private func deliver(_ message: SignallingMessage) {
     if let client = clients.last(where: { $0.user == message.to }) {
-      client.channel.send(message.text)
-    } else if !knownUsers.contains(message.to), waiting.count < Self.waitingLimit {
+      client.socket.send(message.text)
+    } else if let user = message.to, !knownUsers.contains(user), waiting.count < Self.waitingLimit {
       waiting.append(message)
     } else {
       environment.undeliverable(message)

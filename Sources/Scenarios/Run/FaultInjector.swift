@@ -230,7 +230,7 @@ final class FaultInjector {
     case .signalDuplicate: return add(.duplicate)
     case .signalReorder: return add(.reorder)
     case .signalCorrupt: return add(.corrupt)
-    case .signalBlackhole: return add(.drop)
+    case .signalBlackhole: return add(.blackhole)
     default:
       let peer = try name("peer", of: fault)
       server.disconnect(user: peer)

@@ -95,7 +95,8 @@ struct WorldBuilder {
       }
       world.add(
         SignallingHost(
-          server: profile.server, runtime: runtime, random: random, trace: simulator.trace, name: server.name),
+          server: profile.server, messages: profile.app.vocabulary.messages, runtime: runtime, random: random,
+          trace: simulator.trace, name: server.name),
         named: server.name)
     }
   }

@@ -4,11 +4,13 @@ public import CallCore
 public protocol SignallingServer: AnyObject {
   init(environment: ServerEnvironment)
 
+  /// What a text frame is, whichever way it goes: scenarios drop, delay and damage messages by it.
+  ///
+  /// It goes by the text alone. Text that makes no sense has a type too, such as `malformed`.
+  static func label(of text: String) -> SignallingLabel
+
   /// Begins to listen.
   func start()
-
-  /// Drops the connection of a user, or of all, as a crash or a load balancer would.
-  func disconnect(user: String?)
 
   /// Delivers a message of any type, with any fields, as if `from` had sent it: what a puppet in a scenario says.
   func inject(type: String, from: String, to: String, fields: NamedValues)
@@ -16,42 +18,56 @@ public protocol SignallingServer: AnyObject {
   func shutDown()
 }
 
+/// What one frame says of itself.
+public struct SignallingLabel: Hashable, Sendable {
+  /// The message's name in the profile's vocabulary, or the transport's own word for the frame.
+  public var type: String
+  /// The user who sent it, when it says so: a client that introduces itself, or a message the server passes on.
+  public var sender: String?
+
+  public init(_ type: String, sender: String? = nil) {
+    self.type = type
+    self.sender = sender
+  }
+}
+
 /// Everything the outside world is to a signalling server.
 public struct ServerEnvironment {
   public let clock: PeerClock
   public let random: RandomSource
-  /// What scenarios do to messages; the server passes each one through here.
-  public let faults: SignallingFaults
   private let network: PeerNetwork
   private let port: UInt16
   private let trace: Trace
   private let subject: TraceSubject
   private let malformedKind: TraceKind
   private let undeliverableKind: TraceKind
+  private let open: (PeerStream) -> SignallingSocket
 
-  package init(
-    clock: PeerClock, random: RandomSource, faults: SignallingFaults, network: PeerNetwork, port: UInt16, trace: Trace,
-    subject: String
+  init(
+    clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, trace: Trace, subject: String,
+    open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
     self.random = random
-    self.faults = faults
     self.network = network
     self.port = port
     self.trace = trace
     self.subject = trace.subject(subject)
+    self.open = open
     malformedKind = trace.declare("signal.malformed", TraceField("what", .symbol))
     undeliverableKind = trace.declare("signal.undeliverable", TraceField("type", .symbol), TraceField("to", .symbol))
   }
 
-  /// Accepts connections at the server's port.
-  public func listen(_ accept: @escaping (PeerStream) -> Void) { network.listen(on: port, accept) }
+  /// Accepts WebSocket connections at the server's port.
+  public func listen(_ accept: @escaping (SignallingSocket) -> Void) {
+    network.listen(on: port) { [open] stream in accept(open(stream)) }
+  }
 
   /// Says that a client sent what cannot be used; it was ignored.
   public func malformed(_ what: String) { trace.write(malformedKind, subject, trace.value(what)) }
 
   /// Says that a message's user has no connection; it is lost.
   public func undeliverable(_ message: SignallingMessage) {
-    trace.write(undeliverableKind, subject, trace.value(message.type), trace.value(message.to))
+    trace.write(undeliverableKind, subject, trace.value(message.type), trace.value(message.to ?? "nobody"))
   }
 }

@@ -6,26 +6,32 @@ package final class SignallingHost {
 
   package let runtime: HostRuntime
   package let faults: SignallingFaults
+  private let tap: SignallingTap
   private let server: any SignallingServer
 
+  /// - Parameter messages: what the profile's vocabulary declares.
   package init(
-    server: any SignallingServer.Type, runtime: HostRuntime, random: RandomSource, trace: Trace, name: String
+    server: any SignallingServer.Type, messages: [MessageDeclaration], runtime: HostRuntime, random: RandomSource,
+    trace: Trace, name: String
   ) {
     self.runtime = runtime
-    faults = SignallingFaults(clock: runtime.clock, trace: trace, subject: name)
+    let faults = SignallingFaults(clock: runtime.clock, trace: trace, subject: name)
+    let tap = SignallingTap(faults: faults, messages: messages) { server.label(of: $0) }
+    self.faults = faults
+    self.tap = tap
     self.server = server.init(
       environment: ServerEnvironment(
-        clock: runtime.clock, random: random, faults: faults, network: runtime.network, port: Self.port, trace: trace,
-        subject: name))
+        clock: runtime.clock, random: random, network: runtime.network, port: Self.port, trace: trace, subject: name
+      ) { tap.accept($0, random: random) })
   }
 
   package func start() { server.start() }
 
   /// Drops the connection of a user, or of everybody.
-  package func disconnect(user: String?) { server.disconnect(user: user) }
+  package func disconnect(user: String?) { tap.disconnect(user: user) }
 
   /// While refused, a user's connections are dropped as soon as they say whose they are.
-  package func refuse(user: String, _ refuses: Bool) { faults.setRefused(user, refuses) }
+  package func refuse(user: String, _ refuses: Bool) { tap.setRefused(user, refuses) }
 
   /// Delivers a message that no honest client sent.
   package func inject(type: String, from: String, to: String, fields: NamedValues) {

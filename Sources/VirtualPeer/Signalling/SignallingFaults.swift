@@ -1,23 +1,25 @@
 public import CallCore
 
-/// What a scenario does to signalling messages on their way through the server.
+/// What a scenario does to signalling at the server's end of the WebSockets.
 public struct SignallingFault: Hashable, Sendable {
   public enum Effect: Hashable, Sendable {
     case drop
     case delay(Interval)
     case duplicate
-    /// Held until the next message to the same user has passed it, or for one second.
+    /// Held until the next frame on the same socket in the same direction has passed it, or for one second.
     case reorder
-    /// One character of the message is replaced.
+    /// One character of the text is replaced.
     case corrupt
+    /// Lost while the connections look up. Without a type and users everything is: upgrades and closings too.
+    case blackhole
   }
 
   public var effect: Effect
-  /// Only messages of this type, from this user, to this user; nil matches all.
+  /// Only frames of this type, from this user, to this user; nil matches all, pings and connects included.
   public var type: String?
   public var from: String?
   public var to: String?
-  /// How many matching messages it still affects; nil for all while it lasts.
+  /// How many matching frames it still affects; nil for all while it lasts.
   public var remaining: Int?
 
   public init(_ effect: Effect, type: String? = nil, from: String? = nil, to: String? = nil, count: Int? = nil) {
@@ -28,20 +30,26 @@ public struct SignallingFault: Hashable, Sendable {
     remaining = count
   }
 
+  /// Whether nothing at all passes, in either direction.
+  var isTotal: Bool { effect == .blackhole && type == nil && from == nil && to == nil }
+
   func matches(_ message: SignallingMessage) -> Bool {
     (type == nil || type == message.type) && (from == nil || from == message.from) && (to == nil || to == message.to)
       && remaining != 0
   }
 }
 
-/// One message as it passes a signalling server.
+/// One text frame at the signalling server.
 public struct SignallingMessage: Hashable, Sendable {
+  /// As scenarios name it, or what the profile calls a frame of its transport: `ping`.
   public var type: String
-  public var from: String
-  public var to: String
+  /// The user it comes from; nil when the server itself sends it, or has not been told who the client is.
+  public var from: String?
+  /// The user it goes to; nil when it is for the server.
+  public var to: String?
   public var text: String
 
-  public init(type: String, from: String, to: String, text: String) {
+  public init(type: String, from: String?, to: String?, text: String) {
     self.type = type
     self.from = from
     self.to = to
@@ -49,17 +57,25 @@ public struct SignallingMessage: Hashable, Sendable {
   }
 }
 
-/// The active signalling faults of one server. Every profile's server passes its messages through one of these.
-public final class SignallingFaults {
-  public typealias ID = Int
+/// The active signalling faults of one server, applied to every frame by ``SignallingTap``.
+package final class SignallingFaults {
+  package typealias ID = Int
+
+  /// One direction of one socket: what overtakes what goes by it.
+  package struct Lane: Hashable {
+    let socket: Int
+    let isToClient: Bool
+  }
 
   private var faults: [(id: ID, fault: SignallingFault)] = []
   private var held: [Held] = []
-  private var refused: [String] = []
   private var nextID: ID = 1
+  /// Told when a black hole opens or the last one closes.
+  var onSilence: ((_ isSilent: Bool) -> Void)?
 
-  /// A message that waits to be overtaken.
+  /// A frame that waits to be overtaken.
   private struct Held {
+    let lane: Lane
     let message: SignallingMessage
     let deliver: (SignallingMessage) -> Void
     let timer: PeerTimer
@@ -81,29 +97,33 @@ public final class SignallingFaults {
       TraceField("to", .symbol))
   }
 
+  /// Whether nothing at all passes.
+  package var isSilent: Bool { faults.contains { $0.fault.isTotal } }
+
+  /// Whether frames pass as they are, so that nobody need ask what they say.
+  var isIdle: Bool { faults.isEmpty && held.isEmpty }
+
   @discardableResult
-  public func add(_ fault: SignallingFault) -> ID {
+  package func add(_ fault: SignallingFault) -> ID {
     defer { nextID += 1 }
-    faults.append((nextID, fault))
+    change { faults.append((nextID, fault)) }
     return nextID
   }
 
-  public func remove(_ id: ID) { faults.removeAll { $0.id == id } }
+  package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
-  /// Whether connections of this user are dropped as soon as they say whose they are.
-  public func refuses(_ user: String) -> Bool { refused.contains(user) }
+  package func removeAll() { change { faults.removeAll() } }
 
-  package func setRefused(_ user: String, _ refuses: Bool) {
-    refused.removeAll { $0 == user }
-    if refuses { refused.append(user) }
+  private func change(_ body: () -> Void) {
+    let wasSilent = isSilent
+    body()
+    if isSilent != wasSilent { onSilence?(isSilent) }
   }
 
-  public func removeAll() { faults.removeAll() }
-
   /// Passes `message` on to `deliver`: now, later, twice, changed or never.
-  public func pass(_ message: SignallingMessage, deliver: @escaping (SignallingMessage) -> Void) {
-    let overtaken = held.filter { $0.message.to == message.to }
-    held.removeAll { $0.message.to == message.to }
+  package func pass(_ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Void) {
+    let overtaken = held.filter { $0.lane == lane }
+    held.removeAll { $0.lane == lane }
     defer {
       for late in overtaken {
         late.timer.cancel()
@@ -116,18 +136,16 @@ public final class SignallingFaults {
     }
     faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
     let effect = faults[index].fault.effect
-    trace.write(
-      applied, subject, trace.value(Self.name(of: effect)), trace.value(message.type), trace.value(message.from),
-      trace.value(message.to))
+    tell(effect, message)
     switch effect {
-    case .drop: break
+    case .drop, .blackhole: break
     case .delay(let interval): clock.schedule(after: interval) { deliver(message) }
     case .duplicate:
       deliver(message)
       deliver(message)
     // One that overtakes is not held in its turn, or nothing would change places.
     case .reorder where !overtaken.isEmpty: deliver(message)
-    case .reorder: hold(message, deliver)
+    case .reorder: hold(message, on: lane, deliver)
     case .corrupt:
       var damaged = message
       var characters = Array(message.text)
@@ -137,14 +155,28 @@ public final class SignallingFaults {
     }
   }
 
-  private func hold(_ message: SignallingMessage, _ deliver: @escaping (SignallingMessage) -> Void) {
+  /// A black hole took the frame.
+  func swallowed(_ message: SignallingMessage) { tell(.blackhole, message) }
+
+  private func tell(_ effect: SignallingFault.Effect, _ message: SignallingMessage) {
+    trace.write(
+      applied, subject, trace.value(Self.name(of: effect)), trace.value(message.type),
+      trace.value(message.from ?? Self.server), trace.value(message.to ?? Self.server))
+  }
+
+  /// What traces call the end that is no user.
+  private static let server = "server"
+
+  private func hold(
+    _ message: SignallingMessage, on lane: Lane, _ deliver: @escaping (SignallingMessage) -> Void
+  ) {
     let id = nextID
     nextID += 1
     let timer = clock.schedule(after: Self.longestHold) { [weak self] in
       self?.held.removeAll { $0.id == id }
       deliver(message)
     }
-    held.append(Held(message: message, deliver: deliver, timer: timer, id: id))
+    held.append(Held(lane: lane, message: message, deliver: deliver, timer: timer, id: id))
   }
 
   private static func name(of effect: SignallingFault.Effect) -> String {
@@ -154,6 +186,7 @@ public final class SignallingFaults {
     case .duplicate: "duplicate"
     case .reorder: "reorder"
     case .corrupt: "corrupt"
+    case .blackhole: "blackhole"
     }
   }
 }

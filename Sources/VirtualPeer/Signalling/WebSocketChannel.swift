@@ -10,6 +10,15 @@ public final class WebSocketChannel {
   private let stream: PeerStream
   private var socket: WebSocket
   private var isClosed = false
+  /// This end closed while it was silenced.
+  private var isAbandoned = false
+  /// The stream or the other end closed while this end was silenced.
+  private var isCutOff = false
+
+  /// While true nothing leaves, and neither end notices when the other closes. What arrives is the owner's to ignore.
+  package var isSilenced = false {
+    didSet { if oldValue, !isSilenced { endSilence() } }
+  }
 
   public init(stream: PeerStream, socket: consuming WebSocket) {
     self.stream = stream
@@ -23,6 +32,7 @@ public final class WebSocketChannel {
   public var isLocalAddressAlive: Bool { stream.isLocalAddressAlive }
 
   public func send(_ text: String) {
+    guard !isSilenced else { return }
     socket.send(text: text)
     flush()
   }
@@ -31,14 +41,27 @@ public final class WebSocketChannel {
   public func close() {
     socket.close()
     flush()
-    stream.close()
+    if isSilenced { isAbandoned = true } else { stream.close() }
     finish()
   }
 
   /// Drops the stream at once.
   public func abort() {
-    stream.abort()
+    if isSilenced { isAbandoned = true } else { stream.abort() }
     finish()
+  }
+
+  private func endSilence() {
+    if isAbandoned { stream.abort() } else if isCutOff { end() }
+  }
+
+  private func end() {
+    if isSilenced {
+      isCutOff = true
+    } else {
+      stream.close()
+      finish()
+    }
   }
 
   private func handle(_ event: PeerStream.Event) {
@@ -48,7 +71,7 @@ public final class WebSocketChannel {
       socket.receive(bytes)
       flush()
       drain()
-    case .closed: finish()
+    case .closed: end()
     }
   }
 
@@ -60,15 +83,14 @@ public final class WebSocketChannel {
       case .binary: break
       case .closed, .failed:
         flush()
-        stream.close()
-        finish()
+        end()
       }
     }
   }
 
   private func flush() {
     let bytes = socket.takeOutput()
-    if !bytes.isEmpty { stream.send(bytes) }
+    if !bytes.isEmpty, !isSilenced { stream.send(bytes) }
   }
 
   private func finish() {

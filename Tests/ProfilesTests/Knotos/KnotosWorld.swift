@@ -45,8 +45,8 @@ final class KnotosWorld {
     let serverHost = try addHost("signalling")
     let runtime = HostRuntime(simulator: simulator, host: serverHost, wallClock: WallClock())
     server = SignallingHost(
-      server: KnotosServer.self, runtime: runtime, random: simulator.random.scoped("server"), trace: trace,
-      name: "signalling")
+      server: KnotosServer.self, messages: KnotosApp.vocabulary.messages, runtime: runtime,
+      random: simulator.random.scoped("server"), trace: trace, name: "signalling")
     let address = simulator.interfaces(of: serverHost)[0].addresses[0]
     serverEndpoint = Endpoint(address, port: SignallingHost.port)
     strangers = HostRuntime(simulator: simulator, host: try addHost("strangers"), wallClock: WallClock())

@@ -174,9 +174,9 @@ extension FaultKind {
 
   private var signalDeclaration: FaultDeclaration {
     let match = [
-      FaultParameter("message", .message, "only this message type"),
-      FaultParameter("from", .value(.peer), "only messages this peer sends"),
-      FaultParameter("to", .value(.peer), "only messages to this peer"),
+      FaultParameter("message", .message, "only this message type; without it every frame, pings and connects too"),
+      FaultParameter("from", .value(.peer), "only what this peer sends"),
+      FaultParameter("to", .value(.peer), "only what goes to this peer"),
       FaultParameter("count", .value(.count), "at most so many messages"),
     ]
     switch self {
@@ -192,7 +192,9 @@ extension FaultKind {
       return declare(
         [FaultParameter("peer", .value(.peer), required: true, "the peer")],
         "cuts the peer's signalling connection; while it lasts it cannot reconnect")
-    default: return declare(Array(match.dropLast()), "swallows signalling while connections look up")
+    default:
+      return declare(
+        Array(match.dropLast()), "swallows all signalling, pings, connects and closings too, while connections look up")
     }
   }
 
