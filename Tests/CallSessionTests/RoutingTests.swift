@@ -72,6 +72,16 @@ import Testing
     #expect(!reports.isEmpty && reports.allSatisfy { $0.bytes[0] == 0x81 && Array($0.bytes[28..<32]) == source.bytes })
   }
 
+  @Test func `the last packet, overtaken by its source's goodbye, does not unmute the track`() throws {
+    let pair = try unprotectedCall(tracks: 1)
+    for number in UInt16(1)...5 { deliver(packet(ssrc: 7, number: number), to: pair) }
+    deliver([0x80, 201, 0, 1, 0, 0, 0, 7, 0x81, 203, 0, 1, 0, 0, 0, 7], to: pair)
+    deliver(packet(ssrc: 7, number: 6), to: pair)
+    #expect(pair.b.trackEvents.last == "mute 0")
+    for number in UInt16(7)...8 { deliver(packet(ssrc: 7, number: number), to: pair) }
+    #expect(pair.b.trackEvents.last == "unmute 0")
+  }
+
   @Test func `sources without end are forgotten, the silent ones first`() throws {
     let pair = try unprotectedCall(tracks: 1)
     for ssrc in UInt32(1)...40 { deliver(packet(ssrc: ssrc, number: 1), to: pair) }

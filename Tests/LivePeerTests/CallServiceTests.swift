@@ -148,13 +148,13 @@ import Testing
 
   @Test(arguments: [
     ("a=rtcp-mux\r\n", "", "section 0 wants a=rtcp-mux: RTP and RTCP share a port"),
-    ("m=audio ", "m=video ", noAudio), ("m=audio 9 ", "m=audio 0 ", noAudio),
+    ("m=audio ", "m=video ", noAudio), ("m=audio [0-9]+ ", "m=audio 0 ", noAudio),
   ])
   func `an offer whose audio has to be rejected whatever its codecs are is told why`(
     line: String, other: String, why: String
   ) throws {
     let bench = Bench()
-    let refusal = try bench.post(try bench.offer().replacing(line, with: other))
+    let refusal = try bench.post(try bench.offer().replacing(Regex(line), with: other))
     #expect(refusal.status == 406 && String(decoding: refusal.body, as: UTF8.self) == "codec-mismatch: \(why)\n")
     #expect(bench.ends == [CallEnd(.codecMismatch, wasUp: false, detail: why)])
   }

@@ -1,4 +1,5 @@
 import CallCore
+import Foundation
 import Testing
 
 @testable import SDP
@@ -90,10 +91,29 @@ struct NegotiationTests {
     try b.session.setDirection(theirs, of: far)
     try a.session.setRemoteDescription(.answer, try b.answer())
     let (one, other) = (a.session.media[0].direction, b.session.media[0].direction)
-    #expect(one == ours.intersection(theirs.reversed))
+    // A track is never put where nobody listens: it waits for an offer of its own.
+    let isTaken = ours.receives
+    let waiting = b.session.transceiver(far)?.mLineIndex == nil
+    #expect(waiting == !isTaken)
+    #expect(one == ours.intersection(isTaken ? theirs.reversed : .sendonly))
     #expect(other == one.reversed)
     let needed = (a.session.negotiationNeeded, b.session.negotiationNeeded)
-    #expect(needed == (false, false))
+    #expect(needed == (false, !isTaken))
+  }
+
+  @Test func `of several offered sections a track takes the first whose sender listens`() throws {
+    var a = Side("A")
+    try a.session.addTransceiver(.audio, direction: .sendonly, sender: a.sender("music"))
+    try a.session.addTransceiver(.audio, direction: .recvonly)
+    var b = Side("B")
+    let mic = try b.add(.audio, "mic")
+    try b.session.setRemoteDescription(.offer, try a.offer())
+    let place = b.session.transceiver(mic)?.mLineIndex
+    #expect(place == 1)
+    let answer = try b.answer()
+    #expect(answer.media.map { $0.attributes.direction } == [.recvonly, .sendonly])
+    let needed = b.session.negotiationNeeded
+    #expect(!needed)
   }
 
   @Test func `hold and resume pass through one section`() throws {
@@ -231,6 +251,67 @@ struct NegotiationTests {
       .offer, try Recorded.aiortcOffer.parsed.replacing("a=group:BUNDLE 0 1 2\r\n", with: ""))
     let answer = try side.answer()
     #expect(answer.media.map(\.port) == [9, 0, 0] && answer.bundle == [])
+  }
+
+  @Test func `of sections inside and outside the bundle the first decides which are taken`() throws {
+    var a = Side("A")
+    try a.add(.audio, "mic")
+    try a.add(.video, "camera")
+    let offer = try a.offer()
+    for (group, ports) in [("0 1", [9, 9]), ("1", [9, 0]), ("0", [9, 0])] as [(String, [UInt16])] {
+      var b = Side("B")
+      try b.session.setRemoteDescription(
+        .offer, offer.replacing("BUNDLE 0 1", with: "BUNDLE \(group)").replacing("m=video 0", with: "m=video 9"))
+      let answer = try b.answer()
+      #expect(answer.media.map(\.port) == ports, "BUNDLE \(group)")
+      #expect(answer.bundle == (group == "1" ? [] : group == "0" ? ["0"] : ["0", "1"]))
+    }
+  }
+
+  @Test(arguments: [64, 72, 95]) func `a payload type that RTCP's packets would be taken for is refused`(
+    type: UInt8
+  ) throws {
+    var a = Side("A")
+    try a.add(.audio, "mic")
+    let text = try a.offer().text.replacingOccurrences(of: "SAVPF 111", with: "SAVPF \(type)")
+      .replacingOccurrences(of: ":111 ", with: ":\(type) ")
+    let offer = try SessionDescription(parsing: text)
+    var b = Side("B")
+    let error = JSEPError.reservedPayloadType(type, mLineIndex: 0)
+    #expect(throws: error) { try b.session.setRemoteDescription(.offer, offer) }
+    #expect(error.line(in: text) == text.split(separator: "\r\n").firstIndex { $0.hasPrefix("m=") }.map { $0 + 1 })
+    // Without multiplexing the number is as good as any, and the section is rejected for another reason.
+    try b.session.setRemoteDescription(.offer, offer.replacing("a=rtcp-mux\r\n", with: ""))
+    #expect(try b.answer().media[0].port == 0)
+  }
+
+  @Test func `a megabyte of groups is read once, not for each section`() throws {
+    let group = "a=group:LS" + String(repeating: " x", count: 4_000) + "\r\n"
+    let section = """
+      m=audio 9 UDP/TLS/RTP/SAVPF 111\r
+      a=rtpmap:111 opus/48000/2\r
+      a=rtcp-mux\r
+
+      """
+    let text = """
+      v=0\r
+      o=- 1 1 IN IP4 192.0.2.1\r
+      s=-\r
+      t=0 0\r
+      a=ice-ufrag:abcd\r
+      a=ice-pwd:0123456789012345678901\r
+      a=fingerprint:sha-256 \(Array(repeating: "01", count: 32).joined(separator: ":"))\r
+
+      """ + String(repeating: group, count: 120) + String(repeating: section, count: 255)
+    let offer = try SessionDescription(parsing: text)
+    var side = Side("B")
+    let clock = ContinuousClock()
+    let spent = try clock.measure {
+      try side.session.setRemoteDescription(.offer, offer)
+      _ = try side.answer()
+    }
+    // It takes a tenth of a second, and took most of a minute.
+    #expect(spent < .seconds(8))
   }
 
   @Test func `a peer without mids is answered without`() throws {

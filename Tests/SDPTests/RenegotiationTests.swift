@@ -1,3 +1,4 @@
+import CallCore
 import Foundation
 import Testing
 
@@ -41,13 +42,21 @@ struct RenegotiationTests {
     #expect(a == .passive && b == .active)
   }
 
-  @Test func `an answer that turns the running roles round is refused`() throws {
-    var call = try Call()
-    try call.b.session.setRemoteDescription(.offer, try call.a.offer())
-    let answer = try call.b.answer().replacing("a=setup:active", with: "a=setup:passive")
-    #expect(throws: JSEPError.setupChanged) { try call.a.session.setRemoteDescription(.answer, answer) }
-    let state = call.a.session.signalingState
-    #expect(state == .haveLocalOffer)
+  @Test func `an answer that forgets the running roles changes nothing, with or without an ICE restart`() throws {
+    // Who answered is the DTLS client. Its peer forgets that it is the server, as Firefox, GStreamer and Pion do.
+    for restarts in [false, true] {
+      var call = try Call()
+      if restarts {
+        try call.b.session.restartICE()
+        call.b.renewCredentials()
+      }
+      let effects = try call.a.session.setRemoteDescription(.offer, try call.b.offer())
+      if effects.isRemoteICERestart { call.a.renewCredentials() }
+      let answer = try call.a.answer().replacing("a=setup:passive", with: "a=setup:active")
+      try call.b.session.setRemoteDescription(.answer, answer)
+      let (setup, state) = (call.b.session.transport?.setup, call.b.session.signalingState)
+      #expect(setup == .active && state == .stable)
+    }
   }
 
   @Test func `an offer that turns the running roles round is refused`() throws {
@@ -459,6 +468,22 @@ struct TrickleTests {
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mid: "9") }
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mLineIndex: 5) }
     #expect(throws: JSEPError.unknownSection) { try call.b.session.addRemoteCandidate(candidate, mLineIndex: -1) }
+  }
+
+  @Test func `the default candidate stands in the lines that peers without ICE read`() throws {
+    var side = Side("A")
+    try side.add(.audio, "mic")
+    try side.add(.video, "camera")
+    _ = try side.offer()
+    for (endpoint, type) in [("192.0.2.1:5000", "IP4"), ("[2001:db8::1]:6000", "IP6")] {
+      let endpoint = try #require(Endpoint(endpoint))
+      try side.session.addLocalCandidate(
+        "1 1 udp 1 \(endpoint.address) \(endpoint.port) typ host", defaultEndpoint: endpoint)
+      let media = try #require(side.session.localDescription?.media)
+      // The second section waits for the bundle: its port of zero says so.
+      #expect(media.map(\.port) == [endpoint.port, 0])
+      #expect(media[0].lines == [Line("c", "IN \(type) \(endpoint.address)")])
+    }
   }
 
   @Test func `what is gathered after an offer stands in our description once`() throws {

@@ -25,6 +25,8 @@ final class AudioChannel {
   var isEnabled: Bool
   /// The far side's name for its track.
   private(set) var remoteTrackID: String?
+  /// Whether the far side says that it sends a track here.
+  var isAnnounced = false
   /// Whether the far side's track gives nothing: from its announcement to its first packet, and once it is removed or
   /// over (W3C `track.muted`).
   var isMuted = true

@@ -11,7 +11,8 @@ internal import SDP
 final class AudioReceiveStream {
   /// What every source has sent, in order of appearance.
   private(set) var sources: [RTPReceiver] = []
-  private var departed: [UInt32] = []
+  /// Who has said goodbye, and how many packets have come since that are not late.
+  private var departed: [(ssrc: UInt32, news: Int)] = []
   private var playing = 0
   private(set) var jitterBuffer: AudioJitterBuffer
   private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
@@ -24,6 +25,9 @@ final class AudioReceiveStream {
   /// Sources remembered; more are forgotten, the longest silent first.
   private static let sourceLimit = 4
   private static let takeoverSilence = Interval.milliseconds(500)
+  /// A goodbye may overtake the last packets. So many after it mean that the source goes on, as libwebrtc's does after a
+  /// hold.
+  private static let packetsOfReturn = 3
 
   init(media: MediaFidelity, settings: AudioSettings, usesNACK: Bool) {
     self.usesNACK = usesNACK
@@ -51,15 +55,16 @@ final class AudioReceiveStream {
   var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
 
   /// Whether every source has said goodbye, and nothing new has come since.
-  var isOver: Bool { !sources.isEmpty && sources.allSatisfy { departed.contains($0.ssrc) } }
+  var isOver: Bool { !sources.isEmpty && sources.allSatisfy { hasDeparted($0.ssrc) } }
 
-  /// - Returns: false when its payload type was not negotiated.
-  func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool {
-    guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return false }
+  private func hasDeparted(_ ssrc: UInt32) -> Bool { departed.contains { $0.ssrc == ssrc } }
+
+  /// - Returns: whether its source is there and goes on, which a late packet does not show; nil when its payload type was
+  ///   not negotiated.
+  func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool? {
+    guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return nil }
     let index = index(of: packet.header.ssrc, at: now)
     let verdict = sources[index].receive(packet, ecn: ecn, at: now)
-    // libwebrtc says goodbye for a hold and then goes on: news is no late packet.
-    if case .advanced = verdict, !departed.isEmpty { departed.removeAll { $0 == packet.header.ssrc } }
     switch verdict {
     case .rejected, .probation: break
     case .advanced, .old, .restarted:
@@ -67,7 +72,15 @@ final class AudioReceiveStream {
         jitterBuffer.insert(packet.header, payload: datagram.extracting(packet.payloadRange), at: now)
       }
     }
-    return true
+    guard case .advanced = verdict else { return false }
+    noteNews(of: packet.header.ssrc)
+    return !hasDeparted(packet.header.ssrc)
+  }
+
+  private func noteNews(of ssrc: UInt32) {
+    guard let index = departed.firstIndex(where: { $0.ssrc == ssrc }) else { return }
+    departed[index].news += 1
+    if departed[index].news == Self.packetsOfReturn { departed.remove(at: index) }
   }
 
   private func index(of ssrc: UInt32, at now: Instant) -> Int {
@@ -80,7 +93,7 @@ final class AudioReceiveStream {
 
   private func add(_ ssrc: UInt32) -> Int {
     if sources.count == Self.sourceLimit, let oldest = sources.indices.min(by: { isOlder($0, than: $1) }) {
-      departed.removeAll { $0 == sources[oldest].ssrc }
+      departed.removeAll { $0.ssrc == sources[oldest].ssrc }
       sources.remove(at: oldest)
     }
     var settings = RTPReceiver.Settings(clockRate: 48_000)
@@ -110,14 +123,15 @@ final class AudioReceiveStream {
   /// - Returns: whether it was the source that plays.
   func depart(_ ssrc: UInt32) -> Bool {
     guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return false }
-    if !departed.contains(ssrc) { departed.append(ssrc) }
+    departed.removeAll { $0.ssrc == ssrc }
+    departed.append((ssrc, news: 0))
     return index == playing
   }
 
   /// Appends a block for each source that is there, up to a packet's worth.
   func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
     for index in sources.indices where blocks.count < RTCPPacket.maximumCount {
-      guard !departed.contains(sources[index].ssrc) else { continue }
+      guard !hasDeparted(sources[index].ssrc) else { continue }
       if let block = sources[index].takeReportBlock(at: now) { blocks.append(block) }
     }
   }

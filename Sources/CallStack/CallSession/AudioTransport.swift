@@ -88,8 +88,13 @@ struct AudioTransport: ~Copyable {
     startReporting(at: now)
   }
 
-  /// The far side has announced a track.
-  mutating func announce(_ transceiver: Transceiver.ID, mid: String) { channel(of: transceiver).mid = mid }
+  /// The far side has announced a track, which is muted until its first packet.
+  mutating func announce(_ transceiver: Transceiver.ID, mid: String) {
+    let channel = channel(of: transceiver)
+    channel.mid = mid
+    channel.isAnnounced = true
+    channel.isMuted = true
+  }
 
   /// Ends what is sent, at once and for good.
   mutating func removeTrack(of transceiver: Transceiver.ID) {
@@ -309,9 +314,12 @@ struct AudioTransport: ~Copyable {
     guard let section = demultiplexer.section(of: parsed, in: packet) else { return "rtp-unknown-source" }
     let channel = owners[section]
     guard let stream = channel.receive else { return "rtp-unexpected" }
-    guard stream.receive(parsed, in: packet, ecn: ecn, at: now) else { return "rtp-unknown-payload-type" }
+    guard let isNews = stream.receive(parsed, in: packet, ecn: ecn, at: now) else {
+      return "rtp-unknown-payload-type"
+    }
     events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
-    if channel.isMuted, let mid = channel.mid {
+    // Between a hold's offer and its answer packets still come, of a track that is over.
+    if channel.isMuted, channel.isAnnounced, isNews, let mid = channel.mid {
       channel.isMuted = false
       events.append(.unmute(mid: mid))
     }

@@ -78,8 +78,21 @@ extension CallSession {
     localCandidates.append(candidate)
     concealment.add(candidate)
     let text = concealment.shown(candidate).description
-    try? jsep.addLocalCandidate(text)
+    try? jsep.addLocalCandidate(text, defaultEndpoint: defaultEndpoint)
     tell(text)
+  }
+
+  /// The default candidate (RFC 8445 section 5.1.4): the one most likely to work with a peer that does not speak ICE, relayed
+  /// before reflexive before host, and as with libwebrtc IPv4 where there is any.
+  var defaultEndpoint: Endpoint? {
+    let known = localCandidates.compactMap { candidate in
+      concealment.shown(candidate).endpoint.map { (endpoint: $0, type: candidate.type) }
+    }
+    let family = known.contains { !$0.endpoint.address.isIPv6 } ? known.filter { !$0.endpoint.address.isIPv6 } : known
+    for type in [ICECandidateType.relay, .serverReflexive, .host] {
+      if let best = family.first(where: { $0.type == type }) { return best.endpoint }
+    }
+    return nil
   }
 
   /// A candidate to trickle, under the section whose transport it is for.

@@ -12,7 +12,7 @@ extension CallSession {
     guard let description = jsep.localDescription else { return nil }
     let kind: SessionDescriptionText.Kind
     switch signalingState {
-    case .haveLocalOffer: kind = .offer
+    case .haveLocalOffer, .haveRemotePranswer: kind = .offer
     case .haveLocalPranswer: kind = .pranswer
     default: kind = jsep.wasOfferer ? .offer : .answer
     }
@@ -156,11 +156,17 @@ extension CallSession {
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
   private mutating func applyNegotiation() throws(SessionError) {
     audio.apply(jsep.media, of: jsep.transceivers, at: now)
-    guard let transport = jsep.transport else { return }
+    let isFinal = jsep.signalingState == .stable
+    guard let transport = jsep.transport else {
+      if isFinal, hasStartedICE { closeTransport() }
+      return
+    }
     if transport.remote.isLite { ice.setRemoteIsLite(at: now) }
     let credentials = ICECredentials(ufrag: transport.remote.usernameFragment, password: transport.remote.password)
     if ice.remoteCredentials != credentials {
       do throws(ICEError) {
+        // Another endpoint than the one that answered provisionally (serial forking, RFC 9429 section 3.6).
+        if hasProvisionalPeer { ice.forgetRemote(at: now) }
         try ice.setRemoteCredentials(credentials, at: now)
       } catch {
         throw .invalidDescription("\(error)")
@@ -168,6 +174,7 @@ extension CallSession {
       unresolved = []
       resolvedNames = [:]
     }
+    hasProvisionalPeer = !isFinal
     isRestarting = false
     for text in transport.remote.candidates {
       if let candidate = ICECandidate(text) { addRemote(candidate) }
@@ -175,6 +182,22 @@ extension CallSession {
     if transport.remote.endOfCandidates { ice.endOfRemoteCandidates(at: now) }
     hasStartedICE = true
     if configuration.protection == .dtlsSRTP { try associate(with: transport) }
+  }
+
+  /// No section is left, and the transport closes with the last one (RFC 9429 section 5.11). The next section gets a new
+  /// one: new credentials and candidates, another DTLS association, other keys.
+  private mutating func closeTransport() {
+    transportNumber += 1
+    ice = ICEAgent(
+      role: .controlling, settings: configuration.ice, random: random.stream("ice/\(transportNumber)"), at: now)
+    replaceAssociation()
+    remoteFingerprints = []
+    (hasStartedICE, isRestarting, hasProvisionalPeer, hasGathered) = (false, false, false, false)
+    localCandidates = []
+    unresolved = []
+    resolvedNames = [:]
+    events.append(.iceConnectionStateChange(.new))
+    setGatheringState(.new)
   }
 
   /// How many names a peer may have us ask for.
@@ -218,7 +241,7 @@ extension CallSession {
       usernameFragment: ice.localCredentials.ufrag, password: ice.localCredentials.password,
       fingerprints: [fingerprint], candidates: candidates.map(\.description),
       endOfCandidates: iceGatheringState == .complete && !localCandidates.isEmpty,
-      defaultEndpoint: candidates.first?.endpoint)
+      defaultEndpoint: defaultEndpoint)
   }
 
   private func parse(_ description: SessionDescriptionText) throws(SessionError) -> SessionDescription {

@@ -84,6 +84,7 @@ extension CallSession {
     for channel in audio.channels where !channel.isStopped {
       guard let mid = channel.mid else { continue }
       if effects.tracksRemoved.contains(channel.transceiver) {
+        channel.isAnnounced = false
         if !channel.isMuted { events.append(.mute(mid: mid)) }
         channel.isMuted = true
         events.append(.removeTrack(mid: mid))

@@ -24,6 +24,8 @@ public struct CallSession: ~Copyable, SansIO {
   var ice: ICEAgent
   var gatherer: CandidateGatherer
   var dtls: DTLSTransport
+  /// Which transport ``ice`` is for, counted from one: a session whose sections were all rejected begins another.
+  var transportNumber = 1
   /// Which association ``dtls`` is, counted from one.
   var associationNumber = 1
   /// What its certificate was promised to be.
@@ -40,6 +42,8 @@ public struct CallSession: ~Copyable, SansIO {
   /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false
   var hasStartedICE = false
+  /// Whether the far side's credentials are those of a provisional answer, which another endpoint may still replace.
+  var hasProvisionalPeer = false
   var negotiationWasNeeded = false
   /// Whether descriptions or transceivers changed since the signalling state was last derived.
   var hasNegotiated = false

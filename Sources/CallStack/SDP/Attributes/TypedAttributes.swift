@@ -45,7 +45,15 @@ extension SessionDescription {
   public var groups: [MediaGroup] { attributes.values("group").compactMap { MediaGroup($0) } }
 
   /// The mids of the first BUNDLE group, empty without one (RFC 9143).
-  public var bundle: [String] { groups.first { $0.semantics == "BUNDLE" }?.mids ?? [] }
+  ///
+  /// Asked for often, so no other group is taken apart: a description may hold a megabyte of them.
+  public var bundle: [String] {
+    for attribute in attributes.all where attribute.name == "group" {
+      guard let value = attribute.value, value.fields(maximum: 2).first == "BUNDLE" else { continue }
+      return MediaGroup(value)?.mids ?? []
+    }
+    return []
+  }
 
   public func section(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
 

@@ -28,6 +28,8 @@ public enum JSEPError: Error, Hashable, Sendable {
   case notBundled(mLineIndex: Int)
   /// Bundled sections give one payload type two meanings (RFC 9143 §10.1.1).
   case payloadTypeConflict(UInt8)
+  /// RTCP shares the port, and packets of this payload type would be taken for it (RFC 5761 §4).
+  case reservedPayloadType(UInt8, mLineIndex: Int)
   /// Bundled sections give one extension identifier two meanings (RFC 9143 §10.1.2).
   case extensionConflict(id: UInt16)
   case missingICECredentials(mLineIndex: Int)
@@ -38,7 +40,7 @@ public enum JSEPError: Error, Hashable, Sendable {
   case missingRTCPMux(mLineIndex: Int)
   /// The answer's `a=setup` does not answer the offer's (RFC 8842 §5.3).
   case invalidSetup(SetupRole)
-  /// The DTLS role is turned round under a running association (RFC 8842 §5.5).
+  /// An offer turns the DTLS roles round under a running association (RFC 8842 §5.5).
   case setupChanged
 
   // Trickled candidates.
@@ -67,6 +69,8 @@ extension JSEPError: CustomStringConvertible {
     case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is no section that can be bundled"
     case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; wanted is one transport"
     case .payloadTypeConflict(let type): "payload type \(type) means two things in bundled sections"
+    case .reservedPayloadType(let type, let index):
+      "section \(index) has payload type \(type); with a=rtcp-mux, 64 to 95 are RTCP's"
     case .extensionConflict(let id): "a=extmap:\(id) means two things in bundled sections"
     case .missingICECredentials(let index): "section \(index) wants a=ice-ufrag and a=ice-pwd"
     case .missingFingerprint(let index): "section \(index) wants a=fingerprint: media is protected with DTLS-SRTP"
@@ -97,7 +101,8 @@ extension JSEPError: CustomStringConvertible {
   private var place: (text: String, isWhole: Bool, ordinal: Int)? {
     switch self {
     case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),
-      .missingFingerprint(let index), .unusableFingerprint(let index), .missingRTCPMux(let index):
+      .missingFingerprint(let index), .unusableFingerprint(let index), .missingRTCPMux(let index),
+      .reservedPayloadType(_, let index):
       ("m=", false, index)
     case .duplicateMid(let mid): ("a=mid:\(mid)", true, 1)
     case .invalidBundleGroup: ("a=group:BUNDLE", false, 0)

@@ -48,11 +48,11 @@ extension JSEPSession {
       let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
       if !codecs.isEmpty { accepted[index] = (transceiver, codecs) }
     }
-    let bundled = accepted.filter { offer.media[$0.key].mid.map(offer.bundle.contains) ?? false }
-    if !bundled.isEmpty { return bundled }
-    // From a peer that does not bundle, max-bundle takes the first section only (RFC 9429 §4.1.1).
+    // RFC 9429 §5.3.1: max-bundle takes the first section and those bundled with it.
+    let bundle = offer.bundle
+    let isBundled = { (index: Int) in offer.media[index].mid.map(bundle.contains) ?? false }
     guard let first = accepted.keys.min() else { return [:] }
-    return accepted.filter { $0.key == first }
+    return accepted.filter { $0.key == first || (isBundled(first) && isBundled($0.key)) }
   }
 
   /// The section whose transport an answer takes: the first of the bundle that is not rejected (RFC 9143 §7.3.1).

@@ -1,22 +1,37 @@
+public import CallCore
+
 extension JSEPSession {
   /// Puts a candidate that was gathered meanwhile into our description, for peers that take whole descriptions only.
-  public mutating func addLocalCandidate(_ candidate: String) throws(JSEPError) {
-    try appendLocal(Attribute("candidate", candidateValue(candidate)))
+  ///
+  /// - Parameter defaultEndpoint: the default candidate of all that there are now (RFC 8445 §5.1.4): who does not speak
+  ///   ICE sends there, and may take a description without for a hold. nil when there is none.
+  public mutating func addLocalCandidate(
+    _ candidate: String, defaultEndpoint: Endpoint? = nil
+  ) throws(JSEPError) {
+    try appendLocal(Attribute("candidate", candidateValue(candidate)), defaultEndpoint)
   }
 
   /// Says in our description that no candidate follows (RFC 8840 §8.2).
-  public mutating func endLocalCandidates() throws(JSEPError) { try appendLocal(Attribute("end-of-candidates")) }
+  public mutating func endLocalCandidates() throws(JSEPError) {
+    try appendLocal(Attribute("end-of-candidates"), nil)
+  }
 
   /// The section of our description in whose transport local candidates are.
   public var localTransportIndex: Int? { localDescription?.transportIndex }
 
-  private mutating func appendLocal(_ attribute: Attribute) throws(JSEPError) {
-    guard signalingState != .closed, let description = localDescription else { throw .wrongState(signalingState) }
+  private mutating func appendLocal(_ attribute: Attribute, _ endpoint: Endpoint?) throws(JSEPError) {
+    guard signalingState != .closed, var description = localDescription else { throw .wrongState(signalingState) }
     guard let index = description.transportIndex else { return }
+    description.media[index].add(attribute)
+    if let endpoint {
+      for index in description.media.indices where description.media[index].port != 0 {
+        description.media[index].setDefault(endpoint)
+      }
+    }
     if pendingLocalDescription != nil {
-      pendingLocalDescription?.media[index].add(attribute)
+      pendingLocalDescription = description
     } else {
-      current?.local.media[index].add(attribute)
+      current?.local = description
     }
   }
 
@@ -41,17 +56,23 @@ extension JSEPSession {
     let fragment = usernameFragment ?? value.extensionValue("ufrag")
     if let pending = pendingRemoteDescription, pending.hasUsernameFragment(fragment, at: index) {
       pendingRemoteDescription?.media[index].add(attribute)
-      return transportIndex(answering: pending) == index
+      return transportIndex(answering: pending).map { pending.candidateSections(of: $0).contains(index) } ?? false
     }
     guard let remote = current?.remote, remote.hasUsernameFragment(fragment, at: index) else {
       throw .unknownUsernameFragment
     }
     current?.remote.media[index].add(attribute)
-    return transport?.mLineIndex == index
+    return transport.map { remote.candidateSections(of: $0.mLineIndex).contains(index) } ?? false
   }
 }
 
 extension MediaDescription {
+  fileprivate mutating func setDefault(_ endpoint: Endpoint) {
+    port = endpoint.port
+    lines.removeAll { $0.type == "c" }
+    lines.insert(Line("c", SectionWriter.connection(endpoint).text), at: 0)
+  }
+
   private static let attributeLimit = 1_000
 
   /// Adds what is new: a peer that never stops to trickle must not fill the memory.

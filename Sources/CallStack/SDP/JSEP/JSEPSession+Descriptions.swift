@@ -122,14 +122,15 @@ extension JSEPSession {
     }
   }
 
-  /// RFC 9429 §5.10: the transceiver of before, else one that addTrack made and that waits, else a new one.
+  /// RFC 9429 §5.10: the transceiver of before, else one that addTrack made and that waits, else a new one. What the far
+  /// side does not receive is no place for a track of ours.
   private mutating func associate(_ offer: SessionDescription) {
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
       guard let kind = section.kind, !transceivers.contains(where: { $0.mLineIndex == index }) else { continue }
-      let waiting = transceivers.firstIndex {
-        $0.maker == .addTrack && $0.mLineIndex == nil && $0.kind == kind && $0.direction.sends && !$0.isStopping
+      let waiting = transceivers.first {
+        $0.maker == .addTrack && $0.mLineIndex == nil && $0.kind == kind && !$0.isStopping
       }
-      let id = waiting.map { transceivers[$0].id }
+      let id = offer.direction(of: section).receives ? waiting?.id : nil
       let own = id ?? add(kind, direction: .recvonly, sender: nil, maker: .remoteOffer)
       guard let position = transceivers.firstIndex(where: { $0.id == own }) else { continue }
       transceivers[position].association.mLineIndex = index

@@ -85,9 +85,10 @@ extension JSEPSession {
     // RFC 4145 §4.1: active when it does not say.
     let theirs = remote.setup ?? .active
     guard theirs == .active || theirs == .passive else { throw .invalidSetup(theirs) }
-    let ours: SetupRole = theirs == .active ? .passive : .active
-    if let running = runningSetup(with: remote), running != ours { throw .setupChanged }
-    return ours
+    // Peers that forget their role say the other one, and go on with the association that runs. Another association
+    // would need another certificate (RFC 8842 §4), so the roles are those of before whatever the answer says.
+    if let running = runningSetup(with: remote) { return running }
+    return theirs == .active ? .passive : .active
   }
 
   /// Every live section has a transport, and the one in use does not turn its DTLS role round.

@@ -12,13 +12,19 @@ extension SessionDescription {
       }
     }
     try checkBundledNumbers()
+    for index in media.indices where !media[index].isRejected && media[index].isRTP && multiplexesRTCP(at: index) {
+      for type in media[index].formats.compactMap({ $0.number(UInt8.self) }) where (64...95).contains(type) {
+        throw .reservedPayloadType(type, mLineIndex: index)
+      }
+    }
   }
 
   /// Bundled sections share their numbers (RFC 9143 §10.1).
   private func checkBundledNumbers() throws(JSEPError) {
     var codecs: [UInt8: CodecIdentity] = [:]
     var extensions: [UInt16: String] = [:]
-    for section in media where !section.isRejected && (section.mid.map(bundle.contains) ?? false) {
+    let bundled = bundle
+    for section in media where !section.isRejected && (section.mid.map(bundled.contains) ?? false) {
       for codec in section.codecs {
         let known = codecs.updateValue(codec.identity, forKey: codec.payloadType)
         guard known == nil || known == codec.identity else { throw .payloadTypeConflict(codec.payloadType) }
@@ -52,9 +58,10 @@ extension SessionDescription {
       throw .mLineMismatch(mLineIndex: min(media.count, offer.media.count))
     }
     let live = media.indices.filter { media[$0].port != 0 }
-    for (index, (answered, offered)) in zip(media, offer.media).enumerated() {
-      guard answered.type == offered.type, answered.mid == nil || answered.mid == offered.mid,
-        answered.port == 0 || !offered.isRejected
+    let (bundle, offered) = (self.bundle, offer.bundle)
+    for (index, (answered, section)) in zip(media, offer.media).enumerated() {
+      guard answered.type == section.type, answered.mid == nil || answered.mid == section.mid,
+        answered.port == 0 || !section.isRejected
       else { throw .mLineMismatch(mLineIndex: index) }
       guard answered.port != 0 else { continue }
       guard !answered.isRTP || multiplexesRTCP(at: index) else {
@@ -66,7 +73,7 @@ extension SessionDescription {
         throw .notBundled(mLineIndex: index)
       }
     }
-    for mid in bundle where !offer.bundle.contains(mid) { throw .invalidBundleGroup(mid: mid) }
+    for mid in bundle where !offered.contains(mid) { throw .invalidBundleGroup(mid: mid) }
     for mid in bundle where section(mid: mid)?.port == 0 { throw .invalidBundleGroup(mid: mid) }
   }
 }

@@ -45,7 +45,8 @@ struct SectionWriter {
 
   /// A section that says no, in the place and with the formats of the one it answers (RFC 3264 §6).
   ///
-  /// Nobody needs a transport here, but aiortc refuses a whole description for one section without.
+  /// Nobody needs a transport here, nor a word on what the formats are, but aiortc refuses a whole description for one
+  /// section without the first, and Pion for one without the second.
   func rejection(of section: MediaDescription) -> MediaDescription {
     var attributes: AttributeList = []
     appendTransport(to: &attributes, place: .bundled)
@@ -53,6 +54,9 @@ struct SectionWriter {
     if section.isRTP {
       attributes.append("inactive")
       attributes.append("rtcp-mux")
+      for map in section.attributes.rtpMaps where section.formats.contains("\(map.payloadType)") {
+        attributes.append("rtpmap", map.text)
+      }
     }
     return MediaDescription(
       type: section.type, port: 0, transportProtocol: section.transportProtocol, formats: section.formats,

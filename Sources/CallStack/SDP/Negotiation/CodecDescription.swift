@@ -93,16 +93,19 @@ extension MediaDescription {
   /// The formats we can name, in the order of the `m=` line; the first is the most wanted.
   public var codecs: [CodecDescription] {
     guard isRTP else { return [] }
-    let maps = attributes.rtpMaps
-    let parameters = attributes.values("fmtp").compactMap { FormatLine($0) }
+    // The first line for a number holds. Each line is looked at once, however many there are.
+    var maps: [UInt8: RTPMap] = [:]
+    for map in attributes.rtpMaps.reversed() { maps[map.payloadType] = map }
+    for map in RTPMap.assigned where maps[map.payloadType] == nil { maps[map.payloadType] = map }
+    var parameters: [String: FormatParameters] = [:]
+    for line in attributes.values("fmtp").compactMap({ FormatLine($0) }).reversed() {
+      parameters[line.format] = line.parameters
+    }
     let feedback = attributes.values("rtcp-fb").compactMap { FeedbackLine($0) }
     return formats.compactMap { format in
-      guard let number = format.number(UInt8.self),
-        let map = maps.first(where: { $0.payloadType == number })
-          ?? RTPMap.assigned.first(where: { $0.payloadType == number })
-      else { return nil }
+      guard let number = format.number(UInt8.self), let map = maps[number] else { return nil }
       var codec = CodecDescription(map)
-      codec.parameters = parameters.first { $0.format == format }?.parameters ?? FormatParameters()
+      codec.parameters = parameters[format] ?? FormatParameters()
       codec.feedback = feedback.compactMap { line in
         line.payloadType == nil || line.payloadType == number ? line.feedback : nil
       }

@@ -26,14 +26,24 @@ public struct NegotiatedTransport: Hashable, Sendable {
 }
 
 extension SessionDescription {
+  /// The sections that tell of the transport of the one at `index`, the nearest first. A bundle-only section may leave
+  /// it to the first of the bundle, and its peer trickles candidates under that one until it has read the answer.
+  private func transportSections(of index: Int, in bundle: [String]) -> [Int] {
+    guard let mid = media[index].mid, bundle.contains(mid), let tag = bundle.first,
+      let first = media.firstIndex(where: { $0.mid == tag }), first != index
+    else { return [index] }
+    return media[index].attributes.contains("bundle-only") ? [first, index] : [index, first]
+  }
+
+  /// The sections whose candidates are those of the one at `index`.
+  func candidateSections(of index: Int) -> [Int] {
+    let sections = transportSections(of: index, in: bundle)
+    return media[index].attributes.contains("bundle-only") ? sections : [index]
+  }
+
   /// The transport of the section at `index`, filled up from the session section (RFC 8839 §5.4), or why there is none.
   func transport(at index: Int) throws(JSEPError) -> TransportDescription {
-    // A bundle-only section may leave the transport to the one it waits for, and then has no candidates of its own.
-    let first = bundle.first.flatMap { tag in media.firstIndex { $0.mid == tag } } ?? index
-    let tagged = media[index].attributes.contains("bundle-only") ? first : index
-    let isBundled = media[index].mid.map { bundle.contains($0) } ?? false
-    let sections =
-      [media[tagged].attributes, media[index].attributes] + (isBundled ? [media[first].attributes] : []) + [attributes]
+    let sections = transportSections(of: index, in: bundle).map { media[$0].attributes } + [attributes]
     guard let fragments = sections.first(where: { $0.iceUsernameFragment != nil && $0.icePassword != nil }),
       let fragment = fragments.iceUsernameFragment, let password = fragments.icePassword
     else { throw .missingICECredentials(mLineIndex: index) }
@@ -41,13 +51,14 @@ extension SessionDescription {
       throw .missingFingerprint(mLineIndex: index)
     }
     guard secured.fingerprints.contains(where: \.isUsable) else { throw .unusableFingerprint(mLineIndex: index) }
+    let candidates = candidateSections(of: index).map { media[$0].attributes }
     return TransportDescription(
       usernameFragment: fragment, password: password,
       options: sections.first { !$0.iceOptions.isEmpty }?.iceOptions ?? [],
       isLite: attributes.contains("ice-lite"), fingerprints: secured.fingerprints,
       setup: sections.first { $0.setup != nil }?.setup,
-      candidates: media[tagged].attributes.candidates,
-      endOfCandidates: media[tagged].attributes.contains("end-of-candidates")
+      candidates: candidates.flatMap(\.candidates),
+      endOfCandidates: candidates.contains { $0.contains("end-of-candidates") }
         || attributes.contains("end-of-candidates"))
   }
 
@@ -55,7 +66,6 @@ extension SessionDescription {
   /// leave saying so to the first one of its group (RFC 9143 §7.1.3).
   public func multiplexesRTCP(at index: Int) -> Bool {
     if media[index].attributes.contains("rtcp-mux") { return true }
-    guard let mid = media[index].mid, bundle.contains(mid) else { return false }
-    return bundle.first.flatMap(section(mid:))?.attributes.contains("rtcp-mux") ?? false
+    return transportSections(of: index, in: bundle).contains { media[$0].attributes.contains("rtcp-mux") }
   }
 }

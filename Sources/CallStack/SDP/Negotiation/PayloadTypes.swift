@@ -11,11 +11,15 @@ struct PayloadTypes {
 
   init(inUseBy descriptions: SessionDescription?...) {
     if Defect.payloadTypeRemapped.isPlanted { return }
-    for section in descriptions.compactMap({ $0 }).flatMap(\.media) where !section.isRejected {
-      for codec in section.codecs {
-        isTaken[Int(codec.payloadType)] = true
-        if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
-      }
+    let sections = descriptions.compactMap { $0 }.flatMap(\.media)
+    for codec in sections.filter({ !$0.isRejected }).flatMap(\.codecs) {
+      isTaken[Int(codec.payloadType)] = true
+      if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
+    }
+    // A rejected section's numbers keep their meaning too, where no live one has given them another.
+    for codec in sections.filter(\.isRejected).flatMap(\.codecs) where !isTaken[Int(codec.payloadType)] {
+      isTaken[Int(codec.payloadType)] = true
+      if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
     }
   }
 
@@ -53,7 +57,8 @@ struct ExtensionIdentifiers {
   private var taken: [HeaderExtension] = []
 
   init(inUseBy descriptions: SessionDescription?...) {
-    for section in descriptions.compactMap({ $0 }).flatMap(\.media) where !section.isRejected {
+    let sections = descriptions.compactMap { $0 }.flatMap(\.media)
+    for section in sections.filter({ !$0.isRejected }) + sections.filter(\.isRejected) {
       for entry in section.attributes.headerExtensions where !taken.contains(where: { $0.id == entry.id }) {
         taken.append(entry)
       }
