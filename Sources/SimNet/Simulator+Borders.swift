@@ -4,17 +4,22 @@ public import CallCore
 extension Simulator {
   /// Reboots the network's NAT: its mappings are gone.
   ///
-  /// - Parameter addresses: new external addresses on the parent network, or nil to keep the old ones.
+  /// - Parameter addresses: new external addresses on the parent network; when empty, as many others as it has, the
+  ///   lowest that are free; nil to keep the old ones.
   public func rebootNAT(_ network: String, externalAddresses addresses: [IPAddress]? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
     guard let addresses, let parent = fabric.networks[id.index].parent else {
       fabric.networks[id.index].nat?.reset(at: now)
       return fabric.traceNAT(id, cause: trace.cause)
     }
-    let new = try assignExternal(addresses, in: parent)
-    for address in fabric.networks[id.index].nat?.externalAddresses ?? [] {
-      fabric.networks[parent.index].owners.remove(address)
+    let old = fabric.networks[id.index].nat?.externalAddresses ?? []
+    var new = try assignExternal(addresses, in: parent)
+    while addresses.isEmpty, new.count < old.count {
+      // An address is not free any more once the NAT owns it.
+      fabric.networks[parent.index].owners.insert(new[new.count - 1], .router(id))
+      new += try assignExternal([], in: parent)
     }
+    for address in old { fabric.networks[parent.index].owners.remove(address) }
     for address in new { fabric.networks[parent.index].owners.insert(address, .router(id)) }
     fabric.networks[id.index].nat?.reset(externalAddresses: new, at: now)
     fabric.traceNAT(id, cause: trace.cause)
@@ -48,6 +53,18 @@ extension Simulator {
     rebuildRoutes()
   }
 
+  /// Changes how the network's NAT behaves from now on. Its mappings, its addresses and the ports to come stay:
+  /// ``NAT/change(to:at:)`` says what takes effect when.
+  public func changeNAT(_ network: String, to configuration: NATConfiguration) throws(SimulatorError) {
+    let (id, now) = (try translated(network), now)
+    if let problem = configuration.problem { throw .invalid("network \(network): \(problem)") }
+    guard fabric.networks[id.index].nat?.configuration.overloadsPorts == configuration.overloadsPorts else {
+      throw .invalid("network \(network): port overloading cannot change under mappings; put another NAT there")
+    }
+    fabric.networks[id.index].nat?.change(to: configuration, at: now)
+    fabric.traceNAT(id, cause: trace.cause)
+  }
+
   /// Removes the mappings of one inside host, or of all.
   public func expireNATMappings(_ network: String, of host: IPAddress? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
@@ -69,6 +86,16 @@ extension Simulator {
       return fabric.networks[id.index].firewall = rules.map { Firewall($0) }
     }
     fabric.networks[id.index].firewall?.rules = rules
+  }
+
+  /// How the network's NAT behaves, or nil when it has none.
+  public func natConfiguration(of network: String) throws(SimulatorError) -> NATConfiguration? {
+    fabric.networks[try self.network(network).index].nat?.configuration
+  }
+
+  /// The rules at the network's border, or nil when there is no firewall.
+  public func firewallRules(of network: String) throws(SimulatorError) -> FirewallRules? {
+    fabric.networks[try self.network(network).index].firewall?.rules
   }
 
   /// The NAT's live mappings in order of creation, or none when the network has no NAT.

@@ -113,6 +113,8 @@ extension Simulator {
 
   public func prefixes(of network: NetworkID) -> [IPPrefix] { fabric.networks[network.index].prefixes }
 
+  public func isUp(_ link: LinkID) -> Bool { fabric.wires[link.direction(.tx)].isUp }
+
   public func settings(of link: LinkID, _ direction: LinkDirection) -> LinkSettings {
     fabric.wires[link.direction(direction)].settings
   }

@@ -94,7 +94,7 @@ public final class Simulator {
       deliver(event.index, to: fabric.flights[event.index].sender)
     case .timer: fire(event)
     case .streams: runStreams(event)
-    case .natExpiry: fabric.expireMappings(of: NetworkID(index: Int(event.index)))
+    case .natExpiry: fabric.expireMappings(event)
     case .interfacesChanged:
       notify(HostID(index: Int(event.index)))
     }

@@ -60,8 +60,10 @@ extension Fabric {
 
   // MARK: Mappings
 
-  /// Looks for mappings fallen idle.
-  mutating func expireMappings(of network: NetworkID) {
+  /// Looks for mappings fallen idle. An event that an earlier one replaced has nothing to do.
+  mutating func expireMappings(_ event: Event) {
+    let network = NetworkID(index: Int(event.index))
+    guard networks[network.index].expiryCheck?.event == event.number else { return }
     networks[network.index].expiryCheck = nil
     networks[network.index].nat?.advance(to: now)
     traceNAT(network, cause: .none)
@@ -71,11 +73,12 @@ extension Fabric {
   mutating func traceNAT(_ network: NetworkID, cause: EventNumber) {
     let subject = networks[network.index].subject
     while let event = networks[network.index].nat?.nextEvent() { natTrace.write(event, by: subject, cause: cause) }
-    guard networks[network.index].expiryCheck == nil, let expiry = networks[network.index].nat?.nextExpiry else {
-      return
-    }
-    networks[network.index].expiryCheck = expiry
-    schedule(.natExpiry, UInt32(network.index), at: expiry)
+    let check = networks[network.index].expiryCheck?.time
+    guard let soonest = networks[network.index].nat?.soonestExpiry, check.map({ soonest < $0 }) ?? true,
+      let expiry = networks[network.index].nat?.nextExpiry, check.map({ expiry < $0 }) ?? true
+    else { return }
+    let event = schedule(.natExpiry, UInt32(network.index), at: expiry)
+    networks[network.index].expiryCheck = (expiry, event)
   }
 }
 

@@ -34,6 +34,16 @@ struct IdleQueue {
     tails[list] = slot
   }
 
+  /// Moves every deadline of a timer whose length changed.
+  mutating func move(_ timer: IdleTimer, by difference: Interval) {
+    guard difference != .zero else { return }
+    var slot = heads[Int(timer.rawValue)]
+    while slot >= 0 {
+      nodes[Int(slot)].deadline += difference
+      slot = nodes[Int(slot)].next
+    }
+  }
+
   mutating func remove(_ slot: Int32) {
     let node = nodes[Int(slot)]
     guard node.timer != .max else { return }

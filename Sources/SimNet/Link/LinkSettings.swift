@@ -23,11 +23,15 @@ public struct LinkSettings: Hashable, Sendable {
   public var mtu: Int
   /// Packets vanish although the link is up.
   public var isBlackhole: Bool
+  /// IP packets of more bytes vanish although they fit the MTU, as on a path whose routers do not say that its MTU is
+  /// smaller; nil for none.
+  public var blackholeAbove: Int?
 
   public init(
     rate: DataRate? = nil, queue: QueueLimit = .time(.milliseconds(300)), delay: Interval = .zero,
     jitter: Jitter = .none, order: DeliveryOrder = .keep, loss: LossModel = .none, reordering: Reordering = .none,
-    duplication: Double = 0, corruption: Corruption = .none, mtu: Int = 1_500, isBlackhole: Bool = false
+    duplication: Double = 0, corruption: Corruption = .none, mtu: Int = 1_500, isBlackhole: Bool = false,
+    blackholeAbove: Int? = nil
   ) {
     self.rate = rate
     self.queue = queue
@@ -40,6 +44,7 @@ public struct LinkSettings: Hashable, Sendable {
     self.corruption = corruption
     self.mtu = mtu
     self.isBlackhole = isBlackhole
+    self.blackholeAbove = blackholeAbove
   }
 
   /// What is wrong with these settings, or nil.
@@ -47,6 +52,7 @@ public struct LinkSettings: Hashable, Sendable {
     if let rate, rate.bitsPerSecond <= 0 { return "rate must be positive" }
     if delay < .zero { return "delay must not be negative" }
     if jitter.spread < .zero { return "jitter must not be negative" }
+    if let blackholeAbove, blackholeAbove < 0 { return "a size must not be negative" }
     if mtu < 68 { return "mtu must be at least 68 bytes" }
     for probability in [duplication, reordering.probability, corruption.probability]
     where !(0...1).contains(probability) {

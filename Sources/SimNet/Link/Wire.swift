@@ -78,7 +78,9 @@ struct Wire: ~Copyable {
 
   private mutating func admit(_ wireByteCount: Int, at now: Instant) -> Passage {
     guard isUp else { return .drop(.linkDown) }
-    guard !settings.isBlackhole else { return .drop(.blackhole) }
+    guard !settings.isBlackhole, settings.blackholeAbove.map({ wireByteCount <= $0 }) ?? true else {
+      return .drop(.blackhole)
+    }
     guard wireByteCount <= settings.mtu else { return .drop(.mtu) }
     // As in netem, loss and duplication are independent, and a packet that meets both arrives once.
     let isLost = loss.loses(at: now)

@@ -9,14 +9,14 @@ public import CallCore
 ///
 /// After every call the driver drains ``nextEvent()``.
 public struct NAT: ~Copyable {
-  public let configuration: NATConfiguration
+  public private(set) var configuration: NATConfiguration
   public private(set) var externalAddresses: [IPAddress]
 
   private var table: NATTable
   private var allocator: NATAllocator
   private var idle = IdleQueue()
   /// No session falls idle before this; may be early, never late.
-  private var soonestExpiry: Instant?
+  private(set) var soonestExpiry: Instant?
   private var now = Instant.zero
   private var created: UInt64 = 0
   private var events = FIFO<NATEvent>()
@@ -179,6 +179,25 @@ public struct NAT: ~Copyable {
     precondition(!addresses.isEmpty && addresses.allSatisfy { !$0.isIPv6 }, "a NAT needs an external IPv4 address")
     externalAddresses = addresses
     allocator.forget(addresses: addresses)
+  }
+
+  /// Changes how the NAT behaves and keeps what it has: mappings, sessions, ports given out, addresses.
+  ///
+  /// The mapping behavior, the choice of ports and the quota are for new mappings; filtering and hairpinning hold for
+  /// the next packet. Timers are counted from each session's last packet, so what has been idle for longer than a
+  /// shortened timer is removed now.
+  ///
+  /// - Precondition: port overloading stays as it is.
+  public mutating func change(to new: NATConfiguration, at instant: Instant) {
+    precondition(new.overloadsPorts == configuration.overloadsPorts, "port overloading cannot change under mappings")
+    advance(to: instant)
+    let old = configuration.timers
+    configuration = new
+    table.change(to: new)
+    allocator.change(to: new)
+    for timer in IdleTimer.allCases { idle.move(timer, by: new.timers[timer] - old[timer]) }
+    soonestExpiry = nextExpiry
+    advance(to: instant)
   }
 
   /// Removes the mappings of one internal host, or of all.

@@ -16,8 +16,8 @@ struct NATAllocator: ~Copyable {
 
   private static let wellKnown: UInt16 = 1_023
 
-  private let configuration: NATConfiguration
-  private let range: ClosedRange<UInt16>
+  private var configuration: NATConfiguration
+  private var range: ClosedRange<UInt16>
   private var addresses: [IPAddress]
   /// Two sets an address: UDP, then TCP. Unused while ports are overloaded, when the table knows what is taken.
   private var ports: [NATPorts]
@@ -30,11 +30,29 @@ struct NATAllocator: ~Copyable {
 
   init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
     self.configuration = configuration
-    range = max(1, configuration.portRange.lowerBound)...max(1, configuration.portRange.upperBound)
+    range = Self.range(of: configuration)
     self.addresses = addresses
     ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
     nextPort = range.lowerBound
     self.random = random
+  }
+
+  private static func range(of configuration: NATConfiguration) -> ClosedRange<UInt16> {
+    max(1, configuration.portRange.lowerBound)...max(1, configuration.portRange.upperBound)
+  }
+
+  /// Has later choices follow another configuration. What was given out stays given out, and the sequence of ports to
+  /// come goes on.
+  mutating func change(to new: NATConfiguration) {
+    let longer = new.portReuseDelay - configuration.portReuseDelay
+    var moved = FIFO<Resting>()
+    while var port = resting.popFirst() {
+      port.until += longer
+      moved.append(port)
+    }
+    resting = moved
+    configuration = new
+    range = Self.range(of: new)
   }
 
   // MARK: Taking

@@ -4,6 +4,8 @@ import CallCore
 struct NATTable {
   private struct Mapping {
     var shown: NATMapping
+    /// The mapping behavior it was made under: that of the NAT may change.
+    let behavior: EndpointDependence
     var sessionCount: Int32
   }
 
@@ -13,7 +15,7 @@ struct NATTable {
     var activity: SessionActivity
   }
 
-  private let configuration: NATConfiguration
+  private var configuration: NATConfiguration
   private var mappings: [Mapping] = []
   private var freeMappings: [Int32] = []
   private var sessions: [Session] = []
@@ -77,7 +79,7 @@ struct NATTable {
   // MARK: Changing
 
   mutating func addMapping(_ shown: NATMapping) -> Int32 {
-    let entry = Mapping(shown: shown, sessionCount: 0)
+    let entry = Mapping(shown: shown, behavior: configuration.mapping, sessionCount: 0)
     let index: Int32
     if let free = freeMappings.popLast() {
       index = free
@@ -103,9 +105,9 @@ struct NATTable {
     }
     mappings[Int(mapping)].sessionCount += 1
     let shown = self.mapping(mapping)
-    if belongs(remote, to: shown) {
-      sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: remote)] = index
-    }
+    let inside = NATFlowKey(shown.transport, local: shown.internal, remote: remote)
+    // A flow that a mapping made under another behavior carries stays with it.
+    if belongs(remote, to: mappings[Int(mapping)]), sessionByInside[inside] == nil { sessionByInside[inside] = index }
     indexOutside(session: index)
     return index
   }
@@ -114,9 +116,8 @@ struct NATTable {
   mutating func removeSession(_ index: Int32) -> NATMapping? {
     let session = sessions[Int(index)]
     let shown = mapping(session.mapping)
-    if belongs(session.remote, to: shown) {
-      sessionByInside[NATFlowKey(shown.transport, local: shown.internal, remote: session.remote)] = nil
-    }
+    let inside = NATFlowKey(shown.transport, local: shown.internal, remote: session.remote)
+    if sessionByInside[inside] == index { sessionByInside[inside] = nil }
     sessionByOutside[NATFlowKey(shown.transport, local: shown.external, remote: session.remote)] = nil
     if configuration.filtering == .addressDependent {
       Self.decrement(&permissions, permissionKey(shown, session.remote.address))
@@ -136,6 +137,12 @@ struct NATTable {
     unindexOutside(mapping(index))
     mappings[Int(index)].shown.external = external
     indexOutside(index)
+  }
+
+  /// Has what is found and added from now on follow another configuration; what there is stays.
+  mutating func change(to new: NATConfiguration) {
+    configuration = new
+    rebuildOutside()
   }
 
   mutating func rebuildOutside() {
@@ -159,8 +166,8 @@ struct NATTable {
 
   /// Whether packets to `remote` use this mapping. A remote endpoint that only a lax filter let in may not: packets to
   /// it take the mapping that the mapping behavior gives them.
-  private func belongs(_ remote: Endpoint, to shown: NATMapping) -> Bool {
-    configuration.mapping.relevant(remote) == shown.remote ?? .unspecifiedIPv4
+  private func belongs(_ remote: Endpoint, to mapping: Mapping) -> Bool {
+    mapping.behavior.relevant(remote) == mapping.shown.remote ?? .unspecifiedIPv4
   }
 
   private func insideKey(_ shown: NATMapping) -> NATFlowKey {

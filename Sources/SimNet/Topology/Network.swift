@@ -11,8 +11,8 @@ struct Network: ~Copyable {
   /// What its router does to packets that leave or enter; IPv6 passes a NAT unchanged.
   var nat: NAT?
   var firewall: Firewall?
-  /// When an event will look for mappings fallen idle, so that the trace shows them in time.
-  var expiryCheck: Instant?
+  /// When which event will look for mappings fallen idle, so that the trace shows them in time.
+  var expiryCheck: (time: Instant, event: UInt64)?
   var owners = AddressMap()
   /// Prefixes reached through a child network's router, longest first.
   var routes: [(prefix: IPPrefix, child: NetworkID)] = []
@@ -30,14 +30,26 @@ struct Network: ~Copyable {
     self.parent = parent
     self.uplink = uplink
     self.subject = subject
-    // Number 1 is the router's, as on most networks.
-    nextHost = Array(repeating: 2, count: prefixes.count)
+    nextHost = Array(repeating: Self.firstHost, count: prefixes.count)
   }
+
+  /// Number 1 is the router's, as on most networks.
+  private static let firstHost: UInt64 = 2
 
   func contains(_ address: IPAddress) -> Bool { prefixes.contains { $0.contains(address) } }
 
-  /// The lowest address of the `index`-th prefix that was never given out, or nil when it is used up.
+  /// The lowest address of the `index`-th prefix that was never given out; once there is none, the lowest that was
+  /// given back; nil when all are in use.
   mutating func takeAddress(prefix index: Int) -> IPAddress? {
+    let first = nextHost[index]
+    if let address = nextFree(prefix: index) { return address }
+    guard first > Self.firstHost else { return nil }
+    nextHost[index] = Self.firstHost
+    defer { nextHost[index] = max(nextHost[index], first) }
+    return nextFree(prefix: index)
+  }
+
+  private mutating func nextFree(prefix index: Int) -> IPAddress? {
     let prefix = prefixes[index]
     while let candidate = prefix.host(nextHost[index]) {
       nextHost[index] += 1
