@@ -105,14 +105,16 @@ import Testing
     #expect(expectation.text == "metric: bob.stats.candidate-pair.bytesReceived, stat: rate, gt: 8kbps")
   }
 
-  @Test func `nat.set is merged over the NAT there is`() throws {
+  @Test func `nat.set changes what it names and nothing else`() throws {
     let result = FormatTest.load(timeline: "  - { at: 1s, fault: nat.set, network: alice/wifi, map: address }")
     guard case .fault(let fault, nil) = result.scenario?.cells.first?.scenario.timeline.last?.effect else {
       Issue.record("no fault")
       return
     }
     #expect(fault.nat?.map == .address)
-    #expect(fault.nat?.udpIdle == .seconds(120))
+    #expect(fault.nat?.udpIdle == nil)
+    let nat = try #require(result.scenario?.cells.first?.scenario.topology.network("alice/wifi")?.nat)
+    #expect(fault.nat?.over(nat).udpIdle == .seconds(120))
   }
 
   @Test func `every fault of the catalogue says what it is`() {

@@ -71,8 +71,8 @@ public struct SingleRun {
     let sessions = scenario.peers.filter { $0.stack != .external }
     runOutputs.tap = CleartextDetector(peers: sessions.map(\.name), watch: watch, next: outputs.tap)
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
-    let faults = FaultInjector(world: world)
     let failures = HarnessFailures()
+    let faults = FaultLayer(world: world) { error in failures.catching { throw error } }
     let director = Director(scenario, clock: world.director.clock, anchors: anchors, watch: watch, trace: trace) {
       entry in
       failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
@@ -223,15 +223,13 @@ public struct SingleRun {
     return kinds.contains(.vacuous) ? .vacuous : .pass
   }
 
-  private static func perform(_ entry: TimelineEntry, in world: World, _ faults: FaultInjector) throws {
+  private static func perform(_ entry: TimelineEntry, in world: World, _ faults: FaultLayer) throws {
     switch entry.effect {
     case .action(let peer, let name, let arguments):
       guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }
       target.perform(UserAction(name, NamedValues(arguments)))
     case .fault(let fault, let duration):
-      try faults.apply(fault, entry: entry.id)
-      guard let duration else { return }
-      world.director.clock.schedule(after: duration) { try? faults.clear(entry: entry.id) }
+      try faults.apply(fault, entry: entry.id, for: duration)
     case .send(let message, let from, let to, let fields):
       guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
       server.inject(type: message, from: from, to: to, fields: NamedValues(fields))

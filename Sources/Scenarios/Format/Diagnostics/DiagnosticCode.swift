@@ -72,6 +72,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case impossibleBound = "E417"
   case wrongTransport = "E418"
   case notOfAProgram = "E419"
+  case wrongRouter = "E426"
 
   case emptyWindow = "W410"
   case unusedDefinition = "W411"
@@ -159,6 +160,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .wrongTransport: "Nothing reaches the server this way: its transports say how clients come."
     case .notOfAProgram:
       "A peer with stack: external gives its W3C states and statistics; what our own stack measures beyond them it lacks."
+    case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
     case .emptyWindow: "The window ends before it begins, so the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."
     case .unusedName: "Nothing refers to it."

@@ -134,10 +134,16 @@ extension FaultKind {
     let network = FaultParameter("network", .network, required: true, "the network whose router is meant")
     let transport = FaultParameter("protocol", .value(.choice(["udp", "tcp", "all"])), "which packets; all without it")
     switch self {
-    case .natReboot: return declare([network], lasts: false, "the NAT forgets every mapping and begins with new ports")
+    case .natReboot:
+      return declare(
+        [
+          network,
+          FaultParameter(
+            "address", .value(.text), "its outside address from now on, or new for any other"),
+        ], lasts: false, "the NAT forgets every mapping; where it does not preserve ports, the next ones have others")
     case .natExpire: return declare([network], lasts: false, "every mapping of the NAT times out at once")
     case .natRemap: return declare([network], lasts: false, "every mapping moves to a new outside port")
-    case .natSet: return declare([network], extras: .nat, "changes how the NAT behaves for new mappings and timers")
+    case .natSet: return declare([network], extras: .nat, "changes how the NAT behaves; mappings stay, timers run anew")
     case .firewallBlock:
       return declare(
         [network, transport, FaultParameter("ports", .list(.count), "destination ports; all without it")],
@@ -148,7 +154,7 @@ extension FaultKind {
           network, transport,
           FaultParameter("ports", .list(.count), required: true, "the only destination ports let out"),
         ],
-        "the router lets out nothing but the matching packets")
+        "of the packets of that protocol, or of both, the router lets out only those to these ports")
     }
   }
 

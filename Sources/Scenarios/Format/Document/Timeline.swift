@@ -66,8 +66,8 @@ public struct Fault: Sendable {
   public var impairments: Topology.Impairments?
   /// The direction `link.set` and friends apply to; nil is both.
   public var direction: Direction?
-  /// What `nat.set` changes the NAT to, merged over the NAT the network has.
-  public var nat: Topology.NAT?
+  /// What `nat.set` changes.
+  var nat: NATDraft?
 
   /// Seen from the link's `from` end.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }

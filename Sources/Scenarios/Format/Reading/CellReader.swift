@@ -179,7 +179,7 @@ struct CellReader {
     reading.scope.networks = scenario.topology.networks.map(\.name)
     reading.scope.links = scenario.topology.links.map(\.name)
     reading.scope.servers = scenario.topology.servers
-    reading.scope.nats = scenario.topology.networks.compactMap { network in network.nat.map { (network.name, $0) } }
+    reading.scope.topology = scenario.topology
     for index in reading.scope.peers.indices {
       let peer = scenario.peer(reading.scope.peers[index].name)
       reading.scope.peers[index].interfaces = peer?.interfaces.map(\.name) ?? []

@@ -139,7 +139,8 @@ enum EffectReader {
     guard let arguments = arguments(of: what, parameters, node, at: name.span, &reading) else { return nil }
     var fault = Fault(kind: kind, arguments: arguments)
     fault.direction = arguments.text("direction").flatMap { Fault.Direction(rawValue: $0) }
-    guard checkRanges(fault, node, &reading), checkServer(fault, &reading) else { return nil }
+    guard checkRanges(fault, node, &reading), checkServer(fault, &reading), checkRouter(fault, &reading)
+    else { return nil }
     let own = (node.entries ?? []).map(\.key).filter { !extraKeys(declaration.extras).contains($0) }
     switch declaration.extras {
     case .none: break
@@ -152,7 +153,7 @@ enum EffectReader {
       fault.impairments = impairments
     case .nat:
       guard let nat = NATDraft.behaviorType.decode(node, &reading, others: own) else { return nil }
-      fault.nat = nat.over(reading.scope.nats.first { $0.network == arguments.text("network") }?.nat ?? Topology.NAT())
+      fault.nat = nat
     }
     return .fault(fault, duration: duration?.value)
   }
@@ -202,6 +203,46 @@ enum EffectReader {
       return false
     }
     return true
+  }
+
+  /// A fault of a router needs one that can do what the fault is about.
+  private static func checkRouter(_ fault: Fault, _ reading: inout Reading) -> Bool {
+    guard let name = fault.arguments.text("network"), let span = fault.arguments.span(of: "network"),
+      let network = reading.scope.topology.network(name)
+    else { return true }
+    switch fault.kind {
+    case .natReboot, .natExpire, .natRemap, .natSet:
+      guard network.nat == nil else { return checkAddress(fault, of: network, &reading) }
+      let message = "\(name) has no NAT, and \(fault.kind.rawValue) needs one"
+      reading.report(.wrongRouter, message, at: span, hint: "give \(name) the key nat")
+      return false
+    case .firewallBlock, .firewallAllow:
+      guard network.uplink == nil else { return true }
+      let message = "no router leads out of \(name), and \(fault.kind.rawValue) needs one"
+      reading.report(.wrongRouter, message, at: span, hint: "give \(name) the key to, or nat")
+      return false
+    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .turnRestart, .turnDeny,
+      .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
+      .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
+      .signalBlackhole, .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate:
+      return true
+    }
+  }
+
+  /// The outside address that `nat.reboot` names must be one that the NAT can have.
+  private static func checkAddress(_ fault: Fault, of network: Topology.Network, _ reading: inout Reading) -> Bool {
+    guard let text = fault.arguments.text("address"), text != "new", let span = fault.arguments.span(of: "address"),
+      let outside = network.uplink.flatMap({ reading.scope.topology.network($0.value) })
+    else { return true }
+    if let address = IPAddress(text), !address.isIPv6,
+      outside.prefixes.contains(where: { $0.value.contains(address) })
+    {
+      return true
+    }
+    let prefixes = outside.prefixes.map(\.value).filter { !$0.address.isIPv6 }.map(\.description)
+    let message = "'\(text)' is no IPv4 address of \(outside.name) (\(prefixes.joined(separator: ", ")))"
+    reading.report(.wrongRouter, message, at: span, hint: "write new for any other address")
+    return false
   }
 
   // MARK: - Send and clear

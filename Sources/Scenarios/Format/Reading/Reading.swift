@@ -77,8 +77,8 @@ struct Scope {
   var networks: [String] = []
   var links: [String] = []
   var servers: [Topology.Server] = []
-  /// The NATs of the networks that have one.
-  var nats: [(network: String, nat: Topology.NAT)] = []
+  /// What the names of networks stand for.
+  var topology = Topology()
   /// Ids of timeline entries; with the fault of those that have one.
   var entries: [(id: String, fault: FaultKind?)] = []
   /// Predicates of `define` that are decoded so far.

@@ -1,0 +1,190 @@
+internal import CallCore
+internal import STUN
+internal import SimNet
+internal import VirtualPeer
+
+/// What a fault does to the world: its kind and arguments, typed.
+enum FaultEffect {
+  // While it lasts.
+  case link(String, LinkChange)
+  case nat(network: String, NATDraft)
+  case firewall(network: String, FirewallChange)
+  case rejection(server: String, [STUNMethod], STUNError)
+  case silence(server: String)
+  case signalling(SignallingFault)
+  /// Cuts a user's signalling connection, and resets those that the user makes while it lasts.
+  case signallingRefusal(peer: String)
+  case packetRules([PacketRule])
+  case audioLatency(peer: String, Interval)
+  // Over at once.
+  case natEvent(network: String, NATEvent)
+  case turnEvent(server: String, TURNEvent)
+  case clockJump(peer: String, Interval)
+
+  enum LinkChange {
+    case down, up
+    case set(Topology.Impairments, Fault.Direction?)
+    case flap(down: Interval, up: Interval, cycles: Int?)
+    /// Swallows what is larger than so many bytes, or everything.
+    case blackhole(largerThan: Int?, Fault.Direction?)
+    case oneWay(delivering: Fault.Direction)
+  }
+
+  enum FirewallChange {
+    /// No ports are all ports.
+    case block([TransportProtocol], Set<UInt16>)
+    case allowOnly([TransportProtocol], Set<UInt16>)
+  }
+
+  enum NATEvent {
+    /// With other outside addresses, or nil to keep the old ones; empty are any.
+    case reboot([IPAddress]?)
+    case expire, remap
+  }
+
+  enum TURNEvent {
+    case restart, staleNonce, expirePermissions, expireChannels, disconnect
+  }
+}
+
+extension FaultEffect {
+  /// - Throws: when an argument is missing that the declaration of the fault calls required, or a host is not there.
+  init(_ fault: Fault, in world: World) throws {
+    let arguments = FaultArguments(fault)
+    switch fault.kind {
+    case .linkDown: self = .link(try arguments.text("link"), .down)
+    case .linkUp: self = .link(try arguments.text("link"), .up)
+    case .linkSet:
+      guard let impairments = fault.impairments else { throw arguments.missing("impairments") }
+      self = .link(try arguments.text("link"), .set(impairments, fault.direction))
+    case .linkFlap:
+      let (down, up) = (try arguments.duration("down"), try arguments.duration("up"))
+      self = .link(try arguments.text("link"), .flap(down: down, up: up, cycles: fault.arguments.count("cycles")))
+    case .linkBlackhole:
+      let limit = fault.arguments["larger_than"].flatMap(\.number).map { Int($0) }
+      self = .link(try arguments.text("link"), .blackhole(largerThan: limit, fault.direction))
+    case .linkOneWay:
+      guard let delivering = fault.direction else { throw arguments.missing("direction") }
+      self = .link(try arguments.text("link"), .oneWay(delivering: delivering))
+
+    case .natReboot: self = .natEvent(network: try arguments.text("network"), .reboot(try arguments.newAddresses))
+    case .natExpire: self = .natEvent(network: try arguments.text("network"), .expire)
+    case .natRemap: self = .natEvent(network: try arguments.text("network"), .remap)
+    case .natSet:
+      guard let nat = fault.nat else { throw arguments.missing("nat") }
+      self = .nat(network: try arguments.text("network"), nat)
+    case .firewallBlock:
+      self = .firewall(network: try arguments.text("network"), .block(arguments.transports, arguments.ports))
+    case .firewallAllow:
+      self = .firewall(network: try arguments.text("network"), .allowOnly(arguments.transports, arguments.ports))
+
+    case .turnRestart: self = .turnEvent(server: try arguments.text("server"), .restart)
+    case .turnStaleNonce: self = .turnEvent(server: try arguments.text("server"), .staleNonce)
+    case .turnExpirePermissions: self = .turnEvent(server: try arguments.text("server"), .expirePermissions)
+    case .turnExpireChannels: self = .turnEvent(server: try arguments.text("server"), .expireChannels)
+    case .turnDisconnect: self = .turnEvent(server: try arguments.text("server"), .disconnect)
+    case .turnDeny:
+      let error = STUNError(403, "Forbidden")
+      self = .rejection(server: try arguments.text("server"), [.createPermission, .channelBind], error)
+    case .turnReject:
+      let error = STUNError(UInt16(clamping: try arguments.count("code")), "Rejected by the scenario")
+      self = .rejection(server: try arguments.text("server"), arguments.methods, error)
+    case .stunSilent: self = .silence(server: try arguments.text("server"))
+
+    case .signalDrop: self = .signalling(arguments.signallingFault(.drop))
+    case .signalDelay: self = .signalling(arguments.signallingFault(.delay(try arguments.duration("by"))))
+    case .signalDuplicate: self = .signalling(arguments.signallingFault(.duplicate))
+    case .signalReorder: self = .signalling(arguments.signallingFault(.reorder))
+    case .signalCorrupt: self = .signalling(arguments.signallingFault(.corrupt))
+    case .signalBlackhole: self = .signalling(arguments.signallingFault(.blackhole))
+    case .signalDisconnect: self = .signallingRefusal(peer: try arguments.text("peer"))
+
+    case .dtlsDrop: self = .packetRules(try arguments.packetRules(.dtls, in: world))
+    case .packetDrop:
+      guard let content = PacketContent(rawValue: try arguments.text("protocol")) else {
+        throw arguments.missing("protocol")
+      }
+      self = .packetRules(try arguments.packetRules(content, in: world))
+    case .clockJump: self = .clockJump(peer: try arguments.text("peer"), try arguments.duration("by"))
+    case .deviceAudioLate: self = .audioLatency(peer: try arguments.text("peer"), try arguments.duration("by"))
+    }
+  }
+}
+
+/// The arguments of a fault in the simulator's terms.
+private struct FaultArguments {
+  private let fault: Fault
+  private var arguments: Arguments { fault.arguments }
+
+  init(_ fault: Fault) { self.fault = fault }
+
+  func missing(_ key: String) -> HarnessError { HarnessError("\(fault.kind.rawValue) needs '\(key)'") }
+
+  func text(_ key: String) throws -> String {
+    guard let text = arguments.text(key) else { throw missing(key) }
+    return text
+  }
+
+  func duration(_ key: String) throws -> Interval {
+    guard let duration = arguments.duration(key) else { throw missing(key) }
+    return duration
+  }
+
+  func count(_ key: String) throws -> Int {
+    guard let count = arguments.count(key) else { throw missing(key) }
+    return count
+  }
+
+  var ports: Set<UInt16> { Set((arguments.texts("ports") ?? []).compactMap { UInt16($0) }) }
+
+  var transports: [TransportProtocol] {
+    switch arguments.text("protocol") {
+    case "udp": [.udp]
+    case "tcp": [.tcp]
+    default: [.udp, .tcp]
+    }
+  }
+
+  /// The NAT's outside addresses from now on.
+  var newAddresses: [IPAddress]? {
+    get throws {
+      guard let text = arguments.text("address") else { return nil }
+      if text == "new" { return [] }
+      guard let address = IPAddress(text) else { throw HarnessError("'\(text)' is no address") }
+      return [address]
+    }
+  }
+
+  var methods: [STUNMethod] {
+    switch arguments.text("request") {
+    case "allocate": [.allocate]
+    case "refresh": [.refresh]
+    case "create-permission": [.createPermission]
+    case "channel-bind": [.channelBind]
+    default: World.rejectableMethods
+    }
+  }
+
+  func signallingFault(_ effect: SignallingFault.Effect) -> SignallingFault {
+    SignallingFault(
+      effect, type: arguments.text("message"), from: arguments.text("from"), to: arguments.text("to"),
+      count: arguments.count("count"))
+  }
+
+  func packetRules(_ content: PacketContent, in world: World) throws -> [PacketRule] {
+    let sender = try arguments.text("from").map { try world.simulator.host($0) }
+    let receiver = try arguments.text("to").map { try world.simulator.host($0) }
+    let rule = PacketRule(
+      content: content, flight: arguments.count("flight"), sender: sender, receiver: receiver,
+      limit: arguments.count("count"))
+    let numbers = (arguments.texts("nth") ?? []).compactMap { Int($0) }
+    if numbers.isEmpty { return [rule] }
+    // A rule that drops counts what later rules never see, so each number is asked for on its own, highest first.
+    return numbers.sorted(by: >).map { number in
+      var one = rule
+      one.skip = number - 1
+      one.limit = 1
+      return one
+    }
+  }
+}

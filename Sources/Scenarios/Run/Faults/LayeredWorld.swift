@@ -1,0 +1,139 @@
+internal import CallCore
+internal import STUN
+internal import SimNet
+internal import VirtualPeer
+
+/// The states of a world that faults act on, one for each object that any has acted on.
+final class LayeredWorld {
+  private let world: World
+  private var links: [String: LayeredState<LinkState>] = [:]
+  private var nats: [String: LayeredState<Topology.NAT>] = [:]
+  private var firewalls: [String: LayeredState<FirewallRules?>] = [:]
+  private var rejections: [String: LayeredState<[STUNMethod: STUNError]>] = [:]
+  private var silences: [String: LayeredState<Bool>] = [:]
+  private var refusals: [String: LayeredState<Bool>] = [:]
+  private var latencies: [String: LayeredState<Interval>] = [:]
+
+  init(_ world: World) { self.world = world }
+
+  func link(_ name: String) throws -> LayeredState<LinkState> {
+    let (simulator, link) = (world.simulator, try world.simulator.link(name))
+    return links.state(name) {
+      LayeredState(read: { LinkState(link, in: simulator) }, write: { try $0.apply(to: link, in: simulator) })
+    }
+  }
+
+  func nat(of network: String) throws -> LayeredState<Topology.NAT> {
+    guard let base = world.scenario.topology.network(network)?.nat else {
+      throw HarnessError("network '\(network)' has no NAT")
+    }
+    let simulator = world.simulator
+    return nats.state(network) {
+      LayeredState(read: { base }, write: { try simulator.changeNAT(network, to: NATConfiguration($0)) })
+    }
+  }
+
+  func firewall(of network: String) -> LayeredState<FirewallRules?> {
+    let simulator = world.simulator
+    return firewalls.state(network) {
+      LayeredState(
+        read: { try simulator.firewallRules(of: network) }, write: { try simulator.setFirewall($0, of: network) })
+    }
+  }
+
+  func rejections(of server: String) throws -> LayeredState<[STUNMethod: STUNError]> {
+    let turn = try world.relay(server)
+    return rejections.state(server) {
+      LayeredState(
+        read: { [:] },
+        write: { errors in
+          for method in World.rejectableMethods { turn.rejectAll([method], with: errors[method]) }
+        })
+    }
+  }
+
+  func silence(of server: String) -> LayeredState<Bool> {
+    let (stun, turn) = (world.stunServer(server), world.turnServer(server))
+    return silences.state(server) {
+      LayeredState(
+        read: { false },
+        write: {
+          stun?.isSilent = $0
+          turn?.isSilent = $0
+        })
+    }
+  }
+
+  func refusal(of peer: String) throws -> LayeredState<Bool> {
+    let server = try world.signallingHost
+    return refusals.state(peer) {
+      LayeredState(read: { false }, write: { server.refuse(user: peer, $0) })
+    }
+  }
+
+  func audioLatency(of peer: String) throws -> LayeredState<Interval> {
+    let device = try world.participant(peer).device
+    return latencies.state(peer) {
+      LayeredState(read: { device.audioLatency }, write: { device.setAudioLatency($0) })
+    }
+  }
+}
+
+extension Dictionary {
+  /// The state of that name, made when it is first asked for.
+  fileprivate mutating func state(_ name: Key, _ make: () -> Value) -> Value {
+    if let known = self[name] { return known }
+    let new = make()
+    self[name] = new
+    return new
+  }
+}
+
+/// What faults change of a link.
+struct LinkState: Equatable {
+  var isUp: Bool
+  var transmit: LinkSettings
+  var receive: LinkSettings
+
+  init(_ link: LinkID, in simulator: Simulator) {
+    isUp = simulator.isUp(link)
+    transmit = simulator.settings(of: link, .tx)
+    receive = simulator.settings(of: link, .rx)
+  }
+
+  func apply(to link: LinkID, in simulator: Simulator) throws {
+    for (side, settings) in [(LinkDirection.tx, transmit), (.rx, receive)]
+    where settings != simulator.settings(of: link, side) {
+      try simulator.setLink(link, side, settings)
+    }
+    simulator.setLink(link, isUp: isUp)
+  }
+
+  /// Changes one direction's settings, or both.
+  mutating func change(_ direction: Fault.Direction?, _ change: (inout LinkSettings) -> Void) {
+    if direction != .receive { change(&transmit) }
+    if direction != .transmit { change(&receive) }
+  }
+}
+
+extension World {
+  /// The requests that a relay can be told to reject.
+  static let rejectableMethods: [STUNMethod] = [.allocate, .refresh, .createPermission, .channelBind]
+
+  func relay(_ name: String) throws -> TURNServerHost {
+    guard let turn = turnServer(name) else { throw HarnessError("'\(name)' is no TURN server") }
+    return turn
+  }
+
+  func participant(_ name: String) throws -> VirtualPeer {
+    guard let peer = peer(name) else { throw HarnessError("there is no peer '\(name)'") }
+    return peer
+  }
+
+  var signallingHost: SignallingHost {
+    get throws {
+      guard let server = signallingServer else { throw HarnessError("there is no signalling server") }
+      return server
+    }
+  }
+}
