@@ -100,7 +100,7 @@ let tested: [String: [Target.Dependency]] = [
   "Codecs": ["CallCore", "COpus"],
   "CallSession": ["CallCore", "Codecs", "DTLS", "ICE", "SDP", "StackWorlds", "STUN", "TURN"],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "CallSession"],
+  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs"],
   "LivePeer": [
     "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",

@@ -36,6 +36,8 @@ public final class VirtualPeer {
   private let network: TraceKind
   private let interfaceNames: [String: String]
   private var preferredNetwork: String?
+  /// What the microphone recorded and the speaker plays, sample by sample.
+  package let audioRecord: AudioRecord
 
   /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
   ///
@@ -66,12 +68,12 @@ public final class VirtualPeer {
     runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
     device = Device(settings: configuration.device, trace: trace, peer: name)
     let random = simulator.random.scoped("peer").scoped(name)
+    let connectionEnvironment = ConnectionEnvironment(
+      peer: name, clock: runtime.clock, network: runtime.network, device: device, random: random,
+      media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard)
+    audioRecord = connectionEnvironment.audioRecord
     connections = PeerConnectionFactory(
-      configuration: configuration.session,
-      environment: ConnectionEnvironment(
-        peer: name, clock: runtime.clock, network: runtime.network, device: device, random: random,
-        media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard),
-      stack: stack)
+      configuration: configuration.session, environment: connectionEnvironment, stack: stack)
     app = type.init(
       environment: PeerEnvironment(
         name: name, clock: runtime.clock, random: random.scoped("app"), network: runtime.network, device: device,

@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `the score stays between 1 and 4_5`() {
-    let model = EModel(bandwidth: .narrowband, codec: .opus)
+    let model = EModel(bandwidth: .narrowband, codec: .opus(bitrate: 32))
     for rating in [-20.0, 0, 3, 6.5] { #expect(model.meanOpinionScore(rating: rating) >= 1) }
     #expect(model.meanOpinionScore(rating: 130) == 4.5)
   }

@@ -6,7 +6,7 @@ import VirtualPeer
 @testable import Scenarios
 
 @Suite struct JudgeSamplingTests {
-  private func report(seconds: Int64, concealed: Int64, events: Int64) -> StatsReport {
+  private func report(seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000) -> StatsReport {
     let samples = seconds * 48_000
     return StatsReport(entries: [
       .init(id: "T", type: "transport", members: [("selectedCandidatePairId", .text("CP2"))]),
@@ -20,32 +20,54 @@ import VirtualPeer
           ("totalSamplesReceived", .integer(samples)), ("concealedSamples", .integer(concealed)),
           ("concealmentEvents", .integer(events)), ("jitterBufferEmittedCount", .integer(samples)),
           ("jitterBufferDelay", .real(Double(samples) * 0.06)), ("jitter", .real(0.0125)),
+          ("packetsReceived", .integer(seconds * 50)), ("bytesReceived", .integer(seconds * bytesASecond)),
         ]),
     ])
   }
 
-  @Test func `mouth to ear is packet, look-ahead, half the round trip and the jitter buffer`() {
-    var quality = QualityEstimator(packetDuration: .milliseconds(20))
-    quality.add(report(seconds: 0, concealed: 0, events: 0), at: .zero)
+  private func estimator(isMeasured: Bool = false) -> QualityEstimator {
+    QualityEstimator(packetDuration: .milliseconds(20), isMeasured: isMeasured)
+  }
+
+  @Test func `beside a program, mouth to ear is packet, look-ahead, half the round trip and the jitter buffer`() {
+    var quality = estimator()
+    quality.add(report(seconds: 0, concealed: 0, events: 0), mouthToEar: nil, at: .zero)
     #expect(quality.mouthToEar == nil)
-    quality.add(report(seconds: 2, concealed: 0, events: 0), at: .zero + .seconds(2))
+    quality.add(report(seconds: 2, concealed: 0, events: 0), mouthToEar: nil, at: .zero + .seconds(2))
     #expect(quality.mouthToEar == .microseconds(20_000 + 6_500 + 50_000 + 60_000))
   }
 
-  @Test func `concealment is a share of the last seconds, and costs more in bursts`() {
-    func score(events: Int64) -> Double? {
-      var quality = QualityEstimator(packetDuration: .milliseconds(20))
-      quality.add(report(seconds: 0, concealed: 0, events: 0), at: .zero)
-      quality.add(report(seconds: 4, concealed: 9_600, events: events), at: .zero + .seconds(4))
-      #expect(quality.concealment == 0.05)
-      return quality.meanOpinionScore
+  @Test func `between virtual peers, mouth to ear is what was measured, and unknown while nothing that was said plays`()
+  {
+    var quality = estimator(isMeasured: true)
+    quality.add(report(seconds: 0, concealed: 0, events: 0), mouthToEar: .milliseconds(90), at: .zero)
+    #expect(quality.mouthToEar == .milliseconds(90))
+    quality.add(report(seconds: 2, concealed: 0, events: 0), mouthToEar: nil, at: .zero + .seconds(2))
+    #expect(quality.mouthToEar == nil)
+    #expect(quality.meanOpinionScore != nil)
+  }
+
+  @Test func `concealment is a share of what was played since the report before`() {
+    var quality = estimator()
+    quality.add(report(seconds: 0, concealed: 0, events: 0), mouthToEar: nil, at: .zero)
+    quality.add(report(seconds: 2, concealed: 9_600, events: 5), mouthToEar: nil, at: .zero + .seconds(2))
+    #expect(quality.concealment == 0.1)
+    quality.add(report(seconds: 3, concealed: 9_600, events: 5), mouthToEar: nil, at: .zero + .seconds(3))
+    #expect(quality.concealment == 0)
+  }
+
+  @Test func `the score falls with bursts and with the bit rate`() {
+    func score(events: Int64, bytesASecond: Int64 = 4_000) -> Double {
+      var quality = estimator()
+      quality.add(report(seconds: 0, concealed: 0, events: 0), mouthToEar: nil, at: .zero)
+      quality.add(
+        report(seconds: 4, concealed: 9_600, events: events, bytesASecond: bytesASecond), mouthToEar: nil,
+        at: .zero + .seconds(4))
+      return quality.meanOpinionScore ?? 0
     }
-    guard let single = score(events: 10), let bursts = score(events: 5) else {
-      Issue.record("no score")
-      return
-    }
-    #expect(single > bursts)
-    #expect((1...4.5).contains(bursts))
+    #expect(score(events: 10) > score(events: 5))
+    #expect(score(events: 10) > score(events: 10, bytesASecond: 1_500))
+    #expect((1...4.5).contains(score(events: 5)))
   }
 
   @Test func `only statistics that a scenario reads are written, the selected pair's and with their types`() {
@@ -57,26 +79,27 @@ import VirtualPeer
     let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
     #expect(sampler.peers == ["alice"])
     bench.at(250)
-    sampler.sample(report(seconds: 1, concealed: 0, events: 0), of: "alice", at: bench.trace.now)
-    sampler.sample(report(seconds: 1, concealed: 0, events: 0), of: "bob", at: bench.trace.now)
+    sampler.sample(report(seconds: 1, concealed: 0, events: 0), mouthToEar: nil, of: "alice", at: bench.trace.now)
+    sampler.sample(report(seconds: 1, concealed: 0, events: 0), mouthToEar: nil, of: "bob", at: bench.trace.now)
     let names = bench.trace.declarations.map(\.name).filter { $0.hasPrefix("stats.") }
     #expect(names == [bytes.name, jitter.name])
     #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass])
   }
 
-  @Test func `recovery runs from the fault to the first media after the interruption`() {
+  @Test func `recovery runs from the fault to the first sound after the interruption`() {
     let recovery = ValuePath.of("bob", "q.recovery", .duration)
     let bench = JudgeBench(.metric(recovery, .last, .less(.duration(.seconds(2))))) { scenario in
       var entry = TimelineEntry()
       (entry.id, entry.effect) = ("drop", .fault(Fault(kind: .linkDown), duration: nil))
       scenario.timeline = [entry]
     }
-    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
-    for time in [Int64(800), 900, 1_000] { bench.mediaReceived("bob", at: time) }
+    let meter = RecoveryMeter(recovery, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    meter.resumed(since: .zero + .milliseconds(500), at: .zero + .milliseconds(800))
     bench.fire("drop", at: 1_010)
-    for time in [Int64(1_020), 2_600, 2_620] { bench.mediaReceived("bob", at: time) }
-    let result = bench.finish(at: 3_000)
-    #expect(result.actual == "last is 1.59s, of 1 sample")
-    #expect(sampler.peers == ["bob"])
+    bench.at(1_020)
+    meter.resumed(since: .zero + .milliseconds(600), at: bench.trace.now)
+    bench.at(2_600)
+    meter.resumed(since: .zero + .milliseconds(1_100), at: bench.trace.now)
+    #expect(bench.finish(at: 3_000).actual == "last is 1.59s, of 1 sample")
   }
 }

@@ -1,4 +1,5 @@
 import CallCore
+import Codecs
 import Testing
 
 @testable import VirtualPeer
@@ -32,6 +33,35 @@ import Testing
     #expect((0.5...0.95).contains(share))
     let longestPause = loud.split(separator: true).map(\.count).max() ?? 0
     #expect((10...Int(Device.silenceLimit.milliseconds / 20)).contains(longestPause))
+  }
+
+  @Test func `speech is coded as speech, not as music`() throws {
+    let speech = samples(.speech, seconds: 20)
+    // Complexity 9 is what browsers use, and from 7 on the encoder listens what kind of sound it is.
+    for bitrate in [24, 32, 40] {
+      var settings = OpusEncoder.Settings()
+      settings.complexity = 9
+      settings.bitrate = .kilobitsPerSecond(Int64(bitrate))
+      settings.usesInBandFEC = true
+      settings.expectedPacketLoss = 5
+      let encoder = try OpusEncoder(settings: settings)
+      let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: OpusEncoder.maximumPacketSize)
+      defer { buffer.deallocate() }
+      var music = 0
+      let frames = speech.count / 960
+      for index in 0..<frames {
+        var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+        _ = try encoder.encode(Array(speech[index * 960..<(index + 1) * 960]).span, into: &output)
+        _ = output.finalize(for: buffer)
+        // The first five bits are the configuration; from 16 on it is CELT alone (RFC 6716 section 3.1).
+        if buffer[0] >> 3 >= 16 { music += 1 }
+      }
+      #expect(Double(music) / Double(frames) < 0.05, "at \(bitrate) kbit/s")
+    }
+  }
+
+  @Test func `a recording is played over and over`() {
+    #expect(samples(.recording([1, 2, 3]), seconds: 1).prefix(7) == [1, 2, 3, 1, 2, 3, 1])
   }
 
   @Test func `the samples do not depend on how they are cut into frames`() {

@@ -31,10 +31,7 @@ final class AudioReceiveStream {
 
   init(media: MediaFidelity, settings: AudioSettings, usesNACK: Bool) {
     self.usesNACK = usesNACK
-    var buffering = AudioJitterBuffer.Settings()
-    // One packet of extra delay lets the redundancy in the next packet arrive in time.
-    if settings.inBandFEC { buffering.minimumDelay = settings.ptime }
-    jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(media), settings: buffering)
+    jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(media))
   }
 
   private static func makeDecoder(_ media: MediaFidelity) -> AudioDecoder {
@@ -111,6 +108,12 @@ final class AudioReceiveStream {
   func play(_ count: Int, into output: inout OutputSpan<Int16>, at now: Instant) -> AudioLevel? {
     guard isActive, !sources.isEmpty else { return nil }
     return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
+  }
+
+  /// Where the first sample of the last pull was; nil when it was invented.
+  var playedPosition: AudioPosition? {
+    guard isActive, let ssrc = playingSource, let timestamp = jitterBuffer.playedTimestamp else { return nil }
+    return AudioPosition(ssrc: ssrc, timestamp: timestamp)
   }
 
   // MARK: RTCP

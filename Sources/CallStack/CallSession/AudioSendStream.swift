@@ -97,6 +97,14 @@ final class AudioSendStream {
     identification.append(id: extensionID, bytes: Array(mid.utf8).span.bytes)
   }
 
+  /// Where the sample after the last one recorded will be.
+  var recordedPosition: AudioPosition {
+    let pending =
+      encoder.needsSamples
+      ? framer.pendingCount : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
+    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: mediaTime &+ UInt32(pending)))
+  }
+
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
 

@@ -30,6 +30,13 @@ extension CallSession {
     return audio.play(sampleCount, into: &output, at: self.now)
   }
 
+  /// Of each microphone track, where the sample after the last one recorded will be in its stream.
+  public var recordedPositions: [AudioPosition] { audio.channels.compactMap { $0.send?.recordedPosition } }
+
+  /// Where the first sample of the last ``playAudio(sampleCount:into:at:)`` was in its stream; nil when it was invented,
+  /// or nothing plays. Of several streams that are mixed it is the first one's.
+  public var playedPosition: AudioPosition? { audio.channels.lazy.compactMap { $0.receive?.playedPosition }.first }
+
   /// Enables or disables a sender's track: disabled, silence is sent (W3C `track.enabled`).
   ///
   /// - Parameter sender: nil for all there are and all that come.

@@ -37,12 +37,8 @@ public struct AudioJitterBuffer: ~Copyable {
     public var minimumDelay = Interval.zero
     /// A ceiling over the target.
     public var maximumDelay = Interval.seconds(2)
-    /// The target before jitter is known.
-    public var initialDelay = Interval.milliseconds(40)
-    /// The share of packets that should arrive in time.
-    public var quantile = 0.97
-    /// What one packet leaves of the weight of the delays before it: 0.996 remembers about 250 packets.
-    public var forgetting = 0.996
+    /// The target before jitter is known: the first half second.
+    public var initialDelay = Interval.milliseconds(80)
     /// Packets held at most.
     public var capacity = 256
 
@@ -97,8 +93,7 @@ public struct AudioJitterBuffer: ~Copyable {
     packets = PacketBuffer(capacity: settings.capacity)
     delays = DelayManager(
       settings: DelayManager.Settings(
-        minimumDelay: settings.minimumDelay, maximumDelay: settings.maximumDelay, initialDelay: settings.initialDelay,
-        quantile: settings.quantile, forgetting: settings.forgetting))
+        minimumDelay: settings.minimumDelay, maximumDelay: settings.maximumDelay, initialDelay: settings.initialDelay))
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
   }
 
@@ -107,6 +102,9 @@ public struct AudioJitterBuffer: ~Copyable {
 
   /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
   public private(set) var currentDelay = Interval.zero
+
+  /// The RTP timestamp of the first sample of the last pull; nil unless it was decoded.
+  public private(set) var playedTimestamp: UInt32?
 
   /// Packets waiting.
   public var packetCount: Int { packets.count }
@@ -145,13 +143,12 @@ public struct AudioJitterBuffer: ~Copyable {
     let timestamp = timestamps.unwrap(header.timestamp)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
     if isInOrder { highest = (sequence, timestamp) }
-    let relativeDelay = delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
-    var insertion = packets.insert(
-      payload, sequence: sequence, timestamp: timestamp, info: info, relativeDelay: relativeDelay, at: now)
+    delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
+    var insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
     if insertion == .overflow {
       startOver()
-      insertion = packets.insert(
-        payload, sequence: sequence, timestamp: timestamp, info: info, relativeDelay: relativeDelay, at: now)
+      delays.receive(timestamp: timestamp, isInOrder: true, at: now)
+      insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
     }
     switch insertion {
     case .inserted:
@@ -177,7 +174,7 @@ public struct AudioJitterBuffer: ~Copyable {
     if nextTimestamp != nil || packets.count > 0 { statistics.resynchronizations += 1 }
     statistics.packetsDiscarded += Int64(packets.count)
     packets.reset()
-    delays.forgetBaseline()
+    delays.forgetArrivals()
     phase = .filling
     firstArrival = nil
   }
@@ -200,6 +197,7 @@ public struct AudioJitterBuffer: ~Copyable {
         playNext(at: now)
       }
     }
+    playedTimestamp = isConcealing ? nil : nextTimestamp.map { UInt32(truncatingIfNeeded: $0 - Int64(queue.count)) }
     var rms = queue.pop(samples, into: &output)
     if !decoder.producesSamples { rms = source == .silence ? 0 : level.linear }
     if nextTimestamp != nil {
@@ -239,8 +237,9 @@ public struct AudioJitterBuffer: ~Copyable {
 
   private func situation(at now: Instant) -> PlayoutSituation {
     var situation = PlayoutSituation(
-      first: nil, target: delays.target, filled: filled, isPaused: isPaused,
-      mayStretch: now - lastStretch >= Self.stretchInterval)
+      first: nil, target: delays.target, upperLimit: delays.upperLimit, filled: filled, isPaused: isPaused,
+      mayStretch: now - lastStretch >= Self.stretchInterval && !isConcealing,
+      mayWait: isConcealing ? fadeGain(filled) < 0.5 : isPaused && filled > 0, span: span(at: now))
     guard phase == .playing, let index = packets.first, let nextTimestamp else { return situation }
     situation.first = PlayoutSituation.Packet(
       gap: packets[index].timestamp - nextTimestamp,
@@ -252,15 +251,22 @@ public struct AudioJitterBuffer: ~Copyable {
 
   /// How long the fastest packet would wait if this one were decoded now.
   private func delay(of index: Int, at now: Instant) -> Interval {
-    waiting(of: index, at: now) + packets[index].relativeDelay
+    delays.delay(of: packets[index].timestamp, at: now + queued)
   }
 
-  private func waiting(of index: Int, at now: Instant) -> Interval {
-    now - packets[index].arrival + .microseconds(Int64(queue.count) * 1_000 / 48)
+  private func waiting(of index: Int, at now: Instant) -> Interval { now - packets[index].arrival + queued }
+
+  private var queued: Interval { .microseconds(Int64(queue.count) * 1_000 / 48) }
+
+  /// How much waits, and how long the newest packet has; nil when that one marks a pause.
+  private func span(at now: Instant) -> Interval? {
+    guard let first = packets.first, let last = packets.last, !packets[last].info.isDTX else { return nil }
+    return .microseconds((packets[last].timestamp - packets[first].timestamp) * 1_000 / 48)
+      + (now - packets[last].arrival)
   }
 
   private mutating func dropBacklog(at now: Instant) {
-    guard phase == .playing, let index = packets.first else { return }
+    guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first else { return }
     var excess = delay(of: index, at: now) - delays.target
     guard excess > Self.maximumBacklog else { return }
     while excess > .zero, packets.count > 1, let index = packets.first {

@@ -1,55 +1,51 @@
-/// A histogram of delays that forgets, with its quantile kept up to date in constant time.
+import CallCore
+
+/// The distribution of delays up to 2 s, in which old delays fade (libwebrtc's `Histogram`).
+///
+/// Probabilities are integers with 30 fractional bits: a delay that has faded away has a probability of exactly zero.
 struct DelayHistogram: Sendable {
-  private var weights: [Double]
-  private var total = 0.0
-  /// Weight in the buckets above ``bucket``.
-  private var above = 0.0
-  /// The weight of the next sample: growing it is the same as shrinking all others.
-  private var nextWeight = 1.0
-  private let growth: Double
-  private let tail: Double
-  /// The lowest bucket such that at most the tail lies above it.
-  private(set) var bucket = 0
+  static let bucketWidth = Interval.milliseconds(20)
+  static let bucketCount = 100
+  static let certain: Int64 = 1 << 30
 
-  /// - Parameters:
-  ///   - quantile: the share of samples at or below ``bucket``.
-  ///   - forgetting: what one sample leaves of the weight of those before it, below 1.
-  init(bucketCount: Int, quantile: Double, forgetting: Double) {
-    weights = Array(repeating: 0, count: max(1, bucketCount))
-    tail = 1 - quantile
-    growth = 1 / min(max(forgetting, 0.5), 1)
-  }
+  private(set) var probabilities = [Int64](repeating: 0, count: bucketCount)
+  /// The highest bucket that was ever used.
+  private(set) var highest = 0
+  private var count: Int64 = 0
+  /// What a new delay leaves of the weight of those before it, with 15 fractional bits. It starts at zero and rises to
+  /// the limit, so that the first seconds are learned quickly.
+  private var factor: Int64 = 0
+  private let limit: Int64
 
-  mutating func add(_ index: Int) {
-    let index = min(max(index, 0), weights.count - 1)
-    weights[index] += nextWeight
-    total += nextWeight
-    if index > bucket { above += nextWeight }
-    nextWeight *= growth
-    settle()
-    if nextWeight > 1e100 { rescale() }
-  }
+  /// - Parameter forgetting: what one delay leaves of the weight of those before it in the long run, below 1.
+  init(forgetting: Double) { limit = Int64(forgetting * 32_768) }
 
-  private mutating func settle() {
-    while bucket < weights.count - 1, above > tail * total {
-      bucket += 1
-      above -= weights[bucket]
+  /// Delays above 2 s are not registered.
+  mutating func add(_ delay: Interval) {
+    let bucket = Int(max(.zero, delay).nanoseconds / Self.bucketWidth.nanoseconds)
+    guard bucket < Self.bucketCount else { return }
+    highest = max(highest, bucket)
+    var kept: Int64 = 0
+    for index in 0...highest {
+      probabilities[index] = (probabilities[index] * factor) >> 15
+      kept += probabilities[index]
     }
-    while bucket > 0, above + weights[bucket] <= tail * total {
-      above += weights[bucket]
-      bucket -= 1
-    }
+    probabilities[bucket] += Self.certain - kept
+    count += 1
+    // A new delay weighs twice its share of all delays until the limit is reached.
+    factor = max(0, min(limit, 32_768 - 2 * 32_768 / (count + 1)))
   }
 
-  /// Brings the weights back into range, and the sums with them, free of the rounding they gathered.
-  private mutating func rescale() {
-    total = 0
-    above = 0
-    for index in weights.indices {
-      weights[index] /= nextWeight
-      total += weights[index]
-      if index > bucket { above += weights[index] }
+  /// The end of the first bucket up to which at least this share of delays lies.
+  func quantile(_ share: Double) -> Interval {
+    let tail = Self.certain - Int64(share * Double(Self.certain))
+    var above = Self.certain
+    for index in 0...highest {
+      above -= probabilities[index]
+      if above <= tail { return Self.end(of: index) }
     }
-    nextWeight = 1
+    return Self.end(of: highest)
   }
+
+  static func end(of bucket: Int) -> Interval { bucketWidth * Int64(bucket + 1) }
 }

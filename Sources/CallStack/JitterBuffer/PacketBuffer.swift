@@ -10,7 +10,6 @@ struct PacketBuffer: Sendable {
     fileprivate var state = State.empty
     fileprivate(set) var timestamp: Int64 = 0
     fileprivate(set) var arrival = Instant.zero
-    fileprivate(set) var relativeDelay = Interval.zero
     fileprivate(set) var info = AudioPayload(samplesPerChannel: 0, hasRedundancy: false, isDTX: false)
     fileprivate(set) var payload: [UInt8] = []
   }
@@ -36,11 +35,13 @@ struct PacketBuffer: Sendable {
   /// The packet with the lowest number.
   var first: Int? { count > 0 ? Int(head & mask) : nil }
 
+  /// The packet with the highest number.
+  var last: Int? { count > 0 ? Int(highest & mask) : nil }
+
   subscript(index: Int) -> Slot { _read { yield slots[index] } }
 
   mutating func insert(
-    _ payload: RawSpan, sequence: Int64, timestamp: Int64, info: AudioPayload, relativeDelay: Interval,
-    at now: Instant
+    _ payload: RawSpan, sequence: Int64, timestamp: Int64, info: AudioPayload, at now: Instant
   ) -> Insertion {
     let index = Int(sequence & mask)
     if slots[index].sequence == sequence, slots[index].state != .empty { return .duplicate }
@@ -52,7 +53,6 @@ struct PacketBuffer: Sendable {
     slots[index].state = .waiting
     slots[index].timestamp = timestamp
     slots[index].arrival = now
-    slots[index].relativeDelay = relativeDelay
     slots[index].info = info
     slots[index].payload.removeAll(keepingCapacity: true)
     payload.withUnsafeBytes { slots[index].payload.append(contentsOf: $0) }

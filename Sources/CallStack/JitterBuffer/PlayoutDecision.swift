@@ -32,12 +32,20 @@ struct PlayoutSituation: Hashable, Sendable {
   /// The packet with the lowest number, or nil when none waits.
   var first: Packet?
   var target: Interval
+  /// Above this the delay is lowered.
+  var upperLimit: Interval
   /// Samples already invented since the last decoded one.
   var filled: Int64
   /// Whether the last packet decoded announced silence.
   var isPaused: Bool
-  /// Whether enough time has passed since the last stretch.
+  /// Whether enough time has passed since the last stretch, and nothing is being concealed.
   var mayStretch: Bool
+  /// Whether what is invented has faded to less than half its loudness, or a pause is being filled: going on with it is
+  /// less audible than running out of packets again.
+  var mayWait: Bool
+  /// How much waits, from the first packet to the newest, and how long the newest has waited; nil when a packet among
+  /// them marks a pause.
+  var span: Interval?
 }
 
 extension PlayoutDecision {
@@ -48,30 +56,34 @@ extension PlayoutDecision {
     guard let first = situation.first else {
       return situation.isPaused ? .comfort(samples: chunk) : .conceal(samples: chunk)
     }
+    if situation.mayWait, let span = situation.span, span < situation.target / 2 {
+      return situation.isPaused ? .comfort(samples: chunk) : .conceal(samples: chunk)
+    }
     let remaining = first.gap - situation.filled
-    // A packet that has waited far beyond the target is played even if its timestamp says later: timestamps may jump.
-    let isOverdue =
-      first.delay > upperLimit(situation.target) + .milliseconds(20) && !Defect.jumpNotFollowed.isPlanted
-    if first.gap <= 0 || remaining <= 0 || (isOverdue && first.isConsecutive) { return decode(first, situation) }
-    if first.isConsecutive { return .comfort(samples: wholeUnits(min(remaining, Int64(chunk)))) }
+    if first.gap <= 0 || remaining <= 0 { return decode(first, situation) }
+    // A packet that has waited far beyond the target is played even if its timestamp says later: timestamps may jump, and
+    // after a loss it is where delay can be had back.
+    let isOverdue = first.delay > situation.target + overdue && !Defect.jumpNotFollowed.isPlanted
+    if first.isConsecutive {
+      return isOverdue ? decode(first, situation) : .comfort(samples: wholeUnits(min(remaining, Int64(chunk))))
+    }
     let recoverable = first.hasRedundancy ? Int64(first.samples) : 0
     if remaining <= recoverable { return .recover(samples: Int(remaining)) }
+    if isOverdue, situation.filled > 0 { return decode(first, situation) }
     return .conceal(samples: wholeUnits(min(remaining - recoverable, Int64(chunk))))
   }
 
   private static func decode(_ first: PlayoutSituation.Packet, _ situation: PlayoutSituation) -> PlayoutDecision {
-    let high = upperLimit(situation.target)
-    let isUrgent = first.delay > high + .milliseconds(100)
-    if first.delay > high, situation.mayStretch || isUrgent { return .accelerate(urgent: isUrgent) }
-    if first.delay < lowerLimit(situation.target), situation.mayStretch { return .decelerate }
+    let isUrgent = first.delay >= situation.upperLimit * 4
+    if isUrgent || (first.delay >= situation.upperLimit && situation.mayStretch) {
+      return .accelerate(urgent: isUrgent)
+    }
+    if first.delay < situation.target, situation.mayStretch { return .decelerate }
     return .normal
   }
 
-  /// Below this the delay is raised: the target was rounded up by no more than a histogram bucket.
-  static func lowerLimit(_ target: Interval) -> Interval { max(target * 3 / 4, target - .milliseconds(10)) }
-
-  /// Above this it is lowered; the band is wide enough for a whole pitch period not to overshoot it.
-  static func upperLimit(_ target: Interval) -> Interval { max(lowerLimit(target) + .milliseconds(20), target * 9 / 8) }
+  /// Half of NetEq's window around the target.
+  private static let overdue = Interval.milliseconds(50)
 
   /// Decoders conceal in units of 2.5 ms.
   private static func wholeUnits(_ samples: Int64) -> Int { Int((samples + 119) / 120 * 120) }

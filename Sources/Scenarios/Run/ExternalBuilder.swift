@@ -48,7 +48,7 @@ struct ExternalBuilder {
     switch settings.mayRecord ? settings.microphone : .silence {
     case .silence: break
     case .tone(let frequency): play = ["tone": .integer(Int64(frequency))]
-    case .noise, .speech:
+    case .noise, .speech, .recording:
       let path = "\(folder)/\(peer.name)-microphone.wav"
       let file = try WAVFile(path: path)
       let samples = settings.microphone.samples(

@@ -78,6 +78,7 @@ public struct SingleRun {
       failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
     }
     defer { world.stopPrograms(outputs) }
+    sampler.attach(to: world)
     try world.start()
 
     playTimeline(world, director, judge, sampler)
@@ -173,7 +174,10 @@ public struct SingleRun {
   private func sample(_ world: World, _ judge: Judge, _ sampler: StatsSampler, everybody: Bool) {
     for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
       let report = peer.statistics()
-      if let report { sampler.sample(report, of: peer.name, at: world.simulator.now) }
+      if let report {
+        sampler.sample(
+          report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: world.simulator.now)
+      }
       judge.invariants.sampled(
         report, openConnections: peer.openConnectionCount, of: peer.name,
         at: world.simulator.now)

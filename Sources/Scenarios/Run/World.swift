@@ -122,4 +122,12 @@ final class World {
     if simulator.packetsInFlight > 0 { lines.append("network: \(simulator.packetsInFlight) packets in flight") }
     return lines
   }
+
+  /// How long ago what the peer plays now was said, wherever that was; nil while it plays nothing that was said.
+  func mouthToEar(to peer: VirtualPeer) -> Interval? {
+    guard let (position, playedAt) = peer.audioRecord.played, simulator.now - playedAt < .milliseconds(40) else {
+      return nil
+    }
+    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: position) }.first.map { playedAt - $0 }
+  }
 }

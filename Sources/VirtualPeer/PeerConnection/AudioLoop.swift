@@ -2,10 +2,11 @@ internal import CallCore
 internal import CallSession
 internal import Codecs
 
-/// The audio hardware at work: every 20 ms of the device's own clock it records a frame and plays one.
+/// The audio hardware at work: every 10 ms of the device's own clock it records a frame and plays
+/// one, as browsers ask of audio hardware.
 final class AudioLoop {
-  static let period = Interval.milliseconds(20)
-  static let frameSize = audioSampleRate / 50
+  static let period = Interval.milliseconds(10)
+  static let frameSize = audioSampleRate / 100
 
   private unowned let connection: SessionConnection
   private let environment: ConnectionEnvironment
@@ -85,6 +86,7 @@ struct TalkSpurts: ~Copyable {
   private var random: RandomStream
   private var isTalking = false
   private var framesLeft: UInt64 = 0
+  private var played = 0
 
   init(_ source: MicrophoneSource, random: consuming RandomStream) {
     self.source = source
@@ -98,10 +100,17 @@ struct TalkSpurts: ~Copyable {
     case .speech:
       if framesLeft == 0 {
         isTalking.toggle()
-        framesLeft = isTalking ? 50 + random.uniform(below: 100) : 15 + random.uniform(below: 20)
+        framesLeft = isTalking ? 100 + random.uniform(below: 200) : 30 + random.uniform(below: 40)
       }
       framesLeft -= 1
       return isTalking ? AudioLevel(18 + UInt8(random.uniform(below: 8))) : .silence
+    case .recording(let samples):
+      var energy = 0.0
+      for _ in 0..<AudioLoop.frameSize {
+        energy += Double(samples[played]) * Double(samples[played])
+        played = played + 1 < samples.count ? played + 1 : 0
+      }
+      return AudioLevel(linear: (energy / Double(AudioLoop.frameSize)).squareRoot() / 32_768)
     }
   }
 }

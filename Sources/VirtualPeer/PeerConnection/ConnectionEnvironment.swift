@@ -10,6 +10,7 @@ package final class ConnectionEnvironment {
   let media: MediaFidelity
   /// Gets every sample the speaker plays, 48 kHz mono.
   package let heard: ((Span<Int16>) -> Void)?
+  package let audioRecord: AudioRecord
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still say farewell to their relays.
   private var lingering: [any PeerConnection] = []
@@ -30,6 +31,7 @@ package final class ConnectionEnvironment {
     self.trace = trace
     self.keyLog = keyLog
     self.heard = heard
+    audioRecord = AudioRecord(media: media)
   }
 
   package func makeEvents() -> ConnectionEvents {

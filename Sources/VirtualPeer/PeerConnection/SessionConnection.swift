@@ -199,17 +199,25 @@ final class SessionConnection: PeerConnection {
 
   func sendAudio(_ samples: Span<Int16>) {
     session.sendAudio(samples, at: environment.clock.now)
+    noteRecorded()
     drain()
   }
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
     session.sendAudio(level, duration: duration, at: environment.clock.now)
+    noteRecorded()
     drain()
+  }
+
+  private func noteRecorded() {
+    for position in session.recordedPositions { environment.audioRecord.record(position, at: environment.clock.now) }
   }
 
   /// Pulls `count` samples from the jitter buffer; the result says how loud they are, nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
-    session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
+    let level = session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
+    environment.audioRecord.play(session.playedPosition, at: environment.clock.now)
+    return level
   }
 
   // MARK: Pump

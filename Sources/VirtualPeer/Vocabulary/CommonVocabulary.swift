@@ -75,9 +75,12 @@ public enum CommonVocabulary {
 
   private static let quality = [
     ValueDeclaration("q.mos", .real, "listening quality of received audio, 1 to 5"),
-    ValueDeclaration("q.concealment", .percentage, "share of played samples that were made up"),
+    ValueDeclaration(
+      "q.concealment", .percentage, "share of played samples that were made up, since the sample before"),
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
-    ValueDeclaration("q.recovery", .duration, "time from the last fault to played audio"),
+    ValueDeclaration(
+      "q.recovery", .duration,
+      "time from the last fault to sound that is heard again, after an interruption of 100 ms or more"),
   ]
 
   private static let stats: [ValueDeclaration] =

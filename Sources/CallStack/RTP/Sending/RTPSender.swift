@@ -31,6 +31,9 @@ public struct RTPSender: ~Copyable {
   private var history: PacketHistory
   private var retransmissions: [UInt16] = []
 
+  /// The RTP timestamp of a position on the media clock.
+  public func timestamp(of mediaTime: UInt32) -> UInt32 { timestampOffset &+ mediaTime }
+
   /// - Parameter random: draws the starting sequence number and timestamp (RFC 3550 section 5.1). The number is below
   ///   2¹⁵, so that a loss of the first packets cannot make SRTP guess the wrong rollover counter.
   public init(ssrc: UInt32, settings: Settings, random: consuming RandomStream) {

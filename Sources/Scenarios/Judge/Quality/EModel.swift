@@ -31,8 +31,24 @@ struct EModel {
 
     /// G.711 with concealment by Appendix I, narrowband.
     static let g711WithConcealment = Codec(impairment: 0, robustness: 25.1)
-    /// **Assumed.** The ITU publishes nothing for Opus; these are G.113's values of EVS-SWB at 24.4 kbit/s, fullband.
-    static let opus = Codec(impairment: 7.2, robustness: 11.4)
+    /// **Assumed.** The ITU publishes nothing for Opus: it is taken to impair speech as EVS-SWB does at the same bit rate
+    /// (G.113 09/2024, fullband), with straight lines between the published rates. Above 24.4 kbit/s the published figures
+    /// of EVS rise again, for which Opus gives no reason; there the value at 24.4 kbit/s holds.
+    ///
+    /// - Parameter bitrate: of the speech, in kbit/s.
+    static func opus(bitrate: Double) -> Codec {
+      let table: [(rate: Double, codec: Codec)] = [
+        (9.6, Codec(impairment: 22.7, robustness: 13)), (13.2, Codec(impairment: 17.1, robustness: 11.7)),
+        (16.4, Codec(impairment: 10.8, robustness: 10.3)), (24.4, Codec(impairment: 7.2, robustness: 11.4)),
+      ]
+      guard let above = table.firstIndex(where: { $0.rate >= bitrate }) else { return table[table.count - 1].codec }
+      guard above > 0 else { return table[0].codec }
+      let (low, high) = (table[above - 1], table[above])
+      let share = (bitrate - low.rate) / (high.rate - low.rate)
+      return Codec(
+        impairment: low.codec.impairment + (high.codec.impairment - low.codec.impairment) * share,
+        robustness: low.codec.robustness + (high.codec.robustness - low.codec.robustness) * share)
+    }
   }
 
   /// What a connection does to speech.

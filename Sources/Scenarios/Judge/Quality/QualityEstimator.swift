@@ -1,9 +1,9 @@
 internal import CallCore
 internal import CallSession
 
-/// What a peer hears, from its statistics over the last seconds: the derived values under `q`.
+/// What a peer hears: the derived values under `q`.
 struct QualityEstimator {
-  /// How far back loss and concealment are looked at.
+  /// How far back the mean opinion score looks at loss: a listener judges seconds, not moments.
   static let window = Interval.seconds(5)
   /// What Opus needs to see of the future at 48 kHz (RFC 6716 section 2).
   private static let lookAhead = Interval.microseconds(6_500)
@@ -14,41 +14,64 @@ struct QualityEstimator {
     var concealed: Int64
     var events: Int64
     var emitted: Int64
+    var packets: Int64
+    var bytes: Int64
     var bufferDelay: Double
   }
 
   /// The duration of the audio in one packet of the remote peer.
   let packetDuration: Interval
+  /// Whether both ends are virtual peers, so that it is known when each sample was recorded and played.
+  let isMeasured: Bool
   private var history: [Counters] = []
   private var roundTrip: Interval?
+  private var measured: Interval?
+  private var lastMeasured: Interval?
 
-  init(packetDuration: Interval) { self.packetDuration = packetDuration }
+  init(packetDuration: Interval, isMeasured: Bool) {
+    self.packetDuration = packetDuration
+    self.isMeasured = isMeasured
+  }
 
-  mutating func add(_ report: StatsReport, at time: Instant) {
+  /// - Parameter mouthToEar: the delay that was measured, of a sample that is played now; nil where nobody knows it.
+  mutating func add(_ report: StatsReport, mouthToEar: Interval?, at time: Instant) {
+    measured = mouthToEar
+    lastMeasured = mouthToEar ?? lastMeasured
     guard let inbound = report.first("inbound-rtp", kind: "audio"),
       let samples = inbound.integer("totalSamplesReceived"), let concealed = inbound.integer("concealedSamples"),
       let events = inbound.integer("concealmentEvents"), let emitted = inbound.integer("jitterBufferEmittedCount"),
+      let packets = inbound.integer("packetsReceived"), let bytes = inbound.integer("bytesReceived"),
       let delay = inbound.number("jitterBufferDelay")
     else { return }
     // A new connection counts from zero.
     if let last = history.last, samples < last.samples { history = [] }
     history.append(
       Counters(
-        time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, bufferDelay: delay))
+        time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
+        bytes: bytes, bufferDelay: delay))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = .nanoseconds(Int64((seconds * 1e9).rounded()))
     }
   }
 
-  /// The share of played samples that were made up, or nil when nothing was played.
+  /// The share of samples that were made up, of those played since the report before; nil when nothing was played.
   var concealment: Double? {
-    guard let first = history.first, let last = history.last, last.samples > first.samples else { return nil }
+    history.count > 1 ? Self.concealment(from: history[history.count - 2], to: history[history.count - 1]) : nil
+  }
+
+  private static func concealment(from first: Counters, to last: Counters) -> Double? {
+    guard last.samples > first.samples else { return nil }
     return Double(last.concealed - first.concealed) / Double(last.samples - first.samples)
   }
 
-  /// Packetisation, look-ahead, half the round trip of the selected pair, and the time in the jitter buffer.
-  var mouthToEar: Interval? {
+  /// From the remote microphone to this speaker: of the sample that is played now, or estimated where nobody knows when it
+  /// was said.
+  var mouthToEar: Interval? { isMeasured ? measured : estimatedDelay }
+
+  /// Packetisation, look-ahead, half the round trip of the selected pair, and the time in the jitter buffer: wrong by half
+  /// of what the two directions differ.
+  private var estimatedDelay: Interval? {
     guard let first = history.first, let last = history.last, last.emitted > first.emitted, let roundTrip else {
       return nil
     }
@@ -58,19 +81,28 @@ struct QualityEstimator {
 
   /// The fullband E-model's score, with assumed values for Opus.
   var meanOpinionScore: Double? {
-    guard let concealment, let mouthToEar else { return nil }
+    guard let first = history.first, let last = history.last,
+      let concealment = Self.concealment(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured
+    else { return nil }
     var connection = EModel.Connection()
     connection.delay = mouthToEar.seconds * 1_000
     connection.loss = concealment * 100
     connection.burstRatio = burstRatio(loss: concealment)
-    return EModel(bandwidth: .fullband, codec: .opus).meanOpinionScore(connection)
+    return EModel(bandwidth: .fullband, codec: .opus(bitrate: bitrate)).meanOpinionScore(connection)
   }
 
-  /// The mean burst over 1 / (1 - p), that of random loss; within the range the model is valid for.
+  /// Of the packets that came, in kbit/s: what was lost was coded at the same rate.
+  private var bitrate: Double {
+    guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
+    return Double(last.bytes - first.bytes) * 8 / Double(last.packets - first.packets)
+      / (packetDuration.seconds * 1_000)
+  }
+
+  /// The mean burst over 1 / (1 - p), that of random loss; within the range the model is valid for. Bursts are counted in
+  /// frames of 20 ms, for which the loss robustness of codecs is published: a lost packet of 60 ms is a burst of three.
   private func burstRatio(loss: Double) -> Double {
     guard let first = history.first, let last = history.last, last.events > first.events else { return 1 }
-    let samplesPerPacket = packetDuration.seconds * 48_000
-    let burst = Double(last.concealed - first.concealed) / Double(last.events - first.events) / samplesPerPacket
+    let burst = Double(last.concealed - first.concealed) / Double(last.events - first.events) / 960
     return min(max(burst * (1 - loss), 1), 2)
   }
 }

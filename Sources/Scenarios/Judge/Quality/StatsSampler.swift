@@ -35,21 +35,29 @@ final class StatsSampler {
       guard !wanted.isEmpty else { continue }
       // A call has two ends: what one hears, another has packed.
       let remote = scenario.peers.first { $0.name != peer.name && $0.hasCallStack }
-      let quality = QualityEstimator(packetDuration: remote?.audio.ptime ?? .milliseconds(20))
+      let quality = QualityEstimator(
+        packetDuration: remote?.audio.ptime ?? .milliseconds(20),
+        isMeasured: peer.stack == .real && remote?.stack == .real)
       subjects.append(
         Subject(peer: peer.name, subject: trace.subject(peer.name), wanted: wanted, quality: quality))
       if let path = wanted.first(where: { $0.name == "q.recovery" }) {
-        recovery.append(RecoveryMeter(path, scenario, watch: watch, anchors: anchors))
+        recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
       }
     }
+  }
+
+  /// Begins to listen to what the peers' speakers play.
+  func attach(to world: World) {
+    for meter in recovery { meter.attach(to: world) }
   }
 
   /// The peers whose statistics some expectation reads.
   var peers: [String] { subjects.map(\.peer) }
 
-  func sample(_ report: StatsReport, of peer: String, at time: Instant) {
+  /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
+  func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
-    subject.quality.add(report, at: time)
+    subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     for path in subject.wanted { write(path, report, subject) }
   }
 
@@ -110,31 +118,5 @@ extension StatsReport {
     guard parts.count >= 3, parts[0] == "stats" else { return nil }
     if parts[1] == "candidate-pair" { return selectedPair?[parts[2]] }
     return first(parts[1], kind: parts.count > 3 ? parts[2] : nil)?[parts[parts.count - 1]]
-  }
-}
-
-/// `q.recovery`: from the last fault to the first media after the interruption that followed it.
-final class RecoveryMeter {
-  private var latestFault: Instant?
-  private var latestArrival: Instant?
-
-  init(_ path: ValuePath, _ scenario: Scenario, watch: Watch, anchors: Anchors) {
-    let trace = watch.trace
-    let subject = trace.subject(path.peer)
-    let kind = trace.declare(path.name, TraceField("value", .interval))
-    for entry in scenario.timeline {
-      guard case .fault = entry.effect else { continue }
-      anchors.listen(Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)) { [unowned self] in
-        latestFault = $0
-      }
-    }
-    watch.listen(watch.slot(path.peer, "media.received")) { [unowned self, unowned trace] record in
-      if let fault = latestFault, let previous = latestArrival, record.time - previous > MediaBothWays.gap,
-        previous + MediaBothWays.gap > fault
-      {
-        trace.write(kind, subject, .interval(record.time - fault))
-      }
-      latestArrival = record.time
-    }
   }
 }
