@@ -25,7 +25,7 @@ from suite.peer import Kind, Peer, ProtocolError  # noqa: E402
 from suite.report import Result  # noqa: E402
 from suite.verdict import Crashed, Failed, Skipped  # noqa: E402
 
-PEERS = ("chromium", "aiortc", "callsim")
+PEERS = ("chromium", "firefox", "aiortc", "callsim")
 # Further attempts for a case whose programs got no processor when they needed one: what was heard says nothing about
 # them then.
 STARVED_RETRIES = 5
@@ -36,6 +36,7 @@ def kinds(callsim):
     peer = str(HERE / "peer")
     return {
         "chromium": Kind("chromium", (peer, "chromium"), weight=0.6),
+        "firefox": Kind("firefox", (peer, "firefox"), weight=0.6),
         "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.3),
         "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.15),
     }
@@ -46,6 +47,11 @@ def missing(kind):
     if kind.name == "chromium":
         names = (os.environ.get("CHROMIUM", "chromium"), "chromium-browser", "google-chrome")
         return None if any(map(shutil.which, names)) else "chromium is not installed"
+    if kind.name == "firefox":
+        names = (os.environ.get("FIREFOX", "firefox-esr"), "firefox")
+        if not any(map(shutil.which, names)):
+            return "firefox is not installed"
+        return None if shutil.which("pulseaudio") else "pulseaudio is not installed, and Firefox wants a sound card"
     if kind.name == "aiortc":
         opening = '{"id":1,"method":"open"}\n'
         probe = subprocess.run(kind.command, input=opening, capture_output=True, text=True, timeout=60)
@@ -161,7 +167,8 @@ async def run(options):
         for case in sorted(all_cases(), key=lambda case: -case.timeout)
         for row, offers in case.rows()
         for kind in wanted
-        if not options.only or any(part.lower() in f"{row}, {kind.name}".lower() for part in options.only)
+        if (case.sample or not options.sample)
+        and (not options.only or any(part.lower() in f"{row}, {kind.name}".lower() for part in options.only))
     ]
     if not calls:
         sys.exit(f"error: no case has any of {options.only} in its name; --list shows them")
@@ -183,6 +190,8 @@ def main():
     parser = argparse.ArgumentParser(prog="make interop", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their name; may be repeated")
     parser.add_argument("--peer", action="append", choices=PEERS, help="against this one")
+    parser.add_argument("--sample", action="store_true", help="a few cases alone: a call each way with each peer, relays, "
+                        "and a restart")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="name the cases, and end")
     parser.add_argument("--long", action="store_true", help="also cases that take minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every result to a file")

@@ -23,8 +23,8 @@ from .protocol import Peer, PeerError, not_supported, now, required
 
 # AudioWorklet wants a secure context; this one is served by us and never looked up.
 PAGE = "https://peer.invalid/"
-FILES = {PAGE: ("text/html", b"<!doctype html><script src=chromium.js></script>")}
-FILES[PAGE + "chromium.js"] = ("text/javascript", Path(__file__).with_name("chromium.js").read_bytes())
+FILES = {PAGE: ("text/html", b"<!doctype html><script src=browser.js></script>")}
+FILES[PAGE + "browser.js"] = ("text/javascript", Path(__file__).with_name("browser.js").read_bytes())
 
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --remote-debugging-pipe

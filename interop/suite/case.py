@@ -19,6 +19,8 @@ class Case:
     network: dict = field(default_factory=dict)
     # Cases that take minutes are left out unless asked for.
     long: bool = False
+    # The few that are played where there is no time for all.
+    sample: bool = False
 
     @property
     def about(self):

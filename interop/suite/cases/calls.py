@@ -5,7 +5,7 @@ from ..case import case
 from ..verdict import expect
 
 
-@case("audio")
+@case("audio", sample=True)
 async def audio(call):
     """Candidates trickle; both hear the other's melody, over one BUNDLE with RTP and RTCP on one port."""
     await call.open()

@@ -27,7 +27,7 @@ async def _call(call, transport, credentials):
         await _relayed(call, turn, transport)
 
 
-@case("relay over UDP, long-term credentials")
+@case("relay over UDP, long-term credentials", sample=True)
 async def udp_long_term(call):
     """Both are relay-only, nothing goes directly, and coturn knows a user and a password."""
     await _call(call, "udp", "long-term")
@@ -39,7 +39,7 @@ async def udp_time_limited(call):
     await _call(call, "udp", "time-limited")
 
 
-@case("relay over TCP, long-term credentials")
+@case("relay over TCP, long-term credentials", sample=True)
 async def tcp_long_term(call):
     """The way to coturn is TCP; what coturn relays is UDP."""
     await _call(call, "tcp", "long-term")

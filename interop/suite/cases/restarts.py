@@ -47,7 +47,7 @@ async def _restart(call, restarter):
         expect(not late, "no checks of the old generation from ours, a second after the restart", f"there were some, of {late}")
 
 
-@case("ICE restart by ours", timeout=50)
+@case("ICE restart by ours", timeout=50, sample=True)
 async def by_ours(call):
     """We restart: new credentials both ways, a new pair, and the call is heard all the while."""
     await _restart(call, call.ours)

@@ -5,7 +5,7 @@ from ..capture import Capture, CaptureFile
 from ..case import OURS, THEIRS, case
 from ..verdict import Skipped, expect
 
-_CHROMIUM_ONLY = dict.fromkeys(("aiortc", "callsim"), "it is about what Chromium does")
+_CHROMIUM_ONLY = dict.fromkeys(("firefox", "aiortc", "callsim"), "it is about what Chromium does")
 
 
 def _wrong_srtcp(packet):

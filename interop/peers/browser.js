@@ -1,5 +1,5 @@
-// The page's side of peers/chromium.py: an RTCPeerConnection whose methods are called by name, and whose events,
-// and the sound it hears, go out through the binding `report`.
+// The page of peers/chromium.py and peers/firefox.py: an RTCPeerConnection whose methods are called by name, and whose
+// events, and the sound it hears, go out through `report`.
 "use strict";
 
 const recorderSource = `
@@ -144,6 +144,8 @@ const peer = {
       const ice = dtls.iceTransport;
       dtls.onstatechange = () => emit("dtlsstatechange", { state: dtls.state });
       if (dtls.state !== "new") dtls.onstatechange();
+      // Firefox tells no pair.
+      if (!ice?.getSelectedCandidatePair) continue;
       ice.onselectedcandidatepairchange = () => {
         const pair = ice.getSelectedCandidatePair();
         if (pair) {
