@@ -39,7 +39,7 @@ final class Replay: LiveWorld {
     addresses = [InterfaceAddress(name: SimulatedCall.name, address: local.address, index: 1)]
     var configuration = LiveConfiguration(session: call.session, random: call.random.scoped("connection/1"))
     var phases = call.random.stream("audio-phase")
-    configuration.audioPhase = Interval(nanoseconds: Int64(phases.uniform(below: 20_000_000)))
+    configuration.audioPhase = Interval(nanoseconds: Int64(phases.uniform(below: 10_000_000)))
     connection = LiveConnection(configuration, world: self)
     connection.microphone = .recording(Self.speech(call.random))
     connection.onAudio = { [unowned self] in transcript.heard($0, at: now) }
