@@ -144,8 +144,10 @@ const peer = {
       const ice = dtls.iceTransport;
       dtls.onstatechange = () => emit("dtlsstatechange", { state: dtls.state });
       if (dtls.state !== "new") dtls.onstatechange();
-      // Firefox tells no pair.
-      if (!ice?.getSelectedCandidatePair) continue;
+      if (!ice?.getSelectedCandidatePair) {
+        peer.pollPair();
+        continue;
+      }
       ice.onselectedcandidatepairchange = () => {
         const pair = ice.getSelectedCandidatePair();
         if (pair) {
@@ -154,6 +156,23 @@ const peer = {
       };
       if (ice.getSelectedCandidatePair()) ice.onselectedcandidatepairchange();
     }
+  },
+
+  // Firefox tells its pair in statistics alone.
+  pollPair() {
+    let last = "";
+    setInterval(async () => {
+      if (peer.pc.connectionState === "closed") return;
+      const stats = await peer.pc.getStats();
+      const pair = [...stats.values()].find(({ type, selected }) => type === "candidate-pair" && selected);
+      if (!pair || pair.id === last) return;
+      last = pair.id;
+      const [local, remote] = [stats.get(pair.localCandidateId), stats.get(pair.remoteCandidateId)];
+      const shown = ({ candidateType, address, port, protocol, relayProtocol }) => ({
+        candidateType, address, port, protocol, relayProtocol,
+      });
+      emit("selectedcandidatepairchange", { local: shown(local), remote: shown(remote) });
+    }, 50);
   },
 
   candidate({ type, address, port, protocol, relayProtocol }) {
