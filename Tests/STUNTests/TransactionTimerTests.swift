@@ -5,16 +5,22 @@ import Testing
 @Suite struct TransactionTimerTests {
   private func instant(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-  @Test func `a request goes out at 0, 500, 1500, 3500, 7500, 15500, 31500 ms and fails at 39500 ms`() {
-    var timer = STUNTransactionTimer(sentAt: .zero)
+  private static let rfc: [Int64] = [500, 1_500, 3_500, 7_500, 15_500, 31_500, 39_500]
+  private static let libwebrtc: [Int64] = [250, 750, 1_750, 3_750, 7_750, 15_750, 23_750, 31_750, 39_750]
+
+  @Test(arguments: [(STUNTransactionTimer.Policy(), rfc), (.libwebrtc, libwebrtc)])
+  func `a request is sent again and given up at the times of RFC 8489, or of libwebrtc`(
+    policy: STUNTransactionTimer.Policy, times: [Int64]
+  ) {
+    var timer = STUNTransactionTimer(sentAt: .zero, policy: policy)
     var expiries: [Instant] = []
     while true {
       let due = timer.deadline
       expiries.append(due)
       guard timer.advance(to: due) == .retransmit else { break }
     }
-    #expect(expiries == [500, 1_500, 3_500, 7_500, 15_500, 31_500, 39_500].map(instant))
-    #expect(timer.transmissions == 7)
+    #expect(expiries == times.map(instant))
+    #expect(timer.transmissions == times.count)
   }
 
   @Test func `nothing is due before the deadline`() {

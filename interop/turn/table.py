@@ -379,6 +379,17 @@ def binding(client):
     check(answer.address(XOR_MAPPED_ADDRESS) == client.local, "another address")
 
 
+@row("a Binding request without a magic cookie (RFC 3489) is answered with MAPPED-ADDRESS", transports=("udp",))
+def classic_binding(client):
+    transaction = bytes(range(16))
+    client.write(struct.pack("!HH", BINDING, 0) + transaction)
+    answer = client.read()
+    check(answer[:2] == b"\x01\x01" and answer[4:20] == transaction, "another transaction")
+    host, port = client.local
+    mapped = struct.pack("!HHBBH", 1, 8, 0, 1, port) + bytes(int(part) for part in host.split("."))
+    check(mapped in answer, "another address")
+
+
 @row("an allocation ends with its connection", transports=("tcp",), options=(("user-quota", 1),))
 def connection_ends(client):
     client.allocated()

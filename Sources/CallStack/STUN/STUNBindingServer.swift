@@ -41,7 +41,7 @@ public struct STUNBindingServer: SansIO, ~Copyable {
     do throws(STUNMalformation) {
       message = try STUNMessage(parsing: datagram)
     } catch {
-      counters.malformed += 1
+      if !receiveClassic(datagram, on: path) { counters.malformed += 1 }
       return
     }
     switch (message.method, message.messageClass) {
@@ -86,6 +86,37 @@ public struct STUNBindingServer: SansIO, ~Copyable {
     send(
       &response, on: Path(local: origin, remote: destination, transport: path.transport),
       fingerprint: request.hasFingerprint)
+  }
+
+  /// Answers a Binding request of RFC 3489, as clients such as Debian's `stun` make them.
+  ///
+  /// - Returns: whether the datagram was one.
+  package mutating func receiveClassic(_ datagram: RawSpan, on path: Path) -> Bool {
+    guard path.transport == .udp, let request = ClassicBinding(parsing: datagram) else { return false }
+    counters.requests += 1
+    answer(request, on: path)
+    return true
+  }
+
+  private mutating func answer(_ request: ClassicBinding, on path: Path) {
+    var origin = path.local
+    var unknown = request.unknownAttributes
+    if let change = request.change, !change.isEmpty {
+      if let other = discovery?.other(than: path.local) {
+        if change.contains(.changeIP) { origin.address = other.address }
+        if change.contains(.changePort) { origin.port = other.port }
+      } else {
+        unknown.append(STUNAttribute.changeRequest.type)
+      }
+    }
+    guard unknown.isEmpty else {
+      counters.errors += 1
+      responses.append((request.failure(.unknownAttribute, listing: unknown), path.unmarked))
+      return
+    }
+    let response = request.success(
+      mapped: path.remote, source: origin, changed: discovery?.other(than: path.local))
+    responses.append((response, Path(local: origin, remote: path.remote)))
   }
 
   private mutating func reject(_ request: STUNMessage, _ error: STUNError, listing types: [UInt16], on path: Path) {

@@ -55,6 +55,11 @@ public struct STUNMessageBuilder: Sendable {
     append(.messageIntegritySHA256, code)
   }
 
+  /// Appends the integrity of a response: by the algorithm that protects its request (RFC 8489 sections 9.1.4 and 9.2.5).
+  public mutating func appendIntegrity(key: STUNKey, answering request: STUNMessage) {
+    if request.contains(.messageIntegritySHA256) { appendIntegritySHA256(key: key) } else { appendIntegrity(key: key) }
+  }
+
   /// Appends FINGERPRINT.
   public mutating func appendFingerprint() {
     set(UInt16(truncatingIfNeeded: bytes.count + 8 - STUNHeader.size), at: 2)

@@ -5,18 +5,26 @@ public struct STUNTransactionTimer: Hashable, Sendable {
   public struct Policy: Hashable, Sendable {
     /// RTO: the time until the first retransmission; it doubles each time.
     public var initialTimeout: Interval
+    /// What the time between two transmissions does not grow beyond; nil for no bound.
+    public var maximumTimeout: Interval?
     /// Rc: how often the request is sent in all.
     public var transmissions: Int
     /// Rm: how many initial timeouts to wait after the last transmission.
     public var finalWaitFactor: Int64
 
     public init(
-      initialTimeout: Interval = .milliseconds(500), transmissions: Int = 7, finalWaitFactor: Int64 = 16
+      initialTimeout: Interval = .milliseconds(500), maximumTimeout: Interval? = nil, transmissions: Int = 7,
+      finalWaitFactor: Int64 = 16
     ) {
       self.initialTimeout = initialTimeout
+      self.maximumTimeout = maximumTimeout
       self.transmissions = transmissions
       self.finalWaitFactor = finalWaitFactor
     }
+
+    /// What libwebrtc does: 250 ms doubling to 8 s, sent nine times and given up after 39.75 s.
+    public static let libwebrtc = Policy(
+      initialTimeout: .milliseconds(250), maximumTimeout: .seconds(8), transmissions: 9, finalWaitFactor: 32)
 
     /// Over a reliable transport: sent once and given up after Ti (RFC 8489 section 6.2.2).
     public static let reliable = Policy(
@@ -47,7 +55,7 @@ public struct STUNTransactionTimer: Hashable, Sendable {
     guard now >= deadline else { return nil }
     guard transmissions < policy.transmissions else { return .timedOut }
     transmissions += 1
-    timeout = timeout * 2
+    timeout = min(timeout * 2, policy.maximumTimeout ?? timeout * 2)
     deadline = now + wait
     return .retransmit
   }

@@ -157,7 +157,7 @@ extension ICEAgent {
   private mutating func answer(_ request: STUNMessage, on path: Path, key: STUNKey) {
     var response = STUNMessageBuilder(.successResponse, to: request)
     response.append(.xorMappedAddress, path.remote)
-    response.appendIntegrity(key: key)
+    response.appendIntegrity(key: key, answering: request)
     response.appendFingerprint()
     outgoing.append((response.bytes, Path(local: path.local, remote: path.remote)))
   }
@@ -167,7 +167,7 @@ extension ICEAgent {
     var response = STUNMessageBuilder(.errorResponse, to: request)
     response.append(.errorCode, error)
     if error == .unknownAttribute { response.append(.unknownAttributes, STUNAttributeTypes(request.unknownAttributes)) }
-    if let key { response.appendIntegrity(key: key) }
+    if let key { response.appendIntegrity(key: key, answering: request) }
     response.appendFingerprint()
     outgoing.append((response.bytes, Path(local: path.local, remote: path.remote)))
   }
