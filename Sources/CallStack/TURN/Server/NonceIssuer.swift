@@ -25,7 +25,8 @@ struct NonceIssuer {
     guard nonce.utf8.count == 32, let time = Hexadecimal.decode(String(nonce.prefix(16))), time.count == 8,
       let issued = time.span.bytes.bigEndian(Int64.self, at: 0)
     else { return false }
-    return nonce.suffix(16) == code(time, client) && now - Instant(nanoseconds: issued) < lifetime
+    let (shown, right) = (Array(nonce.utf8.suffix(16)), Array(code(time, client).utf8))
+    return constantTimeEqual(shown.span.bytes, right.span.bytes) && now - Instant(nanoseconds: issued) < lifetime
   }
 
   private func code(_ time: [UInt8], _ client: Endpoint) -> String {

@@ -1,11 +1,21 @@
 internal import CallCore
+internal import Digests
 
 /// Which relayed addresses are taken. Ports are drawn at random, so that they cannot be guessed (RFC 8656 section 7.2).
 struct RelayPorts {
   private let range: ClosedRange<UInt16>
   private var taken: Set<Endpoint> = []
   private var withheld: Set<Endpoint> = []
-  private var reservations: [(token: [UInt8], endpoint: Endpoint, expiresAt: Instant)] = []
+  private var reservations: [Reservation] = []
+
+  /// A port that is kept for whoever shows the token.
+  private struct Reservation {
+    let token: [UInt8]
+    let endpoint: Endpoint
+    /// Whose quota it counts towards until it is redeemed or its time is over.
+    let account: String
+    let expiresAt: Instant
+  }
 
   init(_ range: ClosedRange<UInt16>) { self.range = range }
 
@@ -35,19 +45,28 @@ struct RelayPorts {
   mutating func withhold(_ endpoint: Endpoint) { withheld.insert(endpoint) }
 
   /// Keeps the port after an even one for whoever shows the token.
-  mutating func reserveNext(after even: Endpoint, until expiry: Instant, random: inout RandomStream) -> [UInt8] {
+  mutating func reserveNext(
+    after even: Endpoint, for account: String, until expiry: Instant, random: inout RandomStream
+  ) -> [UInt8] {
     let endpoint = Endpoint(even.address, port: even.port | 1)
     let token = random.bytes(8)
     taken.insert(endpoint)
-    reservations.append((token, endpoint, expiry))
+    reservations.append(Reservation(token: token, endpoint: endpoint, account: account, expiresAt: expiry))
     return token
   }
 
   /// The endpoint kept for `token`, or nil when the token is unknown or its time is over.
   mutating func redeem(_ token: [UInt8], at now: Instant) -> Endpoint? {
     expire(at: now)
-    guard let index = reservations.firstIndex(where: { $0.token == token }) else { return nil }
+    let index = reservations.firstIndex { constantTimeEqual($0.token.span.bytes, token.span.bytes) }
+    guard let index else { return nil }
     return reservations.remove(at: index).endpoint
+  }
+
+  /// How many ports are kept, in all or for one account.
+  func reservationCount(of account: String? = nil) -> Int {
+    guard let account else { return reservations.count }
+    return reservations.count { $0.account == account }
   }
 
   mutating func release(_ endpoint: Endpoint) { taken.remove(endpoint) }

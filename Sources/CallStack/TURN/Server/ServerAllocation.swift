@@ -28,57 +28,118 @@ struct Requester {
 
 /// One allocation, with its permissions and channels. These expire by being looked at; only the allocation itself
 /// has something to close.
+///
+/// Every look-up takes the same time however many there are, and there is a limit to both: a client decides how many it
+/// asks for, and all clients wait for it.
 struct ServerAllocation {
-  struct Permission {
-    let address: IPAddress
-    var expiresAt: Instant
-  }
-
   struct Channel {
-    let number: UInt16
     let peer: Endpoint
     var expiresAt: Instant
   }
 
   let tuple: FiveTuple
   /// The relay's socket.
-  let relay: Endpoint
+  var relay: Endpoint
+  /// The socket of the other address family, when the client asked for both and until it gives that one back.
+  var additionalRelay: Endpoint?
   var requester: Requester
   /// The request that made the allocation and its answer, for retransmissions.
   let transactionID: STUNTransactionID
   var response: [UInt8]
   var expiresAt: Instant
-  var permissions: [Permission] = []
-  var channels: [Channel] = []
+  private var permissions: [IPAddress: Instant] = [:]
+  private var channels: [UInt16: Channel] = [:]
+  private var numbers: [Endpoint: UInt16] = [:]
 
-  func permits(_ address: IPAddress, at now: Instant) -> Bool {
-    permissions.contains { $0.address == address && now < $0.expiresAt }
+  init(
+    tuple: FiveTuple, relay: Endpoint, additionalRelay: Endpoint?, requester: Requester,
+    transactionID: STUNTransactionID, response: [UInt8], expiresAt: Instant
+  ) {
+    self.tuple = tuple
+    self.relay = relay
+    self.additionalRelay = additionalRelay
+    self.requester = requester
+    self.transactionID = transactionID
+    self.response = response
+    self.expiresAt = expiresAt
   }
 
-  mutating func permit(_ address: IPAddress, until expiry: Instant, at now: Instant) {
-    permissions.removeAll { $0.address == address || now >= $0.expiresAt }
-    permissions.append(Permission(address: address, expiresAt: expiry))
+  /// The sockets of the relay: one, or one of each family.
+  var relays: [Endpoint] { [relay] + (additionalRelay.map { [$0] } ?? []) }
+
+  /// The socket from which a peer of this family is reached; nil when there is none.
+  func relay(towards peer: IPAddress) -> Endpoint? {
+    if relay.address.isIPv6 == peer.isIPv6 { return relay }
+    return additionalRelay.flatMap { $0.address.isIPv6 == peer.isIPv6 ? $0 : nil }
   }
+
+  // MARK: Permissions
+
+  func permits(_ address: IPAddress, at now: Instant) -> Bool { permissions[address].map { now < $0 } ?? false }
+
+  /// Grants or renews permissions: all of them, or none when there would be more than `limit`.
+  ///
+  /// - Returns: whether they were granted.
+  mutating func permit(_ addresses: Set<IPAddress>, until expiry: Instant, limit: Int, at now: Instant) -> Bool {
+    let added = addresses.count { permissions[$0] == nil }
+    if permissions.count + added > limit {
+      permissions = permissions.filter { now < $0.value || addresses.contains($0.key) }
+      guard permissions.count + added <= limit else { return false }
+    }
+    for address in addresses { permissions[address] = expiry }
+    return true
+  }
+
+  /// Ends every permission.
+  mutating func forgetPermissions() { permissions.removeAll() }
+
+  // MARK: Channels
 
   func channel(to peer: Endpoint, at now: Instant) -> UInt16? {
-    channels.first { $0.peer == peer && now < $0.expiresAt }?.number
+    guard let number = numbers[peer], let channel = channels[number], now < channel.expiresAt else { return nil }
+    return number
   }
 
   func peer(of channel: UInt16, at now: Instant) -> Endpoint? {
-    channels.first { $0.number == channel && now < $0.expiresAt }?.peer
+    channels[channel].flatMap { now < $0.expiresAt ? $0.peer : nil }
   }
 
-  /// Binds or renews a channel.
-  ///
-  /// - Returns: false when the channel or the peer is bound otherwise, or was until less than `coolDown` ago
-  ///   (RFC 8656 sections 12 and 12.2).
+  enum Binding { case bound, conflict, tooMany }
+
+  /// Binds or renews a channel. It is a conflict when the channel or the peer is bound otherwise, or was until less than
+  /// `coolDown` ago (RFC 8656 sections 12 and 12.2).
   mutating func bind(
-    _ number: UInt16, to peer: Endpoint, until expiry: Instant, coolDown: Interval, at now: Instant
-  ) -> Bool {
-    channels.removeAll { now >= $0.expiresAt + coolDown }
-    guard !channels.contains(where: { ($0.number == number) != ($0.peer == peer) }) else { return false }
-    channels.removeAll { $0.number == number }
-    channels.append(Channel(number: number, peer: peer, expiresAt: expiry))
-    return true
+    _ number: UInt16, to peer: Endpoint, until expiry: Instant, coolDown: Interval, limit: Int, at now: Instant
+  ) -> Binding {
+    if let former = channels[number], former.peer != peer {
+      guard now >= former.expiresAt + coolDown else { return .conflict }
+      remove(number)
+    }
+    if let former = numbers[peer], former != number {
+      guard let channel = channels[former], now >= channel.expiresAt + coolDown else { return .conflict }
+      remove(former)
+    }
+    if channels[number] == nil, channels.count >= limit {
+      for (lapsed, channel) in channels where now >= channel.expiresAt + coolDown { remove(lapsed, of: channel) }
+      guard channels.count < limit else { return .tooMany }
+    }
+    channels[number] = Channel(peer: peer, expiresAt: expiry)
+    numbers[peer] = number
+    return .bound
+  }
+
+  private mutating func remove(_ number: UInt16) {
+    if let channel = channels[number] { remove(number, of: channel) }
+  }
+
+  private mutating func remove(_ number: UInt16, of channel: Channel) {
+    channels[number] = nil
+    numbers[channel.peer] = nil
+  }
+
+  /// Ends every binding.
+  mutating func forgetChannels() {
+    channels.removeAll()
+    numbers.removeAll()
   }
 }

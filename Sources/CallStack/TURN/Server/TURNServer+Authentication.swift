@@ -16,12 +16,18 @@ extension TURNServer {
       return .malformed
     }
     guard nonces.isFresh(nonce, from: path.remote, at: now) else { return .challenged(.staleNonce) }
-    guard !deniesCredentials, realm == configuration.realm,
-      let requester = requester(username, nonce: nonce, on: path, at: now),
-      message.integrity(key: requester.key) == .valid
-    else { return .challenged(.unauthenticated) }
+    let requester = requester(username, nonce: nonce, on: path, at: now)
+    // The same work for a name that nobody has: the time to the answer must not tell which names there are.
+    let key =
+      requester?.key ?? .longTerm(username: username, realm: configuration.realm, password: Self.nobodysPassword)
+    let isProven = message.integrity(key: key) == .valid
+    guard let requester, isProven, !deniesCredentials, realm == configuration.realm else {
+      return .challenged(.unauthenticated)
+    }
     return .accepted(requester)
   }
+
+  private static let nobodysPassword = "nobody's password"
 
   /// Whoever `username` must be. An allocation's owner is not looked up again until the nonce changes: so a
   /// time-limited name stays good on a live allocation past its expiry, up to the next stale nonce.

@@ -9,12 +9,11 @@ extension TURNServer {
       return
     }
     // A binding lives twice as long as the permission it made: data stops when either ends.
-    guard let peer = allocation.peer(of: channel, at: now), allocation.permits(peer.address, at: now) else {
+    guard let peer = allocation.peer(of: channel, at: now) else {
       counters.droppedWithoutPermission += 1
       return
     }
-    counters.relayedToPeers += 1
-    relay(payload, from: allocation.relay, to: peer)
+    relay(payload, of: allocation, to: peer, at: now)
   }
 
   mutating func relayToPeer(indication: RawSpan, on path: Path, at now: Instant) {
@@ -26,15 +25,17 @@ extension TURNServer {
       counters.droppedWithoutAllocation += 1
       return
     }
-    guard allocation.permits(peer.address, at: now) else {
+    relay(indication.extracting(range), of: allocation, to: peer, at: now)
+  }
+
+  private mutating func relay(_ payload: RawSpan, of allocation: ServerAllocation, to peer: Endpoint, at now: Instant) {
+    guard allocation.permits(peer.address, at: now), !served.contains(peer),
+      let relay = allocation.relay(towards: peer.address)
+    else {
       counters.droppedWithoutPermission += 1
       return
     }
     counters.relayedToPeers += 1
-    relay(indication.extracting(range), from: allocation.relay, to: peer)
-  }
-
-  private mutating func relay(_ payload: RawSpan, from relay: Endpoint, to peer: Endpoint) {
     outbox.append(on: Path(local: relay, remote: peer)) { bytes in
       payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }

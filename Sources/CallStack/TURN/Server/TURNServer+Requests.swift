@@ -13,13 +13,21 @@ extension TURNServer {
     var tuple: FiveTuple { FiveTuple(path) }
   }
 
+  /// An Allocate request whose relay's sockets are being opened.
+  struct Opening {
+    let request: Request
+    /// How many ports have been tried.
+    let attempt: Int
+    var waitsFor: [Endpoint]
+  }
+
   mutating func handle(_ message: STUNMessage, on path: Path, at now: Instant) {
-    if message.method == .allocate, let known = byClient[FiveTuple(path)].flatMap({ slots[$0] }),
+    if message.method == .allocate, let index = byClient[FiveTuple(path)], let known = slots[index],
       known.transactionID == message.transactionID, !Defect.repeatedAllocateRefused.isPlanted
     {
       counters.replays += 1
       // While the relay is being opened the first one is not answered either.
-      if opening[known.relay] == nil { outbox.append(known.response, on: known.tuple.path) }
+      if opening[index] == nil { outbox.append(known.response, on: known.tuple.path) }
       return
     }
     switch authenticate(message, on: path, at: now) {
@@ -77,45 +85,79 @@ extension TURNServer {
     guard let transport = message[.requestedTransport] else { throw .badRequest }
     guard transport == 17 else { throw .unsupportedTransport }
     let parity: RelayPorts.Parity = message[.evenPort].map { $0 ? .evenWithNextFree : .even } ?? .any
-    let wanted = try wantedRelay(message)
-    if let quota = configuration.userQuota, allocationsOfAccount[request.requester.account, default: 0] >= quota {
-      throw .allocationQuotaReached
-    }
-    if let quota = configuration.totalQuota, allocationCount >= quota { throw .allocationQuotaReached }
+    let wanted = try wantedRelays(message)
+    try checkQuota(of: request.requester.account, wants: parity == .evenWithNextFree ? 2 : 1)
 
-    ports.expire(at: request.now)
-    let free =
-      if let token = message[.reservationToken] { ports.redeem(token, at: request.now) } else {
-        ports.take(wanted.address, parity, random: &random)
-      }
-    // A token brings its own address, which may be of another family than the default.
-    guard let socket = free, let relay = configuration.relays.first(where: { $0.address == socket.address }) else {
-      throw .insufficientCapacity
-    }
-
+    let (socket, additional, missing) = try takeSockets(wanted, parity, for: message, at: request.now)
     let lifetime = lifetime(for: message)
     var response = STUNMessageBuilder(.successResponse, to: message)
-    response.append(.xorRelayedAddress, Endpoint(relay.advertised, port: socket.port))
+    for socket in [socket] + (additional.map { [$0] } ?? []) {
+      response.append(.xorRelayedAddress, advertised(socket))
+    }
+    if let missing { response.append(.addressErrorCode, missing) }
     response.append(.lifetime, UInt32(clamping: lifetime.nanoseconds / 1_000_000_000))
     if parity == .evenWithNextFree {
       let expiry = request.now + configuration.reservationLifetime
-      response.append(.reservationToken, ports.reserveNext(after: socket, until: expiry, random: &random))
+      let token = ports.reserveNext(after: socket, for: request.requester.account, until: expiry, random: &random)
+      response.append(.reservationToken, token)
     }
     response.append(.xorMappedAddress, request.path.remote)
     let bytes = sealed(response, for: message, key: request.requester.key)
-    insert(
-      ServerAllocation(
-        tuple: request.tuple, relay: socket, requester: request.requester, transactionID: message.transactionID,
-        response: bytes, expiresAt: request.now + lifetime))
-    opening[socket] = (request, attempt)
+    let allocation = ServerAllocation(
+      tuple: request.tuple, relay: socket, additionalRelay: additional, requester: request.requester,
+      transactionID: message.transactionID, response: bytes, expiresAt: request.now + lifetime)
+    opening[insert(allocation)] = Opening(request: request, attempt: attempt, waitsFor: allocation.relays)
   }
 
-  /// The relay's socket is open: now its client may know.
+  /// A port that is kept for a token counts like an allocation, or a user could keep them all.
+  private func checkQuota(of account: String, wants count: Int) throws(STUNError) {
+    if let quota = configuration.userQuota {
+      let held = allocationsOfAccount[account, default: 0] + ports.reservationCount(of: account)
+      guard held + count <= quota else { throw .allocationQuotaReached }
+    }
+    if let quota = configuration.totalQuota {
+      guard allocationCount + ports.reservationCount() + count <= quota else { throw .allocationQuotaReached }
+    }
+  }
+
+  /// The first of `wanted` has to be had; what there is none of besides is said in the answer.
+  private mutating func takeSockets(
+    _ wanted: WantedRelays, _ parity: RelayPorts.Parity, for message: STUNMessage, at now: Instant
+  ) throws(STUNError) -> (socket: Endpoint, additional: Endpoint?, missing: STUNAddressError?) {
+    ports.expire(at: now)
+    if let token = message[.reservationToken] {
+      // A token brings its own address, which may be of another family than the default.
+      guard let socket = ports.redeem(token, at: now) else { throw .insufficientCapacity }
+      return (socket, nil, nil)
+    }
+    let first = ports.take(wanted.relay.address, parity, random: &random)
+    guard let other = wanted.additional else {
+      guard let first else { throw .insufficientCapacity }
+      return (first, nil, wanted.missing)
+    }
+    switch (first, ports.take(other.address, parity, random: &random)) {
+    case (let first?, let second?): return (first, second, nil)
+    case (let first?, nil):
+      return (first, nil, STUNAddressError(STUNAddressFamily(other.address), .insufficientCapacity))
+    case (nil, let second?):
+      return (second, nil, STUNAddressError(STUNAddressFamily(wanted.relay.address), .insufficientCapacity))
+    case (nil, nil): throw .insufficientCapacity
+    }
+  }
+
+  /// What clients are told of a relay's socket.
+  private func advertised(_ socket: Endpoint) -> Endpoint {
+    let relay = configuration.relays.first { $0.address == socket.address }
+    return Endpoint(relay?.advertised ?? socket.address, port: socket.port)
+  }
+
+  /// A relay's socket is open: once all of an allocation are, its client may know.
   public mutating func relayOpened(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
-    guard opening.removeValue(forKey: relay) != nil, let allocation = byRelay[relay].flatMap({ slots[$0] }) else {
-      return
-    }
+    guard let index = byRelay[relay], let allocation = slots[index], opening[index] != nil else { return }
+    opening[index]?.waitsFor.removeAll { $0 == relay }
+    guard opening[index]?.waitsFor.isEmpty == true else { return }
+    opening[index] = nil
     counters.successes += 1
     outbox.append(allocation.response, on: allocation.tuple.path)
   }
@@ -123,15 +165,17 @@ extension TURNServer {
   /// The driver could not open this relay's socket: something else has the port. Another is tried, a few times over.
   public mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
-    let pending = opening[relay]
-    if let index = byRelay[relay] { end(index, .unavailable) }
-    guard let (request, attempt) = pending else { return }
+    guard let index = byRelay[relay] else { return }
+    let pending = opening[index]
+    end(index, .unavailable)
+    guard let pending else { return }
+    let request = pending.request
     do throws(STUNError) {
       // A reserved port is that one and no other.
-      guard attempt < Self.relayAttempts, !request.message.contains(.reservationToken) else {
+      guard pending.attempt < Self.relayAttempts, !request.message.contains(.reservationToken) else {
         throw .insufficientCapacity
       }
-      try allocate(request, attempt: attempt + 1)
+      try allocate(request, attempt: pending.attempt + 1)
     } catch {
       reject(request.message, with: error, key: request.requester.key, on: request.path)
     }
@@ -139,12 +183,46 @@ extension TURNServer {
 
   private static let relayAttempts = 8
 
-  private func wantedRelay(_ message: STUNMessage) throws(STUNError) -> Relay {
+  /// Where a client wants its relay.
+  private struct WantedRelays {
+    var relay: Relay
+    /// The one of the other family, for a client that asks for both.
+    var additional: Relay?
+    /// The family of the two that this server has no relay of.
+    var missing: STUNAddressError?
+  }
+
+  /// RFC 8656 section 7.2: REQUESTED-ADDRESS-FAMILY names one family, ADDITIONAL-ADDRESS-FAMILY asks for IPv6 besides IPv4,
+  /// and neither means IPv4.
+  private func wantedRelays(_ message: STUNMessage) throws(STUNError) -> WantedRelays {
     let hasFamily = message.contains(.requestedAddressFamily)
-    if message.contains(.reservationToken), hasFamily || message.contains(.evenPort) { throw .badRequest }
-    guard let family = hasFamily ? message[.requestedAddressFamily] : .ipv4, let relay = configuration.relay(family)
-    else { throw .addressFamilyNotSupported }
-    return relay
+    let wantsBoth = message.contains(.additionalAddressFamily)
+    if message.contains(.reservationToken), hasFamily || wantsBoth || message.contains(.evenPort) { throw .badRequest }
+    if wantsBoth {
+      guard message[.additionalAddressFamily] == .ipv6, !hasFamily, message[.evenPort] != true else {
+        throw .badRequest
+      }
+    }
+    let family = hasFamily ? message[.requestedAddressFamily] : .ipv4
+    let relay = family.flatMap { configuration.relay($0) }
+    guard wantsBoth else {
+      guard let relay else {
+        // Which family a reserved port is of, its token says.
+        guard message.contains(.reservationToken), let any = configuration.relays.first else {
+          throw .addressFamilyNotSupported
+        }
+        return WantedRelays(relay: any)
+      }
+      return WantedRelays(relay: relay)
+    }
+    switch (relay, configuration.relay(.ipv6)) {
+    case (let relay?, let other?): return WantedRelays(relay: relay, additional: other)
+    case (let relay?, nil):
+      return WantedRelays(relay: relay, missing: STUNAddressError(.ipv6, .addressFamilyNotSupported))
+    case (nil, let other?):
+      return WantedRelays(relay: other, missing: STUNAddressError(.ipv4, .addressFamilyNotSupported))
+    case (nil, nil): throw .addressFamilyNotSupported
+    }
   }
 
   /// RFC 8656 section 7.2: what the client asks for, but no less than the default and no more than the maximum.
@@ -165,29 +243,42 @@ extension TURNServer {
 
   private mutating func refresh(_ request: Request) throws(STUNError) -> STUNMessageBuilder {
     let index = try ownAllocation(request)
+    guard let allocation = slots[index] else { throw .allocationMismatch }
+    var named: Endpoint?
     if request.message.contains(.requestedAddressFamily) {
-      guard let relay = slots[index]?.relay,
-        request.message[.requestedAddressFamily] == STUNAddressFamily(relay.address)
+      guard let family = request.message[.requestedAddressFamily],
+        let relay = allocation.relays.first(where: { STUNAddressFamily($0.address) == family })
       else { throw .peerAddressFamilyMismatch }
+      named = relay
     }
     var response = STUNMessageBuilder(.successResponse, to: request.message)
     if request.message[.lifetime] == 0 {
-      end(index, .released)
+      giveBack(named, of: index)
       response.append(.lifetime, 0)
     } else {
       let lifetime = lifetime(for: request.message)
       slots[index]?.expiresAt = request.now + lifetime
-      updateExpiry()
+      expiries.set(request.now + lifetime, for: index)
       response.append(.lifetime, UInt32(clamping: lifetime.nanoseconds / 1_000_000_000))
     }
     return response
+  }
+
+  /// Ends an allocation, or, where it has relays of both families and the client names one, that relay alone.
+  private mutating func giveBack(_ named: Endpoint?, of index: Int) {
+    guard let named, let allocation = slots[index], let other = allocation.relays.first(where: { $0 != named }) else {
+      return end(index, .released)
+    }
+    slots[index]?.relay = other
+    slots[index]?.additionalRelay = nil
+    close(named, of: allocation, .released)
   }
 
   private mutating func createPermission(_ request: Request) throws(STUNError) -> STUNMessageBuilder {
     let index = try ownAllocation(request)
     guard let peers = request.message.all(.xorPeerAddress), !peers.isEmpty else { throw .badRequest }
     for peer in peers { try check(peer, for: index) }
-    for peer in peers { permit(peer.address, index, at: request.now) }
+    try permit(Set(peers.map(\.address)), index, at: request.now)
     return STUNMessageBuilder(.successResponse, to: request.message)
   }
 
@@ -197,20 +288,24 @@ extension TURNServer {
       let peer = request.message[.xorPeerAddress]
     else { throw .badRequest }
     try check(peer, for: index)
-    let isBound = slots[index]?.bind(
-      number, to: peer, until: request.now + configuration.channelLifetime,
-      coolDown: configuration.channelCoolDown, at: request.now)
-    guard isBound == true else { throw .badRequest }
-    permit(peer.address, index, at: request.now)
+    guard !served.contains(peer) else { throw .forbidden }
+    let binding = slots[index]?.bind(
+      number, to: peer, until: request.now + configuration.channelLifetime, coolDown: configuration.channelCoolDown,
+      limit: configuration.permissionLimit, at: request.now)
+    guard binding != .tooMany else { throw .insufficientCapacity }
+    guard binding == .bound else { throw .badRequest }
+    try permit([peer.address], index, at: request.now)
     return STUNMessageBuilder(.successResponse, to: request.message)
   }
 
-  private mutating func permit(_ address: IPAddress, _ index: Int, at now: Instant) {
-    slots[index]?.permit(address, until: now + configuration.permissionLifetime, at: now)
+  private mutating func permit(_ addresses: Set<IPAddress>, _ index: Int, at now: Instant) throws(STUNError) {
+    let isGranted = slots[index]?.permit(
+      addresses, until: now + configuration.permissionLifetime, limit: configuration.permissionLimit, at: now)
+    guard isGranted == true else { throw .insufficientCapacity }
   }
 
   private func check(_ peer: Endpoint, for index: Int) throws(STUNError) {
-    guard slots[index]?.relay.address.isIPv6 == peer.address.isIPv6 else { throw .peerAddressFamilyMismatch }
+    guard slots[index]?.relay(towards: peer.address) != nil else { throw .peerAddressFamilyMismatch }
     guard configuration.permits(peer.address) else { throw .forbidden }
   }
 
@@ -239,7 +334,7 @@ extension TURNServer {
   private func sealed(_ response: STUNMessageBuilder, for request: STUNMessage, key: STUNKey?) -> [UInt8] {
     var response = response
     if let software = configuration.software { response.append(.software, software) }
-    if let key { response.appendIntegrity(key: key) }
+    if let key { response.appendIntegrity(key: key, answering: request) }
     if request.hasFingerprint { response.appendFingerprint() }
     return response.bytes
   }

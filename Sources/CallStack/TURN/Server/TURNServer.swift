@@ -13,14 +13,17 @@ public struct TURNServer: SansIO, ~Copyable {
   /// While true every request is refused with 401, whatever its credentials.
   public var deniesCredentials = false
 
-  /// Slots keep their place for as long as their allocation lives, so that sweeping them has a fixed order.
+  /// Slots keep their place for as long as their allocation lives.
   var slots: [ServerAllocation?] = []
+  private var freeSlots: [Int] = []
   var byClient: [FiveTuple: Int] = [:]
   var byRelay: [Endpoint: Int] = [:]
-  /// Allocate requests that wait for their relay's socket, and how many ports have been tried for each.
-  var opening: [Endpoint: (request: Request, attempt: Int)] = [:]
+  /// Allocate requests that wait for their relay's sockets, by slot.
+  var opening: [Int: Opening] = [:]
   var allocationsOfAccount: [String: Int] = [:]
-  var nextExpiry: Instant?
+  var expiries = ExpiryQueue()
+  /// Where clients come to: no relay can be there, and none sends there.
+  var served: Set<Endpoint> = []
 
   var ports: RelayPorts
   var nonces: NonceIssuer
@@ -42,8 +45,15 @@ public struct TURNServer: SansIO, ~Copyable {
     self.random = random
   }
 
-  /// Clients come to `endpoint`: no relay can be there.
-  public mutating func withhold(_ endpoint: Endpoint) { ports.withhold(endpoint) }
+  /// Clients come to `endpoint`: no relay can be there, and none sends there, for what came back would seem to come from
+  /// this server's own network.
+  public mutating func withhold(_ endpoint: Endpoint) {
+    ports.withhold(endpoint)
+    served.insert(endpoint)
+    for relay in configuration.relays where relay.address == endpoint.address {
+      served.insert(Endpoint(relay.advertised, port: endpoint.port))
+    }
+  }
 
   /// How many allocations there are.
   public var allocationCount: Int { byClient.count }
@@ -65,12 +75,12 @@ public struct TURNServer: SansIO, ~Copyable {
 
   /// Ends every permission at once, as if nobody had refreshed them.
   public mutating func expirePermissions() {
-    for index in slots.indices { slots[index]?.permissions.removeAll() }
+    for index in slots.indices { slots[index]?.forgetPermissions() }
   }
 
   /// Ends every channel binding at once, as if nobody had refreshed them.
   public mutating func expireChannels() {
-    for index in slots.indices { slots[index]?.channels.removeAll() }
+    for index in slots.indices { slots[index]?.forgetChannels() }
   }
 
   /// Makes every nonce handed out so far stale.
@@ -81,6 +91,8 @@ public struct TURNServer: SansIO, ~Copyable {
     _ = tick(now)
     for index in slots.indices where slots[index] != nil { end(index, .restarted) }
     slots.removeAll()
+    freeSlots.removeAll()
+    expiries.removeAll()
     ports.removeAll()
     outbox.removeAll()
     nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
@@ -122,7 +134,7 @@ public struct TURNServer: SansIO, ~Copyable {
     do throws(STUNMalformation) {
       message = try STUNMessage(parsing: datagram)
     } catch {
-      counters.malformed += 1
+      if error != .noMagicCookie || !binding.receiveClassic(datagram, on: path) { counters.malformed += 1 }
       return
     }
     if message.method == .binding {
@@ -142,7 +154,7 @@ public struct TURNServer: SansIO, ~Copyable {
   public mutating func nextEvent() -> Event? { events.popFirst() }
 
   /// Reason 1: an allocation expires.
-  public var wake: Wake { nextExpiry.map { .at($0, reason: 1) } ?? .never }
+  public var wake: Wake { expiries.first.map { .at($0.time, reason: 1) } ?? .never }
 
   // MARK: Allocations
 
@@ -153,41 +165,42 @@ public struct TURNServer: SansIO, ~Copyable {
   }
 
   private mutating func expire(at now: Instant) {
-    guard let nextExpiry, now >= nextExpiry else { return }
-    for index in slots.indices {
-      if let allocation = slots[index], now >= allocation.expiresAt { end(index, .expired) }
-    }
+    guard let first = expiries.first, now >= first.time else { return }
+    while let next = expiries.first, now >= next.time { end(next.slot, .expired) }
     ports.expire(at: now)
-    updateExpiry()
   }
 
-  mutating func insert(_ allocation: ServerAllocation) {
-    let index = slots.firstIndex { $0 == nil } ?? slots.count
+  /// - Returns: the allocation's slot.
+  mutating func insert(_ allocation: ServerAllocation) -> Int {
+    let index = freeSlots.popLast() ?? slots.count
     if index == slots.count { slots.append(nil) }
     slots[index] = allocation
     byClient[allocation.tuple] = index
-    byRelay[allocation.relay] = index
     allocationsOfAccount[allocation.requester.account, default: 0] += 1
-    updateExpiry()
-    events.append(
-      .openRelay(allocation.relay, client: allocation.tuple.client, username: allocation.requester.username))
+    expiries.set(allocation.expiresAt, for: index)
+    for relay in allocation.relays {
+      byRelay[relay] = index
+      events.append(.openRelay(relay, client: allocation.tuple.client, username: allocation.requester.username))
+    }
+    return index
   }
 
   mutating func end(_ index: Int, _ reason: EndReason) {
     guard let allocation = slots[index] else { return }
     slots[index] = nil
+    freeSlots.append(index)
     byClient[allocation.tuple] = nil
-    byRelay[allocation.relay] = nil
-    opening[allocation.relay] = nil
+    opening[index] = nil
     let account = allocation.requester.account
     allocationsOfAccount[account] = allocationsOfAccount[account].flatMap { $0 > 1 ? $0 - 1 : nil }
-    ports.release(allocation.relay)
-    updateExpiry()
-    events.append(.closeRelay(allocation.relay, client: allocation.tuple.client, reason: reason))
+    expiries.remove(index)
+    for relay in allocation.relays { close(relay, of: allocation, reason) }
   }
 
-  mutating func updateExpiry() {
-    nextExpiry = nil
-    for case let allocation? in slots { nextExpiry = min(nextExpiry ?? allocation.expiresAt, allocation.expiresAt) }
+  /// Closes one of an allocation's relays.
+  mutating func close(_ relay: Endpoint, of allocation: ServerAllocation, _ reason: EndReason) {
+    byRelay[relay] = nil
+    ports.release(relay)
+    events.append(.closeRelay(relay, client: allocation.tuple.client, reason: reason))
   }
 }

@@ -35,6 +35,9 @@ extension TURNServer {
     /// How many allocations a user may have; nil for any number.
     public var userQuota: Int?
     public var totalQuota: Int?
+    /// How many addresses an allocation may have permissions for at a time, and how many channels; one more is refused
+    /// with 508 (RFC 8656 section 10.2).
+    public var permissionLimit: Int
     /// Peers nobody may reach (403), unless ``allowedPeers`` says otherwise.
     public var deniedPeers: [IPPrefix]
     public var allowedPeers: [IPPrefix]
@@ -49,7 +52,8 @@ extension TURNServer {
       channelLifetime: Interval = .seconds(600),
       channelNumbers: ClosedRange<UInt16> = ChannelData.numbers, channelCoolDown: Interval = .seconds(300),
       nonceLifetime: Interval = .seconds(600), reservationLifetime: Interval = .seconds(30), userQuota: Int? = nil,
-      totalQuota: Int? = nil, deniedPeers: [IPPrefix] = Configuration.unroutablePeers, allowedPeers: [IPPrefix] = [],
+      totalQuota: Int? = nil, permissionLimit: Int = 1_000, deniedPeers: [IPPrefix] = Configuration.unroutablePeers,
+      allowedPeers: [IPPrefix] = [],
       software: String? = nil, behaviorDiscovery: STUNBindingServer.BehaviorDiscovery? = nil
     ) {
       self.realm = realm
@@ -66,15 +70,20 @@ extension TURNServer {
       self.reservationLifetime = reservationLifetime
       self.userQuota = userQuota
       self.totalQuota = totalQuota
+      self.permissionLimit = permissionLimit
       self.deniedPeers = deniedPeers
       self.allowedPeers = allowedPeers
       self.software = software
       self.behaviorDiscovery = behaviorDiscovery
     }
 
-    /// Loopback, "this network" and multicast: addresses that would turn a relay against its own host.
-    public static let unroutablePeers = ["127.0.0.0/8", "0.0.0.0/8", "224.0.0.0/4", "::1/128", "::/128", "ff00::/8"]
-      .compactMap { IPPrefix($0) }
+    /// Addresses that would turn a relay against its own host and network: loopback, "this network", link-local (which
+    /// has the metadata services of clouds), multicast and what is reserved; and IPv6 addresses that stand for an IPv4
+    /// address, past every rule for that one: mapped, NAT64 (RFC 6052) and 6to4.
+    public static let unroutablePeers = [
+      "127.0.0.0/8", "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::1/128", "::/128", "fe80::/10",
+      "ff00::/8", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16",
+    ].compactMap { IPPrefix($0) }
 
     func permits(_ peer: IPAddress) -> Bool {
       allowedPeers.contains { $0.contains(peer) } || !deniedPeers.contains { $0.contains(peer) }
