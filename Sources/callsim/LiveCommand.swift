@@ -212,7 +212,7 @@ struct LiveNetworkArguments: ParsableArguments {
       "Renew a relay's permissions so often, at a server that forgets before RFC 8656 says.", valueName: "seconds"))
   var permissionRefresh: UInt32 = 240
   @Option(help: ArgumentHelp("The same for a relay's channels.", valueName: "seconds"))
-  var channelRefresh: UInt32 = 540
+  var channelRefresh: UInt32 = 240
   @Flag(help: "Gather candidates on loopback addresses too.") var loopback = false
   @Option(help: ArgumentHelp("Use this network interface only; may be repeated.", valueName: "name"))
   var interface: [String] = []

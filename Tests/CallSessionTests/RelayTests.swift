@@ -166,14 +166,14 @@ import Testing
     #expect(pair.allocationCount == 1 && pair.a.session.wake == .never)
   }
 
-  @Test func `a farewell that is lost is said again half a second later`() throws {
+  @Test func `a farewell that is lost is said again a quarter of a second later`() throws {
     let pair = relayedPair()
     try connect(pair)
     let closing = pair.now
-    pair.drops = { $0.fromA && $0.time < closing + .milliseconds(400) }
+    pair.drops = { $0.fromA && $0.time < closing + .milliseconds(200) }
     pair.a.session.close(at: pair.now)
     pair.drain(pair.a)
-    pair.run(for: .milliseconds(700), talking: false)
+    pair.run(for: .milliseconds(350), talking: false)
     #expect(pair.allocationCount == 1 && pair.a.session.wake == .never)
   }
 

@@ -21,6 +21,8 @@ package final class SessionPair {
     /// Which socket is opened for a TURN server that wants to be asked from another: the next port, or none.
     package var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
     fileprivate var relaySockets: [Endpoint] = []
+    /// Beside ``interface``.
+    private var others: [LocalInterface] = []
     private let isReal: Bool
     /// What was played since the last reset: the loudest 20 ms.
     package var loudest = AudioLevel.silence
@@ -60,13 +62,29 @@ package final class SessionPair {
       session.setInterfaces([interface], at: now)
     }
 
+    /// Another interface comes up.
+    package func bringUp(_ address: String, at now: Instant) {
+      others.append(
+        LocalInterface(
+          socket: Endpoint(IPAddress(address)!, port: 5_000), name: "wwan\(others.count)", networkType: "cellular"))
+      session.setInterfaces([interface] + others, at: now)
+    }
+
+    /// The first interface is gone; those that came up stay.
+    package func loseFirstInterface(at now: Instant) {
+      interface = others.removeFirst()
+      session.setInterfaces([interface] + others, at: now)
+    }
+
     /// Tells a name instead of the address from now on.
     package func conceal(as name: String) {
       interface.concealment = name
       session.setInterfaces([interface], at: .zero)
     }
 
-    fileprivate func owns(_ local: Endpoint) -> Bool { interface.socket == local || relaySockets.contains(local) }
+    fileprivate func owns(_ local: Endpoint) -> Bool {
+      interface.socket == local || relaySockets.contains(local) || others.contains { $0.socket == local }
+    }
 
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
     package func talk(at now: Instant) {
@@ -119,6 +137,11 @@ package final class SessionPair {
   private var flying: [(arrival: Instant, bytes: [UInt8], path: Path)] = []
 
   package static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
+
+  /// The same server, for clients that have IPv6 only.
+  package static let turnServerIPv6 = Endpoint(IPAddress("2001:db8:53::1")!, port: 3_478)
+  package static let turnIPv6 = ICEServer(
+    kind: .turn, endpoint: turnServerIPv6, username: "alice", credential: "secret")
 
   /// What a configuration needs to use the server of ``startServer()``.
   package static let turn = ICEServer(kind: .turn, endpoint: turnServer, username: "alice", credential: "secret")
@@ -241,7 +264,9 @@ package final class SessionPair {
       if let side = [a, b].first(where: { $0.owns(first.path.local) }) {
         side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
         drain(side)
-      } else if first.path.local == Self.turnServer || relays.contains(first.path.local) {
+      } else if first.path.local == Self.turnServer || first.path.local == Self.turnServerIPv6
+        || relays.contains(first.path.local)
+      {
         server?.receive(first.bytes.span.bytes, on: translated(first.path), at: now)
         drainServer()
       }

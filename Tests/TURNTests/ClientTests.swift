@@ -202,7 +202,8 @@ import Testing
     try world.allocate()
     try world.send([1], to: Self.peer)
     world.run(for: .seconds(1))
-    #expect(world.events.last == .permissionDenied(Self.peer.address, .forbidden))
+    #expect(
+      world.events.last == .permissionFailed(Self.peer.address, .rejected(.createPermission, .forbidden)))
     #expect(world.peerReceived.isEmpty && world.client.counters.droppedPayloads == 1)
     let state = world.client.state
     #expect(state == .allocated)

@@ -6,17 +6,32 @@ internal import TURN
 /// Local candidates: which sockets there are, and what is found on them.
 extension CallSession {
   /// Says which sockets there are now. Candidates of those that are gone are withdrawn at once; new ones are gathered
-  /// on at the next ICE restart, as with libwebrtc's gather-once policy.
+  /// on at the next ICE restart, or at once when ``SessionConfiguration/gathering`` says so.
   public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
+    let added = interfaces.map(\.socket).filter { socket in !self.interfaces.contains { $0.socket == socket } }
     self.interfaces = interfaces
     for interface in interfaces { concealment.add(interface) }
     gatherer.remove(sockets: gone)
     for socket in gone {
       ice.removeLocalCandidates(base: socket, at: self.now)
       forgetLocalCandidates(of: socket)
+    }
+    if configuration.gathering == .continually, hasGathered, !added.isEmpty {
+      gatherer.gather(interfaces.map(\.socket), asking: added, at: self.now)
+    }
+    settle()
+  }
+
+  /// The peer has lost candidates that it told (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
+  /// formed with them. Pairs that there are go by their checks, as in libwebrtc.
+  public mutating func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
+    guard enter(at: now) else { throw .invalidState("closed") }
+    for text in candidates {
+      guard let candidate = ICECandidate(text) else { throw .invalidCandidate("'\(text)' is no candidate") }
+      ice.removeRemoteCandidate(candidate, at: self.now)
     }
     settle()
   }
@@ -44,11 +59,16 @@ extension CallSession {
       forgetLocalCandidates(of: base)
     case .serverError(let server, let code, let reason):
       events.append(.iceServerError(server: server, code: code, reason: reason))
+    case .peerRefused(let base, let peer, let port, let code):
+      ice.failPairs(base: base, to: peer, port: port, .relayRefused(code: code), at: now)
     case .allocated(let allocation):
-      events.append(
-        .turnAllocated(server: allocation.server, relayed: allocation.relayed, lifetime: allocation.lifetime))
+      for relayed in allocation.relayedAddresses {
+        events.append(.turnAllocated(server: allocation.server, relayed: relayed, lifetime: allocation.lifetime))
+      }
     case .streamUnneeded(let path): events.append(.streamUnneeded(path))
     case .socketNeeded(let base): events.append(.socketNeeded(base))
+    // There may always be another interface.
+    case .finished where configuration.gathering == .continually: break
     case .finished:
       ice.endOfLocalCandidates(at: now)
       try? jsep.endLocalCandidates()
@@ -59,7 +79,12 @@ extension CallSession {
 
   /// Later descriptions no longer name what came from this socket or relay.
   private mutating func forgetLocalCandidates(of base: Endpoint) {
-    localCandidates.removeAll { $0.endpoint == base || $0.relatedEndpoint == base }
+    let lost = localCandidates.filter { $0.endpoint == base || $0.relatedEndpoint == base }
+    guard !lost.isEmpty else { return }
+    localCandidates.removeAll { lost.contains($0) }
+    if configuration.gathering == .continually {
+      events.append(.iceCandidatesRemoved(lost.map { concealment.shown($0).description }))
+    }
   }
 
   private mutating func add(_ found: ICECandidate, base: Endpoint) {

@@ -161,6 +161,7 @@ extension CallSession {
     case .error: "error-response"
     case .nonSymmetric: "non-symmetric"
     case .consentExpired: "consent-expired"
+    case .relayRefused: "relay-refused"
     }
   }
 

@@ -226,7 +226,7 @@ public struct CallSession: ~Copyable, SansIO {
     events.append(.iceGatheringStateChange(state))
   }
 
-  /// How long a closed session cares for its relays: two transmissions of each farewell, or a few stale nonces.
+  /// How long a closed session cares for its relays: three transmissions of each farewell, or a few stale nonces.
   private static let releasePatience = Interval.seconds(1)
 
   private var isReleasingRelays: Bool { releaseDeadline != nil && gatherer.isReleasing }

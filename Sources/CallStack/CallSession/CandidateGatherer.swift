@@ -13,6 +13,8 @@ struct CandidateGatherer: ~Copyable {
     /// A relay was lost; its candidates are of no use any more.
     case lost(base: Endpoint)
     case serverError(Endpoint, code: Int, reason: String)
+    /// A relay will not carry anything to a peer: to any port of the address when `port` is nil.
+    case peerRefused(base: Endpoint, peer: IPAddress, port: UInt16?, code: UInt16)
     case allocated(TURNClient.Allocation)
     /// A connection to a TURN server has served its purpose.
     case streamUnneeded(Path)
@@ -26,7 +28,7 @@ struct CandidateGatherer: ~Copyable {
   private struct Reflexive {
     let server: Endpoint
     let base: Endpoint
-    let localPreference: UInt16
+    var localPreference: UInt16
     var transaction: (id: STUNTransactionID, timer: STUNTransactionTimer)?
     var mapped: Endpoint?
     var nextAt: Instant?
@@ -40,8 +42,12 @@ struct CandidateGatherer: ~Copyable {
     var client: TURNClient
     let base: Endpoint
     let server: ICEServer
-    let localPreference: UInt16
-    var relayed: Endpoint?
+    var localPreference: UInt16
+    /// What candidates were told of.
+    var relayed: [Endpoint] = []
+    /// When the server last gave a relay, and how often another may be asked for when it then knows it no more.
+    var allocatedAt: Instant?
+    var reallocationsLeft = Relay.reallocations
     /// The connection that the driver holds, or will when it sees the first message.
     var stream: Path?
     var isDone = false
@@ -50,6 +56,10 @@ struct CandidateGatherer: ~Copyable {
     var awaitsSocket = false
 
     static let moves = 3
+    /// A server that grants allocations and then knows nothing of them would be asked without end.
+    static let reallocations = 3
+    /// An allocation that lived so long says that the server is in order.
+    static let proof = Interval.minutes(1)
 
     /// Whether nothing more comes of it now. What an ICE restart finds allocated may turn out to be forgotten.
     var isSettled: Bool { isDone && !client.isRefreshing }
@@ -83,11 +93,13 @@ struct CandidateGatherer: ~Copyable {
 
   /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again; servers
   /// that did not answer then are asked once more.
-  mutating func gather(_ sockets: [Endpoint], at now: Instant) {
+  ///
+  /// - Parameter asked: the sockets to gather on, when it is not all of them; the others are for their ranks.
+  mutating func gather(_ sockets: [Endpoint], asking asked: [Endpoint]? = nil, at now: Instant) {
     clock = now
     isFinished = false
     let preferences = ICEPriority.localPreferences(for: sockets.map(\.address))
-    for (socket, preference) in zip(sockets, preferences) {
+    for (socket, preference) in zip(sockets, preferences) where asked?.contains(socket) ?? true {
       if configuration.iceTransportPolicy == .all {
         events.append(.found(.host(socket, localPreference: preference), base: socket))
       }
@@ -105,6 +117,7 @@ struct CandidateGatherer: ~Copyable {
 
   private mutating func askReflexive(_ server: ICEServer, _ base: Endpoint, _ preference: UInt16, at now: Instant) {
     if let index = reflexives.firstIndex(where: { $0.base == base && $0.server == server.endpoint }) {
+      reflexives[index].localPreference = preference
       if reflexives[index].isSilent {
         reflexives[index].isDone = false
         sendBinding(index, at: now)
@@ -122,6 +135,8 @@ struct CandidateGatherer: ~Copyable {
       relay.base == base && relay.server.endpoint == server.endpoint && relay.server.transport == server.transport
     }
     if let known {
+      known.localPreference = preference
+      known.reallocationsLeft = Relay.reallocations
       if let allocation = known.client.allocation {
         // A restart often comes because the server forgot what it gave.
         report(allocation, known)
@@ -140,8 +155,11 @@ struct CandidateGatherer: ~Copyable {
       configuration: TURNClient.Configuration(
         server: server.endpoint, transport: server.transport,
         credentials: TURNCredentials(username: server.username, password: server.credential),
-        family: base.address.isIPv6 ? .ipv6 : .ipv4, permissionRefresh: configuration.relayRefresh.permission,
-        channelRefresh: configuration.relayRefresh.channel),
+        // Over IPv4 everybody asks for an IPv4 relay. Over IPv6 that alone would leave out peers that have IPv6 only.
+        family: base.address.isIPv6 ? .both : .ipv4, permissionRefresh: configuration.relayRefresh.permission,
+        channelRefresh: configuration.relayRefresh.channel,
+        unusedPermissionLifetime: configuration.relayRefresh.unusedPermission,
+        retransmission: configuration.stunRetransmission),
       local: base, random: random.stream("turn/\(relayCount)"))
     let relay = Relay(client: client, base: base, server: server, localPreference: preference)
     relays.append(relay)
@@ -172,7 +190,7 @@ struct CandidateGatherer: ~Copyable {
   mutating func remove(sockets: [Endpoint]) {
     reflexives.removeAll { sockets.contains($0.base) }
     for relay in relays where sockets.contains(relay.base) {
-      if let relayed = relay.relayed { events.append(.lost(base: relayed)) }
+      for relayed in relay.relayed { events.append(.lost(base: relayed)) }
       if let stream = relay.stream { events.append(.streamUnneeded(stream)) }
     }
     relays.removeAll { sockets.contains($0.base) }
@@ -206,15 +224,21 @@ struct CandidateGatherer: ~Copyable {
   ///
   /// - Returns: whether it was.
   mutating func sendThroughRelay(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
-    guard let relay = relays.first(where: { $0.relayed == path.local }) else { return false }
-    // A payload that does not fit or has another family is lost, as it would be on any path.
-    try? relay.client.send(datagram, to: path.remote, at: now)
+    guard let relay = relays.first(where: { $0.relayed.contains(path.local) }) else { return false }
+    do throws(TURNClient.Misuse) {
+      try relay.client.send(datagram, to: path.remote, bindsChannel: !isSTUN(datagram), at: now)
+    } catch {
+      // A payload that does not fit or has another family is lost, as it would be on any path.
+      if case .permissionRefused(let failure) = error {
+        events.append(.peerRefused(base: path.local, peer: path.remote.address, port: nil, code: failure.code))
+      }
+    }
     return true
   }
 
   /// How the server of a relayed address is reached; nil when `base` is no such address.
   func transport(ofRelay base: Endpoint) -> Path.Transport? {
-    relays.first { $0.relayed == base }?.server.transport
+    relays.first { $0.relayed.contains(base) }?.server.transport
   }
 
   /// Which relay's client a path belongs to.
@@ -222,8 +246,8 @@ struct CandidateGatherer: ~Copyable {
 
   /// Where in a datagram from a TURN server a peer's payload lies, and the path it came on.
   func payload(of datagram: RawSpan, on path: Path, at now: Instant) -> (path: Path, range: Range<Int>)? {
-    guard let relay = relay(on: path), let relayed = relay.relayed,
-      let (peer, range) = relay.client.payload(of: datagram, on: path, at: now)
+    guard let relay = relay(on: path), let (peer, range) = relay.client.payload(of: datagram, on: path, at: now),
+      let relayed = relay.client.allocation?.relayed(towards: peer.address)
     else { return nil }
     return (Path(local: relayed, remote: peer, ecn: path.ecn), range)
   }
@@ -305,12 +329,14 @@ struct CandidateGatherer: ~Copyable {
     // With relays only, the address behind them stays private (RFC 8839 section 5.1).
     let isPrivate = configuration.iceTransportPolicy == .relay
     let hidden = Endpoint(allocation.mapped.address.isIPv6 ? .anyIPv6 : .anyIPv4, port: 9)
-    events.append(
-      .found(
-        .relay(
-          allocation.relayed, mapped: isPrivate ? hidden : allocation.mapped, server: allocation.server.address,
-          over: ICERelayTransport(relay.server.transport), localPreference: relay.localPreference),
-        base: allocation.relayed))
+    for relayed in allocation.relayedAddresses {
+      events.append(
+        .found(
+          .relay(
+            relayed, mapped: isPrivate ? hidden : allocation.mapped, server: allocation.server.address,
+            over: ICERelayTransport(relay.server.transport), localPreference: relay.localPreference),
+          base: relayed))
+    }
   }
 
   // MARK: Time
@@ -376,7 +402,7 @@ struct CandidateGatherer: ~Copyable {
 
   private mutating func sendBinding(_ index: Int, at now: Instant) {
     let id = STUNTransactionID(from: &transactionIDs)
-    reflexives[index].transaction = (id, STUNTransactionTimer(sentAt: now))
+    reflexives[index].transaction = (id, STUNTransactionTimer(sentAt: now, policy: configuration.stunRetransmission))
     transmitBinding(index)
   }
 
@@ -393,17 +419,17 @@ struct CandidateGatherer: ~Copyable {
       case .allocated(let allocation):
         relay.isDone = true
         relay.movesLeft = Relay.moves
-        relay.relayed = allocation.relayed
+        relay.relayed = allocation.relayedAddresses
+        relay.allocatedAt = clock
         events.append(.allocated(allocation))
         report(allocation, relay)
       case .failed(let failure):
         relay.isDone = true
         events.append(.serverError(relay.server.endpoint, code: Int(failure.code), reason: "\(failure)"))
-        guard let relayed = relay.relayed else { continue }
-        events.append(.lost(base: relayed))
-        relay.relayed = nil
-        // 437: a server that restarted knows the allocation no more, and gives another.
-        if failure.code == 437, (try? relay.client.allocate(at: clock)) != nil { relay.isDone = false }
+        let lost = relay.relayed
+        for relayed in lost { events.append(.lost(base: relayed)) }
+        relay.relayed = []
+        if failure.code == 437, !lost.isEmpty { reallocate(relay) }
       case .newLocalAddressNeeded:
         // RFC 8656 section 7.4 gives up some time. A connection has had a port of its own from the start.
         guard relay.movesLeft > 0, relay.server.transport == .udp else {
@@ -413,13 +439,30 @@ struct CandidateGatherer: ~Copyable {
         relay.movesLeft -= 1
         relay.awaitsSocket = true
         events.append(.socketNeeded(relay.base))
-      case .permissionDenied(let address, let error):
-        events.append(
-          .serverError(relay.server.endpoint, code: Int(error.code), reason: "permission denied for \(address)"))
+      // No error of the server's to the application: W3C's is for gathering. The pairs are of no use, as in libwebrtc.
+      case .permissionFailed(let address, let failure): refuse(address, nil, failure, of: relay)
+      case .channelFailed(let peer, let failure): refuse(peer.address, peer.port, failure, of: relay)
       case .permissionGranted, .channelBound, .data, .released: break
       }
     }
     trackStream(of: relay)
+  }
+
+  /// 437: a server that restarted knows the allocation no more, and gives another.
+  private mutating func reallocate(_ relay: Relay) {
+    if let allocatedAt = relay.allocatedAt, clock - allocatedAt >= Relay.proof {
+      relay.reallocationsLeft = Relay.reallocations
+    }
+    guard relay.reallocationsLeft > 0, (try? relay.client.allocate(at: clock)) != nil else { return }
+    relay.reallocationsLeft -= 1
+    relay.isDone = false
+  }
+
+  private mutating func refuse(
+    _ peer: IPAddress, _ port: UInt16?, _ failure: TURNClient.Failure, of relay: Relay
+  ) {
+    guard let base = relay.relayed.first(where: { $0.address.isIPv6 == peer.isIPv6 }) else { return }
+    events.append(.peerRefused(base: base, peer: peer, port: port, code: failure.code))
   }
 
   /// Notes which connection a relay needs now, and reports the one that it no longer does.

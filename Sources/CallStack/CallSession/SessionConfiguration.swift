@@ -1,6 +1,7 @@
 public import CallCore
 public import DTLS
 public import ICE
+public import STUN
 
 /// A STUN or TURN server, its name already resolved.
 public struct ICEServer: Hashable, Sendable {
@@ -32,13 +33,25 @@ public struct ICEServer: Hashable, Sendable {
 /// permissions and ten for channels.
 public struct RelayRefresh: Hashable, Sendable {
   public var permission = Interval.minutes(4)
-  public var channel = Interval.minutes(9)
+  /// Four minutes, as libwebrtc has it: a channel's renewal is one of the permission too.
+  public var channel = Interval.minutes(4)
+  /// What nothing has been sent to for so long is renewed no more.
+  public var unusedPermission = Interval.minutes(5)
 
   public init() {}
 }
 
 /// Which candidates may be used (W3C `RTCIceTransportPolicy`).
 public enum ICETransportPolicy: String, Sendable, CaseIterable { case all, relay }
+
+/// When candidates are gathered (libwebrtc's `continual_gathering_policy`).
+public enum ICEGatheringPolicy: String, Sendable, CaseIterable {
+  /// Once for each generation of credentials, as browsers do.
+  case once
+  /// Also when an interface comes up, as apps for phones have it: what is found is trickled at once, and what is lost is
+  /// reported. Gathering is never complete.
+  case continually
+}
 
 /// How the media inside RTP packets is made.
 public enum MediaFidelity: String, Sendable, CaseIterable {
@@ -99,7 +112,10 @@ public struct LocalInterface: Hashable, Sendable {
 public struct SessionConfiguration: Sendable {
   public var iceServers: [ICEServer] = []
   public var iceTransportPolicy = ICETransportPolicy.all
+  public var gathering = ICEGatheringPolicy.once
   public var relayRefresh = RelayRefresh()
+  /// When requests to STUN and TURN servers are sent again.
+  public var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc
   public var ice = ICESettings()
   public var dtls = DTLSTransport.Configuration()
   /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).

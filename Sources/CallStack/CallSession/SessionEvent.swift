@@ -60,6 +60,9 @@ public enum SessionEvent: Sendable {
   /// A connectivity check ended without success; `reason` is a fixed word such as `timeout` or `role-conflict`.
   case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
   case consentExpired(remote: Endpoint)
+  /// Candidates that were told are of no use any more; only with ``ICEGatheringPolicy/continually`` (libwebrtc's
+  /// `onIceCandidatesRemoved`).
+  case iceCandidatesRemoved([String])
   /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 701 for silence (W3C).
   case iceServerError(server: Endpoint, code: Int, reason: String)
   /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given

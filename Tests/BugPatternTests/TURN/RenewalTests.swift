@@ -22,7 +22,7 @@ import Testing
   private func hasFailed(_ world: TURNWorld) -> Bool {
     world.events.contains { event in
       switch event {
-      case .failed, .permissionDenied: true
+      case .failed, .permissionFailed, .channelFailed: true
       default: false
       }
     }

@@ -51,6 +51,32 @@ extension ICEAgent {
     settle()
   }
 
+  /// Gives up the pairs from a relayed address to a peer that the TURN server carries nothing to: to any port of the
+  /// address when `port` is nil. As in libwebrtc they are checked no more, and the selected pair is left at once.
+  public mutating func failPairs(
+    base: Endpoint, to address: IPAddress, port: UInt16?, _ failure: ICECheckFailure, at now: Instant
+  ) {
+    guard enter(at: now) else { return }
+    let selected = selectedPair
+    for g in generations.indices {
+      for index in generations[g].checklist.pairs.indices {
+        let pair = generations[g].checklist.pairs[index]
+        guard pair.base == base, pair.remoteEndpoint.address == address, pair.isActive,
+          port.map({ $0 == pair.remoteEndpoint.port }) ?? true
+        else { continue }
+        generations[g].checklist.update(index) {
+          $0.reachability = .timedOut
+          $0.state = .failed
+        }
+        generations[g].checklist.cancelTriggered(pair.id)
+        events.append(.checkFailed(pair, failure))
+      }
+      removePairs(in: g) { $0.id == selected?.id && !$0.isActive }
+    }
+    if let selected, locate(selected.id) == nil { events.append(.selectedPairChanged(selectedPair)) }
+    settle()
+  }
+
   // MARK: The peer
 
   /// Sets the role before the peer is known: the offerer controls.
@@ -98,6 +124,15 @@ extension ICEAgent {
     guard enter(at: now) else { return }
     if Defect.lateNameDropped.isPlanted, current.remoteCandidatesEndedAt != nil { return }
     accept(candidate)
+    settle()
+  }
+
+  /// The peer has lost a candidate: no new pair is formed with it. Pairs that there are go by their checks.
+  public mutating func removeRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
+    guard enter(at: now) else { return }
+    current.bufferedCandidates.removeAll { $0.endpoint == candidate.endpoint && $0.ufrag == candidate.ufrag }
+    guard candidate.ufrag == nil || candidate.ufrag == current.remote?.ufrag else { return }
+    current.remoteCandidates.removeAll { $0.endpoint == candidate.endpoint && $0.type == candidate.type }
     settle()
   }
 

@@ -22,6 +22,9 @@ public enum ICECheckFailure: Hashable, Sendable {
   case nonSymmetric
   /// Consent ended.
   case consentExpired
+  /// The TURN server of the local candidate carries nothing to the remote one: it said so with this code, or said nothing
+  /// (701).
+  case relayRefused(code: UInt16)
 }
 
 extension ICECheckFailure: CustomStringConvertible {
@@ -32,6 +35,7 @@ extension ICECheckFailure: CustomStringConvertible {
     case .error(let code): "error-\(code)"
     case .nonSymmetric: "non-symmetric"
     case .consentExpired: "consent-expired"
+    case .relayRefused(let code): "relay-refused-\(code)"
     }
   }
 }

@@ -3,7 +3,7 @@ internal import STUN
 
 /// Payloads on their way to peers.
 extension TURNClient {
-  mutating func enqueue(_ payload: [UInt8], to peer: Endpoint) {
+  mutating func enqueue(_ waiting: Waiting) {
     guard configuration.queueLimit > 0 else {
       counters.droppedPayloads += 1
       return
@@ -12,7 +12,7 @@ extension TURNClient {
       queue.removeFirst()
       counters.droppedPayloads += 1
     }
-    queue.append((peer, payload))
+    queue.append(waiting)
   }
 
   /// Sends what waited for the permission of `address`, in order.
@@ -20,11 +20,11 @@ extension TURNClient {
     guard !queue.isEmpty else { return }
     let waiting = queue
     queue.removeAll()
-    for (peer, payload) in waiting {
-      if peer.address == address {
-        forward(payload.span.bytes, to: peer, at: now)
+    for entry in waiting {
+      if entry.peer.address == address {
+        forward(entry.payload.span.bytes, to: entry.peer, bindsChannel: entry.bindsChannel, at: now)
       } else {
-        queue.append((peer, payload))
+        queue.append(entry)
       }
     }
   }
@@ -36,7 +36,7 @@ extension TURNClient {
   }
 
   /// Sends a payload to a peer that has permission: by its channel, or in an indication until there is one.
-  mutating func forward(_ payload: RawSpan, to peer: Endpoint, at now: Instant) {
+  mutating func forward(_ payload: RawSpan, to peer: Endpoint, bindsChannel: Bool, at now: Instant) {
     if let channel = channels.first(where: { $0.peer == peer && $0.isBound(at: now) }) {
       counters.channelDataSent += 1
       outbox.append(on: path) {
@@ -47,7 +47,7 @@ extension TURNClient {
     counters.indicationsSent += 1
     let id = STUNTransactionID(from: &random)
     outbox.append(on: path) { PeerIndication.write(.send, payload, peer: peer, id, into: &$0) }
-    guard let threshold = configuration.indicationsBeforeChannel else { return }
+    guard bindsChannel, let threshold = configuration.indicationsBeforeChannel else { return }
     let index = indications.firstIndex { $0.peer == peer } ?? indications.count
     if index == indications.count { indications.append((peer, 0)) }
     indications[index].count += 1
@@ -69,5 +69,27 @@ extension TURNClient {
     guard ChannelData.numbers.contains(number) else { return }
     channels.append(Channel(peer: peer, number: number))
     begin(.channelBind(peer, number: number), at: now)
+  }
+
+  // MARK: Permissions that nobody uses
+
+  /// Lets go of permissions that sending asked for and that nothing was sent to for long. The server forgets them, and
+  /// their channels, in its own time.
+  mutating func forgetUnused(at now: Instant) {
+    guard let limit = configuration.unusedPermissionLifetime else { return }
+    for permission in permissions {
+      // Looked at when it or its channel is about to be renewed: until then it costs nothing.
+      guard permission.failure == nil, let used = permission.lastUsedAt, now >= used + limit,
+        isRenewalDue(of: permission, at: now)
+      else { continue }
+      removePermission(for: permission.address)
+    }
+  }
+
+  private func isRenewalDue(of permission: Permission, at now: Instant) -> Bool {
+    if let refreshAt = permission.refreshAt, now >= refreshAt { return true }
+    return channels.contains { channel in
+      channel.peer.address == permission.address && channel.refreshAt.map { now >= $0 } ?? false
+    }
   }
 }

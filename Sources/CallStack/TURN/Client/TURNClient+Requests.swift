@@ -19,7 +19,11 @@ extension TURNClient {
     switch purpose {
     case .allocate:
       request.append(.requestedTransport, 17)
-      if configuration.family == .ipv6 { request.append(.requestedAddressFamily, .ipv6) }
+      switch family {
+      case .ipv4: break
+      case .ipv6: request.append(.requestedAddressFamily, .ipv6)
+      case .both: request.append(.additionalAddressFamily, .ipv6)
+      }
       if let seconds = configuredSeconds { request.append(.lifetime, seconds) }
     case .refresh(let seconds):
       if let seconds = seconds ?? configuredSeconds { request.append(.lifetime, seconds) }
@@ -57,9 +61,13 @@ extension TURNClient {
         outbox.append(transactions[index].bytes, on: path)
         index += 1
       case .timedOut:
-        // A server that stopped answering has most likely lost the allocation too.
-        let method = transactions[index].purpose.method
-        return state == .releasing ? finishRelease() : fail(.timedOut(method))
+        let purpose = transactions.remove(at: index).purpose
+        switch purpose {
+        // The allocation lives as long as its Refresh is answered.
+        case .createPermission(let address): permissionFailed(address, .timedOut(.createPermission))
+        case .channelBind(let peer, _): channelFailed(peer, .timedOut(.channelBind), at: now)
+        case .allocate, .refresh: return state == .releasing ? finishRelease() : fail(.timedOut(purpose.method))
+        }
       case nil:
         index += 1
       }
@@ -90,6 +98,7 @@ extension TURNClient {
     guard let error = message[.errorCode] else { return fail(.badResponse(message.method)) }
     switch error.code {
     case 300 where transaction.purpose == .allocate && redirect(message, at: now): break
+    case 440 where transaction.purpose == .allocate && turnToOtherFamily(): begin(.allocate, at: now)
     case 401 where !transaction.isAuthenticated && adoptChallenge(message):
       begin(transaction.purpose, staleNonces: transaction.staleNonces, at: now)
     case 438
@@ -121,12 +130,25 @@ extension TURNClient {
     return true
   }
 
-  /// Follows ALTERNATE-SERVER (RFC 8489 section 10).
+  /// Goes on to the other family, once: a relay of that one is better than none.
+  private mutating func turnToOtherFamily() -> Bool {
+    guard family == configuration.family else { return false }
+    switch family {
+    case .ipv4: return false
+    case .ipv6: family = .ipv4
+    case .both: family = .ipv6
+    }
+    return true
+  }
+
+  /// Follows ALTERNATE-SERVER (RFC 8489 section 10), which anybody on the path may have written: to no server that sent us
+  /// on before, and to this machine from another one never.
   private mutating func redirect(_ message: STUNMessage, at now: Instant) -> Bool {
-    guard let alternate = message[.alternateServer], alternate != server,
-      alternate.address.isIPv6 == server.address.isIPv6, redirects < configuration.redirectLimit
+    guard let alternate = message[.alternateServer], alternate != server, !leftServers.contains(alternate),
+      alternate.address.isIPv6 == server.address.isIPv6, leftServers.count < configuration.redirectLimit,
+      !alternate.address.isLoopback || server.address.isLoopback, !alternate.address.isUnspecified
     else { return false }
-    redirects += 1
+    leftServers.append(server)
     server = alternate
     session = nil
     begin(.allocate, at: now)
@@ -146,7 +168,7 @@ extension TURNClient {
       guard let index = permissions.firstIndex(where: { $0.address == address }) else { return }
       let isNew = permissions[index].expiresAt == nil
       permissions[index].expiresAt = now + Self.permissionLifetime
-      permissions[index].refreshAt = now + configuration.permissionRefresh
+      permissions[index].refreshAt = permissionRenewal(of: address, at: now)
       if Defect.permissionRefreshedTooLate.isPlanted {
         permissions[index].refreshAt = now + Self.permissionLifetime * 10 / 9
       }
@@ -158,16 +180,33 @@ extension TURNClient {
       channels[index].expiresAt = now + Self.channelLifetime
       channels[index].refreshAt = now + configuration.channelRefresh
       if Defect.channelRefreshedTooLate.isPlanted { channels[index].refreshAt = now + Self.channelLifetime * 10 / 9 }
+      // A binding installs or renews the permission (RFC 8656 section 12.2).
+      if let permission = permissions.firstIndex(where: { $0.address == peer.address && $0.expiresAt != nil }) {
+        permissions[permission].expiresAt = now + Self.permissionLifetime
+        if permissions[permission].refreshAt != nil, configuration.channelRefresh < Self.permissionLifetime {
+          permissions[permission].refreshAt = permissionRenewal(of: peer.address, at: now)
+        }
+      }
       if isNew { events.append(.channelBound(peer, number: number)) }
     }
   }
 
+  /// When a permission that was just granted is renewed for itself: not before it ends, when a channel renews it in time.
+  private func permissionRenewal(of address: IPAddress, at now: Instant) -> Instant {
+    let isRenewedByChannel =
+      configuration.channelRefresh < Self.permissionLifetime
+      && channels.contains { $0.peer.address == address && $0.isBound(at: now) && $0.refreshAt != nil }
+    return now + (isRenewedByChannel ? Self.permissionLifetime : configuration.permissionRefresh)
+  }
+
   private mutating func allocated(_ message: STUNMessage, at now: Instant) {
-    guard let relayed = message[.xorRelayedAddress], let mapped = message[.xorMappedAddress],
-      let seconds = message[.lifetime], seconds > 0
+    guard let addresses = message.all(.xorRelayedAddress), let relayed = addresses.first,
+      let mapped = message[.xorMappedAddress], let seconds = message[.lifetime], seconds > 0
     else { return fail(.badResponse(.allocate)) }
     let lifetime = Interval.seconds(Int64(seconds))
-    let allocation = Allocation(relayed: relayed, mapped: mapped, lifetime: lifetime, server: server)
+    let additional = family == .both ? addresses.first { $0.address.isIPv6 != relayed.address.isIPv6 } : nil
+    let allocation = Allocation(
+      relayed: relayed, additionalRelayed: additional, mapped: mapped, lifetime: lifetime, server: server)
     self.allocation = allocation
     state = .allocated
     guard !isReleaseWanted else { return release(at: now) }
@@ -196,15 +235,30 @@ extension TURNClient {
     case .refresh where state == .releasing: finishRelease()
     case _ where error.code == 437 && Defect.lostAllocationKept.isPlanted: break
     case .createPermission(let address) where error.code != 437 && error.code != 401:
-      permissions.removeAll { $0.address == address }
-      dropQueue { $0.address == address }
-      events.append(.permissionDenied(address, error))
+      permissionFailed(address, .rejected(.createPermission, error))
     case .channelBind(let peer, _) where error.code != 437 && error.code != 401:
-      // Indications still work; the same channel may be tried again after the cool-down.
-      if let index = channels.firstIndex(where: { $0.peer == peer }) {
-        channels[index].refreshAt = now + Self.channelCoolDown
-      }
+      channelFailed(peer, .rejected(.channelBind, error), at: now)
     default: fail(.rejected(purpose.method, error))
     }
+  }
+
+  /// Remembers that there is no permission: asking with every datagram would be a flood of requests to no use.
+  private mutating func permissionFailed(_ address: IPAddress, _ failure: Failure) {
+    guard let index = permissions.firstIndex(where: { $0.address == address }) else { return }
+    permissions[index].expiresAt = nil
+    permissions[index].refreshAt = nil
+    permissions[index].failure = failure
+    for channel in channels.indices where channels[channel].peer.address == address {
+      channels[channel].refreshAt = nil
+    }
+    dropQueue { $0.address == address }
+    events.append(.permissionFailed(address, failure))
+  }
+
+  /// Indications still work; the same channel may be tried again after the cool-down.
+  private mutating func channelFailed(_ peer: Endpoint, _ failure: Failure, at now: Instant) {
+    guard let index = channels.firstIndex(where: { $0.peer == peer }) else { return }
+    channels[index].refreshAt = now + Self.channelCoolDown
+    events.append(.channelFailed(peer, failure))
   }
 }

@@ -24,15 +24,18 @@ public struct TURNClient: SansIO, ~Copyable {
   /// Where datagrams are sent from; over a connection, the socket it belongs to.
   public internal(set) var localAddress: Endpoint
   var server: Endpoint
+  /// The family that is asked for now.
+  var family: RelayFamily
   var session: Session?
-  var redirects = 0
+  /// Servers that said to ask another.
+  var leftServers: [Endpoint] = []
   var isReleaseWanted = false
 
   var transactions: [Transaction] = []
   var permissions: [Permission] = []
   var channels: [Channel] = []
   var indications: [(peer: Endpoint, count: Int)] = []
-  var queue: [(peer: Endpoint, payload: [UInt8])] = []
+  var queue: [Waiting] = []
   var expiresAt: Instant?
   var refreshAt: Instant?
 
@@ -47,6 +50,7 @@ public struct TURNClient: SansIO, ~Copyable {
     localAddress = local
     self.random = random
     server = configuration.server
+    family = configuration.family
   }
 
   // MARK: Commands
@@ -59,20 +63,27 @@ public struct TURNClient: SansIO, ~Copyable {
     guard state != .allocating, state != .allocated, state != .releasing else { throw .alreadyAllocated }
     if let newLocal, !Defect.mismatchRetriedFromSameAddress.isPlanted { localAddress = newLocal }
     server = configuration.server
+    family = configuration.family
     session = nil
-    redirects = 0
+    leftServers = []
     isReleaseWanted = false
     forget()
     state = .allocating
     begin(.allocate, at: tick(now))
   }
 
-  /// Lets a peer's address through, and keeps it through until ``removePermission(for:)``. Doing it again is harmless.
+  /// Lets a peer's address through, and keeps it through until ``removePermission(for:)``. Doing it again is harmless, and
+  /// asks again where asking failed.
   public mutating func createPermission(for address: IPAddress, at now: Instant) throws(Misuse) {
     try checkPeer(address)
-    guard !permissions.contains(where: { $0.address == address }) else { return }
+    let now = tick(now)
+    if let index = permissions.firstIndex(where: { $0.address == address }) {
+      permissions[index].lastUsedAt = nil
+      guard permissions[index].failure != nil else { return }
+      permissions.remove(at: index)
+    }
     permissions.append(Permission(address: address))
-    begin(.createPermission(address), at: tick(now))
+    begin(.createPermission(address), at: now)
   }
 
   /// Stops renewing the permission and the channels of an address; the server forgets them in its own time.
@@ -97,23 +108,38 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Sends a payload to a peer; it waits, in a bounded queue, for a permission that is asked for when there is none.
-  public mutating func send(_ payload: RawSpan, to peer: Endpoint, at now: Instant) throws(Misuse) {
+  ///
+  /// - Parameter bindsChannel: whether the payload counts towards ``Configuration/indicationsBeforeChannel``. libwebrtc
+  ///   binds no channel for connectivity checks.
+  /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before.
+  public mutating func send(
+    _ payload: RawSpan, to peer: Endpoint, bindsChannel: Bool = true, at now: Instant
+  ) throws(Misuse) {
     try checkPeer(peer.address)
     guard payload.byteCount <= Self.maximumPayload else { throw .payloadTooLarge }
     let now = tick(now)
-    if permissions.contains(where: { $0.address == peer.address && $0.isGranted(at: now) }) {
-      forward(payload, to: peer, at: now)
-      return
+    guard let index = permissions.firstIndex(where: { $0.address == peer.address }) else {
+      enqueue(Waiting(peer: peer, payload: payload.copied, bindsChannel: bindsChannel))
+      permissions.append(Permission(address: peer.address, lastUsedAt: now))
+      return begin(.createPermission(peer.address), at: now)
     }
-    enqueue(payload.copied, to: peer)
-    try createPermission(for: peer.address, at: now)
+    if permissions[index].lastUsedAt != nil { permissions[index].lastUsedAt = now }
+    if permissions[index].isGranted(at: now) {
+      return forward(payload, to: peer, bindsChannel: bindsChannel, at: now)
+    }
+    if let failure = permissions[index].failure {
+      counters.droppedPayloads += 1
+      throw .permissionRefused(failure)
+    }
+    enqueue(Waiting(peer: peer, payload: payload.copied, bindsChannel: bindsChannel))
   }
 
   /// Renews the allocation, its permissions and its channels now instead of when they are due: for when the server may
-  /// have forgotten them. If it has forgotten the allocation, ``Event/failed(_:)`` follows.
+  /// have forgotten them. What it refused may be asked for again. If it has forgotten the allocation, ``Event/failed(_:)`` follows.
   public mutating func renew(at now: Instant) {
     let now = tick(now)
     guard state == .allocated else { return }
+    permissions.removeAll { $0.failure != nil }
     if refreshAt != nil { refreshAt = now }
     for index in permissions.indices where permissions[index].refreshAt != nil { permissions[index].refreshAt = now }
     for index in channels.indices where channels[index].refreshAt != nil { channels[index].refreshAt = now }
@@ -222,6 +248,7 @@ public struct TURNClient: SansIO, ~Copyable {
       self.refreshAt = nil
       begin(.refresh(seconds: nil), at: now)
     }
+    forgetUnused(at: now)
     for index in permissions.indices {
       guard let refreshAt = permissions[index].refreshAt, now >= refreshAt else { continue }
       permissions[index].refreshAt = nil
@@ -268,7 +295,7 @@ public struct TURNClient: SansIO, ~Copyable {
 
   private func checkPeer(_ address: IPAddress) throws(Misuse) {
     guard state == .allocated, let allocation else { throw .notAllocated }
-    guard address.isIPv6 == allocation.relayed.address.isIPv6 else { throw .familyMismatch }
+    guard allocation.relayed(towards: address) != nil else { throw .familyMismatch }
   }
 
   /// Drops everything that hangs on an allocation, and the allocation itself unless it is kept.

@@ -5,17 +5,32 @@ extension TURNClient {
   /// What an allocation gave.
   public struct Allocation: Hashable, Sendable {
     public let relayed: Endpoint
+    /// The relayed address of the other family, when both were asked for and given.
+    public let additionalRelayed: Endpoint?
     /// The client as the server sees it: a server-reflexive address.
     public let mapped: Endpoint
     public let lifetime: Interval
     public let server: Endpoint
+
+    /// Every relayed address: one, or one of each family.
+    public var relayedAddresses: [Endpoint] { [relayed] + (additionalRelayed.map { [$0] } ?? []) }
+
+    /// The relayed address from which a peer of this family is reached; nil when there is none.
+    public func relayed(towards peer: IPAddress) -> Endpoint? {
+      if relayed.address.isIPv6 == peer.isIPv6 { return relayed }
+      return additionalRelayed.flatMap { $0.address.isIPv6 == peer.isIPv6 ? $0 : nil }
+    }
   }
 
   public enum Event: Hashable, Sendable {
     case allocated(Allocation)
     case permissionGranted(IPAddress)
-    case permissionDenied(IPAddress, STUNError)
+    /// The server refused the permission, or did not answer. It is not asked again by itself: what is sent there from now
+    /// on is refused with ``Misuse/permissionRefused(_:)``.
+    case permissionFailed(IPAddress, Failure)
     case channelBound(Endpoint, number: UInt16)
+    /// The server refused to bind or renew a channel, or did not answer. Payloads go in indications until the next try.
+    case channelFailed(Endpoint, Failure)
     /// A peer's payload; see ``payload(of:on:at:)`` for the way without a copy.
     case data(from: Endpoint, [UInt8])
     /// The server still knows this pair of addresses from an earlier allocation (437): call ``allocate(from:at:)``
@@ -54,6 +69,8 @@ extension TURNClient {
     case familyMismatch
     /// The payload does not fit a datagram together with what TURN adds.
     case payloadTooLarge
+    /// There is no permission for the peer's address, and asking for one failed for this reason before.
+    case permissionRefused(Failure)
   }
 
   public enum State: Hashable, Sendable {
@@ -97,6 +114,7 @@ extension TURNClient.Misuse: CustomStringConvertible {
     case .alreadyAllocated: "there is an allocation already"
     case .familyMismatch: "the peer's address and the relayed address are not both IPv4, nor both IPv6"
     case .payloadTooLarge: "the payload does not fit a datagram"
+    case .permissionRefused(let failure): "there is no permission for the peer's address: \(failure)"
     }
   }
 }

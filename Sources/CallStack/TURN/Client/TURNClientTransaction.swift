@@ -54,8 +54,19 @@ extension TURNClient {
     var expiresAt: Instant?
     /// Nil while a request is under way.
     var refreshAt: Instant?
+    /// Why there is none and no request under way.
+    var failure: TURNClient.Failure?
+    /// When something was last sent there, for a permission that sending asked for; nil for one that its owner asked for.
+    var lastUsedAt: Instant?
 
     func isGranted(at now: Instant) -> Bool { expiresAt.map { now < $0 } ?? false }
+  }
+
+  /// A payload that waits for its permission.
+  struct Waiting {
+    let peer: Endpoint
+    let payload: [UInt8]
+    let bindsChannel: Bool
   }
 
   /// The channel of a peer. A peer keeps its number for as long as the allocation lives, so that the five-minute

@@ -1,0 +1,150 @@
+import CallCore
+import ICE
+import STUN
+import StackWorlds
+import TURN
+import Testing
+
+@testable import CallSession
+
+/// TURN servers that refuse, that know nothing of what they gave, and that have other addresses than the client.
+@Suite struct RelayRefusalTests {
+  private func gathered(_ pair: SessionPair, rounds: Int = 5) throws {
+    try pair.negotiate()
+    for _ in 0..<rounds {
+      pair.run(for: .milliseconds(200), talking: false)
+      try pair.exchangeCandidates()
+    }
+  }
+
+  private func relayedPair() -> SessionPair {
+    SessionPair { configuration in
+      configuration.iceServers = [SessionPair.turn]
+      configuration.iceTransportPolicy = .relay
+    }
+  }
+
+  private func requests(_ pair: SessionPair, _ method: STUNMethod, fromA: Bool = true) -> Int {
+    pair.sent.count { datagram in
+      guard datagram.fromA == fromA, let message = try? STUNMessage(parsing: datagram.bytes.span.bytes) else {
+        return false
+      }
+      return message.method == method && message.messageClass == .request
+    }
+  }
+
+  @Test(arguments: [STUNError.forbidden, .badRequest])
+  func `a server that permits no peer is asked once for each, and ICE gives the pairs up`(error: STUNError) throws {
+    let pair = relayedPair()
+    pair.startServer()
+    pair.server?.setRejection(error, of: .createPermission)
+    try gathered(pair)
+    pair.run(for: .seconds(20), talking: false)
+    #expect(requests(pair, .createPermission) == 1)
+    let refusals = pair.a.events.compactMap { event in
+      if case .checkFailed(_, _, let reason) = event { "\(reason)" } else { nil }
+    }
+    #expect(refusals == ["relay-refused"])
+    let errors = pair.a.events.contains { if case .iceServerError = $0 { true } else { false } }
+    #expect(!errors && pair.a.session.iceConnectionState == .failed)
+  }
+
+  @Test func `a refused channel gives the pair up, as libwebrtc does`() throws {
+    let pair = relayedPair()
+    pair.startServer()
+    pair.server?.setRejection(.forbidden, of: .channelBind)
+    try gathered(pair)
+    pair.run(for: .seconds(20), talking: false)
+    #expect(pair.a.session.iceConnectionState == .failed && requests(pair, .channelBind) <= 2)
+  }
+
+  @Test(arguments: [STUNMethod.createPermission, .channelBind, .refresh])
+  func `a server that knows nothing of what it gave is asked for four allocations, not without end`(
+    method: STUNMethod
+  ) throws {
+    let pair = relayedPair()
+    pair.startServer { $0.defaultLifetime = .seconds(20) }
+    pair.server?.setRejection(.allocationMismatch, of: method)
+    try gathered(pair)
+    pair.run(for: .minutes(2), talking: false)
+    let allocations = pair.a.events.count { if case .turnAllocated = $0 { true } else { false } }
+    #expect(allocations == 4)
+    #expect(pair.a.session.iceConnectionState == .failed)
+  }
+
+  @Test func `a server that restarts every two minutes is asked anew each time`() throws {
+    let pair = relayedPair()
+    pair.startServer()
+    try gathered(pair)
+    pair.run(for: .seconds(2))
+    for _ in 0..<6 {
+      pair.run(for: .minutes(2))
+      pair.server?.restart(at: pair.now)
+    }
+    pair.run(for: .minutes(6))
+    let allocations = pair.a.events.count { if case .turnAllocated = $0 { true } else { false } }
+    #expect(allocations >= 3)
+  }
+
+  @Test(arguments: [false, true])
+  func `a phone that has IPv6 alone reaches one that has IPv4 alone`(hasIPv6Relays: Bool) throws {
+    let pair = SessionPair { $0.iceServers = [SessionPair.turn, SessionPair.turnIPv6] }
+    pair.startServer { if hasIPv6Relays { $0.relays.append(.init(IPAddress("2001:db8:53::1")!)) } }
+    pair.a.move(to: "2001:db8::a", at: .zero)
+    try gathered(pair)
+    pair.run(for: .seconds(2))
+    for side in [pair.a, pair.b] {
+      #expect(side.session.connectionState == .connected && side.mediaReceived > 50)
+    }
+    let relayed = pair.a.events.compactMap { event in
+      if case .turnAllocated(_, let relayed, _) = event { relayed.address.isIPv6 } else { nil }
+    }
+    #expect(relayed == (hasIPv6Relays ? [false, true] : [false]))
+  }
+
+  @Test func `a server without IPv4 relays gives a phone that has IPv6 alone an IPv6 relay`() throws {
+    let pair = SessionPair(ipv6: true) { configuration in
+      configuration.iceServers = [SessionPair.turnIPv6]
+      configuration.iceTransportPolicy = .relay
+    }
+    pair.startServer { $0.relays = [.init(IPAddress("2001:db8:53::1")!)] }
+    try gathered(pair)
+    pair.run(for: .seconds(2))
+    #expect(pair.a.session.connectionState == .connected && pair.b.mediaReceived > 50)
+  }
+
+  @Test func `checks bind no channel, and what they alone use is bound to none`() throws {
+    let pair = SessionPair { $0.iceServers = [SessionPair.turn] }
+    pair.startServer()
+    try gathered(pair)
+    pair.run(for: .seconds(30))
+    #expect(pair.a.session.connectionState == .connected)
+    #expect(requests(pair, .createPermission) > 0 && requests(pair, .channelBind) == 0)
+  }
+
+  @Test func `what an earlier gathering found takes the rank of its interface in the next one`() throws {
+    let pair = SessionPair { $0.iceServers = [SessionPair.turn] }
+    pair.startServer()
+    pair.translates = true
+    try gathered(pair)
+    let first = pair.a.interface
+    let second = LocalInterface(
+      socket: Endpoint(IPAddress("192.0.2.77")!, port: 5_000), name: "wlan0", networkType: "wifi")
+    // The new interface comes first and takes the higher rank.
+    pair.a.session.setInterfaces([second, first], at: pair.now)
+    pair.a.events.removeAll()
+    pair.a.session.restartICE()
+    try pair.a.session.setLocalDescription(try pair.a.session.createOffer(), at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .seconds(1), talking: false)
+    let candidates = pair.a.events.compactMap { event in
+      if case .iceCandidate(let text?, _, _) = event { ICECandidate(text) } else { nil }
+    }
+    let local = { (candidate: ICECandidate) in candidate.priority >> 8 & 0xFFFF }
+    let host = try #require(candidates.first { $0.type == .host && $0.endpoint == first.socket })
+    for type in [ICECandidateType.serverReflexive, .relay] {
+      let known = try #require(candidates.first { $0.type == type })
+      #expect(local(known) == local(host), "\(type)")
+    }
+  }
+}
