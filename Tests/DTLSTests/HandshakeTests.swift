@@ -26,7 +26,7 @@ struct HandshakeTests {
     let session = try #require(agreed)
     #expect(session.version == "FEFD")
     #expect(session.cipher == "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")
-    #expect(session.srtpKeys.profile == .aeadAES128GCM)
+    #expect(session.srtpKeys.profile == .aes128CMHMACSHA1_80)
     #expect(session.remoteCertificate == DTLSPair.certificates.server.der)
   }
 

@@ -37,6 +37,32 @@ struct LossTests {
     #expect(retransmissions == [1, 0])
   }
 
+  @Test(arguments: [Side.client, .server])
+  func `a repeated flight has as few datagrams as its first transmission`(side: Side) throws {
+    let call = DTLSPair()
+    // The client's second flight and the server's first have several messages each.
+    var first: [Int] = []
+    var repeated: [Int] = []
+    var begin: Instant?
+    call.fate = { _, datagram in
+      guard datagram.from == side, datagram.bytes.count > 300 || begin == datagram.sentAt else { return .deliver }
+      if begin == nil || begin == datagram.sentAt {
+        begin = datagram.sentAt
+        first.append(datagram.bytes.count)
+        return .lose
+      }
+      if first.count > 0, repeated.isEmpty || call.sent.last?.sentAt == datagram.sentAt {
+        repeated.append(datagram.bytes.count)
+      }
+      return .deliver
+    }
+    try call.start()
+    call.run()
+    let connected = call.bothConnected
+    #expect(connected && call.keysAgree && !repeated.isEmpty)
+    #expect(repeated.count <= first.count, "\(first) \(repeated)")
+  }
+
   private static func contentTypes(of datagram: [UInt8]) -> [UInt8] {
     var types: [UInt8] = []
     var offset = 0

@@ -23,6 +23,7 @@ final class Connection {
   /// NSS key log lines not yet collected; filled only while ``logsKeys``.
   var keyLog: [String] = []
   private let logsKeys: Bool
+  let maximumDatagramSize: Int
 
   private(set) var retransmissions = 0
   private(set) var applicationBytes = 0
@@ -42,13 +43,13 @@ final class Connection {
     self.fingerprints = fingerprints
     self.initialTimeout = initialTimeout
     logsKeys = configuration.logsKeys
+    maximumDatagramSize = min(max(configuration.maximumDatagramSize, 256), CallCore.maximumDatagramSize)
     let bio = DatagramBIO.make(for: self)
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     // The BIO reports no overhead, so libssl's "link MTU" is the largest datagram here.
-    let size = min(max(configuration.maximumDatagramSize, 256), maximumDatagramSize)
-    let accepted = COpenSSL_set_link_mtu(ssl, size)
-    precondition(accepted != 0, "OpenSSL refuses datagrams of \(size) bytes")
+    let accepted = COpenSSL_set_link_mtu(ssl, maximumDatagramSize)
+    precondition(accepted != 0, "OpenSSL refuses datagrams of \(maximumDatagramSize) bytes")
     DTLS_set_timer_cb(ssl) { ssl, current in Connection.of(ssl)?.nextTimeout(after: current) ?? 1_000_000 }
     switch role {
     case .client: SSL_set_connect_state(ssl)

@@ -11,7 +11,8 @@ public import SRTP
 public struct DTLSTransport: ~Copyable, SansIO {
   public struct Configuration: Sendable {
     /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
-    public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+    /// The default is libwebrtc's order: the one that every endpoint has goes first, and is six bytes a packet shorter.
+    public var profiles: [SRTPProfile] = [.aes128CMHMACSHA1_80, .aeadAES256GCM, .aeadAES128GCM]
     /// The most bytes in one datagram; clamped to 256...1500.
     public var maximumDatagramSize = 1_200
     /// How long a handshake may take, or nil to leave it to libssl, which gives up after 12 retransmissions.
@@ -216,6 +217,11 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   private mutating func process(_ datagram: RawSpan) {
     guard let connection else { return }
+    // A far side that began as client and then said that it is the server has sent one. libssl would end the handshake.
+    if role == .client, RecordShape.beginsWithClientHello(datagram) {
+      counters.strayHellos += 1
+      return
+    }
     settle(connection.receive(datagram, at: now))
   }
 
@@ -268,8 +274,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   private mutating func collect() {
     guard let connection else { return }
-    outgoing += connection.exchange.outgoing
-    connection.exchange.outgoing.removeAll()
+    outgoing += connection.exchange.takeOutgoing(upTo: connection.maximumDatagramSize)
     events += connection.keyLog.map(Event.keyLog)
     connection.keyLog.removeAll()
   }

@@ -7,6 +7,21 @@ struct DatagramExchange {
   var incoming: UnsafeRawBufferPointer?
   /// Datagrams waiting to be sent.
   var outgoing: [[UInt8]] = []
+
+  /// Takes what is to be sent, neighbours together in one datagram where they fit (RFC 6347 section 4.1.1). libssl puts a
+  /// flight into few datagrams at first and repeats it with one for each message, each of which can be lost.
+  mutating func takeOutgoing(upTo size: Int) -> [[UInt8]] {
+    var packed: [[UInt8]] = []
+    for datagram in outgoing {
+      if let last = packed.indices.last, packed[last].count + datagram.count <= size {
+        packed[last] += datagram
+      } else {
+        packed.append(datagram)
+      }
+    }
+    outgoing.removeAll()
+    return packed
+  }
 }
 
 /// A BIO on which each write is one datagram and each read takes a whole one. OpenSSL's memory BIO would merge them.

@@ -26,4 +26,9 @@ package enum RecordShape: Equatable {
     } while offset < datagram.byteCount
     self = .wellFormed
   }
+
+  /// Whether the first record carries a ClientHello in clear, or a piece of one.
+  static func beginsWithClientHello(_ datagram: RawSpan) -> Bool {
+    datagram.byte(at: 0) == 22 && datagram.bigEndian(UInt16.self, at: 3) == 0 && datagram.byte(at: 13) == 1
+  }
 }
