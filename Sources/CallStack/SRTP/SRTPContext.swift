@@ -7,6 +7,9 @@ internal import CallCore
 /// counter and a replay window of its own; a source appears with its first packet. A packet that fails authentication
 /// changes nothing.
 ///
+/// Of the sources that are received the ``sourceLimit`` latest are remembered: whoever has the keys could otherwise make
+/// libsrtp keep one for every number there is, and look through all of them for every packet.
+///
 /// RFC 3711 section 3.3.1 bounds what a receiver can do: it must hear one packet from before a source's sequence
 /// number first wraps, or it can never know the rollover counter. Senders therefore start below 2^15.
 public struct SRTPContext: ~Copyable {
@@ -18,6 +21,11 @@ public struct SRTPContext: ~Copyable {
   public let profile: SRTPProfile
   public let direction: Direction
   private let session: srtp_t
+  /// The sources that libsrtp knows, the one that was heard longest ago first; of what is received only.
+  private var sources: [UInt32] = []
+
+  /// How many sources are remembered of what is received.
+  public static let sourceLimit = 64
 
   /// - Throws: ``SRTPError/invalidKey`` when the lengths do not fit the profile.
   public init(_ direction: Direction, profile: SRTPProfile, key: SRTPMasterKey) throws(SRTPError) {
@@ -39,6 +47,7 @@ public struct SRTPContext: ~Copyable {
     self.profile = profile
     self.direction = direction
     session = created
+    sources.reserveCapacity(direction == .receiving ? Self.sourceLimit : 0)
   }
 
   deinit { srtp_dealloc(session) }
@@ -66,6 +75,7 @@ public struct SRTPContext: ~Copyable {
   public mutating func unprotectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTP(packet.span.bytes, trailer: profile.rtpOverhead) else { throw .malformed }
     try apply(srtp_unprotect, to: &packet)
+    note(packet.span.bytes.bigEndian(UInt32.self, at: 8))
   }
 
   /// Authenticates and decrypts the SRTCP packet that fills `packet`, which shrinks to the RTCP packet.
@@ -74,6 +84,21 @@ public struct SRTPContext: ~Copyable {
   public mutating func unprotectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTCP(packet.span.bytes, trailer: profile.rtcpOverhead) else { throw .malformed }
     try apply(srtp_unprotect_rtcp, to: &packet)
+    note(packet.span.bytes.bigEndian(UInt32.self, at: 4))
+  }
+
+  /// How many sources libsrtp has a state for, of what is received.
+  package var sourceCount: Int { sources.count }
+
+  /// Remembers that a source was heard, and forgets the one that was heard longest ago.
+  private mutating func note(_ source: UInt32?) {
+    guard let source, sources.last != source else { return }
+    if let index = sources.lastIndex(of: source) {
+      sources.remove(at: index)
+    } else if sources.count == Self.sourceLimit {
+      _ = srtp_remove_stream(session, sources.removeFirst().bigEndian)
+    }
+    sources.append(source)
   }
 
   /// How often the sequence number of `source` has wrapped, or nil when no packet of it has passed.
@@ -86,6 +111,7 @@ public struct SRTPContext: ~Copyable {
   public mutating func remove(source: UInt32) throws(SRTPError) {
     let status = srtp_remove_stream(session, source.bigEndian)
     guard status == srtp_err_status_ok else { throw SRTPError(status) }
+    sources.removeAll { $0 == source }
   }
 
   private typealias Operation =
