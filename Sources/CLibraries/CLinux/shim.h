@@ -13,3 +13,23 @@ int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeo
 
 // Behind _GNU_SOURCE in sys/socket.h.
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+// struct epoll_event is packed on some machines, so Swift is handed plain words instead.
+static inline int epoll_change(int queue, int operation, int descriptor, uint32_t events, uint64_t tag) {
+  struct epoll_event event = {.events = events, .data.u64 = tag};
+  return epoll_ctl(queue, operation, descriptor, &event);
+}
+
+// Takes what is ready off an epoll queue without waiting: at most 64 at a time.
+static inline int epoll_take(int queue, uint32_t *events, uint64_t *tags) {
+  struct epoll_event ready[64];
+  int count = epoll_wait(queue, ready, 64, 0);
+  for (int index = 0; index < count; index++) {
+    events[index] = ready[index].events;
+    tags[index] = ready[index].data.u64;
+  }
+  return count;
+}

@@ -5,25 +5,14 @@ internal import Glibc
 package class SocketServer<Machine: SansIO & ~Copyable> {
   let loop: SocketLoop
   var machine: Machine
-  private var sockets: [(endpoint: Endpoint, socket: any LiveSocket)] = []
+  private var sockets: [Endpoint: any LiveSocket] = [:]
   /// Asked for once: the kernel may take its time, and every client would wait for it.
   private let addresses: [InterfaceAddress]
   private var listeners: [StreamListener] = []
-  private var streams: [Connection] = []
+  private var streams = StreamConnections()
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var timer = LoopTimer {}
   private var idleTimer = LoopTimer {}
-
-  private struct Connection {
-    let path: Path
-    let stream: TURNStream
-    var heardAt: Instant
-  }
-
-  /// Connections that nobody needs are closed after this silence (RFC 8489 section 6.2.2 leaves the time to the server).
-  private static var idleLimit: Interval { .seconds(60) }
-  /// Whoever comes when there are as many connections is turned away.
-  private static var connectionLimit: Int { 1_000 }
 
   init(machine: consuming Machine, loop: SocketLoop) {
     self.machine = machine
@@ -31,18 +20,18 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     addresses = loop.addresses
     timer = loop.makeTimer { [unowned self] in advance() }
     idleTimer = loop.makeTimer { [unowned self] in closeIdleStreams() }
-    idleTimer.deadline = loop.now + Self.idleLimit
+    idleTimer.deadline = loop.now + StreamConnections.sweepPeriod
   }
 
   deinit {
     buffer.deallocate()
     for timer in [timer, idleTimer] { loop.remove(timer) }
-    for connection in streams { connection.stream.close() }
+    streams.closeAll()
     // Sockets take their watches off the loop when they go, and this may be the last to hold it: they go first.
     for (_, socket) in sockets { socket.close() }
-    sockets = []
+    sockets = [:]
     listeners = []
-    streams = []
+    streams = StreamConnections()
   }
 
   /// How often a port that UDP gave is tried for TCP, where somebody may have it.
@@ -91,7 +80,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
       machine.receive(datagram, on: path, at: loop.now)
       drain()
     }
-    sockets.append((socket.local, socket))
+    sockets[socket.local] = socket
     return socket.local
   }
 
@@ -100,10 +89,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     addresses.first { $0.address == address } ?? InterfaceAddress(name: "", address: address, index: 0)
   }
 
-  func close(_ endpoint: Endpoint) {
-    for (known, socket) in sockets where known == endpoint { socket.close() }
-    sockets.removeAll { $0.endpoint == endpoint }
-  }
+  func close(_ endpoint: Endpoint) { sockets.removeValue(forKey: endpoint)?.close() }
 
   /// What the server asks of its sockets.
   func handle(_ event: Machine.Event) {}
@@ -117,29 +103,23 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   // MARK: Connections
 
   private func accept(_ accepted: any LiveStream, _ path: Path) {
-    guard streams.count < Self.connectionLimit else { return accepted.close() }
+    guard streams.makeRoom(for: path, isNeeded: { needsStream($0) }) else { return accepted.close() }
     let stream = TURNStream(accepted)
-    streams.append(Connection(path: path, stream: stream, heardAt: loop.now))
+    streams.insert(stream, on: path, at: loop.now)
     stream.onMessage = { [unowned self] message in
-      if let index = streams.firstIndex(where: { $0.path == path }) { streams[index].heardAt = loop.now }
       machine.receive(message, on: path, at: loop.now)
       drain()
     }
     stream.onEnd = { [unowned self] end in
-      streams.removeAll { $0.path == path }
+      streams.remove(path)
       streamEnded(path, end)
       drain()
     }
   }
 
   private func closeIdleStreams() {
-    let now = loop.now
-    idleTimer.deadline = now + Self.idleLimit
-    streams.removeAll { connection in
-      guard now - connection.heardAt >= Self.idleLimit, !needsStream(connection.path) else { return false }
-      connection.stream.close()
-      return true
-    }
+    idleTimer.deadline = loop.now + StreamConnections.sweepPeriod
+    streams.closeIdle(at: loop.now) { needsStream($0) }
   }
 
   // MARK: Pump
@@ -164,8 +144,8 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
 
   private func send(_ message: RawSpan, _ path: Path) {
     switch path.transport {
-    case .udp: sockets.first { $0.endpoint == path.local }?.socket.send(message, to: path.remote, ecn: path.ecn)
-    case .tcp: streams.first { $0.path == path.unmarked }?.stream.send(message)
+    case .udp: sockets[path.local]?.send(message, to: path.remote, ecn: path.ecn)
+    case .tcp: streams[path.unmarked]?.send(message)
     }
   }
 }

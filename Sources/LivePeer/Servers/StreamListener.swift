@@ -10,7 +10,7 @@ final class StreamListener {
   private let loop: SocketLoop
   private let accepted: (any LiveStream, Path) -> Void
 
-  private static let backlog: Int32 = 64
+  private static let backlog: Int32 = 1_024
   /// Goes on listening after the process ran out of descriptors: until then a waiting client would wake the loop again
   /// and again.
   private var pause = LoopTimer {}

@@ -23,6 +23,7 @@ final class DatagramSocket: LiveSocket {
     guard opened >= 0 else { throw SystemError("open a UDP socket") }
     Self.setOption(opened, Int32(isIPv6 ? IPPROTO_IPV6 : IPPROTO_IP), isIPv6 ? IPV6_RECVTCLASS : IP_RECVTOS)
     if isIPv6 { Self.setOption(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+    Self.enlargeBuffer(of: opened)
     let address = SocketAddress()
     var length = address.set(wanted, scope: interface.index)
     guard bind(opened, address.pointer, length) == 0 else {
@@ -41,6 +42,18 @@ final class DatagramSocket: LiveSocket {
   }
 
   deinit { close() }
+
+  /// What arrives while the program is not on the processor waits in the socket. The usual 208 KiB hold 256 packets of
+  /// audio; the system may allow less than is asked for.
+  private static let receiveBuffer: Int32 = 2 << 20
+
+  private static func enlargeBuffer(of descriptor: Int32) {
+    var size = receiveBuffer
+    let length = socklen_t(MemoryLayout<Int32>.size)
+    // Past the system's limit, for whoever may.
+    guard setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &size, length) != 0 else { return }
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, length)
+  }
 
   private static func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32) {
     var on: Int32 = 1

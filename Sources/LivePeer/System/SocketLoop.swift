@@ -3,16 +3,11 @@ package import CallCore
 internal import Glibc
 internal import Synchronization
 
-/// One thread's sockets and timers: waits with `ppoll(2)`, then calls whoever is concerned.
+/// One thread's sockets and timers: waits until something is ready or due, then calls whoever is concerned.
 ///
-/// A call has a handful of descriptors, for which `ppoll` is as fast as anything, and takes its deadline in nanoseconds.
-/// A turn of the loop allocates nothing.
+/// A server may have thousands of descriptors, so epoll keeps them; `ppoll(2)` waits for epoll, because it takes its
+/// deadline in nanoseconds. A turn of the loop allocates nothing.
 package final class SocketLoop: LiveWorld {
-  private struct Watch {
-    let descriptor: Int32
-    let ready: (Int16) -> Void
-  }
-
   /// What other threads may touch: jobs for the loop, and the descriptor that wakes it.
   private final class Mailbox: Sendable {
     let jobs = Mutex<[@Sendable () -> Void]>([])
@@ -23,8 +18,7 @@ package final class SocketLoop: LiveWorld {
 
   let datagrams = DatagramMemory()
   private let epoch: Int64
-  private var watches: [Watch] = []
-  private var polled: [pollfd] = []
+  private let descriptors = DescriptorQueue()
   private var timers: [LoopTimer] = []
   private var resolver: MulticastResolver?
   private var announcer: MulticastAnnouncer?
@@ -128,21 +122,13 @@ package final class SocketLoop: LiveWorld {
 
   /// Calls `ready` with poll's result whenever one of `events` holds for the descriptor.
   package func watch(_ descriptor: Int32, for events: Int16, ready: @escaping (Int16) -> Void) {
-    watches.append(Watch(descriptor: descriptor, ready: ready))
-    polled.append(pollfd(fd: descriptor, events: events, revents: 0))
+    descriptors.watch(descriptor, for: events, ready: ready)
   }
 
   /// Changes what a watched descriptor is watched for.
-  package func rewatch(_ descriptor: Int32, for events: Int16) {
-    guard let index = polled.firstIndex(where: { $0.fd == descriptor }) else { return }
-    polled[index].events = events
-  }
+  package func rewatch(_ descriptor: Int32, for events: Int16) { descriptors.rewatch(descriptor, for: events) }
 
-  package func unwatch(_ descriptor: Int32) {
-    guard let index = polled.firstIndex(where: { $0.fd == descriptor }) else { return }
-    watches.remove(at: index)
-    polled.remove(at: index)
-  }
+  package func unwatch(_ descriptor: Int32) { descriptors.unwatch(descriptor) }
 
   // MARK: Other threads
 
@@ -176,17 +162,14 @@ package final class SocketLoop: LiveWorld {
   /// Waits for the first thing to happen, and handles all that have.
   package func turn() {
     var timeout = timespec()
-    let deadline = nextDeadline()
+    let deadline = descriptors.hasAlwaysReady ? now : nextDeadline()
     if let deadline {
       let wait = max(0, (deadline - now).nanoseconds)
       timeout = timespec(tv_sec: Int(wait / 1_000_000_000), tv_nsec: Int(wait % 1_000_000_000))
     }
-    let ready = polled.withUnsafeMutableBufferPointer { descriptors in
-      let count = nfds_t(descriptors.count)
-      guard deadline != nil else { return ppoll(descriptors.baseAddress, count, nil, nil) }
-      return ppoll(descriptors.baseAddress, count, &timeout, nil)
-    }
-    if ready > 0 { callWatchers() }
+    var queue = pollfd(fd: descriptors.descriptor, events: Int16(POLLIN), revents: 0)
+    let ready = deadline == nil ? ppoll(&queue, 1, nil, nil) : ppoll(&queue, 1, &timeout, nil)
+    if ready > 0 || descriptors.hasAlwaysReady { descriptors.callWatchers() }
     fireTimers()
   }
 
@@ -199,17 +182,6 @@ package final class SocketLoop: LiveWorld {
       index += 1
     }
     return earliest
-  }
-
-  /// A watcher may add and remove watches, its own included.
-  private func callWatchers() {
-    var index = 0
-    while index < polled.count {
-      let (descriptor, result) = (polled[index].fd, polled[index].revents)
-      polled[index].revents = 0
-      if result != 0 { watches[index].ready(result) }
-      if index < polled.count, polled[index].fd == descriptor { index += 1 }
-    }
   }
 
   /// In the order of their deadlines, also when the machine was late for several. One that sets itself again at once

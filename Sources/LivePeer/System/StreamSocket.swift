@@ -13,8 +13,9 @@ final class StreamSocket: LiveStream {
   private var closesWhenSent = false
   /// What the network has not taken yet. The kernel's own buffer takes everything while it flows.
   private var unsent: [UInt8] = []
-  /// Ends a connection that never had a way out, and one that nobody takes last words from.
-  private var timer = LoopTimer {}
+  /// Ends a connection that never had a way out, and one that nobody takes last words from. Others have none: the loop
+  /// looks at every timer there is.
+  private var timer: LoopTimer?
 
   /// Media must not wait for ever behind a network that has stopped.
   private static let capacity = 65_536
@@ -22,11 +23,7 @@ final class StreamSocket: LiveStream {
 
   init(from interface: InterfaceAddress, to remote: Endpoint, loop: SocketLoop) {
     self.loop = loop
-    timer = loop.makeTimer { [unowned self] in end() }
-    guard open(from: interface, to: remote) else {
-      timer.deadline = loop.now
-      return
-    }
+    guard open(from: interface, to: remote) else { return endLater(at: loop.now) }
     loop.watch(descriptor, for: Int16(POLLOUT)) { [self] events in ready(events) }
   }
 
@@ -35,7 +32,6 @@ final class StreamSocket: LiveStream {
     self.loop = loop
     self.descriptor = descriptor
     isConnected = true
-    timer = loop.makeTimer { [unowned self] in end() }
     Self.sendAtOnce(descriptor)
     loop.watch(descriptor, for: Int16(POLLIN)) { [self] events in ready(events) }
   }
@@ -88,8 +84,14 @@ final class StreamSocket: LiveStream {
       finish()
     } else {
       closesWhenSent = true
-      timer.deadline = loop.now + Self.closingPatience
+      endLater(at: loop.now + Self.closingPatience)
     }
+  }
+
+  private func endLater(at deadline: Instant) {
+    let timer = loop.makeTimer { [unowned self] in end() }
+    timer.deadline = deadline
+    self.timer = timer
   }
 
   func abort() {
@@ -146,12 +148,15 @@ final class StreamSocket: LiveStream {
   }
 
   private func finish() {
-    loop.remove(timer)
+    if let timer { loop.remove(timer) }
+    timer = nil
     guard descriptor >= 0 else { return }
     let closing = descriptor
     descriptor = -1
-    Glibc.close(closing)
-    // The watch is what keeps this alive.
-    loop.unwatch(closing)
+    // The watch is what keeps this alive; its number may belong to another thread's descriptor once it is closed.
+    withExtendedLifetime(self) {
+      loop.unwatch(closing)
+      _ = Glibc.close(closing)
+    }
   }
 }
