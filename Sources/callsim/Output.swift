@@ -27,6 +27,12 @@ enum Output {
     loss = FileError(path: "standard output", reason: String(cString: strerror(errno)))
   }
 
+  /// Says that standard output did not take everything, for a command that writes there itself.
+  static func noteLoss(_ reason: String) {
+    loss = loss ?? FileError(path: "standard output", reason: reason)
+    pending.removeAll()
+  }
+
   private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var offset = 0
     while offset < bytes.count {

@@ -12,8 +12,9 @@ struct TURNCommand: ParsableCommand {
     commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP and TCP.",
     discussion: """
       For example: callsim turn --listen 192.168.1.10:3478 --user alice:secret. Prints a line when a relay opens or \
-      closes, and ends with Ctrl-C. Peers on loopback and multicast addresses are refused unless --allow names them. \
-      0.0.0.0 and [::] stand for the addresses that this machine has now.
+      closes, and ends with Ctrl-C. Peers on loopback, link-local, multicast and reserved addresses, and on IPv6 \
+      addresses that stand for IPv4 ones, are refused unless --allow names them; other peers on this machine's own \
+      network are not: see --deny. Nothing is ever relayed to the addresses and ports that clients come to. 0.0.0.0 and [::] stand for the addresses that this machine has now.
       """)
 
   @Option(
@@ -63,8 +64,8 @@ struct TURNCommand: ParsableCommand {
   @Option(help: ArgumentHelp("A channel lapses.", valueName: "SECONDS"))
   var channelLifetime: UInt32 = 600
 
-  @Option(help: ArgumentHelp("Most allocations of a user. (default: no limit)", valueName: "N"))
-  var userQuota: Int?
+  @Option(help: ArgumentHelp("Most allocations of a user.", valueName: "N"))
+  var userQuota = 256
 
   @Option(help: ArgumentHelp("Most allocations at all. (default: no limit)", valueName: "N"))
   var totalQuota: Int?
@@ -93,11 +94,14 @@ struct TURNCommand: ParsableCommand {
     }
     // Whoever reads that it serves may tell it to end at once.
     let signals = SignalWatch(on: loop) { loop.stop() }
-    server.onEvent = { Output.text(Self.line(for: $0)) }
-    for endpoint in served { Output.text("listening on \(endpoint), UDP and TCP\n") }
+    // Clients must not wait for whoever reads this.
+    let log = LogOutput()
+    server.onEvent = { log.line(Self.line(for: $0)) }
+    for endpoint in served { log.line("listening on \(endpoint), UDP and TCP") }
     if secret != nil { server.renewCredentials { credentials(on: loop) } }
     withExtendedLifetime(signals) { loop.run() }
-    Output.text(Self.summary(server.counters))
+    log.line(Self.summary(server.counters))
+    if let reason = log.finish() { Output.noteLoss(reason) }
   }
 
   /// By the date of now.
@@ -119,6 +123,9 @@ struct TURNCommand: ParsableCommand {
       message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
   }
 
+  /// Multicast and broadcast, which a socket can be bound to all the same.
+  private static let nobodysAddresses = ["224.0.0.0/4", "255.255.255.255/32", "ff00::/8"].compactMap { IPPrefix($0) }
+
   private func checkAddresses(relays: [IPAddress]) throws {
     guard !listen.isEmpty else { throw UsageProblem(message: "say where to serve: --listen IP:PORT") }
     if let twice = Self.repeated(listen.filter { $0.port != 0 }) {
@@ -128,13 +135,14 @@ struct TURNCommand: ParsableCommand {
       throw UsageProblem(
         message: "\(wildcard) is no address that peers can send to: --relay-ip takes one of this machine's")
     }
-    // A client that asks for no family is given IPv4 (RFC 8656 section 7.2); few ask for another than their own.
-    if let lonely = listen.first(where: { place in
-      !relays.contains { $0.isIPv6 == place.address.isIPv6 }
-    }) {
-      let family = lonely.address.isIPv6 ? "IPv6" : "IPv4"
+    if let group = relays.first(where: { relay in Self.nobodysAddresses.contains { $0.contains(relay) } }) {
       throw UsageProblem(
-        message: "there is no \(family) relay for the clients of \(lonely): name an \(family) address with --relay-ip")
+        message: "\(group) is no address of a machine: --relay-ip takes one of this machine's")
+    }
+    // A client that asks for no family is given IPv4 (RFC 8656 section 7.2), also over IPv6; over IPv4 few ask for another.
+    if let lonely = listen.first(where: { !$0.address.isIPv6 }), !relays.contains(where: { !$0.isIPv6 }) {
+      throw UsageProblem(
+        message: "there is no IPv4 relay for the clients of \(lonely): name an IPv4 address with --relay-ip")
     }
     if let unused = externalIp.first(where: { told in !relays.contains { $0.isIPv6 == told.isIPv6 } }) {
       let family = unused.isIPv6 ? "IPv6" : "IPv4"
@@ -152,6 +160,8 @@ struct TURNCommand: ParsableCommand {
     }
   }
 
+  private static let longestName = 508
+
   private func checkUsers() throws {
     guard !user.isEmpty || secret != nil else {
       throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
@@ -160,12 +170,22 @@ struct TURNCommand: ParsableCommand {
     guard !realm.isEmpty, realm.unicodeScalars.count < 128 else {
       throw UsageProblem(message: "--realm takes 1 to 127 characters, not \(realm.unicodeScalars.count)")
     }
+    guard realm.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+      throw UsageProblem(message: "--realm takes no control characters")
+    }
+    if let long = user.first(where: { $0.username.utf8.count > Self.longestName }) {
+      throw UsageProblem(
+        message: """
+          --user takes names of at most \(Self.longestName) bytes (RFC 8489 section 14.3), not \
+          \(long.username.utf8.count): nobody could come in as '\(long.username.prefix(20))…'
+          """)
+    }
     if secret == "" { throw UsageProblem(message: "--secret is empty: anybody could come in") }
     if let twice = Self.repeated(user.map(\.username)) {
       throw UsageProblem(message: "--user names '\(twice)' twice: one password each")
     }
-    for (option, count) in [("--user-quota", userQuota), ("--total-quota", totalQuota)] {
-      if let count, count < 1 { throw UsageProblem(message: "\(option) takes at least 1, not \(count)") }
+    for (option, count) in [("--user-quota", userQuota), ("--total-quota", totalQuota ?? .max)] {
+      if count < 1 { throw UsageProblem(message: "\(option) takes at least 1, not \(count)") }
     }
     let lifetimes = [
       ("--nonce-lifetime", nonceLifetime), ("--permission-lifetime", permissionLifetime),
@@ -221,8 +241,8 @@ struct TURNCommand: ParsableCommand {
 
   private static func line(for event: TURNServer.Event) -> String {
     switch event {
-    case .openRelay(let relay, let client, let username): "relay \(relay) for \(username) at \(client)\n"
-    case .closeRelay(let relay, let client, let reason): "relay \(relay) of \(client) closed: \(reason)\n"
+    case .openRelay(let relay, let client, let username): "relay \(relay) for \(username) at \(client)"
+    case .closeRelay(let relay, let client, let reason): "relay \(relay) of \(client) closed: \(reason)"
     }
   }
 
@@ -231,7 +251,6 @@ struct TURNCommand: ParsableCommand {
     \(counters.requests) requests: \(counters.successes) granted, \(counters.errors) refused, \
     \(counters.challenges) challenged; \(counters.relayedToPeers) datagrams to peers, \
     \(counters.relayedToClients) to clients
-
     """
   }
 }

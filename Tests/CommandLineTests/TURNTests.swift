@@ -32,6 +32,12 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
+  @Test func `IPv4 relays do for clients that come over IPv6`() throws {
+    let outcome = try Program.run(
+      ["turn", "--listen", "[::1]:0", "--relay-ip", "127.0.0.1", "--user", "a:b"], interruptedAt: "UDP and TCP\n")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
   private static let intoEmptyNamespace = ["unshare", "--user", "--map-root-user", "--net"]
   private static let hasNamespaces =
     (try? Program.run(["--version"], launcher: intoEmptyNamespace))?.status == 0
@@ -64,5 +70,73 @@ import Testing
       ["turn", "--listen", "127.0.0.1:50000", "--ports", "50000-50000", "--user", "a:b"])
     #expect(outcome.status == 2)
     #expect(outcome.errors.contains("--ports leaves none for relays"), "\(outcome.errors)")
+  }
+
+  /// A pipe that holds all it can hold, and a port that nobody has.
+  private static func stalledReader() throws -> (pipe: Pipe, port: UInt16) {
+    let pipe = Pipe()
+    let end = pipe.fileHandleForWriting.fileDescriptor
+    let flags = fcntl(end, F_GETFL)
+    _ = fcntl(end, F_SETFL, flags | O_NONBLOCK)
+    while Foundation.write(end, [UInt8](repeating: 46, count: 4_096), 4_096) > 0 {}
+    while Foundation.write(end, [46], 1) > 0 {}
+    _ = fcntl(end, F_SETFL, flags)
+    let probe = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(probe) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = bind(probe, $0, length)
+        _ = getsockname(probe, $0, &length)
+      }
+    }
+    return (pipe, UInt16(bigEndian: address.sin_port))
+  }
+
+  private static func loopback(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  /// Asks until somebody answers, a few seconds long.
+  private func isAnswered(on port: UInt16) -> Bool {
+    let client = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(client) }
+    var patience = timeval(tv_sec: 0, tv_usec: 200_000)
+    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = Self.loopback(port: port)
+    let binding: [UInt8] = [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
+    var answer = [UInt8](repeating: 0, count: 1_500)
+    for _ in 0..<50 {
+      withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          _ = sendto(client, binding, binding.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if recv(client, &answer, answer.count, 0) > 20 { return true }
+    }
+    return false
+  }
+
+  @Test func `a reader who stops reading stops neither the server nor its end`() throws {
+    let (pipe, port) = try Self.stalledReader()
+    let process = Process()
+    process.executableURL = URL(filePath: Program.path)
+    process.arguments = ["turn", "--listen", "127.0.0.1:\(port)", "--user", "a:b"]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    #expect(isAnswered(on: port))
+    kill(process.processIdentifier, SIGTERM)
+    for _ in 0..<500 where process.isRunning { usleep(10_000) }
+    #expect(!process.isRunning, "SIGTERM is not heeded")
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 4, "what was printed is lost, and the status says so")
   }
 }

@@ -87,6 +87,17 @@ import Testing
       "--external-ip ::1 stands for no relay: there is none of IPv6"
     ),
     (["live", "--offer", "--interface", "nosuch0"], "--interface names 'nosuch0', which is not up here"),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", String(repeating: "n", count: 509) + ":b"],
+      "--user takes names of at most 508 bytes"
+    ),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--realm", "x\u{1B}y"], "--realm takes no control characters"
+    ),
+    (
+      ["turn", "--listen", "127.0.0.1:0", "--user", "a:b", "--relay-ip", "224.0.0.1"],
+      "224.0.0.1 is no address of a machine"
+    ),
     (["live", "--offer", "--username", "alice"], "--username is for a TURN server: name one with --turn"),
     (["live", "--stdio", "--record", "x.wav"], "--record does not go with --stdio"),
     (["live", "--offer", "--bitrate", "-3"], "--bitrate takes 6 to 510 kbit/s, not -3"),

@@ -1,0 +1,88 @@
+import Foundation
+import Scenarios
+
+/// Lines on standard output from a program that must not wait for whoever reads them.
+///
+/// A thread of its own writes. When the reader falls behind, lines are dropped, and the next that gets through says how
+/// many.
+final class LogOutput: @unchecked Sendable {
+  private let condition = NSCondition()
+  // All of these are touched under the condition's lock only.
+  private var pending: [UInt8] = []
+  private var dropped = 0
+  private var isWriting = false
+  private var failure: String?
+
+  private static let capacity = 65_536
+
+  init() {
+    let thread = Thread { [self] in write() }
+    thread.start()
+  }
+
+  /// Adds a line, whatever it holds: the names in it are strangers'.
+  func line(_ text: String) {
+    condition.lock()
+    defer { condition.unlock() }
+    let bytes = Array((TextStyle.printable(text) + "\n").utf8)
+    guard failure == nil else { return }
+    guard pending.count + bytes.count <= Self.capacity else {
+      dropped += 1
+      return
+    }
+    pending += bytes
+    condition.signal()
+  }
+
+  /// Waits for what is written to be taken, but not for ever.
+  ///
+  /// - Returns: why it was not; nil when it was.
+  func finish(within patience: TimeInterval = 0.5) -> String? {
+    let deadline = Date(timeIntervalSinceNow: patience)
+    condition.lock()
+    defer { condition.unlock() }
+    while failure == nil, isWriting || !pending.isEmpty || dropped > 0 {
+      condition.signal()
+      guard condition.wait(until: deadline) else { return "nobody read it" }
+    }
+    return failure
+  }
+
+  private func write() {
+    while true {
+      condition.lock()
+      isWriting = false
+      condition.broadcast()
+      while pending.isEmpty, dropped == 0 { condition.wait() }
+      var bytes = pending
+      pending.removeAll(keepingCapacity: true)
+      if dropped > 0 {
+        bytes += "\(dropped) lines were not read in time and are left out\n".utf8
+        dropped = 0
+      }
+      isWriting = true
+      condition.unlock()
+      guard !Self.write(bytes) else { continue }
+      let reason = String(cString: strerror(errno))
+      condition.lock()
+      failure = reason
+      pending.removeAll()
+      dropped = 0
+      isWriting = false
+      condition.broadcast()
+      condition.unlock()
+      return
+    }
+  }
+
+  private static func write(_ bytes: [UInt8]) -> Bool {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes[offset...].withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      offset += count
+    }
+    return true
+  }
+}
