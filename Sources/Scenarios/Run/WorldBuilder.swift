@@ -197,6 +197,7 @@ struct WorldBuilder {
     configuration.wallClock = wallClock
     configuration.media = scenario.media == .real ? .real : .synthetic
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
+    configuration.gathering = peer.ice.gathering
     if peer.ice.nomination == .aggressive { configuration.ice.nomination = .aggressive }
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)

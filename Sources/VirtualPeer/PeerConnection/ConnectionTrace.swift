@@ -50,6 +50,8 @@ struct ConnectionTrace {
     case .dtlsStateChange(let state): change("dtls.state", to: state.rawValue)
     case .connectionStateChange(let state): change("connection.state", to: state.rawValue)
     case .iceCandidate(let text, _, _): write("ice.candidate", [("candidate", text ?? "end-of-candidates")])
+    case .iceCandidatesRemoved(let candidates):
+      for candidate in candidates { write("ice.candidate-removed", [("candidate", candidate)]) }
     // Nobody in the simulator has a name by multicast.
     case .nameResolutionNeeded: return false
     case .negotiationNeeded: write("negotiation-needed", [])

@@ -98,6 +98,9 @@ extension Scenario.ICESettings {
         default: "all a server has", "how it reaches TURN servers"),
       .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
       .key("nomination", .choice, \.nomination, default: "regular", "how the controlling side nominates"),
+      .key(
+        "gathering", .choice, \.gathering, default: "once",
+        "whether it also gathers on interfaces that come up, as apps for phones do"),
     ])
 }
 

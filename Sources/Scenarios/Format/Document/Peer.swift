@@ -1,4 +1,5 @@
 public import CallCore
+public import CallSession
 
 extension Scenario {
   /// A device with an app, after its `use:` profile is merged in.
@@ -79,6 +80,7 @@ extension Scenario {
     public var turnTransports: [Located<Topology.Server.Transport>]?
     public var policy = Policy.all
     public var nomination = Nomination.regular
+    public var gathering = ICEGatheringPolicy.once
     public init() {}
 
     func uses(_ transport: Topology.Server.Transport) -> Bool {
