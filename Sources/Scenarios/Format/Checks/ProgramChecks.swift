@@ -27,9 +27,10 @@ enum ProgramChecks {
         : "a program of protocol: none has no app and no stack that we know of"
       reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
     }
-    if let nomination = node?["ice"]?.entry("nomination") {
-      let message = "'nomination' means nothing to \(peer.name): a program nominates as it likes"
-      reading.report(.conflictingKeys, message, at: nomination.keySpan)
+    for (key, act) in [("nomination", "nominates"), ("gathering", "gathers")] {
+      guard let entry = node?["ice"]?.entry(key) else { continue }
+      let message = "'\(key)' means nothing to \(peer.name): a program \(act) as it likes"
+      reading.report(.conflictingKeys, message, at: entry.keySpan)
     }
   }
 
