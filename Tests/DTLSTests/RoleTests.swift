@@ -23,16 +23,4 @@ import Testing
     let (connected, strays) = (call.bothConnected, call.client.statistics.strayHellos)
     #expect(connected && strays == 1 && call.keysAgree)
   }
-
-  @Test(arguments: [0, 5, 15, 25, 35])
-  func `a ClientHello that comes to a client during the handshake is passed over`(milliseconds: Int64) throws {
-    let call = DTLSPair()
-    let hello = try strayHello()
-    try call.start()
-    call.run(until: .zero + .milliseconds(milliseconds))
-    call.inject(hello, from: .server)
-    call.run()
-    let (connected, strays) = (call.bothConnected, call.client.statistics.strayHellos)
-    #expect(connected && strays == 1 && call.keysAgree)
-  }
 }

@@ -61,6 +61,8 @@ public struct DTLSTransport: ~Copyable, SansIO {
   /// The most datagrams kept from before the start.
   public static let earlyLimit = 2
   private static let admittedLimit = 8
+  /// How many repetitions are packed into as few datagrams as the first transmission.
+  private static let packedRetransmissions = 2
 
   public init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
     VirtualClockCheck.passOnce
@@ -211,17 +213,20 @@ public struct DTLSTransport: ~Copyable, SansIO {
     let kept = early
     early = []
     for (bytes, remote) in kept where state == .connecting {
-      if admitted.contains(remote) { process(bytes.span.bytes) } else { counters.offPath += 1 }
+      if !admitted.contains(remote) {
+        counters.offPath += 1
+      } else if role == .client, RecordShape.beginsWithClientHello(bytes.span.bytes) {
+        // The far side began before it said that it is the server. libssl would end the handshake; libwebrtc passes over
+        // it, too. One that still comes later is from a far side that is no server.
+        counters.strayHellos += 1
+      } else {
+        process(bytes.span.bytes)
+      }
     }
   }
 
   private mutating func process(_ datagram: RawSpan) {
     guard let connection else { return }
-    // A far side that began as client and then said that it is the server has sent one. libssl would end the handshake.
-    if role == .client, RecordShape.beginsWithClientHello(datagram) {
-      counters.strayHellos += 1
-      return
-    }
     settle(connection.receive(datagram, at: now))
   }
 
@@ -274,7 +279,9 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   private mutating func collect() {
     guard let connection else { return }
-    outgoing += connection.exchange.takeOutgoing(upTo: connection.maximumDatagramSize)
+    // Small datagrams may get through where large ones are lost.
+    let isPacked = connection.retransmissions <= Self.packedRetransmissions
+    outgoing += connection.exchange.takeOutgoing(upTo: isPacked ? connection.maximumDatagramSize : 0)
     events += connection.keyLog.map(Event.keyLog)
     connection.keyLog.removeAll()
   }

@@ -75,7 +75,7 @@ public struct DTLSStatistics: Hashable, Sendable {
   public var offPath = 0
   /// Datagrams that came before the transport could use them and found the early buffer full.
   public var earlyDropped = 0
-  /// ClientHellos that came to a client: the far side began before it knew the roles.
+  /// ClientHellos from before the start that turned out to be for a client: the far side began before it knew the roles.
   public var strayHellos = 0
   /// Bytes of application data, which nothing here reads.
   public var applicationBytes = 0
