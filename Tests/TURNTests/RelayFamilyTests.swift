@@ -32,7 +32,7 @@ import Testing
       #expect(world.peerReceived.suffix(3).map(\.bytes) == [[1], [2], [3]])
       #expect(world.peerReceived.suffix(3).allSatisfy { $0.path.remote == relayed && $0.path.local == peer })
       let path = Path(local: relayed, remote: peer)
-      world.server.receive([9].span.bytes, on: path, at: world.now)
+      world.server.receive(([9] as [UInt8]).span.bytes, on: path, at: world.now)
       world.run(for: .milliseconds(100))
       #expect(world.events.last == .data(from: peer, [9]))
     }

@@ -120,7 +120,8 @@ struct ServerAllocation {
       remove(former)
     }
     if channels[number] == nil, channels.count >= limit {
-      for (lapsed, channel) in channels where now >= channel.expiresAt + coolDown { remove(lapsed, of: channel) }
+      channels = channels.filter { now < $0.value.expiresAt + coolDown }
+      numbers = numbers.filter { channels[$0.value] != nil }
       guard channels.count < limit else { return .tooMany }
     }
     channels[number] = Channel(peer: peer, expiresAt: expiry)
@@ -129,12 +130,7 @@ struct ServerAllocation {
   }
 
   private mutating func remove(_ number: UInt16) {
-    if let channel = channels[number] { remove(number, of: channel) }
-  }
-
-  private mutating func remove(_ number: UInt16, of channel: Channel) {
-    channels[number] = nil
-    numbers[channel.peer] = nil
+    if let channel = channels.removeValue(forKey: number) { numbers[channel.peer] = nil }
   }
 
   /// Ends every binding.

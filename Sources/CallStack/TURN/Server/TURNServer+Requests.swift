@@ -86,6 +86,7 @@ extension TURNServer {
     guard transport == 17 else { throw .unsupportedTransport }
     let parity: RelayPorts.Parity = message[.evenPort].map { $0 ? .evenWithNextFree : .even } ?? .any
     let wanted = try wantedRelays(message)
+    ports.expire(at: request.now)
     try checkQuota(of: request.requester.account, wants: parity == .evenWithNextFree ? 2 : 1)
 
     let (socket, additional, missing) = try takeSockets(wanted, parity, for: message, at: request.now)
@@ -124,7 +125,6 @@ extension TURNServer {
   private mutating func takeSockets(
     _ wanted: WantedRelays, _ parity: RelayPorts.Parity, for message: STUNMessage, at now: Instant
   ) throws(STUNError) -> (socket: Endpoint, additional: Endpoint?, missing: STUNAddressError?) {
-    ports.expire(at: now)
     if let token = message[.reservationToken] {
       // A token brings its own address, which may be of another family than the default.
       guard let socket = ports.redeem(token, at: now) else { throw .insufficientCapacity }
