@@ -21,7 +21,9 @@ import Testing
   }
 
   private func removed(_ side: SessionPair.Side) -> [String] {
-    side.events.flatMap { if case .iceCandidatesRemoved(let candidates) = $0 { candidates } else { [] } }
+    side.events.flatMap { event -> [String] in
+      if case .iceCandidatesRemoved(let candidates) = event { candidates } else { [] }
+    }
   }
 
   @Test(arguments: ICEGatheringPolicy.allCases)

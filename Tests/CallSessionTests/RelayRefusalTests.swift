@@ -68,7 +68,8 @@ import Testing
     try gathered(pair)
     pair.run(for: .minutes(2), talking: false)
     let allocations = pair.a.events.count { if case .turnAllocated = $0 { true } else { false } }
-    #expect(allocations == 4)
+    // A channel is bound once a pair is agreed on, and after the loss of its relay none may be again.
+    #expect(method == .channelBind ? (2...4).contains(allocations) : allocations == 4)
     #expect(pair.a.session.iceConnectionState == .failed)
   }
 

@@ -23,7 +23,10 @@ final class StreamSocket: LiveStream {
 
   init(from interface: InterfaceAddress, to remote: Endpoint, loop: SocketLoop) {
     self.loop = loop
-    guard open(from: interface, to: remote) else { return endLater(at: loop.now) }
+    guard open(from: interface, to: remote) else {
+      endLater(at: loop.now)
+      return
+    }
     loop.watch(descriptor, for: Int16(POLLOUT)) { [self] events in ready(events) }
   }
 
