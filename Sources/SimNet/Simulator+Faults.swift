@@ -38,10 +38,18 @@ extension Simulator {
 
   // MARK: Interfaces
 
+  /// The interface that a link attaches, or nil when it is a router's uplink.
+  public func interface(attachedBy link: LinkID) -> InterfaceID? {
+    guard case .attachment(let interface) = links[link.index].ends else { return nil }
+    return interface
+  }
+
   /// Moves an attachment to another network, as when a phone joins another Wi-Fi: it loses what it carries and gets
   /// new addresses.
+  ///
+  /// - Parameter type: what the interface is from now on, or nil for what it was.
   public func move(
-    _ interface: InterfaceID, to network: NetworkID, addresses: [IPAddress] = []
+    _ interface: InterfaceID, to network: NetworkID, addresses: [IPAddress] = [], type: NetworkType? = nil
   ) throws(SimulatorError) {
     let old = fabric.interfaces[interface.index]
     for address in old.addresses { fabric.networks[old.network.index].owners.remove(address) }
@@ -55,6 +63,7 @@ extension Simulator {
     for address in assigned { fabric.networks[network.index].owners.insert(address, .interface(interface)) }
     fabric.interfaces[interface.index].network = network
     fabric.interfaces[interface.index].addresses = assigned
+    if let type { fabric.interfaces[interface.index].type = type }
     for direction in LinkDirection.allCases where old.isUp {
       fabric.setWire(old.link.direction(direction), isUp: false)
       fabric.setWire(old.link.direction(direction), isUp: true)

@@ -94,7 +94,7 @@ extension Simulator {
     if flight.header.transport == .tcp {
       trace.cause = fabric.packets.delivered(flight, to: subject)
       hosts[host.index].streamCause = trace.cause
-      hosts[host.index].streams.receive(payload, on: path, at: fabric.now)
+      hosts[host.index].streams.receive(payload, on: path, from: flight.sender, at: fabric.now)
       drainStreams(of: host)
     } else if !fabric.rules.isEmpty, fabric.rules.drop(payload, from: flight.sender, to: host) {
       return fabric.drop(slot, .rule, by: subject)

@@ -39,6 +39,11 @@ extension Simulator {
     return child
   }
 
+  /// Keeps the hosts on a network apart, as guest Wi-Fis do: they reach what lies beyond its router and not each other.
+  public func setIsolated(_ isIsolated: Bool, of network: String) throws(SimulatorError) {
+    fabric.networks[try self.network(network).index].isIsolated = isIsolated
+  }
+
   /// Adds a host without interfaces.
   @discardableResult
   public func addHost(_ name: String, delegate: (any HostDelegate)? = nil) throws(SimulatorError) -> HostID {

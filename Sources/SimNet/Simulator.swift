@@ -39,6 +39,7 @@ public final class Simulator {
   let linkSettings: TraceKind
   let interfaceState: TraceKind
   let hostState: TraceKind
+  let messageDropped: TraceKind
   private var isStopping = false
   /// Where streams write their segments.
   let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -50,6 +51,8 @@ public final class Simulator {
     linkState = trace.declare("link.state", TraceField("value", .symbol))
     linkSettings = trace.declare("link.settings", TraceField("direction", .symbol))
     hostState = trace.declare("host.state", TraceField("value", .symbol))
+    messageDropped = trace.declare(
+      "stream.message-dropped", TraceField("content", .symbol), TraceField("bytes", .integer))
     interfaceState = trace.declare("interface.state", TraceField("value", .symbol), TraceField("link", .symbol))
   }
 

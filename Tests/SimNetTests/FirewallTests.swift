@@ -26,6 +26,17 @@ struct FirewallTests {
     #expect(otherTransport == .drop(.unsolicited))
   }
 
+  @Test(arguments: pairs) func `a router that leaves IPv4 to its NAT lets IPv6 in as an answer only`(
+    _ inside: Endpoint, _ outside: Endpoint
+  ) {
+    var firewall = Firewall(.statefulIPv6)
+    let unsolicited = firewall.decide(.inbound, source: outside, destination: inside, protocol: .udp, at: .zero)
+    #expect(unsolicited == (inside.address.isIPv6 ? .drop(.unsolicited) : .pass))
+    let outbound = firewall.decide(.outbound, source: inside, destination: outside, protocol: .udp, at: at(1))
+    let answer = firewall.decide(.inbound, source: outside, destination: inside, protocol: .udp, at: at(2))
+    #expect(outbound == .pass && answer == .pass)
+  }
+
   @Test func `a flow is forgotten after its idle time and refreshed both ways`() {
     let (inside, outside) = Self.pairs[0]
     var firewall = Firewall(.stateful, timers: SessionTimers(udp: .seconds(60)))

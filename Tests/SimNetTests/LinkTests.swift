@@ -95,6 +95,57 @@ import Testing
     #expect(pair.simulator.packetsInFlight == 0)
   }
 
+  @Test(arguments: [nil, DataRate.kilobitsPerSecond(500)])
+  func `nothing waits for a copy, and no copy comes before what went ahead of it`(rate: DataRate?) throws {
+    let settings = LinkSettings(
+      rate: rate, delay: .milliseconds(20), jitter: .exponential(.milliseconds(30)), duplication: 0.3)
+    var wire = Wire(
+      settings, name: "l", direction: .tx, end: .network(NetworkID(index: 0)), isUp: true,
+      random: RandomSource(seed: 5), trace: Trace())
+    var latest = Instant.zero
+    var copies = 0
+    for index in 0..<2_000 as Range<Int64> {
+      guard case .carry(let carriage) = wire.offer(100, at: .zero + .milliseconds(5) * index) else { continue }
+      latest = max(latest, carriage.departure + carriage.delay)
+      #expect(carriage.arrival == latest)
+      guard let copy = carriage.copy else { continue }
+      copies += 1
+      #expect(copy.arrival == max(latest, carriage.departure + copy.delay))
+    }
+    #expect(copies > 400)
+  }
+
+  @Test func `a copy in the queue holds nothing back when the rate changes`() throws {
+    let slow = LinkSettings(
+      rate: .kilobitsPerSecond(100), queue: .unlimited, jitter: .exponential(.milliseconds(50)), duplication: 0.5)
+    let pair = try Pair(tx: slow)
+    for tag in 0..<100 as Range<UInt8> { pair.send(tag) }
+    var fast = slow
+    fast.rate = .megabitsPerSecond(10)
+    try pair.simulator.setLink(try pair.simulator.link("a"), .tx, fast)
+    pair.simulator.run(until: .zero + .seconds(30))
+    var seen: [UInt8] = []
+    for tag in pair.b.tags where !seen.contains(tag) { seen.append(tag) }
+    #expect(seen == Array(0..<100))
+    #expect(pair.b.tags.count > 120)
+  }
+
+  @Test func `a packet and its copy are damaged each on its own`() throws {
+    let pair = try Pair(
+      tx: LinkSettings(duplication: 1, corruption: Corruption(probability: 0.5, isAfterChecksum: true)))
+    var damaged = [0, 0, 0]
+    for _ in 0..<300 {
+      pair.send(size: 64)
+      pair.simulator.run(until: pair.simulator.now + .milliseconds(1))
+      let two = pair.b.arrivals.suffix(2).map(\.bytes)
+      let count = two.count { $0.contains { $0 != 0 } }
+      damaged[count] += 1
+    }
+    // A quarter, a half, a quarter.
+    #expect((50...100).contains(damaged[0]) && (120...180).contains(damaged[1]) && (50...100).contains(damaged[2]))
+    #expect(pair.simulator.packetsInFlight == 0)
+  }
+
   @Test func `a packet both lost and duplicated arrives once`() throws {
     let pair = try Pair(tx: LinkSettings(loss: .random(1), duplication: 1))
     pair.send(7)

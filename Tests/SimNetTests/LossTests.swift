@@ -5,8 +5,7 @@ import Testing
 
 @Suite struct LossTests {
   private func fates(_ model: LossModel, count: Int, spacing: Interval, seed: UInt64 = 11) -> [Bool] {
-    let source = RandomSource(seed: seed)
-    var process = LossProcess(model: model, fates: source.stream("fates"), sojourns: source.stream("sojourns"))
+    var process = LossProcess(model: model, random: RandomSource(seed: seed), path: "link")
     return (0..<count).map { process.loses(at: .zero + spacing * Int64($0)) }
   }
 
@@ -42,11 +41,57 @@ import Testing
     let slow = fates(model, count: 5_000, spacing: .milliseconds(20))
     let fast = fates(model, count: 20_000, spacing: .milliseconds(5))
     #expect(slow == (0..<5_000).map { fast[$0 * 4] })
-    var late = LossProcess(
-      model: model, fates: RandomSource(seed: 11).stream("fates"), sojourns: RandomSource(seed: 11).stream("sojourns"))
+    var late = LossProcess(model: model, random: RandomSource(seed: 11), path: "link")
     let after = (1_000..<5_000).map { late.loses(at: .zero + .milliseconds(20) * Int64($0)) }
     #expect(after == Array(slow[1_000...]))
     #expect(slow.contains(true))
+  }
+
+  @Test(arguments: 1...50 as ClosedRange<UInt64>)
+  func `senders of any rate meet the same channel after each change of it`(seed: UInt64) {
+    let channels = [(0.05, 40), (0.3, 120), (0.1, 300)].map { loss, burst in
+      LossModel.gilbertElliott(GilbertElliott(meanLoss: loss, meanBurst: .milliseconds(Int64(burst))))
+    }
+    /// The fates of packets that start at some time and come so often, by time, under changes of the model.
+    func fates(from start: Int64, every spacing: Int64, without omitted: Int64? = nil) -> [Int64: Bool] {
+      var process = LossProcess(model: channels[0], random: RandomSource(seed: seed), path: "link")
+      var result: [Int64: Bool] = [:]
+      for millisecond in 0..<Int64(60_000) {
+        let now = Instant.zero + .milliseconds(millisecond)
+        if millisecond % 15_000 == 7_000, millisecond != omitted {
+          process.change(to: channels[Int(millisecond / 15_000 + 1) % 3], at: now)
+        }
+        if millisecond >= start, millisecond % spacing == 0 { result[millisecond] = process.loses(at: now) }
+      }
+      return result
+    }
+    let usual = fates(from: 0, every: 20)
+    for (start, spacing) in [(0, 60), (0, 10), (30_000, 20), (12_340, 60)] as [(Int64, Int64)] {
+      for (time, isLost) in fates(from: start, every: spacing) {
+        if let other = usual[time] { #expect(isLost == other, "\(time) ms, every \(spacing) ms from \(start) ms") }
+      }
+    }
+    // A change that is not made alters nothing once the next is.
+    for (time, isLost) in fates(from: 0, every: 20, without: 22_000) where time >= 37_000 {
+      #expect(isLost == usual[time])
+    }
+  }
+
+  @Test(arguments: 1...30 as ClosedRange<UInt64>)
+  func `a Gilbert channel of 0 percent loses nothing and one of 100 percent all`(seed: UInt64) {
+    let burst = Interval.milliseconds(50)
+    let never = LossModel.gilbertElliott(GilbertElliott(meanLoss: 0, meanBurst: burst))
+    let always = LossModel.gilbertElliott(GilbertElliott(meanLoss: 1, meanBurst: burst))
+    #expect(!fates(never, count: 30_000, spacing: .milliseconds(20), seed: seed).contains(true))
+    #expect(!fates(always, count: 30_000, spacing: .milliseconds(20), seed: seed).contains(false))
+    #expect(never.meanLoss == 0 && always.meanLoss == 1)
+    #expect(never.problem == nil && always.problem == nil)
+    // At the rate of one of its two states a channel is always in it.
+    let bad = GilbertElliott(meanLoss: 0.25, meanBurst: burst, badLoss: 0.25)
+    let good = GilbertElliott(meanLoss: 0.25, meanBurst: burst, goodLoss: 0.25)
+    #expect(bad.meanLoss == 0.25 && good.meanLoss == 0.25)
+    #expect(GilbertElliott(meanGood: .zero, meanBad: .zero).problem != nil)
+    #expect(GilbertElliott(meanGood: .seconds(1), meanBad: .microseconds(1)).problem != nil)
   }
 
   @Test func `losses within both states follow their own probabilities`() {

@@ -57,11 +57,13 @@ import Testing
     ]
     var handshakes = DTLSHandshakes()
     for (sender, bytes, expected) in said {
+      handshakes.learn(bytes.span.bytes, from: sender)
       let flight = handshakes.flight(of: bytes.span.bytes, from: sender)
       #expect(flight == expected)
     }
     for count in 0..<Self.handshake(1, cookie: 20).count {
       let cut = Array(Self.handshake(1, cookie: 20).prefix(count))
+      handshakes.learn(cut.span.bytes, from: a)
       _ = handshakes.flight(of: cut.span.bytes, from: a)
     }
   }
@@ -75,6 +77,24 @@ import Testing
     pair.simulator.send(Self.handshake(14), from: pair.aSocket, to: pair.bEndpoint)
     pair.simulator.run(until: .zero + .seconds(1))
     #expect(pair.b.arrivals.map { $0.bytes[13] } == [1, 16])
+  }
+
+  @Test func `a rule that begins within a handshake knows who is its client`() throws {
+    let pair = try Pair()
+    let relayed: [UInt8] = [0x40, 0, 0, 60] + Self.handshake(1)
+    for (hello, name) in [(Self.handshake(1), "direct"), (relayed, "relayed")] {
+      pair.simulator.send(hello, from: pair.aSocket, to: pair.bEndpoint)
+      pair.simulator.run(until: pair.simulator.now + .seconds(1))
+      let rule = pair.simulator.addRule(PacketRule(content: .dtls, flight: 5))
+      let before = pair.b.arrivals.count
+      pair.simulator.send(Self.handshake(11), from: pair.aSocket, to: pair.bEndpoint)
+      pair.simulator.run(until: pair.simulator.now + .seconds(1))
+      #expect(pair.b.arrivals.count == before, "\(name)")
+      pair.simulator.removeRule(rule)
+      // It is the server that says ServerHello.
+      pair.simulator.send(Self.handshake(2), from: pair.aSocket, to: pair.bEndpoint)
+      pair.simulator.run(until: pair.simulator.now + .seconds(1))
+    }
   }
 
   @Test func `a rule drops the n-th of its kind and then is spent`() throws {

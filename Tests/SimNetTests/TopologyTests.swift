@@ -203,6 +203,41 @@ private struct World {
     }
   }
 
+  @Test func `clients of an isolated network reach what lies beyond it and not each other`() throws {
+    let world = try World()
+    try world.simulator.addNetwork(
+      "guests", prefixes: [IPPrefix("10.0.0.0/24")!, IPPrefix("2001:db8:5::/64")!], parent: "internet",
+      nat: NATConfiguration(filtering: .endpointIndependent, hairpinning: .externalSource))
+    try world.simulator.addNetwork(
+      "below", prefixes: [IPPrefix("10.1.0.0/24")!, IPPrefix("2001:db8:6::/64")!], parent: "guests")
+    let (a, aSocket, aHost) = try world.host("a", on: "guests")
+    let (b, bSocket, bHost) = try world.host("b", on: "guests")
+    let (c, _, cHost) = try world.host("c", on: "below")
+    try world.simulator.setIsolated(true, of: "guests")
+    for host in [bHost, cHost] {
+      for address in world.simulator.interfaces(of: host)[0].addresses {
+        world.simulator.send([1], from: aSocket, to: Endpoint(address, port: 5_000))
+      }
+    }
+    world.settle()
+    #expect(world.drops.reasons == Array(repeating: "isolated", count: 4))
+    world.simulator.send([2], from: aSocket, to: world.endpoint("203.0.113.2:3478"))
+    world.simulator.send([2], from: aSocket, to: world.endpoint("[2001:db8::2]:3478"))
+    world.simulator.send([3], from: bSocket, to: world.endpoint("203.0.113.2:3478"))
+    world.settle()
+    #expect(a.tags == [2, 2] && b.tags == [3] && c.tags.isEmpty)
+    // By the router's outside they meet, where it hairpins.
+    let outside = try #require(world.simulator.natMappings(of: world.simulator.network("guests")).last?.external)
+    world.simulator.send([4], from: aSocket, to: outside)
+    world.settle()
+    #expect(b.tags == [3, 4])
+    try world.simulator.setIsolated(false, of: "guests")
+    let neighbour = world.simulator.interfaces(of: aHost)[0].addresses[0]
+    world.simulator.send([5], from: bSocket, to: Endpoint(neighbour, port: 5_000))
+    world.settle()
+    #expect(a.tags == [2, 2, 5])
+  }
+
   @Test func `an idle mapping is seen to go`() throws {
     let world = try World()
     try world.simulator.addNetwork(

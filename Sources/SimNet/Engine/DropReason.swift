@@ -13,4 +13,6 @@ public enum DropReason: String, CaseIterable, Sendable {
   /// A ``PacketRule``.
   case rule
   case natHairpin = "nat-hairpin"
+  /// From one client to another of a network that keeps its clients apart.
+  case isolated
 }

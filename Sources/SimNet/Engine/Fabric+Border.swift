@@ -5,17 +5,33 @@ extension Fabric {
   /// Takes a packet from the network outwards.
   mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
     guard passesFirewall(slot, network, .outbound) else { return }
-    guard networks[network.index].nat != nil else { return carry(slot, over: uplink.direction(.tx)) }
+    guard networks[network.index].nat != nil else { return depart(slot, over: uplink) }
     let header = flights[slot].header
     let verdict = networks[network.index].nat!.translateOutbound(
       source: header.source, destination: header.destination, protocol: header.transport, flags: header.flags,
       at: now)
     guard apply(verdict, to: slot, network) else { return }
     // A hairpinned packet has been given an inside destination.
-    guard flights[slot].header.destination != header.destination else {
-      return carry(slot, over: uplink.direction(.tx))
-    }
+    guard flights[slot].header.destination != header.destination else { return depart(slot, over: uplink) }
     route(slot, on: network)
+  }
+
+  private mutating func depart(_ slot: UInt32, over uplink: LinkID) {
+    fitSegments(slot, over: uplink)
+    carry(slot, over: uplink.direction(.tx))
+  }
+
+  /// Lowers the segment size that a SYN offers to what the uplink carries both ways, as routers do whose uplink is
+  /// narrower than the networks around it: there is no ICMP here to tell the ends.
+  mutating func fitSegments(_ slot: UInt32, over uplink: LinkID) {
+    let header = flights[slot].header
+    guard header.transport == .tcp, header.flags.contains(.syn) else { return }
+    let mtu = min(
+      wires[uplink.direction(.tx)].settings.mtu, wires[uplink.direction(.rx)].settings.mtu)
+    let limit = mtu - (header.source.address.isIPv6 ? 40 : 20) - TCPHeader.minimumSize
+    var segment = pool.withBytes(of: flights[slot].handle) { $0.copied }
+    guard TCPHeader.lowerMaximumSegmentSize(in: &segment, to: UInt16(clamping: max(limit, 1))) else { return }
+    replace(slot, with: segment)
   }
 
   /// Takes a packet from the network's parent inwards.

@@ -64,7 +64,7 @@ struct Fabric: ~Copyable {
       return refuse(payload.byteCount, header, from: sender, subject: subject)
     }
     let slot = launch(handle, payload.byteCount, header, from: sender, subject: subject)
-    if !rules.isEmpty, header.transport == .udp, rules.drop(payload, from: sender, to: nil) {
+    if header.transport == .udp, rules.drop(payload, from: sender, to: nil) {
       return drop(slot, .rule, by: subject)
     }
     if isLoopback {
@@ -111,7 +111,12 @@ struct Fabric: ~Copyable {
     case .interface(let interface):
       observe(slot, on: interface, .rx)
       return interface
-    case .network(let network): route(slot, on: network)
+    case .network(let network):
+      if networks[network.index].isolates(flights[slot].header.destination.address) {
+        drop(slot, .isolated, by: networks[network.index].subject)
+      } else {
+        route(slot, on: network)
+      }
     case .router(let network): enter(slot, network)
     }
     return nil
@@ -139,6 +144,7 @@ struct Fabric: ~Copyable {
 
   private mutating func descend(_ slot: UInt32, to child: NetworkID) {
     guard let uplink = networks[child.index].uplink else { return }
+    fitSegments(slot, over: uplink)
     carry(slot, over: uplink.direction(.rx))
   }
 
@@ -150,12 +156,15 @@ struct Fabric: ~Copyable {
     switch wires[wire].offer(size, at: now) {
     case .drop(let reason): drop(slot, reason, by: wires[wire].subject)
     case .carry(let carriage):
+      // The copy is made of what was sent: each of the two may be damaged in its own way.
+      let twin = carriage.copy == nil ? nil : duplicate(slot)
       if let damage = carriage.damage { corrupt(slot, damage, wires[wire].settings.corruption) }
       fly(slot, over: wire, wireByteCount: size, carriage)
-      guard let copy = carriage.copy else { return }
-      var twin = carriage
-      (twin.delay, twin.arrival) = copy
-      fly(duplicate(slot), over: wire, wireByteCount: 0, twin)
+      guard let twin, let copy = carriage.copy else { return }
+      if let damage = copy.damage { corrupt(twin, damage, wires[wire].settings.corruption) }
+      var schedule = carriage
+      (schedule.delay, schedule.arrival) = (copy.delay, copy.arrival)
+      fly(twin, over: wire, wireByteCount: 0, schedule)
     }
   }
 
@@ -180,9 +189,7 @@ struct Fabric: ~Copyable {
     guard !bytes.isEmpty else { return }
     let bit = Int(damage % UInt64(bytes.count * 8))
     bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-    guard let damaged = pool.allocate(copying: bytes.span.bytes) else { return }
-    pool.release(flights[slot].handle)
-    flights[slot].handle = damaged
+    replace(slot, with: bytes)
   }
 
   /// Changes a wire's settings and moves what is in its queue.
@@ -209,6 +216,13 @@ struct Fabric: ~Copyable {
   mutating func drop(_ slot: UInt32, _ reason: DropReason, by subject: TraceSubject) {
     packets.dropped(flights[slot], reason, by: subject)
     release(slot)
+  }
+
+  /// Puts other bytes in the place of a packet's, which a copy of the packet keeps.
+  mutating func replace(_ slot: UInt32, with bytes: [UInt8]) {
+    guard let handle = pool.allocate(copying: bytes.span.bytes) else { return }
+    pool.release(flights[slot].handle)
+    flights[slot].handle = handle
   }
 
   /// Frees the packet and its bytes.

@@ -86,6 +86,7 @@ extension DropReason {
     case .corrupt: 11
     case .rule: 12
     case .natHairpin: 13
+    case .isolated: 14
     }
   }
 }

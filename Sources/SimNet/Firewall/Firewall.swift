@@ -10,6 +10,8 @@ public struct FirewallRules: Hashable, Sendable {
   }
 
   public var inbound: Inbound
+  /// The same of IPv6, where no NAT's filter stands in the way.
+  public var inboundIPv6: Inbound
   /// Drops every UDP packet, both ways: the border at which calls fall back to TURN over TCP or TLS.
   public var blocksUDP: Bool
   /// The remote ports that inside hosts may reach over UDP, or nil for all.
@@ -22,10 +24,12 @@ public struct FirewallRules: Hashable, Sendable {
   public var adoptsMidstreamTCP: Bool
 
   public init(
-    inbound: Inbound = .relatedOnly, blocksUDP: Bool = false, allowedUDPPorts: Set<UInt16>? = nil,
-    allowedTCPPorts: Set<UInt16>? = nil, openPorts: Set<UInt16> = [], adoptsMidstreamTCP: Bool = true
+    inbound: Inbound = .relatedOnly, inboundIPv6: Inbound? = nil, blocksUDP: Bool = false,
+    allowedUDPPorts: Set<UInt16>? = nil, allowedTCPPorts: Set<UInt16>? = nil, openPorts: Set<UInt16> = [],
+    adoptsMidstreamTCP: Bool = true
   ) {
     self.inbound = inbound
+    self.inboundIPv6 = inboundIPv6 ?? inbound
     self.blocksUDP = blocksUDP
     self.allowedUDPPorts = allowedUDPPorts
     self.allowedTCPPorts = allowedTCPPorts
@@ -35,6 +39,8 @@ public struct FirewallRules: Hashable, Sendable {
 
   /// No firewall at all.
   public static let open = FirewallRules(inbound: .everything)
+  /// A router that leaves IPv4 to its NAT and lets IPv6 in as an answer only (RFC 6092 section 3, RFC 7084 S-1).
+  public static let statefulIPv6 = FirewallRules(inbound: .everything, inboundIPv6: .relatedOnly)
   /// Home and office borders: out freely, in only as an answer.
   public static let stateful = FirewallRules()
   /// Offices that forbid UDP and let TCP out anywhere.
@@ -44,7 +50,7 @@ public struct FirewallRules: Hashable, Sendable {
 
   /// The rule sets by the names scenarios use.
   public static let named: [(name: String, rules: FirewallRules)] = [
-    ("open", open), ("stateful", stateful), ("no-udp", noUDP), ("web-only", webOnly),
+    ("open", open), ("stateful", stateful), ("stateful-ipv6", statefulIPv6), ("no-udp", noUDP), ("web-only", webOnly),
   ]
 }
 
@@ -138,7 +144,8 @@ public struct Firewall {
       let isMidstream = flow.transport == .tcp && !flags.contains(.syn)
       return isMidstream && !isKnown && !rules.adoptsMidstreamTCP ? .unsolicited : nil
     case .inbound:
-      let isWelcome = isKnown || rules.inbound == .everything || rules.openPorts.contains(flow.inside.port)
+      let inbound = flow.inside.address.isIPv6 ? rules.inboundIPv6 : rules.inbound
+      let isWelcome = isKnown || inbound == .everything || rules.openPorts.contains(flow.inside.port)
       return isWelcome ? nil : .unsolicited
     }
   }

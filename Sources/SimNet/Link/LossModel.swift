@@ -40,7 +40,9 @@ public enum LossModel: Hashable, Sendable {
 /// The state follows virtual time, not the count of packets, so all flows of a link share it and two senders with
 /// different packet rates meet the identical channel. It starts good.
 public struct GilbertElliott: Hashable, Sendable {
+  /// Zero for a channel that is always bad.
   public var meanGood: Interval
+  /// Zero for a channel that is never bad.
   public var meanBad: Interval
   public var goodLoss: Double
   public var badLoss: Double
@@ -56,10 +58,16 @@ public struct GilbertElliott: Hashable, Sendable {
   ///
   /// `meanLoss` is clamped to what the two states allow: between their losses there is a mixture, outside there is none.
   public init(meanLoss: Double, meanBurst: Interval, badLoss: Double = 1, goodLoss: Double = 0) {
-    let share = badLoss > goodLoss ? (meanLoss - goodLoss) / (badLoss - goodLoss) : 0
-    let bad = min(max(share.isNaN ? 0 : share, 1e-5), 1 - 1e-5)
-    self.init(
-      meanGood: meanBurst.scaled(by: (1 - bad) / bad), meanBad: meanBurst, goodLoss: goodLoss, badLoss: badLoss)
+    let bad = badLoss > goodLoss ? (meanLoss - goodLoss) / (badLoss - goodLoss) : 0
+    var (good, burst) = (meanBurst, meanBurst)
+    if bad >= 1 {
+      good = .zero
+    } else if bad > 0 {
+      good = meanBurst.scaled(by: (1 - bad) / bad)
+    } else {
+      burst = .zero
+    }
+    self.init(meanGood: good, meanBad: burst, goodLoss: goodLoss, badLoss: badLoss)
   }
 
   /// The share of time the channel is bad.
@@ -73,7 +81,10 @@ public struct GilbertElliott: Hashable, Sendable {
 
   var problem: String? {
     // Shorter sojourns would make the chain itself the cost of a run.
-    if min(meanGood, meanBad) < .microseconds(10) { return "mean sojourns must be at least 10us" }
+    for sojourn in [meanGood, meanBad] where sojourn != .zero && sojourn < .microseconds(10) {
+      return "mean sojourns must be at least 10us"
+    }
+    if meanGood == meanBad, meanGood == .zero { return "a channel must be good or bad for some time" }
     return (0...1).contains(goodLoss) && (0...1).contains(badLoss) ? nil : "loss must lie within 0...1"
   }
 }

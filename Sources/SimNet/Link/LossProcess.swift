@@ -3,9 +3,12 @@ internal import CallCore
 /// A loss model at work: its state and its two sources of chance.
 ///
 /// The channel's sojourns and the packets' fates are drawn from different streams, so that the number of packets sent
-/// does not change the channel.
+/// does not change the channel. A model that takes effect later has streams of its own, named after the time, so that
+/// neither what was sent before nor the models before it change what follows.
 struct LossProcess: ~Copyable {
   private(set) var model: LossModel
+  private let random: RandomSource
+  private let path: String
   private var fates: RandomStream
   private var sojourns: RandomStream
   private var packetCount = 0
@@ -15,10 +18,13 @@ struct LossProcess: ~Copyable {
   /// When the channel changes state next; nil until it is first asked.
   private var changes: Instant?
 
-  init(model: LossModel, fates: consuming RandomStream, sojourns: consuming RandomStream) {
+  /// - Parameter path: the names of its streams begin with it.
+  init(model: LossModel, random: RandomSource, path: String) {
     self.model = model
-    self.fates = fates
-    self.sojourns = sojourns
+    self.random = random
+    self.path = path
+    fates = random.stream(path + "/loss")
+    sojourns = random.stream(path + "/channel")
   }
 
   /// Whether the packet offered now is lost. Time must not go backwards.
@@ -41,6 +47,8 @@ struct LossProcess: ~Copyable {
   }
 
   private mutating func advance(_ channel: GilbertElliott, to now: Instant) {
+    guard channel.meanBad > .zero else { return isBad = false }
+    guard channel.meanGood > .zero else { return isBad = true }
     var next = changes ?? start + sojourns.exponential(mean: channel.meanGood)
     while next <= now {
       isBad.toggle()
@@ -57,5 +65,7 @@ struct LossProcess: ~Copyable {
     packetCount = 0
     isBad = false
     changes = nil
+    fates = random.stream("\(path)/loss/\(now.nanoseconds)")
+    sojourns = random.stream("\(path)/channel/\(now.nanoseconds)")
   }
 }

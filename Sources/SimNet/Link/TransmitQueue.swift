@@ -11,6 +11,9 @@ struct Transmission: BitwiseCopyable {
   var delay: Interval
   var arrival: Instant
   var mayOvertake: Bool
+
+  /// Whether what follows may not arrive before it.
+  var holdsBack: Bool { !mayOvertake && wireByteCount > 0 }
 }
 
 /// The packets not yet wholly sent, oldest first; the first is in transmission.
@@ -32,7 +35,7 @@ struct TransmitQueue {
   mutating func settle(at now: Instant, latest: Instant) {
     while head < ring.count, ring[head].departure <= now {
       let sent = ring[head]
-      if !sent.mayOvertake, sent.arrival > settledArrival { settledArrival = sent.arrival }
+      if sent.holdsBack, sent.arrival > settledArrival { settledArrival = sent.arrival }
       count(sent, -1)
       head += 1
     }
@@ -81,7 +84,7 @@ struct TransmitQueue {
       ring[index].departure = departure
       var arrival = departure + ring[index].delay
       if order == .keep, !ring[index].mayOvertake { arrival = max(arrival, latest) }
-      if !ring[index].mayOvertake { latest = max(latest, arrival) }
+      if ring[index].holdsBack { latest = max(latest, arrival) }
       ring[index].arrival = arrival
     }
     return departure

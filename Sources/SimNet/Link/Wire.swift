@@ -21,8 +21,8 @@ struct Carriage: BitwiseCopyable {
   var delay: Interval
   var arrival: Instant
   var mayOvertake = false
-  /// Extra delay and arrival of a second copy.
-  var copy: (delay: Interval, arrival: Instant)?
+  /// Delay, arrival and damage of a second copy.
+  var copy: (delay: Interval, arrival: Instant, damage: UInt64?)?
   /// The payload bit to flip, as a random number to reduce to the payload's length.
   var damage: UInt64?
 }
@@ -57,8 +57,7 @@ struct Wire: ~Copyable {
     self.end = end
     self.isUp = isUp
     subject = trace.subject(path)
-    loss = LossProcess(
-      model: settings.loss, fates: random.stream(path + "/loss"), sojourns: random.stream(path + "/channel"))
+    loss = LossProcess(model: settings.loss, random: random, path: path)
     jitter = random.stream(path + "/jitter")
     reordering = random.stream(path + "/reorder")
     duplication = random.stream(path + "/duplicate")
@@ -96,14 +95,19 @@ struct Wire: ~Copyable {
     var carriage = Carriage(
       departure: departure, delay: delay, arrival: departure + delay, mayOvertake: overtakes)
     if !overtakes { carriage.arrival = clamp(carriage.arrival) }
+    carriage.damage = damage()
     if isDuplicated {
       let delay = settings.delay(drawing: &jitter)
-      carriage.copy = (delay, clamp(departure + delay))
-    }
-    if settings.corruption.probability > 0, corruption.chance(settings.corruption.probability) {
-      carriage.damage = corruption.next()
+      // A copy comes after what went before it, but nothing that follows waits for it.
+      let arrival = settings.order == .keep ? max(latestArrival, departure + delay) : departure + delay
+      carriage.copy = (delay, arrival, damage())
     }
     return .carry(carriage)
+  }
+
+  private mutating func damage() -> UInt64? {
+    guard settings.corruption.probability > 0, corruption.chance(settings.corruption.probability) else { return nil }
+    return corruption.next()
   }
 
   /// Queues the packet: when its last bit is sent, or nil when the queue is full.
@@ -155,7 +159,7 @@ struct Wire: ~Copyable {
     settle(at: now)
     guard !queue.isEmpty else { return false }
     free = queue.reschedule(at: now, from: old, to: new.rate, order: new.order)
-    latestArrival = queue.transmissions.reduce(queue.settledArrival) { $1.mayOvertake ? $0 : max($0, $1.arrival) }
+    latestArrival = queue.transmissions.reduce(queue.settledArrival) { $1.holdsBack ? max($0, $1.arrival) : $0 }
     return true
   }
 

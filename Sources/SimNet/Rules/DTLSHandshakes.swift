@@ -2,12 +2,33 @@ internal import CallCore
 
 /// Tells the flights of DTLS 1.2 handshakes apart (RFC 6347 section 4.2.4, figure 1).
 ///
-/// Certificates and what follows ChangeCipherSpec look alike from both sides, so it remembers who said ClientHello.
+/// Certificates and what follows ChangeCipherSpec look alike from both sides, so it remembers who said ClientHello:
+/// show it every datagram, whether anybody asks for its flight or not.
 struct DTLSHandshakes {
   private var clients: [HostID] = []
 
+  /// Learns who is client from a datagram that says hello.
+  mutating func learn(_ datagram: RawSpan, from sender: HostID) {
+    // All but a few datagrams are told by one byte or two.
+    let record: Int
+    switch datagram.byte(at: 0) {
+    case 22?: record = 0
+    case (64...79)? where datagram.byte(at: 4) == 22: record = 4
+    case 0? where datagram.byte(at: 1) == 0x16 || datagram.byte(at: 1) == 0x17:
+      guard let range = PacketContent.range(of: .dtls, in: datagram) else { return }
+      record = range.lowerBound
+    default: return
+    }
+    guard datagram.byte(at: record) == 22, datagram.bigEndian(UInt16.self, at: record + 3) == 0 else { return }
+    switch datagram.byte(at: record + 13) {
+    case 1?: if !clients.contains(sender) { clients.append(sender) }
+    case 2?: clients.removeAll { $0 == sender }
+    default: break
+    }
+  }
+
   /// The flight, 1 to 6, that a datagram begins with; nil when it is no part of a handshake.
-  mutating func flight(of datagram: RawSpan, from sender: HostID) -> Int? {
+  func flight(of datagram: RawSpan, from sender: HostID) -> Int? {
     guard let range = PacketContent.range(of: .dtls, in: datagram) else { return nil }
     let record = datagram.extracting(range)
     let isClient = clients.contains(sender)
@@ -16,12 +37,8 @@ struct DTLSHandshakes {
       return [20, 22].contains(record.byte(at: 0)) ? (isClient ? 5 : 6) : nil
     }
     switch record.byte(at: 13) {
-    case 1:
-      if !isClient { clients.append(sender) }
-      return Self.hasCookie(record) ? 3 : 1
-    case 2:
-      clients.removeAll { $0 == sender }
-      return 4
+    case 1: return Self.hasCookie(record) ? 3 : 1
+    case 2: return 4
     case 3: return 2
     case 4: return 6
     case 11: return isClient ? 5 : 4

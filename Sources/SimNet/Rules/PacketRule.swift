@@ -1,6 +1,8 @@
 internal import CallCore
 
-/// Datagrams to drop by what they are: a fault aimed at one protocol, while the link treats the rest as ever.
+/// Datagrams to drop by what they are: a fault aimed at one protocol, while the link treats the rest as ever. A message
+/// of a TURN connection (RFC 8656 section 3.1) counts as one: dropped, it is never written to the stream, because what
+/// is written there always arrives.
 public struct PacketRule: Hashable, Sendable {
   /// What the datagram carries, through a relay too, or nil for anything.
   public var content: PacketContent?
@@ -59,6 +61,8 @@ struct PacketRules {
 
   /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
+    if receiver == nil { handshakes.learn(payload, from: sender) }
+    guard !entries.isEmpty else { return false }
     var isDropped = false
     let flight = handshakes.flight(of: payload, from: sender)
     for index in entries.indices where !isDropped {

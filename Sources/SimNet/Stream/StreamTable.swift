@@ -17,6 +17,8 @@ public struct StreamTable: SansIO, ~Copyable {
   private struct Entry {
     var connection: StreamConnection
     var isAccepting: Bool
+    /// The host that the other end's segments come from, once one has come.
+    var peer: HostID?
   }
 
   private struct Flow: Hashable {
@@ -109,6 +111,9 @@ public struct StreamTable: SansIO, ~Copyable {
     isLive(id) ? entries[Int(id.slot)]?.connection.state : nil
   }
 
+  /// The host at the stream's other end, or nil while it has said nothing.
+  func peer(of id: StreamID) -> HostID? { isLive(id) ? entries[Int(id.slot)]?.peer : nil }
+
   /// Bytes written to the stream and not yet acknowledged; 0 for a stream that is gone.
   public func queuedByteCount(of id: StreamID) -> Int {
     isLive(id) ? entries[Int(id.slot)]?.connection.queuedByteCount ?? 0 : 0
@@ -149,6 +154,12 @@ public struct StreamTable: SansIO, ~Copyable {
   }
 
   // MARK: Driving
+
+  /// - Parameter sender: the host that the segment comes from, whatever NATs made of its address.
+  mutating func receive(_ datagram: RawSpan, on path: Path, from sender: HostID, at now: Instant) {
+    receive(datagram, on: path, at: now)
+    if let slot = slots[Flow(path)] { entries[Int(slot)]?.peer = sender }
+  }
 
   public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard let header = TCPHeader(parsing: datagram), let size = TCPHeader.size(of: datagram) else {

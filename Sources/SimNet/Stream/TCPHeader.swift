@@ -59,6 +59,27 @@ public struct TCPHeader: Hashable, Sendable {
   public static func flags(of segment: RawSpan) -> TCPFlags? { segment.byte(at: 13).map(TCPFlags.init(rawValue:)) }
 
   private static func maximumSegmentSize(in segment: RawSpan, headerSize: Int) -> UInt16? {
+    maximumSegmentSizeOffset(in: segment, headerSize: headerSize).flatMap { segment.bigEndian(UInt16.self, at: $0) }
+  }
+
+  /// Makes the maximum segment size that a segment offers no larger than `limit`.
+  ///
+  /// - Returns: whether the segment is another now.
+  static func lowerMaximumSegmentSize(in segment: inout [UInt8], to limit: UInt16) -> Bool {
+    guard let offset = offsetOfSegmentSize(in: segment.span.bytes, above: limit) else { return false }
+    segment[offset] = UInt8(limit >> 8)
+    segment[offset + 1] = UInt8(truncatingIfNeeded: limit)
+    return true
+  }
+
+  private static func offsetOfSegmentSize(in segment: RawSpan, above limit: UInt16) -> Int? {
+    guard let size = size(of: segment), let offset = maximumSegmentSizeOffset(in: segment, headerSize: size),
+      let offered = segment.bigEndian(UInt16.self, at: offset), offered > limit
+    else { return nil }
+    return offset
+  }
+
+  private static func maximumSegmentSizeOffset(in segment: RawSpan, headerSize: Int) -> Int? {
     var offset = minimumSize
     while offset < headerSize, let kind = segment.byte(at: offset), kind != 0 {
       if kind == 1 {
@@ -66,7 +87,7 @@ public struct TCPHeader: Hashable, Sendable {
         continue
       }
       guard let length = segment.byte(at: offset + 1), length >= 2 else { return nil }
-      if kind == 2, length == 4, offset + 4 <= headerSize { return segment.bigEndian(at: offset + 2) }
+      if kind == 2, length == 4, offset + 4 <= headerSize { return offset + 2 }
       offset += Int(length)
     }
     return nil

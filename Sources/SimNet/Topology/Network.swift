@@ -14,6 +14,8 @@ struct Network: ~Copyable {
   /// When which event will look for mappings fallen idle, so that the trace shows them in time.
   var expiryCheck: (time: Instant, event: UInt64)?
   var owners = AddressMap()
+  /// Whether hosts and routers on it reach its router alone and not each other, as on a guest Wi-Fi.
+  var isIsolated = false
   /// Prefixes reached through a child network's router, longest first.
   var routes: [(prefix: IPPrefix, child: NetworkID)] = []
   /// The number of the next host address to give out, for each prefix.
@@ -35,6 +37,9 @@ struct Network: ~Copyable {
 
   /// Number 1 is the router's, as on most networks.
   private static let firstHost: UInt64 = 2
+
+  /// Whether what comes from one of its clients may not go to `address`, which is another's.
+  func isolates(_ address: IPAddress) -> Bool { isIsolated && (contains(address) || route(to: address) != nil) }
 
   func contains(_ address: IPAddress) -> Bool { prefixes.contains { $0.contains(address) } }
 

@@ -10,7 +10,7 @@ public struct NetworkInterface: Hashable, Sendable {
   public let id: InterfaceID
   /// The name of its link.
   public let name: String
-  public let type: NetworkType
+  public internal(set) var type: NetworkType
   public let host: HostID
   public internal(set) var network: NetworkID
   public let link: LinkID

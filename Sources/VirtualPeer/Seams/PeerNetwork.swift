@@ -151,6 +151,11 @@ public final class PeerStream {
     if let id { try? network.simulator.send(bytes, on: id, of: network.host) }
   }
 
+  /// Sends one whole message of a protocol that frames them: packet rules may drop it.
+  func send(message: RawSpan) {
+    if let id { try? network.simulator.send(message: message, on: id, of: network.host) }
+  }
+
   /// Sends what is written, then FIN.
   public func close() {
     if let id { network.simulator.close(id, of: network.host) }

@@ -25,10 +25,10 @@ final class TURNStream {
   }
 
   /// Sends a message whole, or not at all when the buffer has no room for it: media must not wait for ever behind a
-  /// network that has stopped.
+  /// network that has stopped. A packet rule of the scenario sees the message as it sees a datagram.
   func send(_ message: RawSpan) {
     guard stream.queuedByteCount + message.byteCount <= Self.sendBuffer else { return }
-    stream.send(message.copied)
+    stream.send(message: message)
   }
 
   /// Ends the connection once everything is sent. Nothing is reported any more.
