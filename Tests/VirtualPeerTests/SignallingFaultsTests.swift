@@ -53,6 +53,25 @@ import Testing
     #expect(bench.texts == ["1", "1", "2"])
   }
 
+  @Test func `a message meets every fault that is for it, oldest first`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.delay(.milliseconds(300))))
+    bench.faults.add(SignallingFault(.duplicate, count: 1))
+    bench.faults.add(SignallingFault(.delay(.milliseconds(200))))
+    let drop = bench.faults.add(SignallingFault(.drop, type: "bye"))
+    bench.faults.add(SignallingFault(.corrupt, type: "bye"))
+    bench.pass("1")
+    bench.pass("2")
+    bench.pass("3", type: "bye")
+    bench.run(for: .seconds(1))
+    #expect(bench.texts == ["1", "1", "2"])
+    #expect(bench.delivered.allSatisfy { $0.time == .zero + .milliseconds(500) })
+    bench.faults.remove(drop)
+    bench.pass("4", type: "bye")
+    bench.run(for: .seconds(1))
+    #expect(bench.texts.last == "\u{FFFD}")
+  }
+
   @Test func `reordering makes neighbours change places, again and again`() throws {
     let bench = try Bench()
     bench.faults.add(SignallingFault(.reorder))

@@ -130,28 +130,39 @@ package final class SignallingFaults {
         late.deliver(late.message)
       }
     }
-    guard let index = faults.firstIndex(where: { $0.fault.matches(message) }) else {
-      deliver(message)
-      return
+    var effects: [SignallingFault.Effect] = []
+    for index in faults.indices where faults[index].fault.matches(message) {
+      let effect = faults[index].fault.effect
+      faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
+      effects.append(effect)
+      tell(effect, message)
+      if effect == .drop || effect == .blackhole { break }
     }
-    faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-    let effect = faults[index].fault.effect
-    tell(effect, message)
+    // One that overtakes is not held in its turn, or nothing would change places.
+    if !overtaken.isEmpty { effects.removeAll { $0 == .reorder } }
+    carryOut(effects[...], on: message, lane, deliver)
+  }
+
+  /// Does to a message what the faults that it meets do, oldest first: what one lets on, the next one has.
+  private func carryOut(
+    _ effects: ArraySlice<SignallingFault.Effect>, on message: SignallingMessage, _ lane: Lane,
+    _ deliver: @escaping (SignallingMessage) -> Void
+  ) {
+    guard let effect = effects.first else { return deliver(message) }
+    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, deliver) }
     switch effect {
     case .drop, .blackhole: break
-    case .delay(let interval): clock.schedule(after: interval) { deliver(message) }
+    case .delay(let interval): clock.schedule(after: interval) { goOn(message) }
     case .duplicate:
-      deliver(message)
-      deliver(message)
-    // One that overtakes is not held in its turn, or nothing would change places.
-    case .reorder where !overtaken.isEmpty: deliver(message)
-    case .reorder: hold(message, on: lane, deliver)
+      goOn(message)
+      goOn(message)
+    case .reorder: hold(message, on: lane, goOn)
     case .corrupt:
       var damaged = message
       var characters = Array(message.text)
       if !characters.isEmpty { characters[characters.count / 2] = "\u{FFFD}" }
       damaged.text = String(characters)
-      deliver(damaged)
+      goOn(damaged)
     }
   }
 
