@@ -53,11 +53,17 @@ import Testing
         Variant("link.blackhole\(at), direction: tx", ["tx.hole": "true"]),
         Variant("link.blackhole\(at), larger_than: 700B", ["tx.above": "700", "rx.above": "700"]),
         Variant("link.one-way\(at), direction: tx", ["rx.hole": "true"]),
+        Variant("link.move\(at), network: bob/wifi", ["network": "bob/wifi", "type": "wifi"]),
+        Variant("link.move\(at), network: internet", ["network": "internet", "type": "ethernet"]),
       ]
     },
     read: { world in
       let link = try world.simulator.link("alice/home")
-      var state = ["up": "\(world.simulator.isUp(link))"]
+      let interface = world.simulator.interface(try #require(world.simulator.interface(attachedBy: link)))
+      var state = [
+        "up": "\(world.simulator.isUp(link))", "network": world.simulator.name(of: interface.network),
+        "type": interface.type.rawValue,
+      ]
       for side in LinkDirection.allCases {
         let settings = world.simulator.settings(of: link, side)
         state["\(side.rawValue).delay"] = "\(settings.delay.milliseconds) ms"
@@ -177,7 +183,7 @@ import Testing
   // MARK: The property
 
   /// A world with one object and the faults that act on it, not yet begun.
-  private struct Bench {
+  struct Bench {
     let world: World
     let layer: FaultLayer
     let faults: [(variant: Variant, fault: Fault)]

@@ -44,6 +44,18 @@ extension LossModel {
   }
 }
 
+extension NetworkType {
+  init(_ type: Topology.NetworkType) {
+    self =
+      switch type {
+      case .wifi: .wifi
+      case .cellular: .cellular
+      case .ethernet: .ethernet
+      case .unknown: .unknown
+      }
+  }
+}
+
 extension EndpointDependence {
   init(_ behavior: Topology.MappingBehavior) {
     self =
@@ -79,8 +91,20 @@ extension NATConfiguration {
 }
 
 extension FirewallRules {
+  /// What a network's router lets through. One that translates IPv4 and says nothing of a firewall lets IPv6 in as an
+  /// answer only, as home routers do; nil is a plain router.
+  init?(of network: Topology.Network) {
+    if let firewall = network.firewall {
+      self.init(firewall)
+    } else if network.nat != nil, network.prefixes.contains(where: { $0.value.address.isIPv6 }) {
+      self = .statefulIPv6
+    } else {
+      return nil
+    }
+  }
+
   init(_ firewall: Topology.Firewall) {
-    self.init(blocksUDP: firewall.blockUDP)
+    self.init(inbound: firewall.inbound == .everything ? .everything : .relatedOnly, blocksUDP: firewall.blockUDP)
     if !firewall.allowPorts.isEmpty {
       let ports = Set(firewall.allowPorts.compactMap { UInt16(exactly: $0) })
       allowedUDPPorts = ports

@@ -49,7 +49,7 @@ struct WorldBuilder {
     try simulator.addNetwork(
       network.name, prefixes: prefixes, parent: parent, link: link?.name ?? "\(network.name)/uplink",
       tx: LinkSettings(link?.transmit, mtu: link?.mtu), rx: LinkSettings(link?.receive, mtu: link?.mtu),
-      nat: network.nat.map { NATConfiguration($0) }, firewall: network.firewall.map { FirewallRules($0) })
+      nat: network.nat.map { NATConfiguration($0) }, firewall: FirewallRules(of: network))
   }
 
   private func startLinksDown() throws {

@@ -109,6 +109,7 @@ extension Topology.Firewall {
   static let type = MappingType(
     "firewall", "what a router lets out; answers to what was let out come back", Topology.Firewall(),
     [
+      .key("inbound", .choice, \.inbound, default: "answers", "what comes in: answers alone, or everything"),
       .key("block_udp", .flag, \.blockUDP, default: "false", "drops all UDP"),
       .key("block_tcp", .flag, \.blockTCP, default: "false", "drops all TCP"),
       .key(
@@ -245,7 +246,21 @@ extension Topology.Loss {
       reading.report(.outOfRange, "the long-run rate must lie between good and bad (\(range))", at: span)
       return nil
     }
+    if let problem = sojournProblem(share: (rate - good) / (bad - good), meanBurst) {
+      reading.report(.outOfRange, problem, at: span)
+      return nil
+    }
     return .gilbert(rate: rate, meanBurst: meanBurst, bad: bad, good: good)
+  }
+
+  /// A channel that changes more often than every 10 µs would be slower to compute than what is sent over it.
+  private static func sojournProblem(share: Double, _ meanBurst: Interval) -> String? {
+    let shortest = Interval.microseconds(10)
+    guard share > 0, share < 1 else { return nil }
+    if meanBurst < shortest { return "mean_burst must be at least \(shortest)" }
+    let good = meanBurst.scaled(by: (1 - share) / share)
+    guard good < shortest else { return nil }
+    return "this rate leaves \(good) between bad periods of \(meanBurst), and it takes at least \(shortest)"
   }
 }
 

@@ -8,6 +8,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case linkFlap = "link.flap"
   case linkBlackhole = "link.blackhole"
   case linkOneWay = "link.one-way"
+  case linkMove = "link.move"
   case natReboot = "nat.reboot"
   case natExpire = "nat.expire"
   case natRemap = "nat.remap"
@@ -81,7 +82,7 @@ public struct FaultDeclaration: Sendable {
 extension FaultKind {
   public var declaration: FaultDeclaration {
     switch self {
-    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay: linkDeclaration
+    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove: linkDeclaration
     case .natReboot, .natExpire, .natRemap, .natSet, .firewallBlock, .firewallAllow: routerDeclaration
     case .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels,
       .turnDisconnect, .stunSilent:
@@ -123,6 +124,10 @@ extension FaultKind {
           FaultParameter(
             "larger_than", .value(.byteSize), "swallow only packets larger than this, as a broken path MTU does"),
         ], "swallows packets while the link looks up")
+    case .linkMove:
+      return declare(
+        [link, FaultParameter("network", .network, required: true, "the network it leads to while this lasts")],
+        "the host at the link's end joins another network: what the link carries is lost, and its addresses are new")
     default:
       return declare(
         [link, FaultParameter("direction", Self.direction.kind, required: true, "the direction that still delivers")],

@@ -60,6 +60,9 @@ public struct Topology: Sendable {
 
   /// What a network's router lets out.
   public struct Firewall: Sendable, Equatable {
+    public enum Inbound: String, Sendable, CaseIterable { case answers, everything }
+
+    public var inbound = Inbound.answers
     public var blockUDP = false
     public var blockTCP = false
     /// When not empty, only these destination ports pass.

@@ -221,6 +221,13 @@ enum EffectReader {
       let message = "no router leads out of \(name), and \(fault.kind.rawValue) needs one"
       reading.report(.wrongRouter, message, at: span, hint: "give \(name) the key to, or nat")
       return false
+    case .linkMove:
+      guard let link = reading.scope.topology.link(fault.arguments.text("link") ?? ""),
+        reading.scope.topology.network(link.from.value) != nil
+      else { return true }
+      let message = "\(link.name) is the uplink of \(link.from.value), and link.move needs the link of a host"
+      reading.report(.linkWithoutPeer, message, at: fault.arguments.span(of: "link") ?? span)
+      return false
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,

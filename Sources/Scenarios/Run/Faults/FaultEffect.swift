@@ -28,6 +28,8 @@ enum FaultEffect {
     /// Swallows what is larger than so many bytes, or everything.
     case blackhole(largerThan: Int?, Fault.Direction?)
     case oneWay(delivering: Fault.Direction)
+    /// Leads to another network.
+    case move(network: String)
   }
 
   enum FirewallChange {
@@ -66,6 +68,9 @@ extension FaultEffect {
     case .linkOneWay:
       guard let delivering = fault.direction else { throw arguments.missing("direction") }
       self = .link(try arguments.text("link"), .oneWay(delivering: delivering))
+
+    case .linkMove:
+      self = .link(try arguments.text("link"), .move(network: try arguments.text("network")))
 
     case .natReboot: self = .natEvent(network: try arguments.text("network"), .reboot(try arguments.newAddresses))
     case .natExpire: self = .natEvent(network: try arguments.text("network"), .expire)

@@ -154,6 +154,11 @@ final class FaultLayer {
     case .oneWay(let delivering):
       let silent: Fault.Direction = delivering == .transmit ? .receive : .transmit
       try lay(over: state, &instance) { $0.change(silent) { $0.isBlackhole = true } }
+    case .move(let network):
+      let declared = world.scenario.topology.network(network)?.type
+      let there = LinkState.Attachment(
+        network: try simulator.network(network), type: declared.map { NetworkType($0) } ?? .unknown)
+      try lay(over: state, &instance) { $0.attachment = there }
     }
   }
 

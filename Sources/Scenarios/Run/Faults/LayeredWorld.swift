@@ -94,17 +94,33 @@ struct LinkState: Equatable {
   var isUp: Bool
   var transmit: LinkSettings
   var receive: LinkSettings
+  /// Where the host at its end is; nil for a router's uplink.
+  var attachment: Attachment?
+
+  struct Attachment: Equatable {
+    var network: NetworkID
+    var type: NetworkType
+  }
 
   init(_ link: LinkID, in simulator: Simulator) {
     isUp = simulator.isUp(link)
     transmit = simulator.settings(of: link, .tx)
     receive = simulator.settings(of: link, .rx)
+    attachment = simulator.interface(attachedBy: link).map {
+      let interface = simulator.interface($0)
+      return Attachment(network: interface.network, type: interface.type)
+    }
   }
 
   func apply(to link: LinkID, in simulator: Simulator) throws {
     for (side, settings) in [(LinkDirection.tx, transmit), (.rx, receive)]
     where settings != simulator.settings(of: link, side) {
       try simulator.setLink(link, side, settings)
+    }
+    if let attachment, let interface = simulator.interface(attachedBy: link),
+      simulator.interface(interface).network != attachment.network
+    {
+      try simulator.move(interface, to: attachment.network, type: attachment.type)
     }
     simulator.setLink(link, isUp: isUp)
   }

@@ -1,0 +1,53 @@
+import CallCore
+import Profiles
+import SimNet
+import Testing
+
+@testable import Scenarios
+
+/// Faults as files write them, in whole runs.
+@Suite struct RunningFaultTests {
+  private func run(_ text: String) throws -> RunResult {
+    let profiles = ProfileCatalogue.builtIn
+    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
+    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
+    return try SingleRun(cell: file.cells[0], seed: 1, path: "test.yaml", profiles: profiles).execute()
+  }
+
+  @Test(arguments: ["udp", "tcp"], [true, false])
+  func `DTLS is dropped whatever the transport to the relay`(transport: String, isDropped: Bool) throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: home, ice: { policy: relay, turn_transports: [\(transport)] } }
+        bob: { profile: knotos, network: home }
+      topology:
+        servers: { turn: { kind: turn, transports: [udp, tcp] } }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { id: accept, when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: \(isDropped ? "0s" : "50s"), fault: dtls.drop, from: alice }
+      expect:
+        - { eventually: alice.call.state == connected, within: 20s, of: accept }
+      """)
+    #expect(result.verdict == (isDropped ? .fail : .pass), "\(result.findings)")
+  }
+
+  @Test func `a router with a NAT lets IPv6 in as an answer only, unless the file says otherwise`() {
+    var network = Topology.Network()
+    network.nat = Topology.NAT()
+    network.prefixes = [Located(IPPrefix("192.168.1.0/24")!)]
+    #expect(FirewallRules(of: network) == nil)
+    network.prefixes.append(Located(IPPrefix("2001:db8:1::/64")!))
+    #expect(FirewallRules(of: network) == .statefulIPv6)
+    network.firewall = Topology.Firewall()
+    #expect(FirewallRules(of: network) == .stateful)
+    network.firewall?.inbound = .everything
+    #expect(FirewallRules(of: network) == .open)
+    network.firewall = nil
+    network.nat = nil
+    #expect(FirewallRules(of: network) == nil)
+  }
+}
