@@ -26,6 +26,17 @@ private final class Recorder: TraceObserver {
     #expect(run(reason: "loss").1 == ["link/wan packet.dropped reason=loss to=127.0.0.1:9"])
   }
 
+  @Test func `the hash depends on what a kind is called and not on when it was declared`() {
+    func hash(of kind: String, after other: String?) -> UInt64 {
+      let trace = Trace()
+      if let other { _ = trace.declare(other, TraceField("value", .symbol)) }
+      trace.write(trace.declare(kind, TraceField("value", .symbol)), trace.subject("alice"), trace.value("new"))
+      return trace.hash
+    }
+    #expect(hash(of: "ice.state", after: nil) != hash(of: "dtls.state", after: nil))
+    #expect(hash(of: "ice.state", after: nil) == hash(of: "ice.state", after: "dtls.state"))
+  }
+
   @Test func `equal runs have equal hashes and different runs differ`() {
     #expect(run(reason: "loss").0 == run(reason: "loss").0)
     #expect(run(reason: "loss").0 != run(reason: "queue").0)

@@ -30,6 +30,8 @@ public final class Trace {
   /// A hash over every event so far, names included: equal hashes mean equal runs.
   public private(set) var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+  /// Of every kind's name and fields, so that the hash depends on what a kind is and not on when it was declared.
+  private var kindHashes: [UInt64] = []
   private var kindIDs: [String: TraceKind] = [:]
   private var subjectIDs: [String: TraceSubject] = [:]
   private var symbolIDs: [String: Symbol] = [:]
@@ -52,6 +54,7 @@ public final class Trace {
     precondition(fields.count <= TraceRecord.fieldLimit, "'\(name)' has too many fields")
     let kind = TraceKind(id: UInt16(declarations.count))
     declarations.append(Declaration(name: name, fields: fields))
+    kindHashes.append(Self.hash(of: name, fields))
     observers.append(universalObservers)
     kindIDs[name] = kind
     return kind
@@ -133,7 +136,8 @@ public final class Trace {
       time: now, number: EventNumber(count), cause: cause, subject: subject, kind: kind,
       fieldCount: UInt8(fieldCount), values: words)
     mix(UInt64(bitPattern: now.nanoseconds))
-    mix(UInt64(subject.id) << 32 | UInt64(kind.id) << 8 | UInt64(fieldCount))
+    mix(kindHashes[Int(kind.id)])
+    mix(UInt64(subject.id) << 8 | UInt64(fieldCount))
     mix(cause.rawValue)
     for index in 0..<fieldCount { mix(words[index]) }
     for observer in observers[Int(kind.id)] { observer.observe(record, in: self) }
@@ -163,9 +167,20 @@ public final class Trace {
     }
   }
 
-  private func mix(_ word: UInt64) {
+  private func mix(_ word: UInt64) { hash = Self.mixed(hash, word) }
+
+  private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let keyed = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
-    hash = keyed ^ (keyed >> 32)
+    return keyed ^ (keyed >> 32)
+  }
+
+  private static func hash(of name: String, _ fields: [TraceField]) -> UInt64 {
+    var hash = mixed(0, UInt64(fields.count))
+    for text in CollectionOfOne(name) + fields.map(\.name) {
+      hash = mixed(hash, UInt64(text.utf8.count))
+      for byte in text.utf8 { hash = mixed(hash, UInt64(byte)) }
+    }
+    return hash
   }
 
   private func mix(_ text: String) {
