@@ -13,8 +13,8 @@ public final class VirtualPeer {
     /// Settings the profile's vocabulary declares.
     public var settings = NamedValues([])
     public var signallingServer: Endpoint
-    /// What the scenario calls the peer's interfaces, by the names of their links.
-    public var interfaceNames: [String: String] = [:]
+    /// What the scenario calls the peer's interfaces, with the names of their links. No two have one name.
+    public var interfaceNames: [(link: String, name: String)] = []
 
     public init(name: String, session: SessionConfiguration, signallingServer: Endpoint) {
       self.name = name
@@ -34,7 +34,7 @@ public final class VirtualPeer {
   private let userAction: TraceKind
   private let actionRefused: TraceKind
   private let network: TraceKind
-  private let interfaceNames: [String: String]
+  private let interfaceNames: [(link: String, name: String)]
   private var preferredNetwork: String?
   /// What the microphone recorded and the speaker plays, sample by sample.
   package let audioRecord: AudioRecord
@@ -107,7 +107,7 @@ public final class VirtualPeer {
     interfacesChanged()
   }
 
-  private func link(named name: String) -> String { interfaceNames.first { $0.value == name }?.key ?? name }
+  private func link(named name: String) -> String { interfaceNames.first { $0.name == name }?.link ?? name }
 
   private func interfacesChanged() {
     traceNetwork()
@@ -118,7 +118,7 @@ public final class VirtualPeer {
   /// Writes which interface the device prefers now.
   private func traceNetwork() {
     let link = runtime.network.activeInterfaces.first?.name ?? "none"
-    let name = interfaceNames[link] ?? link
+    let name = interfaceNames.first { $0.link == link }?.name ?? link
     guard name != preferredNetwork else { return }
     preferredNetwork = name
     trace.write(network, subject, trace.value(name))

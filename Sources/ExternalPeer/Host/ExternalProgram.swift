@@ -16,14 +16,15 @@ public final class ExternalProgram {
   private let exitCode: TraceKind
   private let output: TraceKind
   private let network: TraceKind
-  private let interfaceNames: [String: String]
+  private let interfaceNames: [(link: String, name: String)]
   private var preferred: String?
 
   /// - Parameters:
   ///   - environment: what the program is told besides our own environment, as `NAME=value`.
-  ///   - interfaceNames: what the scenario calls the host's interfaces, by the names of their links.
+  ///   - interfaceNames: what the scenario calls the host's interfaces, with the names of their links.
   package init(
-    _ name: String, command: [String], environment: [String], interfaceNames: [String: String], bridge: ExternalHost,
+    _ name: String, command: [String], environment: [String],
+    interfaceNames: [(link: String, name: String)], bridge: ExternalHost,
     runtime: HostRuntime
   ) {
     self.name = name
@@ -58,7 +59,7 @@ public final class ExternalProgram {
     let active = runtime.network.activeInterfaces
     bridge.show(active)
     let link = active.first?.name ?? "none"
-    let name = interfaceNames[link] ?? link
+    let name = interfaceNames.first { $0.link == link }?.name ?? link
     guard name != preferred else { return }
     preferred = name
     let trace = bridge.simulator.trace

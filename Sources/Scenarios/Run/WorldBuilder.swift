@@ -143,7 +143,7 @@ struct WorldBuilder {
     configuration.wallClock = wallClock
     configuration.device = Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
-    for interface in peer.interfaces { configuration.interfaceNames[interface.link] = interface.name }
+    configuration.interfaceNames = peer.interfaces.map { ($0.link, $0.name) }
     if peer.stack == .external { return try addExternal(peer, configuration, app: profile.app, on: host) }
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
     world.add(
@@ -174,7 +174,7 @@ struct WorldBuilder {
     world.add(
       ExternalProgram(
         peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
-        interfaceNames: Dictionary(peer.interfaces.map { ($0.link, $0.name) }) { first, _ in first },
+        interfaceNames: peer.interfaces.map { ($0.link, $0.name) },
         bridge: try builder.bridge(peer, host: host), runtime: runtime))
   }
 

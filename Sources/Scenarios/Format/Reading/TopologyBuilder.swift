@@ -196,6 +196,10 @@ struct TopologyBuilder {
     }
     reading.scope.used.insert("network \(value.to.value)")
     if let index = peers.firstIndex(where: { $0.name == value.from.value }) {
+      if peers[index].interfaces.contains(where: { $0.name == draft.name }) {
+        let message = "\(value.from.value) has an interface '\(draft.name)' already, on its network of that name"
+        return reading.report(.duplicateID, message, at: draft.span, hint: "give the link another name")
+      }
       peers[index].interfaces.append(
         Scenario.Interface(name: draft.name, network: value.to.value, link: draft.name))
     } else if networks.contains(value.from.value) {
