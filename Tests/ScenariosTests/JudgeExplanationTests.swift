@@ -70,6 +70,26 @@ import Testing
       ])
   }
 
+  @Test func `a port that takes the place of another is no port for each destination`() {
+    let bench = JudgeBench(
+      .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))
+    let trace = bench.trace
+    bench.at(500)
+    let created = trace.declare(
+      "nat.created", TraceField("protocol", .symbol), TraceField("internal", .endpoint),
+      TraceField("external", .endpoint))
+    let removed = trace.declare(
+      "nat.removed", TraceField("reason", .symbol), TraceField("protocol", .symbol),
+      TraceField("internal", .endpoint), TraceField("external", .endpoint))
+    let inside = trace.value(Endpoint("192.168.1.9:5000")!)
+    for port in ["41001", "41002"] {
+      let outside = trace.value(Endpoint("203.0.113.1:\(port)")!)
+      trace.write(created, trace.subject("nat/home"), trace.value("udp"), inside, outside)
+      trace.write(removed, trace.subject("nat/home"), trace.value("reboot"), trace.value("udp"), inside, outside)
+    }
+    #expect(!failConnecting(bench).explanation.contains { $0.contains("192.168.1.9") })
+  }
+
   @Test func `a symmetric NAT against a port filter says that the port was not told`() {
     let bench = JudgeBench(
       .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .endpointIndependent, turn: true))

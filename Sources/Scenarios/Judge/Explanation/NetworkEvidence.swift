@@ -14,8 +14,8 @@ final class NetworkEvidence {
   private var drops: [Tally] = []
   /// By peer and reason.
   private var checks: [Tally] = []
-  /// External endpoints of each internal one, by NAT.
-  private var mappings: [(nat: String, internal: String, externals: [String])] = []
+  /// External endpoints of each internal one, by NAT: those that it has now, and the most it ever had at one time.
+  private var mappings: [(nat: String, internal: String, live: [String], most: [String])] = []
   private var mappingCount: [String: Int] = [:]
 
   init(_ context: MonitorContext) {
@@ -51,10 +51,26 @@ final class NetworkEvidence {
       let nat = trace.subjects[Int(record.subject.id)]
       mappingCount[nat, default: 0] += 1
       if let index = mappings.firstIndex(where: { $0.nat == nat && $0.internal == inside }) {
-        if !mappings[index].externals.contains(outside) { mappings[index].externals.append(outside) }
+        if !mappings[index].live.contains(outside) { mappings[index].live.append(outside) }
+        if mappings[index].live.count > mappings[index].most.count { mappings[index].most = mappings[index].live }
       } else {
-        mappings.append((nat, inside, [outside]))
+        mappings.append((nat, inside, [outside], [outside]))
       }
+    }
+    // A port that takes the place of another, after a reboot or an expiry, says nothing about destinations.
+    listenToEnds(of: "nat.removed", external: "external")
+    listenToEnds(of: "nat.remapped", external: "previous")
+  }
+
+  private func listenToEnds(of kind: String, external: String) {
+    context.watch.listen(toAll: kind) { [unowned self, unowned trace = context.trace] record in
+      let nat = trace.subjects[Int(record.subject.id)]
+      let inside = trace.datum("internal", of: record)?.description
+      guard let index = mappings.firstIndex(where: { $0.nat == nat && $0.internal == inside }) else { return }
+      let gone = trace.datum(external, of: record)?.description
+      mappings[index].live.removeAll { $0 == gone }
+      guard kind == "nat.remapped", let new = trace.datum("external", of: record)?.description else { return }
+      mappings[index].live.append(new)
     }
   }
 
@@ -98,11 +114,11 @@ final class NetworkEvidence {
     }
   }
 
-  /// One inside socket with several outside ports shows that the mapping depends on the destination.
+  /// One inside socket with several outside ports at one time shows that the mapping depends on the destination.
   private var natLines: [String] {
-    mappings.filter { $0.externals.count > 1 }.prefix(4).map { mapping in
-      let shown = mapping.externals.prefix(3).joined(separator: ", ")
-      let more = mapping.externals.count > 3 ? ", …" : ""
+    mappings.filter { $0.most.count > 1 }.prefix(4).map { mapping in
+      let shown = mapping.most.prefix(3).joined(separator: ", ")
+      let more = mapping.most.count > 3 ? ", …" : ""
       return "\(mapping.nat) maps \(mapping.internal) to another port for each destination: \(shown)\(more)"
     }
   }
