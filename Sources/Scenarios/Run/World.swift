@@ -49,8 +49,12 @@ final class World {
   func temporaryFolder() throws -> String {
     if let folder { return folder }
     // Short, because programs put sockets into it, whose names have little room.
-    let path = NSTemporaryDirectory() + "callsim-\(getpid())-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    // Ours alone, and nobody's before: it holds what was said.
+    var template = Array((NSTemporaryDirectory() + "callsim-\(getpid())-XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw HarnessError("no temporary folder in \(NSTemporaryDirectory()): \(String(cString: strerror(errno)))")
+    }
+    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     folder = path
     return path
   }
