@@ -43,7 +43,7 @@ format: ## formats every source file in place
 
 external: build ## plays scenarios in which real programs sit on simulated networks, in real time
 	@interop/install
-	$(CALLSIM) run interop/scenarios --jobs 1
+	$(CALLSIM) run interop/scenarios --jobs 1 --allow-programs --pass-env CHROMIUM
 
 differential: build ## compares our stack in virtual time with Chromium behind the same simulated networks
 	interop/differential.py --callsim $(CALLSIM) --write docs/differential.md

@@ -83,7 +83,7 @@ def play(callsim, scenario, replacement):
     if cell:
         command += ["--cell", ",".join(cell)]
     if replacement:
-        command += ["--peer", replacement]
+        command += ["--peer", replacement, "--pass-env", "CHROMIUM"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     runs = [event for line in outcome.stdout.splitlines() if "result" in (event := json.loads(line))]
     if len(runs) != 1:

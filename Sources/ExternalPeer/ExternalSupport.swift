@@ -2,6 +2,9 @@ internal import Glibc
 
 /// Whether this machine can run programs on simulated networks.
 public enum ExternalSupport {
+  /// The variable that names further variables of our environment that programs are given: `CHROMIUM,PROXY`.
+  public static let passVariable = "CALLSIM_PASS_ENV"
+
   /// What is missing, in words for a person; nil when nothing is.
   public static var problem: String? {
     do throws(ExternalError) {

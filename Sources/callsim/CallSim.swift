@@ -12,7 +12,7 @@ struct CallSim: ParsableCommand {
       Start with 'callsim run' in a folder that has scenarios/. What anything in a scenario means, \
       'callsim explain <name>' tells.
       """,
-    version: RunEnvironment.version,
+    version: "callsim " + RunEnvironment.current.versionText,
     subcommands: [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
       SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,

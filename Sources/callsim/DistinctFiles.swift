@@ -3,9 +3,13 @@ import Foundation
 /// The files that options name. Two that write one file would lose what one of them wrote, and one that is read would be
 /// emptied first.
 enum DistinctFiles {
+  /// - Parameters:
+  ///   - files: what options name.
+  ///   - inputs: scenario files, which are read and may be read twice.
   /// - Throws: ``UsageProblem`` when two options name one regular file, by whatever path.
-  static func check(_ files: [(option: String, path: String?)]) throws {
+  static func check(_ files: [(option: String, path: String?)], inputs: [String] = []) throws {
     var taken: [String: String] = [:]
+    for path in inputs { if let identity = identity(of: path) { taken[identity] = "a scenario" } }
     for (option, path) in files {
       guard let path, let identity = identity(of: path) else { continue }
       if let other = taken[identity] {

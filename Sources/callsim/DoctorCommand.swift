@@ -13,7 +13,7 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let environment = RunEnvironment.current
-    var rows = [("callsim", RunEnvironment.version + (environment.revision.map { " (\($0))" } ?? ""))]
+    var rows = [("callsim", environment.versionText)]
     rows.append(("Swift", RunEnvironment.swiftVersion))
     rows += environment.libraries.map { ($0.name, $0.version) }
     rows.append(("processor", environment.processorFeatures.joined(separator: " ")))

@@ -155,7 +155,8 @@ struct LiveExchangeArguments: ParsableArguments {
       return .call(.serve(host: place.host, port: place.port, once: once))
     }
     if let call {
-      guard let place = HTTPPlace(call) else {
+      guard !call.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }), let place = HTTPPlace(call)
+      else {
         throw UsageProblem(message: "--call takes an address such as http://127.0.0.1:8080/, not '\(call)'")
       }
       return .call(.call(place))

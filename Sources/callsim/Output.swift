@@ -67,9 +67,12 @@ enum Output {
     isatty(descriptor) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  /// Colour on terminals, unless `NO_COLOR` is set to anything (no-color.org).
+  /// Colour on terminals, unless `NO_COLOR` is set to anything (no-color.org); elsewhere when `FORCE_COLOR` or
+  /// `CLICOLOR_FORCE` is set to anything but 0 (bixense.com/clicolors).
   static func style(for descriptor: Int32) -> TextStyle {
-    let refused = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-    return TextStyle(isColored: isTerminal(descriptor) && !refused)
+    let environment = ProcessInfo.processInfo.environment
+    let refused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+    let forced = ["FORCE_COLOR", "CLICOLOR_FORCE"].contains { !["", "0"].contains(environment[$0] ?? "") }
+    return TextStyle(isColored: (isTerminal(descriptor) || forced) && !refused)
   }
 }

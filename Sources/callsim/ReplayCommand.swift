@@ -12,11 +12,16 @@ struct ReplayCommand: ParsableCommand {
       the same run. Exit codes are those of 'callsim run'.
       """)
 
-  @Argument(help: "A run as reports name it, id[var=value,…]#seed, or the folder of a run in callsim-runs/.")
+  @Argument(
+    help: "A run as reports name it, id[var=value,…]#seed, or the folder of a run, which holds the scenario as it was.",
+    completion: .custom { _, _, _ in ScenarioCompletions.runs() })
   var target: String
 
   @Argument(help: "Where to look for the scenario. (default: scenarios)")
   var paths: [String] = []
+
+  @Option(help: ArgumentHelp("Print nothing earlier than this virtual time.", valueName: "12.3s"))
+  var from: String?
 
   @Option(help: ArgumentHelp("Print nothing later than this virtual time.", valueName: "12.3s"))
   var until: String?
@@ -33,31 +38,73 @@ struct ReplayCommand: ParsableCommand {
     help: ArgumentHelp("A program takes the place of a peer's stack.", valueName: "name=external:command"))
   var programs: [String] = []
 
+  @OptionGroup var allowed: ProgramArguments
+
   func run() throws {
     let overrides = try Assignment.parse(overrides, programs: programs)
-    let limit = try until.map(Self.time)
+    let (first, last) = (try from.map { try Self.time($0, of: "--from") }, try until.map { try Self.time($0) })
+    let play = try play(overrides)
+    try allowed.check([(play.path, play.cell)], overrides: play.overrides)
+    let topics = (trace ?? "").split(separator: ",").map(String.init)
+    var outputs = RunOutputs()
+    let timeline = TraceTimeline(topics: topics, from: first, until: last, write: { Output.append($0) })
+    outputs.observers = [timeline]
+    let run = SingleRun(cell: play.cell, seed: play.seed, path: play.path, profiles: .builtIn)
+    let result = try run.execute(outputs: outputs)
+    if result.verdict != .skipped { try checkTopics(timeline) }
+    var command = ReplayCommandLine(runID: result.id, path: play.path, overrides: play.overrides)
+    command.hasPrograms = !play.cell.programs(besides: play.overrides).isEmpty
+    let reported = ReportedRun(result: result, replay: command.text)
+    let style = Output.style(for: 1)
+    if result.verdict == .pass {
+      Output.text("\(style.paint("PASS", .success)) \(TextStyle.printable(result.id))\n")
+    } else {
+      Output.text(FailureText(reported, style: style).text)
+    }
+    throw ExitStatus(result.verdict).code
+  }
+
+  /// What is played.
+  private struct Play {
+    var path: String
+    var cell: Cell
+    var seed: UInt64
+    var overrides: [RunJob.Override]
+  }
+
+  /// A run's folder holds the scenario as it was; a name is looked up in the files as they are.
+  private func play(_ overrides: [RunJob.Override]) throws -> Play {
+    let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
+    if paths.isEmpty, let saved = SavedRun(folder: folder) { return try play(saved, overrides) }
     let (name, paths) = try resolveTarget()
     let collection = ScenarioCollection(
       paths: try ScenarioArguments.find(paths), registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
     let (file, cell) = try find(name, in: collection)
     try collection.requireTargets(of: overrides, in: file)
-    let seed = name.seed ?? file.seeds.all.first ?? 1
-    let topics = (trace ?? "").split(separator: ",").map(String.init)
-    var outputs = RunOutputs()
-    let timeline = TraceTimeline(topics: topics, until: limit, write: { Output.append($0) })
-    outputs.observers = [timeline]
-    let run = SingleRun(cell: cell, seed: seed, path: file.path, profiles: .builtIn)
-    let result = try run.execute(outputs: outputs)
-    if result.verdict != .skipped { try checkTopics(timeline) }
-    let command = ReplayCommandLine(runID: result.id, path: file.path, overrides: overrides).text
-    let reported = ReportedRun(result: result, replay: command)
-    let style = Output.style(for: 1)
-    if result.verdict == .pass {
-      Output.text("\(style.paint("PASS", .success)) \(result.id)\n")
-    } else {
-      Output.text(FailureText(reported, style: style).text)
+    return Play(path: file.path, cell: cell, seed: name.seed ?? file.seeds.all.first ?? 1, overrides: overrides)
+  }
+
+  private func play(_ saved: SavedRun, _ changes: [RunJob.Override]) throws -> Play {
+    let job = saved.job
+    let overrides = job.overrides.filter { old in !changes.contains { $0.name == old.name } } + changes
+    let loaded = ScenarioFile.load(
+      source: job.source, registry: ProfileCatalogue.builtIn.registry,
+      overrides: overrides.map { (name: $0.name, value: $0.value) })
+    guard let file = loaded.scenario else {
+      Output.error(loaded.report.rendered(as: .text(color: Output.style(for: 2).isColored)))
+      throw UsageProblem(
+        message: "the scenario in \(target) is of another version of callsim; name the run itself: id#seed")
     }
-    throw ExitStatus(result.verdict).code
+    guard let cell = file.cells.first(where: { $0.id == job.cellID }) ?? (changes.isEmpty ? nil : file.cells.first)
+    else {
+      throw UsageProblem(message: "\(target) has no cell '\(job.cellID)'")
+    }
+    for path in saved.changedPaths {
+      Output.error(
+        "note: \(TextStyle.printable(path)) is not what it was; this plays the run as it was, "
+          + "and callsim replay \(TextStyle.shellQuoted(job.runID)) plays the file as it is\n")
+    }
+    return Play(path: file.path, cell: cell, seed: job.seed, overrides: overrides)
   }
 
   /// Which kinds there are is known once the run has been.
@@ -95,29 +142,29 @@ struct ReplayCommand: ParsableCommand {
       let (cell, seed) = (name.cellID[..<hash], name.cellID[name.cellID.index(after: hash)...])
       throw UsageProblem(message: "'\(seed)' is no seed; a run is named id#seed with a number, such as '\(cell)#1'")
     }
-    let matches = collection.files.filter { $0.id == name.scenarioID }
-    guard let file = matches.first else {
+    // The id may hold a variable of the matrix, and so be another in every cell.
+    for file in collection.files {
+      if let cell = file.cells.first(where: { $0.id == name.cellID }) { return (file, cell) }
+    }
+    guard let file = collection.files.first(where: { $0.id == name.scenarioID }) else {
       // A file that cannot be read has no id: it may be the one that is looked for.
       try collection.requireValid()
       let hint =
         Suggestion.hint(for: name.scenarioID, among: collection.files.map(\.id)) ?? "'callsim list' shows them all"
       throw UsageProblem(message: "no scenario is called '\(name.scenarioID)'; \(hint)")
     }
-    guard let cell = file.cells.first(where: { $0.id == name.cellID }) else {
-      let cells = file.cells.map(\.id)
-      let hint = Suggestion.hint(for: name.cellID, among: cells) ?? "'callsim list' shows them all"
-      throw UsageProblem(message: "\(file.path) has no cell '\(name.cellID)'; \(hint)")
-    }
-    return (file, cell)
+    let cells = file.cells.map(\.id)
+    let hint = Suggestion.hint(for: name.cellID, among: cells) ?? "'callsim list' shows them all"
+    throw UsageProblem(message: "\(file.path) has no cell '\(name.cellID)'; \(hint)")
   }
 
   /// `12.3s`, `250ms`, `2min`.
-  private static func time(_ text: String) throws -> Instant {
+  private static func time(_ text: String, of option: String = "--until") throws -> Instant {
     let units: [(String, Double)] = [("ms", 1e6), ("us", 1e3), ("ns", 1), ("min", 60e9), ("s", 1e9)]
     for (unit, scale) in units where text.hasSuffix(unit) {
       guard let number = Double(text.dropLast(unit.count)), number >= 0, number * scale < 9e18 else { break }
       return Instant(nanoseconds: Int64((number * scale).rounded()))
     }
-    throw UsageProblem(message: "--until takes a virtual time such as 12.3s or 250ms, not '\(text)'")
+    throw UsageProblem(message: "\(option) takes a virtual time such as 12.3s or 250ms, not '\(text)'")
   }
 }

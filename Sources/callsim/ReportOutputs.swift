@@ -6,15 +6,21 @@ import Scenarios
 struct ReportOutputs {
   private let requests: [ReportRequest]
   private let quiet: Bool
+  private let slowest: Int
   private var files: [FileSink] = []
 
-  init(requests: [ReportRequest], quiet: Bool) throws {
+  init(requests: [ReportRequest], quiet: Bool, slowest: Int) throws {
     self.requests = requests
     self.quiet = quiet
+    self.slowest = slowest
   }
 
   /// Opens every file before the first run, so that a mistyped folder is not noticed after the last.
-  mutating func open() throws -> [any Reporter] {
+  ///
+  /// - Parameter inputs: files that are read, and must not be written over.
+  mutating func open(inputs: [String]) throws -> [any Reporter] {
+    let written = requests.filter { $0.file != "-" }.map { (option: "--report \($0.kind.rawValue)", path: $0.file) }
+    try DistinctFiles.check(written.map { ($0.option, $0.path) }, inputs: inputs)
     var reporters: [any Reporter] = [people]
     for request in requests {
       let write = try writer(request.file)
@@ -36,12 +42,17 @@ struct ReportOutputs {
     let descriptor: Int32 = isTaken ? 2 : 1
     let detail: TerminalReporter.Detail = quiet ? .quiet : Output.isTerminal(descriptor) ? .live : .lines
     let style = Output.style(for: descriptor)
-    return TerminalReporter(detail: detail, style: style) { isTaken ? Output.error($0) : Output.text($0) }
+    return TerminalReporter(detail: detail, style: style, slowest: slowest) {
+      isTaken ? Output.error($0) : Output.text($0)
+    }
   }
 
   private mutating func writer(_ path: String, mode: FileSink.Mode = .anew) throws -> (String) -> Void {
     guard path != "-" else { return Output.text }
     do {
+      // What cannot be made shows when the file is opened.
+      let folder = FileSink.folder(of: path)
+      try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
       files.append(file)
       return { file.write($0) }

@@ -14,7 +14,11 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var scenarios: ScenarioArguments
 
-  @Option(name: .shortAndLong, help: "Only scenarios with one of these tags.")
+  @OptionGroup var programs: ProgramArguments
+
+  @Option(
+    name: .shortAndLong, help: "Only scenarios with one of these tags.",
+    completion: .custom { _, _, _ in ScenarioCompletions.tags() })
   var tag: [String] = []
 
   @Option(name: .customShort("k"), help: "Only cells whose id, or scenarios whose title, contains this.")
@@ -32,21 +36,34 @@ struct RunCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: "Runs at the same time. (default: the number of processors)")
   var jobs: Int?
 
+  @Flag(help: "Only runs that did not pass when they were played last.")
+  var lastFailed = false
+
   @Flag(help: "Start nothing more after the first run that does not pass.")
   var failFast = false
 
-  @Option(help: ArgumentHelp("Run one of n equal shares.", valueName: "i/n"))
+  @Option(help: ArgumentHelp("Run one of n shares; together they are the suite.", valueName: "i/n"))
   var shard: String?
 
   @Flag(help: "Run everything twice, in two processes, and compare.")
   var checkDeterminism = false
 
   @Option(
-    help: ArgumentHelp("Write reports: junit, tap, json, github; FILE - is standard output.", valueName: "kind=FILE,…"))
+    help: ArgumentHelp(
+      "Write reports: junit, tap, json (JSON Lines), github; FILE - is standard output.", valueName: "kind=FILE,…"))
   var report: [String] = []
 
-  @Option(help: "Which runs leave their files in callsim-runs/: fail, all or none.")
+  @Option(help: "Which runs leave their files: fail, all or none.")
   var artifacts = SuiteRunner.ArtifactMode.fail
+
+  @Option(help: ArgumentHelp("Where runs leave their files.", valueName: "folder"))
+  var out = RunDirectory.defaultRoot
+
+  @Option(help: ArgumentHelp("How much memory a run may take.", valueName: "MiB"))
+  var memory = 2_048
+
+  @Option(help: ArgumentHelp("List so many of the slowest runs at the end.", valueName: "n"))
+  var slowest = 0
 
   @Flag(help: "One JSON event a line on standard output; text goes to standard error.")
   var json = false
@@ -56,7 +73,7 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     let selection = try selection()
-    var outputs = try ReportOutputs(requests: try requests(), quiet: quiet)
+    var outputs = try ReportOutputs(requests: try requests(), quiet: quiet, slowest: slowest)
     let collection = try scenarios.load()
     try collection.requireValid()
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
@@ -64,11 +81,14 @@ struct RunCommand: ParsableCommand {
       Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
     }
-    let runner = SuiteRunner(plan: plan, options: options, reporters: try outputs.open())
+    try programs.check(plan.entries.map { ($0.path, $0.cell) }, overrides: plan.overrides)
+    var reporters = try outputs.open(inputs: collection.inputs)
+    if artifacts != .none { reporters.append(LastFailed(options.directory)) }
+    let runner = SuiteRunner(plan: plan, options: options, reporters: reporters)
     let outcome = try runner.run(header(plan))
     try outputs.close()
     if outcome.isInterrupted {
-      Output.error("interrupted: \(outcome.summary.notRun) runs did not finish\n")
+      Output.error("interrupted: \(outcome.summary.notRun) runs were not made\n")
       throw ExitStatus.interrupted.code
     }
     throw outcome.summary.exitStatus.code
@@ -81,6 +101,8 @@ struct RunCommand: ParsableCommand {
     options.failFast = failFast
     options.checkDeterminism = checkDeterminism
     options.artifacts = artifacts
+    options.directory = RunDirectory(root: out)
+    options.memoryLimit = memory
     return options
   }
 
@@ -120,6 +142,21 @@ struct RunCommand: ParsableCommand {
     if let jobs, !(1...1024).contains(jobs) {
       throw UsageProblem(message: "--jobs takes a count from 1 to 1024, not \(jobs)")
     }
+    guard (16...1 << 20).contains(memory) else {
+      throw UsageProblem(message: "--memory takes 16 to 1048576 MiB, not \(memory)")
+    }
+    guard (0...1_000_000).contains(slowest) else {
+      throw UsageProblem(message: "--slowest takes a count from 0 to 1000000, not \(slowest)")
+    }
+    guard !out.isEmpty else { throw UsageProblem(message: "--out takes a folder") }
+    if lastFailed {
+      let names = LastFailed(RunDirectory(root: out)).names
+      guard !names.isEmpty else {
+        Output.error("error: nothing to run; no run in \(TextStyle.printable(out)) failed the last time\n")
+        throw ExitStatus.vacuous.code
+      }
+      selection.names = Set(names)
+    }
     selection.seed = seed.first
     selection.seedCount = seeds.first
     selection.shard = try shard.map(Self.parseShard)
@@ -141,8 +178,18 @@ struct RunCommand: ParsableCommand {
     if let text { words.append("-k \(text)") }
     if let cell { words.append("--cell \(cell)") }
     if let shard { words.append("--shard \(shard)") }
+    if let seed = seed.first { words.append("--seed \(seed)") }
+    if let seeds = seeds.first { words.append("--seeds \(seeds)") }
+    if lastFailed { words.append("--last-failed") }
     if checkDeterminism { words.append("--check-determinism") }
-    return SuiteHeader(plan, environment: .current, options: words)
+    return SuiteHeader(
+      plan, environment: .current, options: words, startedAt: Date.now.formatted(.iso8601), hostName: Self.hostName)
+  }
+
+  private static var hostName: String? {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let status = bytes.withUnsafeMutableBytes { gethostname($0.baseAddress!, $0.count - 1) }
+    return status == 0 ? String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) : nil
   }
 }
 

@@ -45,6 +45,9 @@ struct SelectionHint {
     for wanted in selection.cell {
       filters.append(("--cell \(wanted.name)=\(wanted.value)", cellProblem(wanted), { $0.cell.append(wanted) }))
     }
+    if let names = selection.names {
+      filters.append(("--last-failed", nil, { $0.names = names }))
+    }
     if let shard = selection.shard {
       filters.append(("--shard \(shard.index)/\(shard.count)", nil, { $0.shard = shard }))
     }

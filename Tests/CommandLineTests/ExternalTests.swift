@@ -50,7 +50,7 @@ import Testing
   @Test(.enabled(if: isAble, "this machine cannot run real programs"))
   func `a real program meets the simulated network and its exit code is judged`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[python3, probe.py]"), "probe.py": Self.probe])
-    let outcome = try workspace.run("run", "e.yaml")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml")
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.output.contains("real time, not reproducible, lag at most"))
   }
@@ -58,14 +58,37 @@ import Testing
   @Test(.enabled(if: isAble, "this machine cannot run real programs"))
   func `a program that ends otherwise fails the run`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 3]")])
-    let outcome = try workspace.run("run", "e.yaml", "--artifacts", "none")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml", "--artifacts", "none")
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("probe.program.exit-code is 3"), "\(outcome.output)")
   }
 
+  @Test func `a file that names a program is code, and is run only when somebody says so`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, touch here]")])
+    for command in [["run", "e.yaml"], ["replay", "e#1", "e.yaml"]] {
+      let outcome = try Program.run(command, in: workspace.path)
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains("e.yaml starts a program as the peer 'probe': sh -c 'touch here'; it may do all"))
+      #expect(outcome.errors.contains("--allow-programs"))
+    }
+    #expect(!workspace.has("here"))
+  }
+
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"))
+  func `a program sees the variables it needs and those it is given, and no others`() throws {
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, env > seen]")])
+    let secrets = ["GITHUB_TOKEN": "t0ken", "AWS_SECRET_ACCESS_KEY": "k3y", "CHROMIUM": "/opt/c"]
+    let outcome = try workspace.run(
+      "run", "--allow-programs", "--pass-env", "CHROMIUM", "e.yaml", environment: secrets)
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    let seen = try workspace.text("seen")
+    #expect(!seen.contains("t0ken") && !seen.contains("k3y"))
+    #expect(seen.contains("CHROMIUM=/opt/c\n") && seen.contains("PATH=") && seen.contains("CALLSIM_ADDRESS_STUN="))
+  }
+
   @Test func `a program that is not there skips the run and says so`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[no-such-program]")])
-    let outcome = try workspace.run("run", "e.yaml", "--report", "junit=j.xml")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml", "--report", "junit=j.xml")
     Self.expectSkipped(outcome)
     #expect(try workspace.text("j.xml").contains("<skipped message="))
   }
@@ -73,13 +96,14 @@ import Testing
   @Test(.enabled(if: !isAble, "this machine can run real programs"))
   func `a machine that cannot run real programs skips the run and says so`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
-    Self.expectSkipped(try workspace.run("run", "e.yaml"))
+    Self.expectSkipped(try workspace.run("run", "--allow-programs", "e.yaml"))
   }
 
   @Test(.enabled(if: hasUserNamespaces, "there are no user namespaces for whoever is not root"))
   func `whoever may leave the network but not come back is told that it takes root`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
-    let outcome = try Program.run(["run", "e.yaml"], in: workspace.path, launcher: Self.intoUserNamespace)
+    let outcome = try Program.run(
+      ["run", "--allow-programs", "e.yaml"], in: workspace.path, launcher: Self.intoUserNamespace)
     Self.expectSkipped(outcome)
     #expect(outcome.output.contains("it takes root"), "\(outcome.output)")
   }
@@ -88,14 +112,14 @@ import Testing
   func `a program that has much to say on standard error is not held up`(beginning: String) throws {
     let script = beginning + "yes 0123456789 | head -c 300000 >&2; exit 5"
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]", code: 5), "e.sh": script])
-    let outcome = try workspace.run("run", "e.yaml")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml")
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
   }
 
   @Test(.enabled(if: isAble, "this machine cannot run real programs"))
   func `a program that cannot repeat itself is not asked to`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, exit 0]")])
-    let outcome = try workspace.run("run", "e.yaml", "--check-determinism")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml", "--check-determinism")
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.contains("not reproducible"))
   }
@@ -109,7 +133,7 @@ import Testing
   @Test(.enabled(if: isAble, "this machine cannot run real programs"), arguments: [SIGKILL, SIGINT])
   func `nothing is left of a run that is killed`(signal: Int32) throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, linger.sh]"), "linger.sh": Self.lingering])
-    let process = try Program.start(["run", "e.yaml"], in: workspace.path)
+    let process = try Program.start(["run", "--allow-programs", "e.yaml"], in: workspace.path)
     while process.isRunning, !workspace.has("there") { usleep(5_000) }
     try #require(process.isRunning)
     let words = try workspace.text("there").split(separator: " ").map(String.init)
@@ -181,7 +205,7 @@ import Testing
   @Test(.enabled(if: isAble, "this machine cannot run real programs"))
   func `the network goes on while a program sets its description`() throws {
     let workspace = try Workspace(["c.yaml": Self.call("[python3, peer.py]"), "peer.py": Self.gatherer])
-    let outcome = try workspace.run("run", "c.yaml")
+    let outcome = try workspace.run("run", "--allow-programs", "c.yaml")
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(!workspace.has("callsim-runs"))
   }
@@ -196,7 +220,7 @@ import Testing
     ])
   func `a program that is no peer is named, with what it said`(script: String, complaint: String) throws {
     let workspace = try Workspace(["c.yaml": Self.call("[sh, peer.sh]"), "peer.sh": script])
-    let outcome = try workspace.run("run", "c.yaml")
+    let outcome = try workspace.run("run", "--allow-programs", "c.yaml")
     #expect(outcome.status == 5 && outcome.output.contains(complaint), "\(outcome.output)")
     guard script.contains("device") else { return }
     #expect(outcome.output.contains("alice's program wrote to standard error: no such device"), "\(outcome.output)")
@@ -207,7 +231,7 @@ import Testing
   func `a program that a signal ends is named with it, and what it said is kept`() throws {
     let script = "echo here; echo there >&2; sleep 60 & kill -SEGV $$"
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]"), "e.sh": script])
-    let outcome = try workspace.run("run", "e.yaml")
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml")
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("probe's program was ended by signal 11"), "\(outcome.output)")
     #expect(outcome.output.contains("probe's program wrote to standard error: there"), "\(outcome.output)")

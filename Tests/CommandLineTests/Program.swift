@@ -9,6 +9,15 @@ struct Program {
     var errors: String
   }
 
+  /// As the one place in the sources has it.
+  static let version: String = {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+    let source = root.appending(path: "Sources/Scenarios/Report/RunEnvironment.swift")
+    let text = (try? String(contentsOf: source, encoding: .utf8)) ?? ""
+    let parts = text.components(separatedBy: "static let version = \"")
+    return String((parts.last ?? "").prefix { $0 != "\"" })
+  }()
+
   /// Next to the test bundle in the build folder.
   static let path: String = {
     let fromBundle = Bundle.allBundles.map(\.bundlePath).first { $0.hasSuffix(".xctest") }

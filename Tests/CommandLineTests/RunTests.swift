@@ -9,7 +9,7 @@ import Testing
     let outcome = try workspace.run("run")
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     let lines = outcome.output.split(separator: "\n")
-    #expect(lines.first?.hasPrefix("callsim 0.1.0, OpenSSL ") == true)
+    #expect(lines.first?.hasPrefix("callsim \(Program.version), OpenSSL ") == true)
     #expect(lines.dropFirst().first?.hasPrefix("2 files, 2 cells, 2 runs, seed 1, files ") == true)
     #expect(lines.dropFirst(2).map { $0.prefix(9) } == ["PASS a#1 ", "PASS b#1 ", "2 passed,"])
     #expect(lines.last == "2 passed, 0 failed")
@@ -124,6 +124,145 @@ import Testing
     #expect(try workspace.text("j.xml").hasSuffix("</testsuites>\n"))
   }
 
+  @Test func `an interruption shows in every report`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try Program.run(
+      ["run", "--seeds", "2000", "--report", "junit=j.xml,tap=t.tap,json=j.jsonl"], in: workspace.path,
+      interruptedAt: "PASS a#1 ")
+    #expect(outcome.status == 130)
+    #expect(try workspace.text("j.jsonl").contains("\"interrupted\":true,\"exitStatus\":130}"))
+    #expect(try workspace.text("j.xml").components(separatedBy: "<testcase ").count == 2_001)
+    #expect(try workspace.text("j.xml").contains("not run: the suite was interrupted"))
+    #expect(try workspace.text("t.tap").contains("1..2000\nBail out! "))
+  }
+
+  @Test func `a scenario that comes through a pipe is read once and run`() throws {
+    let workspace = try Workspace(["a.yaml": Fixture.scenario("a", more: "seeds: { count: 3 }")])
+    let outcome = try Program.run(
+      ["run", "/dev/stdin", "--check-determinism"], in: workspace.path,
+      launcher: ["sh", "-c", "cat a.yaml | \"$0\" \"$@\""])
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.hasSuffix("3 passed, 0 failed\n"))
+  }
+
+  @Test func `a file that changes while the suite runs changes no run`() throws {
+    let workspace = try Workspace(["a.yaml": Fixture.scenario("a")])
+    // The first run fails, and by the time that it is told the file is another.
+    let script =
+      "(while ! grep -q 'PASS a#1 ' out; do sleep 0.01; done; echo nonsense > a.yaml) & \"$0\" \"$@\" | tee out"
+    let outcome = try Program.run(
+      ["run", "a.yaml", "--seeds", "300", "--jobs", "2"], in: workspace.path, launcher: ["bash", "-c", script])
+    #expect(outcome.output.hasSuffix("300 passed, 0 failed\n"), "\(outcome.output.suffix(600))")
+    #expect(try workspace.text("a.yaml") == "nonsense\n")
+  }
+
+  @Test func `the hash of the files covers those they use`() throws {
+    func header(_ profile: String) throws -> Substring? {
+      let text = Fixture.scenario("a", more: "use: [profiles/p.yaml]")
+      let workspace = try Workspace(["scenarios/a.yaml": text, "scenarios/profiles/p.yaml": profile])
+      return try workspace.run("run").output.split(separator: "\n").dropFirst().first
+    }
+    #expect(try header("callsim: 1\n") != header("callsim: 1\n# another\n"))
+    #expect(try header("callsim: 1\n") == header("callsim: 1\n"))
+  }
+
+  @Test func `a used file that is a pipe is refused, not waited for`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "use: [pipe]")])
+    #expect(mkfifo(workspace.path + "/scenarios/pipe", 0o600) == 0)
+    let outcome = try workspace.run("validate")
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("'pipe' cannot be read"), "\(outcome.output)")
+  }
+
+  @Test func `two interfaces of one name are refused`() throws {
+    let text = """
+      callsim: 1
+      id: a
+      topology:
+        links: { wifi: { from: alice, to: internet } }
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+      expect:
+        - { ends: alice, code: ring-timeout, within: 70s, of: start }
+      """
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    let outcome = try workspace.run("validate")
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("alice has an interface 'wifi' already"), "\(outcome.output)")
+  }
+
+  @Test func `a cell whose id holds a variable is replayed and chosen by its own name and tags`() throws {
+    let text = Fixture.scenario(
+      "'call-${loss}'", more: "matrix: { loss: [0%, 5%] }\ntags: ['t-${loss}']", code: "declined")
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    let replay = try workspace.run("replay", "call-5%[loss=5%]#1")
+    #expect(replay.status == 1, "\(replay.errors)")
+    let tagged = try workspace.run("run", "-t", "t-5%", "--artifacts", "none")
+    #expect(tagged.output.contains("FAIL call-5%[loss=5%]#1") && tagged.output.hasSuffix("0 passed, 1 failed\n"))
+    #expect(try workspace.run("list").output.contains("[t-0%, t-5%]"))
+  }
+
+  @Test func `a run's folder plays the run as it was, wherever it is taken, and says when the file has changed`() throws
+  {
+    let broken = Fixture.scenario("a", code: "declined")
+    let workspace = try Workspace(["scenarios/a.yaml": broken])
+    _ = try workspace.run("run", "--out", "kept")
+    #expect(try workspace.text("kept/a#1/scenario.yaml") == broken)
+    #expect(try workspace.text("kept/.gitignore").hasSuffix("\n*\n"))
+    #expect(try workspace.text("kept/a#1/result.json").contains("\"callsim\":{\"version\":"))
+    try Fixture.scenario("a").write(toFile: workspace.path + "/scenarios/a.yaml", atomically: true, encoding: .utf8)
+    let folder = try workspace.run("replay", "kept/a#1")
+    #expect(folder.status == 1)
+    #expect(folder.errors.contains("note: scenarios/a.yaml is not what it was"), "\(folder.errors)")
+    #expect(try workspace.run("replay", "a#1").status == 0)
+    let elsewhere = try Workspace()
+    try FileManager.default.moveItem(atPath: workspace.path + "/kept/a#1", toPath: elsewhere.path + "/run")
+    #expect(try elsewhere.run("replay", "run").status == 1)
+  }
+
+  @Test func `what a run left is gone once the run passes`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
+    _ = try workspace.run("run")
+    #expect(workspace.has("callsim-runs/a#1/run.json") && workspace.has("callsim-runs/last-failed.txt"))
+    try Fixture.scenario("a").write(toFile: workspace.path + "/scenarios/a.yaml", atomically: true, encoding: .utf8)
+    #expect(try workspace.run("run").status == 0)
+    #expect(!workspace.has("callsim-runs"))
+  }
+
+  @Test func `--last-failed runs what failed, until it passes`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a"), "scenarios/b.yaml": Fixture.scenario("b", code: "declined"),
+    ])
+    _ = try workspace.run("run")
+    let again = try workspace.run("run", "--last-failed")
+    #expect(again.status == 1 && again.output.contains("1 file, 1 cell, 1 run,"), "\(again.output)")
+    try Fixture.scenario("b").write(toFile: workspace.path + "/scenarios/b.yaml", atomically: true, encoding: .utf8)
+    #expect(try workspace.run("run", "--last-failed").status == 0)
+    let none = try workspace.run("run", "--last-failed")
+    #expect(none.status == 7)
+    #expect(none.errors == "error: nothing to run; no run in callsim-runs failed the last time\n")
+  }
+
+  @Test func `colour can be forced where there is no terminal, and refused everywhere`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    for name in ["FORCE_COLOR", "CLICOLOR_FORCE"] {
+      #expect(try workspace.run("run", environment: [name: "1"]).output.contains("\u{1B}[32mPASS"))
+      #expect(try !workspace.run("run", environment: [name: "0"]).output.contains("\u{1B}"))
+      #expect(try !workspace.run("run", environment: [name: "1", "NO_COLOR": "1"]).output.contains("\u{1B}"))
+    }
+  }
+
+  @Test func `replay prints from a time on`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let late = try workspace.run("replay", "a#1", "--from", "1s", "--until", "2s")
+    let times = late.output.split(separator: "\n").filter { $0.contains(" s  ") }
+      .compactMap { Double($0.split(separator: " ")[0]) }
+    #expect(!times.isEmpty && times.allSatisfy { (1...2).contains($0) })
+  }
+
   @Test func `--artifacts all keeps what everybody heard`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "media: real")])
     let outcome = try workspace.run("run", "--artifacts", "all")
@@ -133,10 +272,34 @@ import Testing
 
   @Test func `a report that cannot be written is noticed before the first run`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
-    let outcome = try workspace.run("run", "--report", "junit=nowhere/j.xml")
+    let outcome = try workspace.run("run", "--report", "junit=scenarios/a.yaml/j.xml")
     #expect(outcome.status == 2)
-    #expect(outcome.errors == "error: the report 'nowhere/j.xml' cannot be written: No such file or directory\n")
+    #expect(outcome.errors == "error: the report 'scenarios/a.yaml/j.xml' cannot be written: Not a directory\n")
     #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `a report makes the folder it is in`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let outcome = try workspace.run("run", "--report", "junit=reports/new/j.xml")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try workspace.text("reports/new/j.xml").hasSuffix("</testsuites>\n"))
+  }
+
+  @Test(arguments: [
+    ("junit=scenarios/a.yaml", "a scenario and --report junit name the same file, 'scenarios/a.yaml'"),
+    ("tap=link", "a scenario and --report tap name the same file, 'link'"),
+    ("json=scenarios/profiles/p.yaml", "a scenario and --report json name the same file"),
+    ("junit=x,tap=./x", "--report junit and --report tap name the same file, './x'"),
+  ])
+  func `no report takes the place of a scenario or of another report`(report: String, message: String) throws {
+    let text = Fixture.scenario("a", more: "use: [profiles/p.yaml]")
+    let workspace = try Workspace(["scenarios/a.yaml": text, "scenarios/profiles/p.yaml": "callsim: 1\n"])
+    let link = workspace.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: workspace.path + "/scenarios/a.yaml")
+    let outcome = try workspace.run("run", "--report", report)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(try workspace.text("scenarios/a.yaml") == text)
   }
 
   @Test func `a report goes into what is no regular file, and through a symbolic link`() throws {

@@ -72,6 +72,16 @@ import Testing
     #expect(result.diagnostics.map(\.code).contains(.keyNotScalar))
   }
 
+  @Test func `a long file of one key is refused in the time of a few readings`() {
+    let text = "callsim: 1\nid: a\n" + String(repeating: "id: a\n", count: 130_000)
+    let clock = ContinuousClock()
+    var diagnostics: [Diagnostic] = []
+    let once = clock.measure { _ = FormatTest.load("callsim: 1\n" + String(repeating: "- a\n", count: 190_000)) }
+    let time = clock.measure { diagnostics = FormatTest.load(text).diagnostics }
+    #expect(diagnostics.contains { $0.code == .duplicateKey })
+    #expect(time < once * 8 + .seconds(2))
+  }
+
   @Test func `a path that is a folder cannot be read`() {
     let result = ScenarioFile.load(path: FormatTest.folder, registry: FormatTest.registry)
     #expect(result.diagnostics.map(\.code) == [.unreadable])

@@ -85,7 +85,7 @@ import VirtualPeer
     ("a[x=10%]#1", "callsim-runs/a[x=10%25]#1"), ("a[x=é b]#1", "callsim-runs/a[x=é%20b]#1"),
   ])
   func `a run's folder has the run's name`(id: String, path: String) {
-    #expect(RunDirectory.path(of: id) == path)
+    #expect(RunDirectory().path(of: id) == path)
   }
 
   @Test func `a sequence diagram shows messages, states and faults`() {

@@ -45,6 +45,50 @@ import VirtualPeer
     #expect(text.hasSuffix("  ...\n1..2\n"))
   }
 
+  @Test func `runs that an interruption left unmade are in every report, and none looks complete`() {
+    func output(_ make: (@escaping (String) -> Void) -> any Reporter) -> String {
+      let text = Sample.TextBox()
+      let reporter = make { text.value += $0 }
+      reporter.begin(Sample.header)
+      reporter.finished(Sample.run(.pass))
+      let path = "scenarios/nat/cgnat.yaml"
+      reporter.notRun(PlannedRun(id: "nat/cgnat#8", scenarioID: "nat/cgnat", path: path, reason: "interrupted"))
+      var summary = SuiteSummary()
+      summary.add(Sample.run(.pass).result)
+      (summary.notRun, summary.isInterrupted) = (1, true)
+      reporter.end(summary)
+      return text.value
+    }
+    let junit = output { JUnitReporter(write: $0) }
+    #expect(junit.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\""))
+    #expect(junit.contains("<testcase name=\"nat/cgnat#8\""))
+    #expect(junit.contains("<skipped message=\"not run: interrupted\"/>"))
+    let json = output { JSONLinesReporter(write: $0) }
+    #expect(json.contains("{\"event\":\"notRun\",\"id\":\"nat/cgnat#8\""))
+    #expect(json.contains("\"interrupted\":true,\"exitStatus\":130}"))
+    let tap = output { TAPReporter(write: $0) }
+    #expect(tap.contains("ok 2 - nat/cgnat\\#8 # SKIP not run: interrupted\n1..2\nBail out! "))
+  }
+
+  @Test func `JUnit says where, when and with which seed, and shows warnings of runs that pass`() {
+    var warning = Sample.failure
+    warning.kind = .warning
+    let text = Sample.TextBox()
+    let reporter = JUnitReporter { text.value += $0 }
+    var header = Sample.header
+    (header.startedAt, header.hostName) = ("2026-11-22T13:00:00Z", "ci-7")
+    reporter.begin(header)
+    reporter.finished(Sample.run(.pass, findings: [warning]))
+    reporter.finished(Sample.run(.fail, findings: [Sample.failure]))
+    reporter.end(SuiteSummary())
+    #expect(text.value.contains("timestamp=\"2026-11-22T13:00:00Z\" hostname=\"ci-7\""))
+    #expect(text.value.contains("<property name=\"seed\" value=\"7\"/>"))
+    #expect(text.value.contains("<property name=\"traceHash\" value=\"0000000000000abc\"/>"))
+    #expect(text.value.contains("<property name=\"replay\" value=\"callsim replay 'nat/cgnat[turn=tcp]#7'\"/>"))
+    #expect(text.value.contains("<system-out>warning: scenarios/nat/cgnat.yaml:34:5: recovers: drop,"))
+    #expect(text.value.contains("file=\"scenarios/nat/cgnat.yaml\" line=\"34\" time="))
+  }
+
   @Test func `JSON lines are one object a line and give results back whole`() throws {
     let run = nastyRun()
     let text = Sample.output(of: [run]) { JSONLinesReporter(write: $0) }
@@ -70,6 +114,34 @@ import VirtualPeer
     #expect(text.hasPrefix("::error file=s.yaml,line=3,col=7,title=nat/cgnat[turn=tcp]#7%3A <a> & \"b\"%0A"))
     #expect(text.split(separator: "\n").count == 1)
     #expect(text.contains("%250A::"))
+  }
+
+  @Test func `twenty seeds of one expectation are one annotation with the worst of them`() {
+    var runs = (1...20).map { seed in
+      var run = Sample.run(seed == 4 ? .pass : .fail, id: "a#\(seed)", findings: seed == 4 ? [] : [Sample.failure])
+      run.result.seed = UInt64(seed)
+      return run
+    }
+    runs[14].result.findings.append(
+      Finding(.expectation, "ends: bob", location: "a.yaml:9:5", expected: "x", actual: "y", time: .zero))
+    let text = Sample.output(of: runs) { GitHubReporter(write: $0, writeSummary: nil) }
+    let lines = text.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains("::19 of 20 runs of the file, worst a#15%0Aexpected ") == true)
+  }
+
+  @Test func `more annotations than GitHub shows are counted, errors apart from warnings`() {
+    let runs = (1...30).map { number in
+      let place = "a.yaml:\(number):5"
+      let kind: Finding.Kind = number > 25 ? .warning : .expectation
+      let finding = Finding(kind, "e\(number)", location: place, expected: "x", actual: "y", time: .zero)
+      return Sample.run(number > 25 ? .pass : .fail, id: "a#\(number)", findings: [finding])
+    }
+    let text = Sample.output(of: runs) { GitHubReporter(write: $0, writeSummary: nil) }
+    let lines = text.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("::error ") } == 10)
+    #expect(lines.count { $0.hasPrefix("::warning ") } == 5)
+    #expect(text.contains("::error title=and 16 more::"))
   }
 
   @Test func `a step summary lists what failed without letting text become markup`() {

@@ -99,6 +99,13 @@ import VirtualPeer
     #expect(outcome.summary.exitStatus == .wallLimit)
   }
 
+  @Test func `a worker that takes more memory than it may is ended and named`() throws {
+    let grow = "x=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 60"
+    let (outcome, runs) = try outcome(grow) { $0.memoryLimit = 64 }
+    #expect(runs.first?.result.findings.first?.expected == "a process of at most 64 MiB")
+    #expect(outcome.summary.exitStatus == .broken)
+  }
+
   @Test func `a harness error is inconclusive`() throws {
     let (outcome, runs) = try outcome(#"echo '{"error":"no such host"}'"#)
     #expect(runs.first?.result.findings.first?.actual == "no such host")
@@ -204,14 +211,35 @@ import VirtualPeer
   @Test func `files are found in folders, sorted, without profiles`() throws {
     let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: root) }
-    for path in ["b.yaml", "a/z.yaml", "a/profiles/p.yaml", "c.txt", ".git/x.yaml", "B.yaml"] {
+    for path in ["b.yaml", "a/z.yaml", "a/profiles/p.yaml", "c.txt", ".git/x.yaml", "B.yaml", "d.yml"] {
       let folder = "\(root)/\(path)".split(separator: "/").dropLast().joined(separator: "/")
       try FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
       #expect(FileManager.default.createFile(atPath: "\(root)/\(path)", contents: nil))
     }
     #expect(
       try ScenarioFinder.files(at: [root + "/", "\(root)/b.yaml"])
-        == ["B.yaml", "a/z.yaml", "b.yaml"].map { "\(root)/\($0)" })
+        == ["B.yaml", "a/z.yaml", "b.yaml", "d.yml"].map { "\(root)/\($0)" })
     #expect(throws: ScenarioFinder.Problem.noSuchPath("/nowhere")) { try ScenarioFinder.files(at: ["/nowhere"]) }
+  }
+
+  @Test func `folders that lead to themselves are searched once, and pipes in them are no scenarios`() throws {
+    let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+    #expect(FileManager.default.createFile(atPath: root + "/a.yaml", contents: nil))
+    #expect(mkfifo(root + "/pipe.yaml", 0o600) == 0)
+    for link in ["one", "two"] { #expect(symlink(".", "\(root)/\(link)") == 0) }
+    #expect(try ScenarioFinder.files(at: [root]) == [root + "/a.yaml"])
+  }
+
+  @Test func `a name that no report could write is refused, not passed over`() throws {
+    let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+    let name: [CChar] = (Array(root.utf8) + [0x2F, 0x62, 0xE9] + Array(".yaml".utf8) + [0]).map(CChar.init(bitPattern:))
+    close(open(name, O_CREAT | O_WRONLY, 0o600))
+    #expect(throws: ScenarioFinder.Problem.notUTF8(folder: root, name: "b\u{FFFD}.yaml")) {
+      try ScenarioFinder.files(at: [root])
+    }
   }
 }

@@ -1,4 +1,5 @@
 import CallCore
+import Foundation
 import Testing
 
 @testable import Scenarios
@@ -46,6 +47,75 @@ import Testing
     #expect(text.hasSuffix("1 passed, 0 failed, 1 vacuous\n"))
   }
 
+  @Test func `seeds that fail in the same way are told once, with how many and the worst`() {
+    let runs = (1...4).map { seed in
+      let findings = seed == 2 ? [] : [Sample.failure]
+      var run = Sample.run(seed == 2 ? .pass : .fail, id: "a#\(seed)", findings: findings)
+      run.result.seed = UInt64(seed)
+      return run
+    }
+    let live = Sample.output(of: runs) { TerminalReporter(detail: .live, style: .plain, write: $0) }
+    #expect(live.components(separatedBy: "expected   ").count == 2)
+    #expect(live.contains("FAIL a  3 of 4 seeds: 1, 3-4, worst #1\n  recovers: drop"))
+    let lines = Sample.output(of: runs) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
+    #expect(lines.contains("FAIL a#3  like a#1; "))
+    #expect(lines.components(separatedBy: "expected   ").count == 2)
+  }
+
+  @Test func `seeds that fail in different ways are each told in full`() {
+    var other = Sample.failure
+    other.title = "ends: bob"
+    let runs = [
+      Sample.run(.fail, id: "a#1", findings: [Sample.failure]), Sample.run(.fail, id: "a#2", findings: [other]),
+    ]
+    let text = Sample.output(of: runs) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
+    #expect(text.components(separatedBy: "expected   ").count == 3)
+    #expect(!text.contains("seeds:"))
+  }
+
+  @Test func `the live line has what failed, the time, and what is left of it`() {
+    let text = Sample.TextBox()
+    var time = 0.0
+    let reporter = TerminalReporter(detail: .live, style: .plain, now: { time }) { text.value += $0 }
+    var header = Sample.header
+    header.runCount = 10
+    reporter.begin(header)
+    for number in 1...5 {
+      time += 2
+      reporter.finished(Sample.run(number == 1 ? .fail : .pass, id: "a#\(number)"))
+    }
+    reporter.started("a#6")
+    #expect(text.value.hasSuffix("[5/10] 1 failed 0:10, about 0:10 left a#6"))
+  }
+
+  @Test func `the slowest runs are listed, the slowest first`() {
+    let text = Sample.TextBox()
+    let reporter = TerminalReporter(detail: .quiet, style: .plain, slowest: 2) { text.value += $0 }
+    reporter.begin(Sample.header)
+    for (number, seconds) in [0.5, 2, 1].enumerated() {
+      var run = Sample.run(.pass, id: "a#\(number)")
+      run.result.cpuSeconds = seconds
+      reporter.finished(run)
+    }
+    reporter.end(SuiteSummary())
+    #expect(text.value.hasPrefix("slowest, by processor time:\n  2.00 s  a#1\n  1.00 s  a#2\n0 passed"))
+  }
+
+  @Test func `no text begins a line as a workflow command`() {
+    var run = Sample.run(.fail, findings: [Sample.failure])
+    run.result.title = "::stop-commands::x"
+    run.result.findings[0].why = "because\n::add-mask::y\n##[command]z"
+    let text = FailureText(run).text
+    let starts = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+    #expect(!starts.contains { $0.hasPrefix("::") || $0.hasPrefix("##[") })
+    #expect(text.contains("| ::stop-commands::x") && text.contains("| ::add-mask::y"))
+  }
+
+  @Test func `text cannot turn the direction of what follows`() {
+    #expect(TextStyle.printable("a\u{202E}b\u{2066}c\u{200F}") == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
+    #expect(GitHubReporter.escape("a\u{1B}b\u{7}", inProperty: false) == "a\u{FFFD}b\u{FFFD}")
+  }
+
   @Test func `a live line is erased before anything else is printed`() {
     let text = Sample.TextBox()
     let reporter = TerminalReporter(detail: .live, style: .plain) { text.value += $0 }
@@ -76,7 +146,7 @@ import Testing
 
   @Test(arguments: [
     ("plain-1.yaml", "plain-1.yaml"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("a#1", "'a#1'"),
-    ("$HOME", "'$HOME'"),
+    ("$HOME", "'$HOME'"), ("a\nb'c\\\u{1}1", "$'a\\012b\\'c\\\\\\0011'"),
   ])
   func `arguments are quoted for the shell`(text: String, quoted: String) {
     #expect(TextStyle.shellQuoted(text) == quoted)

@@ -82,10 +82,31 @@ final class ChildProgram {
     if endDescriptor >= 0 { close(endDescriptor) }
   }
 
-  /// Our own environment with these variables in it, as `NAME=value`.
+  /// What a program is given of our own environment, with these variables in it, as `NAME=value`.
+  ///
+  /// Only what is on the list: a scenario file names the program, and what it prints goes into reports, so it must not
+  /// see the secrets that a build server hands out in the environment.
   static func environment(with variables: [String]) -> [String] {
+    let inherited = inheritedEnvironment
+    let wanted = passedNames(in: inherited)
     let names = variables.map { $0.prefix { $0 != "=" } }
-    return inheritedEnvironment.filter { !names.contains($0.prefix { $0 != "=" }) } + variables
+    return inherited.filter { entry in
+      let name = entry.prefix { $0 != "=" }
+      return !names.contains(name) && (name.hasPrefix("LC_") || wanted.contains(String(name)))
+    } + variables
+  }
+
+  /// Where programs are, how they speak, and where they show themselves.
+  static let passedNames = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+    "LD_LIBRARY_PATH",
+  ]
+
+  /// The list, and what whoever runs callsim adds to it.
+  private static func passedNames(in environment: [String]) -> [String] {
+    let prefix = ExternalSupport.passVariable + "="
+    let added = environment.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count) ?? ""
+    return passedNames + added.split(separator: ",").map(String.init)
   }
 
   /// The environment of this program, as `NAME=value`.

@@ -7,15 +7,19 @@ internal import VirtualPeer
 /// Writes everything there is to see of one run into its folder, while it runs.
 final class RunArtifacts {
   private let folder: String
+  private let job: RunJob
   private let trace: TraceFile
   private let capture: FileSink
   private let diagram = SequenceDiagram()
   private var speakers: [(peer: String, file: WAVFile)] = []
   private var failure: FileError?
 
-  init(folder: String) throws(FileError) {
+  init(folder: String, job: RunJob) throws(FileError) {
     self.folder = folder
+    self.job = job
     try RunDirectory.prepare(folder)
+    // First, so that a run that ends its process can be played again.
+    try SavedRun(job).write(to: folder)
     trace = try TraceFile(path: folder + "/trace.jsonl")
     capture = try FileSink(path: folder + "/run.pcapng")
   }
@@ -63,10 +67,13 @@ final class RunArtifacts {
     try capture.close()
     for speaker in speakers { try speaker.file.close() }
     try Self.write(diagram.text, to: folder + "/sequence.mmd")
-    if let result { try Self.write(result.json.description + "\n", to: folder + "/result.json") }
+    guard let result, case .object(var members) = result.json else { return }
+    members.append(.init("callsim", RunEnvironment.current.json))
+    members.append(.init("files", .string(RunResult.hexadecimal(job.source.hash))))
+    try Self.write(JSON.object(members).description + "\n", to: folder + "/result.json")
   }
 
-  private static func write(_ text: String, to path: String) throws(FileError) {
+  static func write(_ text: String, to path: String) throws(FileError) {
     let sink = try FileSink(path: path)
     sink.write(text)
     try sink.close()

@@ -3,6 +3,7 @@ public import CallCore
 /// Prints events for people as they happen: time, subject, kind, fields.
 public final class TraceTimeline: TraceObserver {
   private let topics: [String]
+  private let from: Instant?
   private let until: Instant?
   private let write: (String) -> Void
   private var trace: Trace?
@@ -12,9 +13,11 @@ public final class TraceTimeline: TraceObserver {
   /// - Parameters:
   ///   - topics: `ice` shows the kinds `ice`, `ice.…` and `ice-…`; a subject such as `alice` shows all about it;
   ///     empty shows everything but single packets.
+  ///   - from: nothing earlier is shown.
   ///   - until: nothing later is shown.
-  public init(topics: [String], until: Instant?, write: @escaping (String) -> Void) {
+  public init(topics: [String], from: Instant? = nil, until: Instant?, write: @escaping (String) -> Void) {
     self.topics = topics
+    self.from = from
     self.until = until
     self.write = write
   }
@@ -22,6 +25,7 @@ public final class TraceTimeline: TraceObserver {
   public func observe(_ record: TraceRecord, in trace: Trace) {
     self.trace = trace
     if let until, record.time > until { return }
+    if let from, record.time < from { return }
     let subject = trace.subjects[Int(record.subject.id)]
     guard isWanted(record.kind, in: trace) || topics.contains(subject) else { return }
     let declaration = trace.declarations[Int(record.kind.id)]

@@ -14,6 +14,9 @@ public struct ScenarioFile: Sendable {
   public let cells: [Cell]
   public let sources: SourceMap
 
+  /// The texts it was read from.
+  public var source: ScenarioSource { ScenarioSource(sources) }
+
   /// What reading a file came to. A file with errors has no scenario; one with warnings has.
   public struct Result: Sendable {
     public let scenario: ScenarioFile?
@@ -31,7 +34,27 @@ public struct ScenarioFile: Sendable {
   public static func load(
     path: String, registry: ProfileRegistry, overrides: [(name: String, value: String)] = []
   ) -> Result {
-    load(path: path, registry: registry, overrides: overrides, reader: readFromDisk)
+    guard let bytes = SourceReader.bytes(ofNamed: path) else {
+      var sources = SourceMap()
+      let file = sources.add(path: path, text: "", usedFrom: nil)
+      let span = SourceSpan(file: file, line: 1, column: 1)
+      let diagnostic = Diagnostic(.unreadable, "the file cannot be read", at: span)
+      return Result(scenario: nil, report: DiagnosticReport([diagnostic], sources: sources))
+    }
+    return load(
+      bytes: bytes, path: path, registry: registry, overrides: overrides, reader: SourceReader.bytes(ofUsed:))
+  }
+
+  /// Reads a scenario from texts that were read before, and nothing from disk.
+  ///
+  /// - Parameter cellID: the one cell to read; nil for all. What is wrong with the others is not told then.
+  public static func load(
+    source: ScenarioSource, cellID: String? = nil, registry: ProfileRegistry,
+    overrides: [(name: String, value: String)] = []
+  ) -> Result {
+    load(
+      bytes: source.bytes(at: source.path) ?? [], path: source.path, cellID: cellID, registry: registry,
+      overrides: overrides, reader: source.bytes(at:))
   }
 
   /// Reads a scenario from text; `path` is what diagnostics call it and what `use` is relative to.
@@ -39,40 +62,39 @@ public struct ScenarioFile: Sendable {
     text: String, path: String = "scenario.yaml", registry: ProfileRegistry,
     overrides: [(name: String, value: String)] = []
   ) -> Result {
-    load(bytes: Array(text.utf8), path: path, registry: registry, overrides: overrides, reader: readFromDisk)
+    load(
+      bytes: Array(text.utf8), path: path, registry: registry, overrides: overrides,
+      reader: SourceReader.bytes(ofUsed:))
   }
 
   /// Reads a scenario from bytes that need not even be text.
   public static func load(
-    bytes: [UInt8], path: String = "scenario.yaml", registry: ProfileRegistry,
+    bytes: [UInt8], path: String = "scenario.yaml", cellID: String? = nil, registry: ProfileRegistry,
     overrides: [(name: String, value: String)] = [], reader: @escaping FileReader
   ) -> Result {
-    var loader = ScenarioLoader(registry: registry, overrides: overrides, reader: reader)
+    var loader = ScenarioLoader(registry: registry, overrides: overrides, cellID: cellID, reader: reader)
     let file = loader.load(bytes, path: path)
     return Result(scenario: file, report: DiagnosticReport(loader.reading.diagnostics, sources: loader.sources))
   }
+}
 
-  private static func load(
-    path: String, registry: ProfileRegistry, overrides: [(name: String, value: String)], reader: @escaping FileReader
-  ) -> Result {
-    guard let bytes = reader(path) else {
-      var sources = SourceMap()
-      let file = sources.add(path: path, text: "", usedFrom: nil)
-      let span = SourceSpan(file: file, line: 1, column: 1)
-      let diagnostic = Diagnostic(.unreadable, "the file cannot be read", at: span)
-      return Result(scenario: nil, report: DiagnosticReport([diagnostic], sources: sources))
-    }
-    return load(bytes: bytes, path: path, registry: registry, overrides: overrides, reader: reader)
-  }
+/// Reads the bytes of scenario files from disk.
+private enum SourceReader {
+  /// A file that somebody named: a pipe is read to its end, once.
+  static func bytes(ofNamed path: String) -> [UInt8]? { read(path, accepts: { $0 != S_IFDIR }) }
+
+  /// A file that another one names. Only a regular file: the opening of a pipe may wait for ever.
+  @Sendable static func bytes(ofUsed path: String) -> [UInt8]? { read(path, accepts: { $0 == S_IFREG }) }
 
   /// One byte more than is allowed is enough to see that a file is too large.
-  private static let readFromDisk: FileReader = { path in
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue,
-      let handle = FileHandle(forReadingAtPath: path)
-    else { return nil }
-    defer { try? handle.close() }
-    guard let data = try? handle.read(upToCount: YAMLReader.maximumByteCount + 1) else { return [] }
-    return Array(data)
+  private static func read(_ path: String, accepts: (mode_t) -> Bool) -> [UInt8]? {
+    var status = stat()
+    guard stat(path, &status) == 0, accepts(status.st_mode & S_IFMT) else { return nil }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while bytes.count <= YAMLReader.maximumByteCount, let more = ChildPipe.readSome(from: descriptor) { bytes += more }
+    return Array(bytes.prefix(YAMLReader.maximumByteCount + 1))
   }
 }

@@ -26,10 +26,12 @@ public struct FailureText {
     }
     out += line("not judged", result.realTime?.notJudged ?? [])
     out += line("replay", [run.replay])
-    if let artifacts = run.artifacts, !artifacts.names.isEmpty {
-      out += line("artifacts", ["\(artifacts.folder): \(artifacts.names.joined(separator: ", "))"])
+    if let artifacts = run.artifacts {
+      let names = artifacts.names.isEmpty ? "no files" : artifacts.names.joined(separator: ", ")
+      out += line("artifacts", ["\(artifacts.folder): \(names)"])
+      out += line("incomplete", artifacts.problem.map { [$0] } ?? [])
     }
-    return out
+    return TextStyle.withoutCommands(out)
   }
 
   private func text(_ finding: Finding) -> String {

@@ -1,15 +1,34 @@
 internal import Foundation
 
 /// Workflow commands that become annotations on the lines of scenario files, and a step summary in Markdown.
+///
+/// GitHub shows ten annotations of a level in a step, so there is one for each expectation, however many runs fail it.
 public final class GitHubReporter: Reporter {
-  /// GitHub shows ten annotations of a kind and step.
   private static let annotationLimit = 10
   private static let diagramLimit = 3
+  private static let rowLimit = 200
+
+  private enum Level: String, CaseIterable { case error, warning, notice }
+
+  /// One expectation or invariant of one file, with the runs that it has something to say of.
+  private struct Annotation {
+    var level: Level
+    /// `path:line:column`, or a path.
+    var place: String?
+    var title: String
+    var runs: [(run: ReportedRun, finding: Finding?)]
+
+    func isOf(_ level: Level, _ place: String?, _ title: String) -> Bool {
+      self.level == level && self.place == place && self.title == title
+    }
+  }
 
   private let write: (String) -> Void
   private let writeSummary: ((String) -> Void)?
-  private var annotations = 0
-  private var rows = ""
+  private var annotations: [Annotation] = []
+  /// How many runs each file has had.
+  private var runCounts: [String: Int] = [:]
+  private var rows: [String] = []
   private var diagrams = ""
   private var diagramCount = 0
 
@@ -24,45 +43,70 @@ public final class GitHubReporter: Reporter {
   public func begin(_ suite: SuiteHeader) {}
 
   public func finished(_ run: ReportedRun) {
-    if run.result.verdict == .skipped {
-      return annotate(
-        nil, level: "notice", title: "\(run.result.id) skipped", message: run.result.findings.first?.actual ?? "")
+    let result = run.result
+    runCounts[result.path, default: 0] += 1
+    if result.verdict == .skipped {
+      return note(.notice, nil, "\(result.scenarioID) skipped: \(result.findings.first?.actual ?? "")", run, nil)
     }
-    for finding in run.result.findings { annotate(finding, of: run) }
-    if run.result.findings.isEmpty, run.result.verdict != .pass {
-      annotate(nil, level: "error", title: run.result.id, message: "\(run.result.verdict.rawValue); \(run.replay)")
+    for finding in result.findings {
+      note(finding.kind == .warning ? .warning : .error, finding.location ?? result.path, finding.title, run, finding)
     }
-    guard run.result.verdict != .pass else { return }
-    let first = run.result.findings.first { $0.kind != .warning }
+    if result.findings.isEmpty, result.verdict != .pass {
+      note(.error, result.path, result.verdict.rawValue, run, nil)
+    }
+    guard result.verdict != .pass else { return }
+    let first = result.findings.first { $0.kind != .warning }
     let cells = [
-      run.result.verdict.rawValue, run.result.id, first.map { $0.location ?? $0.title } ?? "",
-      first.map(\.actual) ?? "",
+      result.verdict.rawValue, result.id, first.map { $0.location ?? $0.title } ?? "", first.map(\.actual) ?? "",
     ]
-    rows += "| " + cells.map(Self.cell).joined(separator: " | ") + " |\n"
+    rows.append("| " + cells.map(Self.cell).joined(separator: " | ") + " |\n")
     addDiagram(of: run)
   }
 
   public func end(_ summary: SuiteSummary) {
+    for level in Level.allCases {
+      let all = annotations.filter { $0.level == level }
+      let shown = all.count > Self.annotationLimit ? all.prefix(Self.annotationLimit - 1) : all[...]
+      for annotation in shown { tell(annotation) }
+      guard shown.count < all.count else { continue }
+      command(level, nil, "and \(all.count - shown.count) more", message: "the step summary and the log have them all")
+    }
     var text = "### callsim: \(summary.line)\n\n"
-    if !rows.isEmpty { text += "| verdict | run | where | actual |\n|---|---|---|---|\n\(rows)\n" }
+    if !rows.isEmpty {
+      text += "| verdict | run | where | actual |\n|---|---|---|---|\n\(rows.prefix(Self.rowLimit).joined())"
+      if rows.count > Self.rowLimit { text += "| … | and \(rows.count - Self.rowLimit) more | | |\n" }
+      text += "\n"
+    }
     writeSummary?(text + diagrams)
   }
 
-  private func annotate(_ finding: Finding, of run: ReportedRun) {
-    var message = "expected \(finding.expected), actual \(finding.actual)"
-    if let why = finding.why { message += "\nwhy: \(why)" }
-    message += "\n\(run.replay)"
-    let level = finding.kind == .warning ? "warning" : "error"
-    annotate(
-      finding.location ?? run.result.path, level: level, title: "\(run.result.id): \(finding.title)", message: message)
+  private func note(_ level: Level, _ place: String?, _ title: String, _ run: ReportedRun, _ finding: Finding?) {
+    if let index = annotations.firstIndex(where: { $0.isOf(level, place, title) }) {
+      annotations[index].runs.append((run, finding))
+    } else {
+      annotations.append(Annotation(level: level, place: place, title: title, runs: [(run, finding)]))
+    }
   }
 
-  private func annotate(_ location: String?, level: String, title: String, message: String) {
-    guard annotations < Self.annotationLimit else { return }
-    annotations += 1
+  private func tell(_ annotation: Annotation) {
+    guard let worst = FailureGroup.worst(of: annotation.runs.map(\.run)) else { return }
+    let finding = annotation.runs.first { $0.run.result.id == worst.result.id }?.finding
+    var lines: [String] = []
+    if annotation.runs.count > 1 {
+      let total = runCounts[worst.result.path] ?? annotation.runs.count
+      lines.append("\(annotation.runs.count) of \(total) runs of the file, worst \(worst.result.id)")
+    }
+    if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
+    if let why = finding?.why { lines.append("why: \(why)") }
+    if annotation.level != .notice { lines.append(worst.replay) }
+    let title = annotation.runs.count > 1 ? annotation.title : "\(worst.result.id): \(annotation.title)"
+    command(annotation.level, annotation.place, title, message: lines.joined(separator: "\n"))
+  }
+
+  private func command(_ level: Level, _ location: String?, _ title: String, message: String) {
     var properties = location.map(Self.place) ?? []
     properties.append("title=\(Self.escape(title, inProperty: true))")
-    write("::\(level) \(properties.joined(separator: ","))::\(Self.escape(message, inProperty: false))\n")
+    write("::\(level.rawValue) \(properties.joined(separator: ","))::\(Self.escape(message, inProperty: false))\n")
   }
 
   private func addDiagram(of run: ReportedRun) {
@@ -95,7 +139,7 @@ public final class GitHubReporter: Reporter {
       case "\n": out += "%0A"
       case ":" where inProperty: out += "%3A"
       case "," where inProperty: out += "%2C"
-      default: out.unicodeScalars.append(scalar)
+      default: out.unicodeScalars.append(TextStyle.isPrintable(scalar) ? scalar : "\u{FFFD}")
       }
     }
     return out
@@ -110,7 +154,7 @@ public final class GitHubReporter: Reporter {
       case "<": out += "&lt;"
       case "&": out += "&amp;"
       case "\n", "\r": out += " "
-      default: out.unicodeScalars.append(scalar)
+      default: out.unicodeScalars.append(TextStyle.isPrintable(scalar) ? scalar : "\u{FFFD}")
       }
     }
     return out

@@ -1,9 +1,10 @@
 /// JUnit XML, as build servers read it: a suite for every scenario file, a case for every run.
 ///
 /// Broken expectations and invariants are failures, as is a run that tested nothing; what says nothing about the
-/// software under test (harness, wall limit, determinism) is an error.
+/// software under test (harness, wall limit, determinism) is an error. A run that was not made is skipped.
 public final class JUnitReporter: Reporter {
   private let write: (String) -> Void
+  private var suite: SuiteHeader?
   private var file: String?
   private var cases = ""
   private var tests = 0
@@ -15,35 +16,32 @@ public final class JUnitReporter: Reporter {
   public init(write: @escaping (String) -> Void) { self.write = write }
 
   public func begin(_ suite: SuiteHeader) {
+    self.suite = suite
     write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"callsim\">\n")
   }
 
   public func finished(_ run: ReportedRun) {
-    if file != run.result.path { closeSuite() }
-    file = run.result.path
     let result = run.result
-    tests += 1
-    seconds += result.cpuSeconds
-    cases += "    <testcase name=\"\(Self.escape(result.id))\" classname=\"\(Self.escape(result.scenarioID))\""
-    cases += " file=\"\(Self.escape(result.path))\" time=\"\(TextStyle.decimal(result.cpuSeconds, places: 3))\""
+    let line = result.findings.first { $0.kind != .warning && $0.location != nil }?.location.flatMap(Self.line)
+    begin(result.id, result.scenarioID, path: result.path, line: line, seconds: result.cpuSeconds)
+    cases += ">\n" + Self.properties(of: run)
     if result.verdict == .skipped {
       skips += 1
-      cases += ">\n      <skipped message=\"\(Self.escape(result.findings.first?.actual ?? ""))\"/>\n    </testcase>\n"
-      return
+      cases += "      <skipped message=\"\(Self.escape(result.findings.first?.actual ?? ""))\"/>\n"
+    } else if let element = Self.element(result.verdict) {
+      if element == "failure" { failures += 1 } else { errors += 1 }
+      let first = result.findings.first { $0.kind != .warning }
+      let message = first.map { "\($0.title): \($0.actual)" } ?? result.verdict.rawValue
+      cases += "      <\(element) type=\"\(result.verdict.rawValue)\" message=\"\(Self.escape(message))\">"
+      cases += "\(Self.escape(FailureText(run).text, inAttribute: false))</\(element)>\n"
     }
-    guard let element = Self.element(result.verdict) else {
-      let note = result.realTime.map {
-        ">\n      <system-out>\(Self.escape($0.text, inAttribute: false))</system-out>\n"
-      }
-      cases += note.map { $0 + "    </testcase>\n" } ?? "/>\n"
-      return
-    }
-    if element == "failure" { failures += 1 } else { errors += 1 }
-    let first = result.findings.first { $0.kind != .warning }
-    let message = first.map { "\($0.title): \($0.actual)" } ?? result.verdict.rawValue
-    cases += ">\n      <\(element) type=\"\(result.verdict.rawValue)\" message=\"\(Self.escape(message))\">"
-    cases += Self.escape(FailureText(run).text, inAttribute: false)
-    cases += "</\(element)>\n    </testcase>\n"
+    cases += Self.notes(on: result) + "    </testcase>\n"
+  }
+
+  public func notRun(_ run: PlannedRun) {
+    skips += 1
+    begin(run.id, run.scenarioID, path: run.path, line: nil, seconds: 0)
+    cases += ">\n      <skipped message=\"\(Self.escape("not run: " + run.reason))\"/>\n    </testcase>\n"
   }
 
   public func end(_ summary: SuiteSummary) {
@@ -51,14 +49,62 @@ public final class JUnitReporter: Reporter {
     write("</testsuites>\n")
   }
 
+  /// Begins a case, in the suite of its file.
+  private func begin(_ id: String, _ scenario: String, path: String, line: String?, seconds: Double) {
+    if file != path { closeSuite() }
+    file = path
+    tests += 1
+    self.seconds += seconds
+    cases += "    <testcase name=\"\(Self.escape(id))\" classname=\"\(Self.escape(scenario))\""
+    cases += " file=\"\(Self.escape(path))\"" + (line.map { " line=\"\($0)\"" } ?? "")
+    cases += " time=\"\(TextStyle.decimal(seconds, places: 3))\""
+  }
+
+  private static func properties(of run: ReportedRun) -> String {
+    let values = [
+      ("seed", "\(run.result.seed)"), ("traceHash", RunResult.hexadecimal(run.result.traceHash)),
+      ("replay", run.replay),
+    ]
+    return "      <properties>\n" + values.map { "        " + property($0.0, $0.1) }.joined() + "      </properties>\n"
+  }
+
+  private static func property(_ name: String, _ value: String) -> String {
+    "<property name=\"\(name)\" value=\"\(escape(value))\"/>\n"
+  }
+
+  /// What fails nothing and must be read all the same.
+  private static func notes(on result: RunResult) -> String {
+    var notes = result.realTime.map { [$0.text] + $0.notJudged.map { "not judged: \($0)" } } ?? []
+    notes += result.findings.filter { $0.kind == .warning }.map { finding in
+      "warning: \(finding.location.map { "\($0): " } ?? "")\(finding.title): \(finding.actual)"
+    }
+    guard !notes.isEmpty else { return "" }
+    return "      <system-out>\(escape(notes.joined(separator: "\n"), inAttribute: false))</system-out>\n"
+  }
+
   private func closeSuite() {
     guard let file else { return }
-    write("  <testsuite name=\"\(Self.escape(file))\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"")
-    if skips > 0 { write(" skipped=\"\(skips)\"") }
-    write(" time=\"\(TextStyle.decimal(seconds, places: 3))\">\n\(cases)  </testsuite>\n")
+    var attributes = "name=\"\(Self.escape(file))\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
+    attributes += " skipped=\"\(skips)\" time=\"\(TextStyle.decimal(seconds, places: 3))\""
+    if let start = suite?.startedAt { attributes += " timestamp=\"\(Self.escape(start))\"" }
+    if let host = suite?.hostName { attributes += " hostname=\"\(Self.escape(host))\"" }
+    write("  <testsuite \(attributes)>\n\(suiteProperties)\(cases)  </testsuite>\n")
     self.file = nil
     cases = ""
     (tests, failures, errors, skips, seconds) = (0, 0, 0, 0, 0)
+  }
+
+  private var suiteProperties: String {
+    guard let suite else { return "" }
+    var values = [("callsim", suite.environment.line), ("files", RunResult.hexadecimal(suite.fileHash))]
+    if !suite.options.isEmpty { values.append(("options", suite.options.joined(separator: " "))) }
+    return "    <properties>\n" + values.map { "      " + Self.property($0.0, $0.1) }.joined() + "    </properties>\n"
+  }
+
+  /// The line of `path:line:column`.
+  private static func line(of location: String) -> String? {
+    let parts = location.split(separator: ":")
+    return parts.count >= 3 ? Int(parts[parts.count - 2]).map(String.init) : nil
   }
 
   private static func element(_ verdict: Verdict) -> String? {

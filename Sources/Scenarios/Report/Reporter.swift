@@ -5,11 +5,14 @@ public protocol Reporter: AnyObject {
   func started(_ id: String)
   /// Runs come in the order they were planned, whatever order they end in.
   func finished(_ run: ReportedRun)
+  /// A run was planned and not made, because the suite ended early. It has its place in the order of the plan.
+  func notRun(_ run: PlannedRun)
   func end(_ summary: SuiteSummary)
 }
 
 extension Reporter {
   public func started(_ id: String) {}
+  public func notRun(_ run: PlannedRun) {}
 }
 
 /// What is known before the first run.
@@ -19,12 +22,19 @@ public struct SuiteHeader: Sendable {
   public var cellCount: Int
   public var runCount: Int
   public var seeds: [UInt64]
-  /// Over the bytes of every file, in order.
+  /// Over every file and the files they use, in order.
   public var fileHash: UInt64
   /// The options as they were expanded, for people: `--set loss=10%`.
   public var options: [String]
+  /// When the suite began, as RFC 3339 writes it, and the machine it ran on; nil where reports leave them out.
+  public var startedAt: String?
+  public var hostName: String?
 
-  public init(_ plan: SuitePlan, environment: RunEnvironment, options: [String]) {
+  public init(
+    _ plan: SuitePlan, environment: RunEnvironment, options: [String], startedAt: String? = nil, hostName: String? = nil
+  ) {
+    self.startedAt = startedAt
+    self.hostName = hostName
     self.environment = environment
     fileCount = plan.fileCount
     cellCount = plan.entries.count
@@ -60,6 +70,22 @@ public struct SuiteHeader: Sendable {
   }
 }
 
+/// A run that was not made.
+public struct PlannedRun: Sendable {
+  public var id: String
+  public var scenarioID: String
+  public var path: String
+  /// Why it was not.
+  public var reason: String
+
+  public init(id: String, scenarioID: String, path: String, reason: String) {
+    self.id = id
+    self.scenarioID = scenarioID
+    self.path = path
+    self.reason = reason
+  }
+}
+
 /// A finished run with what people need to follow it up.
 public struct ReportedRun: Sendable {
   public var result: RunResult
@@ -79,4 +105,12 @@ public struct ReportedRun: Sendable {
 public struct ArtifactList: Sendable, Equatable {
   public var folder: String
   public var names: [String]
+  /// Why the files are not whole; nil when they are.
+  public var problem: String?
+
+  public init(folder: String, names: [String], problem: String? = nil) {
+    self.folder = folder
+    self.names = names
+    self.problem = problem
+  }
 }

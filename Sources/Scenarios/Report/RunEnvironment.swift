@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// When two machines get different trace hashes for the same seed, the difference is here.
 public struct RunEnvironment: Sendable {
-  /// Of this source tree.
+  /// Of this source tree. This is the one place that has the number.
   public static let version = "0.1.0"
 
   /// Of the compiler this was built with.
@@ -35,8 +35,11 @@ public struct RunEnvironment: Sendable {
   public var line: String {
     let versions = libraries.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
     let features = processorFeatures.isEmpty ? "unknown" : processorFeatures.joined(separator: " ")
-    return "\(Self.version)\(revision.map { " (\($0))" } ?? ""), \(versions), cpu \(features)"
+    return "\(versionText), \(versions), cpu \(features)"
   }
+
+  /// `0.1.0 (3f2c9ab)`
+  public var versionText: String { Self.version + (revision.map { " (\($0))" } ?? "") }
 }
 
 /// Reads which of the instruction sets that matter this processor has.

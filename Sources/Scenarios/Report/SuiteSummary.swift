@@ -5,6 +5,10 @@ public struct SuiteSummary: Sendable, Equatable {
   private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
   /// Runs that were planned and never started, after `--fail-fast` or an interruption.
   public var notRun = 0
+  /// Expectations over all the seeds of a cell that were not judged, because not every seed ran to its end.
+  public var notJudged = 0
+  /// Whether a signal ended the suite.
+  public var isInterrupted = false
   public private(set) var status = ExitStatus.pass
   public private(set) var virtualDuration = Interval.zero
   public private(set) var cpuSeconds = 0.0
@@ -27,7 +31,10 @@ public struct SuiteSummary: Sendable, Equatable {
   public var total: Int { counts.reduce(0, +) }
 
   /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous.
-  public var exitStatus: ExitStatus { total == count(.skipped) ? .vacuous : status }
+  public var exitStatus: ExitStatus {
+    if isInterrupted { return .interrupted }
+    return total == count(.skipped) ? .vacuous : status
+  }
 
   /// `12 passed, 1 failed, 2 vacuous`
   public var line: String {
@@ -38,6 +45,10 @@ public struct SuiteSummary: Sendable, Equatable {
     ]
     for (verdict, name) in others where count(verdict) > 0 { parts.append("\(count(verdict)) \(name)") }
     if notRun > 0 { parts.append("\(notRun) not run") }
+    if notJudged > 0 {
+      let noun = notJudged == 1 ? "expectation" : "expectations"
+      parts.append("\(notJudged) \(noun) over all seeds not judged")
+    }
     if warnings > 0 { parts.append(warnings == 1 ? "1 warning" : "\(warnings) warnings") }
     return parts.joined(separator: ", ")
   }

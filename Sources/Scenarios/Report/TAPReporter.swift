@@ -36,13 +36,15 @@ public final class TAPReporter: Reporter {
     write("  ...\n")
   }
 
+  public func notRun(_ run: PlannedRun) {
+    number += 1
+    write("ok \(number) - \(Self.escape(run.id)) # SKIP not run: \(run.reason)\n")
+  }
+
   public func end(_ summary: SuiteSummary) {
-    for _ in 0..<summary.notRun {
-      number += 1
-      write("ok \(number) - not run # SKIP the suite ended early\n")
-    }
     // At the end, because verdicts over all seeds of a cell add points that are not planned.
     write("1..\(number)\n")
+    if summary.isInterrupted { write("Bail out! the suite was interrupted: \(summary.notRun) runs were not made\n") }
   }
 
   /// A JSON string is a YAML one.

@@ -1,6 +1,8 @@
 internal import CallCore
 
 /// Tells people: on a terminal one live line and then only what failed; elsewhere a plain line for every run.
+///
+/// Of the runs of a cell that fail in the same way the first is told in full, and how many are like it at the cell's end.
 public final class TerminalReporter: Reporter {
   public enum Detail: Sendable {
     /// Failures and the closing line.
@@ -13,20 +15,38 @@ public final class TerminalReporter: Reporter {
 
   private let detail: Detail
   private let style: TextStyle
+  private let slowest: Int
+  private let now: () -> Double
   private let write: (String) -> Void
+  private var startedAt = 0.0
   private var planned = 0
   private var done = 0
   private var failed = 0
   private var isProgressShown = false
+  /// The cell that is being told, how many of its runs were, and those that failed, by how they did.
+  private var cell: String?
+  private var cellRuns = 0
+  private var groups: [FailureGroup] = []
+  /// The runs that took the most processor time, the slowest first.
+  private var slow: [(id: String, seconds: Double)] = []
 
-  public init(detail: Detail, style: TextStyle, write: @escaping (String) -> Void) {
+  /// - Parameters:
+  ///   - slowest: how many of the slowest runs are listed at the end.
+  ///   - now: the machine's time in seconds, from any origin; for the live line.
+  public init(
+    detail: Detail, style: TextStyle, slowest: Int = 0, now: @escaping () -> Double = TerminalReporter.machineTime,
+    write: @escaping (String) -> Void
+  ) {
     self.detail = detail
     self.style = style
+    self.slowest = slowest
+    self.now = now
     self.write = write
   }
 
   public func begin(_ suite: SuiteHeader) {
     planned = suite.runCount
+    startedAt = now()
     guard detail != .quiet else { return }
     write(suite.lines.map { style.paint($0, .label) + "\n" }.joined())
   }
@@ -34,29 +54,82 @@ public final class TerminalReporter: Reporter {
   public func started(_ id: String) { showProgress(id) }
 
   public func finished(_ run: ReportedRun) {
-    done += 1
     let result = run.result
-    if result.verdict == .skipped {
+    let name = RunName(result.id)
+    if name.cellID != cell { closeCell() }
+    cell = name.cellID
+    if name.seed != nil {
+      done += 1
+      cellRuns += 1
+      noteTime(of: result)
+    }
+    switch result.verdict {
+    case .skipped:
       // Even in a quiet run: what was not tested must not look as if it was.
       let reason = result.findings.first?.actual ?? ""
-      return show("\(style.paint("SKIP", .label)) \(TextStyle.printable(result.id))  \(TextStyle.printable(reason))\n")
-    }
-    if result.verdict == .pass {
+      show("\(style.paint("SKIP", .label)) \(TextStyle.printable(result.id))  \(TextStyle.printable(reason))\n")
+    case .pass:
       let warnings = result.findings.contains { $0.kind == .warning }
       if warnings, detail != .quiet {
         show(FailureText(run, style: style).text)
       } else if detail == .lines || (detail == .live && result.realTime != nil) {
         show(passLine(result))
       }
-      return
+    default:
+      failed += 1
+      showFailure(run)
     }
-    failed += 1
-    show(FailureText(run, style: style).text)
   }
 
   public func end(_ summary: SuiteSummary) {
+    closeCell()
+    if !slow.isEmpty {
+      show("slowest, by processor time:\n")
+      for run in slow {
+        write("  \(TextStyle.seconds(run.seconds))  \(TextStyle.printable(run.id))\n")
+      }
+    }
     let role: TextStyle.Role = summary.exitStatus == .pass ? .success : .failure
     show(style.paint(summary.line, role) + "\n")
+  }
+
+  // MARK: Runs
+
+  private func showFailure(_ run: ReportedRun) {
+    let signature = FailureGroup.signature(of: run.result)
+    guard let index = groups.firstIndex(where: { $0.signature == signature }) else {
+      groups.append(FailureGroup(run))
+      return show(FailureText(run, style: style).text)
+    }
+    let first = groups[index].runs[0].result.id
+    groups[index].add(run)
+    guard detail == .lines else { return }
+    let word = style.paint(FailureText.word(run.result.verdict), .failure)
+    show("\(word) \(TextStyle.printable(run.result.id))  like \(TextStyle.printable(first)); \(run.replay)\n")
+  }
+
+  /// Says of each way to fail how many of the cell's runs failed so.
+  private func closeCell() {
+    defer { (cell, cellRuns, groups) = (nil, 0, []) }
+    guard let cell else { return }
+    for group in groups where group.runs.count > 1 {
+      let worst = group.worst
+      var line = style.paint(FailureText.word(worst.result.verdict), .failure) + " "
+      line += style.paint(TextStyle.printable(cell), .strong)
+      line +=
+        "  \(group.runs.count) of \(cellRuns) seeds: \(SuiteHeader.ranges(group.seeds)), worst #\(worst.result.seed)\n"
+      if let finding = worst.result.findings.first(where: { $0.kind != .warning }) {
+        line += "  \(TextStyle.printable(finding.title)): \(TextStyle.printable(finding.actual))\n"
+      }
+      show(TextStyle.withoutCommands(line + "  \(worst.replay)\n"))
+    }
+  }
+
+  private func noteTime(of result: RunResult) {
+    guard slowest > 0 else { return }
+    let index = slow.firstIndex { $0.seconds < result.cpuSeconds } ?? slow.count
+    slow.insert((result.id, result.cpuSeconds), at: index)
+    if slow.count > slowest { slow.removeLast() }
   }
 
   private func passLine(_ result: RunResult) -> String {
@@ -69,6 +142,8 @@ public final class TerminalReporter: Reporter {
     return line
   }
 
+  // MARK: The live line
+
   private func show(_ text: String) {
     if isProgressShown { write("\r\u{1B}[K") }
     isProgressShown = false
@@ -78,8 +153,29 @@ public final class TerminalReporter: Reporter {
   private func showProgress(_ id: String) {
     guard detail == .live else { return }
     let failures = failed == 0 ? "" : style.paint(" \(failed) failed", .failure)
+    let elapsed = now() - startedAt
+    var times = Self.clock(elapsed)
+    // The first runs say little about the rest.
+    if done >= 4, elapsed >= 1, planned >= done {
+      times += ", about \(Self.clock(elapsed / Double(done) * Double(planned - done))) left"
+    }
     // A wrapped line could not be overwritten.
-    write("\r\u{1B}[K[\(done)/\(planned)]\(failures) \(TextStyle.printable(String(id.prefix(50))))")
+    write("\r\u{1B}[K[\(done)/\(planned)]\(failures) \(times) \(TextStyle.printable(String(id.prefix(40))))")
     isProgressShown = true
   }
+
+  /// `0:07`, `12:03`, `1:02:03`.
+  static func clock(_ seconds: Double) -> String {
+    let total = Int(seconds.rounded())
+    let parts = total >= 3_600 ? [total / 3_600, total / 60 % 60, total % 60] : [total / 60, total % 60]
+    return parts.enumerated().map { $0 > 0 && $1 < 10 ? "0\($1)" : "\($1)" }.joined(separator: ":")
+  }
+
+  /// Seconds on a clock that never goes back.
+  public static func machineTime() -> Double {
+    let (seconds, attoseconds) = (ContinuousClock.now - origin).components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+
+  private static let origin = ContinuousClock.now
 }

@@ -41,11 +41,29 @@ public struct TextStyle: Sendable {
   /// Control characters would move the terminal's cursor; tabs stay.
   public static func printable(_ text: String) -> String {
     var out = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      let isControl = (scalar.value < 0x20 && scalar != "\t") || (0x7F...0x9F).contains(scalar.value)
-      out.append(isControl ? "\u{FFFD}" : scalar)
-    }
+    for scalar in text.unicodeScalars { out.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }
     return String(out)
+  }
+
+  /// False for control characters, and for those that turn the direction of the text that follows (UAX #9).
+  static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09: true
+    case 0x00...0x1F, 0x7F...0x9F: false
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: false
+    default: true
+    }
+  }
+
+  /// Lines that a runner of GitHub would take for a workflow command get a mark before it: it looks for `::` and `##[`
+  /// after the blanks of every line that a step prints.
+  static func withoutCommands(_ text: String) -> String {
+    guard text.contains("::") || text.contains("##[") else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let start = line.firstIndex { !$0.isWhitespace } ?? line.endIndex
+      guard line[start...].hasPrefix("::") || line[start...].hasPrefix("##[") else { return String(line) }
+      return line[..<start] + "| " + line[start...]
+    }.joined(separator: "\n")
   }
 
   /// The same, for text of several lines.
@@ -53,7 +71,7 @@ public struct TextStyle: Sendable {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }.joined(separator: "\n")
   }
 
-  /// An argument as a POSIX shell takes it unchanged.
+  /// An argument as a POSIX shell takes it unchanged; control characters in the form of POSIX.1-2024, `$'a\nb'`.
   public static func shellQuoted(_ text: String) -> String {
     let plain = text.utf8.allSatisfy { byte in
       switch byte {
@@ -63,6 +81,21 @@ public struct TextStyle: Sendable {
       }
     }
     if plain, !text.isEmpty { return text }
+    if text.unicodeScalars.contains(where: { !isPrintable($0) || $0 == "\t" }) { return dollarQuoted(text) }
     return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  private static func dollarQuoted(_ text: String) -> String {
+    var out = "$'"
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "'", "\\": out += "\\" + String(scalar)
+      case _ where isPrintable(scalar) && scalar != "\t": out.unicodeScalars.append(scalar)
+      default:
+        // Three octal digits for each byte: no digit that follows is taken for one of them.
+        for byte in String(scalar).utf8 { out += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
+      }
+    }
+    return out + "'"
   }
 }

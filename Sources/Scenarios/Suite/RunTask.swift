@@ -7,36 +7,50 @@ struct RunTask {
   private enum Stage {
     case first
     case second
-    case traced(first: String, isSecond: Bool)
+    case traced(TracedRuns)
     case artifacts
   }
 
   private let title: String?
   private let checksDeterminism: Bool
-  private let artifacts: SuiteRunner.ArtifactMode
+  /// Where the files of the run go when it does not pass; nil when they are not wanted.
+  private let failureFolder: String?
   private var stage = Stage.first
   private(set) var result: RunResult?
   private(set) var hasArtifacts = false
+  /// Why the files are not whole, when a job had to write them and did not come to its end.
+  private(set) var artifactProblem: String?
 
-  init(title: String?, checksDeterminism: Bool, artifacts: SuiteRunner.ArtifactMode) {
+  init(title: String?, checksDeterminism: Bool, failureFolder: String?) {
     self.title = title
     self.checksDeterminism = checksDeterminism
-    self.artifacts = artifacts
+    self.failureFolder = failureFolder
   }
 
   mutating func advance(after job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
-    switch stage {
+    if case .artifacts = job.output { noteArtifacts(outcome) }
+    return switch stage {
     case .first: afterFirst(job, outcome)
     case .second: afterSecond(job, outcome)
-    case .traced(let first, let isSecond): afterTrace(job, outcome, first: first, isSecond: isSecond)
-    case .artifacts: .done
+    case .traced(let runs): afterTrace(job, outcome, runs)
+    case .artifacts: afterArtifacts(job, outcome)
+    }
+  }
+
+  private mutating func noteArtifacts(_ outcome: JobOutcome) {
+    hasArtifacts = true
+    switch outcome {
+    case .result: artifactProblem = nil
+    case .failure(let message): artifactProblem = message
+    case .crash(let death, _): artifactProblem = "its process \(death.description)"
+    case .timeout(let limit): artifactProblem = "still running after \(limit)"
+    case .oversize(let limit): artifactProblem = "its process took more than \(limit) MiB"
     }
   }
 
   private mutating func afterFirst(_ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
     let found = judged(job, outcome)
     result = found
-    hasArtifacts = job.output != .nothing
     // What did not come to its end has no hash to compare.
     if checksDeterminism, case .result = outcome, found.realTime == nil, found.verdict != .skipped {
       stage = .second
@@ -46,41 +60,47 @@ struct RunTask {
   }
 
   private mutating func afterSecond(_ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
-    if case .result(let second) = outcome, second.traceHash == result?.traceHash,
-      second.eventCount == result?.eventCount, second.verdict == result?.verdict
-    {
-      return artifactsIfWanted(job)
-    }
-    let base = NSTemporaryDirectory() + "callsim-\(getpid())-\(job.seed)-\(UInt32.random(in: 0...UInt32.max))"
-    stage = .traced(first: base, isSecond: false)
-    return .next(bare(job, .trace(file: base + ".first")), isFresh: true)
+    guard let first = result else { return .done }
+    if case .result(let second) = outcome, second.isTheSamePlay(as: first) { return artifactsIfWanted(job) }
+    let runs = TracedRuns(job, between: [first, judged(job, outcome)])
+    stage = .traced(runs)
+    return .next(bare(job, .trace(file: runs.nextFile)), isFresh: true)
   }
 
-  private mutating func afterTrace(
-    _ job: RunJob, _ outcome: JobOutcome, first base: String, isSecond: Bool
-  ) -> WorkerPool.Step {
-    guard isSecond else {
-      stage = .traced(first: base, isSecond: true)
-      return .next(bare(job, .trace(file: base + ".second")), isFresh: true)
+  private mutating func afterTrace(_ job: RunJob, _ outcome: JobOutcome, _ runs: TracedRuns) -> WorkerPool.Step {
+    var runs = runs
+    var traced: RunResult?
+    if case .result(let result) = outcome { traced = result }
+    if runs.add(traced) {
+      stage = .traced(runs)
+      return .next(bare(job, .trace(file: runs.nextFile)), isFresh: true)
     }
-    let difference = TraceComparison.firstDifference(base + ".first", base + ".second")
-    for suffix in [".first", ".second"] { unlink(base + suffix) }
-    let finding = Finding(
-      .harness, "the same file and seed give the same events", expected: "two runs in two processes to be equal",
-      actual: difference?.summary ?? "two runs differed; two more with their traces written did not",
-      time: difference?.time ?? .zero, explanation: difference?.lines ?? [])
     result?.verdict = .nondeterministic
-    result?.findings.insert(finding, at: 0)
+    result?.findings.insert(runs.finding(), at: 0)
     return artifactsIfWanted(job)
   }
 
   private mutating func artifactsIfWanted(_ job: RunJob) -> WorkerPool.Step {
-    guard let result, result.verdict != .pass, artifacts == .fail, !hasArtifacts else { return .done }
+    guard let result, result.verdict != .pass, let failureFolder, !hasArtifacts else { return .done }
     // Neither would come to its end a second time.
     guard ![.timeout, .skipped].contains(result.verdict) else { return .done }
     stage = .artifacts
-    hasArtifacts = true
-    return .next(bare(job, .artifacts(folder: RunDirectory.path(of: job.runID))), isFresh: false)
+    return .next(bare(job, .artifacts(folder: failureFolder)), isFresh: false)
+  }
+
+  /// The files are of another play of the run: it must have been the same one.
+  private mutating func afterArtifacts(_ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
+    guard let first = result, ![.nondeterministic, .inconclusive].contains(first.verdict),
+      case .result(let again) = outcome,
+      !again.isTheSamePlay(as: first)
+    else { return .done }
+    let finding = Finding(
+      .harness, "the same file and seed give the same events",
+      expected: "the play whose files are kept to be the one that was judged: \(first.identity)",
+      actual: again.identity, time: .zero)
+    result?.verdict = .nondeterministic
+    result?.findings.insert(finding, at: 0)
+    return .done
   }
 
   private func bare(_ job: RunJob, _ output: RunJob.Output = .nothing) -> RunJob {
@@ -112,6 +132,71 @@ struct RunTask {
         .harness, "wall limit", expected: "an end within \(limit) of machine time",
         actual: "still running; raise limits.wall in the file if the run is meant to take so long", time: .zero)
       return result(.timeout, finding)
+    case .oversize(let limit):
+      let finding = Finding(
+        .crash, "memory limit", expected: "a process of at most \(limit) MiB",
+        actual: "it was larger; raise it with --memory if the run is meant to take so much", time: .zero)
+      return result(.broken, finding)
     }
+  }
+}
+
+/// Runs that are repeated, with their traces written, until two of them differ.
+///
+/// Two runs that differed say that something is left to chance, not how likely it is: the next two may well be equal.
+private struct TracedRuns {
+  private static let limit = 16
+
+  private let base: String
+  private let differed: [RunResult]
+  private var count = 0
+  private var kept: (file: String, result: RunResult)?
+  private var other: (file: String, result: RunResult)?
+
+  init(_ job: RunJob, between differed: [RunResult]) {
+    base = NSTemporaryDirectory() + "callsim-\(getpid())-\(job.seed)-\(UInt32.random(in: 0...UInt32.max))"
+    self.differed = differed
+  }
+
+  var nextFile: String { "\(base).\(count)" }
+
+  /// Takes what the run came to that wrote ``nextFile``.
+  ///
+  /// - Parameter result: nil when the run did not come to its end.
+  /// - Returns: whether another run is wanted.
+  mutating func add(_ result: RunResult?) -> Bool {
+    let file = nextFile
+    count += 1
+    if let result, kept == nil {
+      kept = (file, result)
+    } else if let result, result.traceHash != kept?.result.traceHash {
+      other = (file, result)
+    } else {
+      unlink(file)
+    }
+    return other == nil && count < Self.limit
+  }
+
+  /// What there is to say; takes the traces away.
+  func finding() -> Finding {
+    defer { for file in [kept?.file, other?.file] { if let file { unlink(file) } } }
+    let difference = kept.flatMap { kept in
+      other.flatMap { TraceComparison.firstDifference(kept.file, $0.file) }
+    }
+    let without = "\(differed.map(\.identity).joined(separator: ", then ")); \(count) more runs did not differ"
+    return Finding(
+      .harness, "the same file and seed give the same events", expected: "two runs in two processes to be equal",
+      actual: difference?.summary ?? without, time: difference?.time ?? .zero, explanation: difference?.lines ?? [])
+  }
+}
+
+extension RunResult {
+  /// Whether two plays of a run had the same events and came to the same verdict.
+  fileprivate func isTheSamePlay(as other: RunResult) -> Bool {
+    traceHash == other.traceHash && eventCount == other.eventCount && verdict == other.verdict
+  }
+
+  fileprivate var identity: String {
+    "verdict \(verdict.rawValue), \(eventCount) events, trace \(Self.hexadecimal(traceHash))"
   }
 }

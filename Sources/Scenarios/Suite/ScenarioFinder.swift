@@ -7,45 +7,94 @@ public enum ScenarioFinder {
 
   public enum Problem: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchPath(String)
+    /// A name in a folder, shown with the replacement character.
+    case notUTF8(folder: String, name: String)
+    case unreadableFolder(String, reason: String)
 
     public var description: String {
       switch self {
       case .noSuchPath(ScenarioFinder.defaultPath):
         "there is no folder 'scenarios' here; run callsim where it is, or name a file or folder"
       case .noSuchPath(let path): "'\(path)' does not exist; name a scenario file or a folder that holds some"
+      case .notUTF8(let folder, let name):
+        "the name of '\(name)' in '\(folder)' is not UTF-8, so no report could name it; rename it"
+      case .unreadableFolder(let path, let reason): "the folder '\(path)' cannot be read: \(reason)"
       }
     }
   }
 
-  /// Files as they are named, and the `*.yaml` files of folders, sorted; folders called `profiles` hold no scenarios.
+  /// Files as they are named, and the files `*.yaml` and `*.yml` of folders, sorted; folders called `profiles` hold no
+  /// scenarios. Of folders only regular files are taken, and no folder twice, by whatever links it is reached.
   public static func files(at paths: [String]) throws(Problem) -> [String] {
-    var files: [String] = []
+    var search = FolderSearch()
     for path in paths.isEmpty ? [defaultPath] : paths {
-      var isDirectory: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { throw .noSuchPath(path) }
-      files += isDirectory.boolValue ? contents(of: path) : [path]
+      guard let kind = FolderSearch.kind(of: path) else { throw .noSuchPath(path) }
+      if kind.isFolder {
+        try search.add(folder: path)
+      } else {
+        search.files.append(path)
+      }
     }
     var seen: Set<String> = []
-    return files.filter { seen.insert($0).inserted }
+    return search.files.filter { seen.insert($0).inserted }
+  }
+}
+
+/// Goes through folders for scenario files.
+private struct FolderSearch {
+  struct Kind {
+    var isFolder: Bool
+    var isFile: Bool
+    /// Tells whether two paths lead to one place.
+    var identity: [UInt64]
   }
 
-  private static func contents(of folder: String) -> [String] {
+  var files: [String] = []
+  private var visited: Set<[UInt64]> = []
+
+  /// Nil when there is nothing.
+  static func kind(of path: String) -> Kind? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let type = status.st_mode & S_IFMT
+    return Kind(
+      isFolder: type == S_IFDIR, isFile: type == S_IFREG, identity: [UInt64(status.st_dev), UInt64(status.st_ino)])
+  }
+
+  mutating func add(folder: String) throws(ScenarioFinder.Problem) {
+    guard let kind = Self.kind(of: folder), visited.insert(kind.identity).inserted else { return }
     let base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    // Sorted by code units: the same on every machine.
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: base)) ?? [])
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    var files: [String] = []
-    for name in names where !name.hasPrefix(".") {
+    for name in try Self.names(in: base) where !name.hasPrefix(".") {
       let path = base == "." ? name : "\(base)/\(name)"
-      var isDirectory: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { continue }
-      if isDirectory.boolValue {
-        if name != "profiles" { files += contents(of: path) }
-      } else if name.hasSuffix(".yaml") {
+      guard let kind = Self.kind(of: path) else { continue }
+      if kind.isFolder {
+        if name != "profiles" { try add(folder: path) }
+      } else if kind.isFile, Self.isScenario(name.utf8) {
         files.append(path)
       }
     }
-    return files
+  }
+
+  private static func isScenario(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    [".yaml", ".yml"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
+  }
+
+  /// Sorted by code units: the same on every machine.
+  private static func names(in folder: String) throws(ScenarioFinder.Problem) -> [String] {
+    guard let stream = opendir(folder) else {
+      throw .unreadableFolder(folder, reason: String(cString: strerror(errno)))
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      if let name = String(validating: bytes, as: UTF8.self) {
+        names.append(name)
+      } else if isScenario(bytes) {
+        throw .notUTF8(folder: folder, name: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 }
 
@@ -54,8 +103,11 @@ public struct ScenarioCollection: Sendable {
   public var files: [ScenarioFile] = []
   /// Of every file that has something to say, in file order.
   public var reports: [DiagnosticReport] = []
-  /// Over the bytes of every file.
-  public var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+  /// Over every file and the files they use.
+  public var hash: UInt64 { digest.value }
+  private var digest = FNV1a()
+  /// The paths of every file that was read, used ones included.
+  public private(set) var inputs: [String] = []
   /// Ids that more than one file has.
   public var clashes: [(id: String, paths: [String])] = []
 
@@ -72,13 +124,17 @@ public struct ScenarioCollection: Sendable {
       let loaded = ScenarioFile.load(
         path: path, registry: registry, overrides: overrides.map { (name: $0.name, value: $0.value) })
       if !loaded.report.diagnostics.isEmpty { reports.append(loaded.report) }
-      mix(path.utf8)
-      mix(FileManager.default.contents(atPath: path) ?? Data())
+      let source = ScenarioSource(loaded.report.sources)
+      withUnsafeBytes(of: source.hash.littleEndian) { digest.mix($0) }
+      inputs += source.files.map(\.path)
       guard let file = loaded.scenario else { continue }
-      if let first = owners[file.id] {
-        addClash(file.id, files[first].path, path)
-      } else {
-        owners[file.id] = files.count
+      // The id may hold a variable, and so be another in every cell.
+      for id in Set(file.cells.map(\.scenario.id)).sorted() {
+        if let first = owners[id] {
+          addClash(id, files[first].path, path)
+        } else {
+          owners[id] = files.count
+        }
       }
       files.append(file)
     }
@@ -90,10 +146,5 @@ public struct ScenarioCollection: Sendable {
     } else {
       clashes.append((id, [first, second]))
     }
-  }
-
-  /// FNV-1a.
-  private mutating func mix(_ bytes: some Sequence<UInt8>) {
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 }

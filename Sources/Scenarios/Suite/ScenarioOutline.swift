@@ -4,7 +4,7 @@ public enum ScenarioOutline {
   /// - Returns: nil when there is none.
   public static func text(_ id: String, in files: [ScenarioFile]) -> String? {
     let name = RunName(id)
-    for file in files where file.id == name.scenarioID {
+    for file in files {
       guard let cell = file.cells.first(where: { $0.id == name.cellID || $0.scenario.id == name.cellID }) else {
         continue
       }

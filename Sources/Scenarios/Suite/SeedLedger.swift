@@ -11,14 +11,24 @@ struct SeedLedger {
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
 
+  /// A run that was never made.
+  mutating func addNotRun() { isConclusive = false }
+
+  /// What all the seeds of a cell come to.
+  struct Closing {
+    /// When they do not meet an expectation together.
+    var run: ReportedRun?
+    /// How many expectations could not be judged, because not every seed was run to its end.
+    var notJudged = 0
+  }
+
   /// Ends a cell.
-  ///
-  /// - Returns: a result over all seeds when they do not meet an expectation together.
-  mutating func close(_ entry: SuitePlan.Entry, overrides: [RunJob.Override]) -> ReportedRun? {
+  mutating func close(_ entry: SuitePlan.Entry, overrides: [RunJob.Override]) -> Closing {
     defer { self = SeedLedger() }
-    guard entry.isComplete, isConclusive else { return nil }
-    let findings = entry.cell.scenario.expectations.filter(AcrossSeeds.decides).compactMap { finding($0, entry) }
-    guard !findings.isEmpty else { return nil }
+    let expectations = entry.cell.scenario.expectations.filter(AcrossSeeds.decides)
+    guard entry.isComplete, isConclusive else { return Closing(notJudged: expectations.count) }
+    let findings = expectations.compactMap { finding($0, entry) }
+    guard !findings.isEmpty else { return Closing() }
     let kinds = findings.map(\.kind)
     let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
     let seed = entry.seeds.first ?? 1
@@ -26,7 +36,7 @@ struct SeedLedger {
       id: entry.cell.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
       verdict: verdict, findings: findings)
     let replay = ReplayCommandLine(runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
-    return ReportedRun(result: result, replay: replay.text)
+    return Closing(run: ReportedRun(result: result, replay: replay.text))
   }
 
   private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> Finding? {

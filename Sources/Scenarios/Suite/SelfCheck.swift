@@ -28,7 +28,7 @@ public struct SelfCheck: Sendable {
   }
 
   private static var runFolder: SelfCheck {
-    let folder = FileManager.default.fileExists(atPath: RunDirectory.root) ? RunDirectory.root : "."
+    let folder = FileManager.default.fileExists(atPath: RunDirectory.defaultRoot) ? RunDirectory.defaultRoot : "."
     return SelfCheck(
       name: "run folder", isPassed: FileManager.default.isWritableFile(atPath: folder),
       advice: "this folder cannot be written; run elsewhere, or with --artifacts none")
@@ -39,4 +39,11 @@ public struct SelfCheck: Sendable {
 public enum ExternalPrograms {
   /// What is missing, in words for a person; nil when nothing is.
   public static var problem: String? { ExternalSupport.problem }
+
+  /// Gives programs further variables of this process's environment, in this process and in those it starts.
+  public static func pass(_ names: [String]) {
+    guard !names.isEmpty else { return }
+    let earlier = ProcessInfo.processInfo.environment[ExternalSupport.passVariable].map { [$0] } ?? []
+    setenv(ExternalSupport.passVariable, (earlier + names).joined(separator: ","), 1)
+  }
 }

@@ -11,8 +11,10 @@ public struct SuiteSelection: Sendable {
   public var seed: UInt64?
   /// Seeds 1 to this, instead of those of the file.
   public var seedCount: Int?
-  /// This one of so many equal shares, counted from 1.
+  /// This one of so many shares, counted from 1.
   public var shard: (index: Int, count: Int)?
+  /// Only runs, or all runs of cells, of these names.
+  public var names: Set<String>?
   public var overrides: [RunJob.Override] = []
 
   public init() {}
@@ -21,12 +23,14 @@ public struct SuiteSelection: Sendable {
 /// Files expanded to cells and cells to runs, in an order that depends on nothing but the files.
 public struct SuitePlan: Sendable {
   public struct Entry: Sendable {
-    public let path: String
+    public let source: ScenarioSource
     public let title: String?
     public let cell: Cell
     public let seeds: [UInt64]
     /// Whether every seed of the cell is run here: only then can be said what never happened.
     public let isComplete: Bool
+
+    public var path: String { source.path }
   }
 
   public let entries: [Entry]
@@ -40,18 +44,22 @@ public struct SuitePlan: Sendable {
     var entries: [Entry] = []
     var runs: [(entry: Int, seed: UInt64)] = []
     var paths: [String] = []
-    var number = 0
-    for file in files where Self.matches(file, selection) {
-      for cell in file.cells where Self.matches(cell, of: file, selection) {
+    var shards = selection.shard.map { ShardDealer(count: $0.count) }
+    for file in files {
+      let source = file.source
+      for cell in file.cells where Self.matches(cell, selection) {
         let all =
           selection.seed.map { [$0] } ?? selection.seedCount.map { Array(1...UInt64(max(1, $0))) } ?? file.seeds.all
-        let mine = all.filter { _ in
-          number += 1
-          return selection.shard.map { (number - 1) % $0.count == $0.index - 1 } ?? true
-        }
+        let dealt = shards?.deal(all, of: cell) ?? all.map { _ in 0 }
+        let index = selection.shard.map { $0.index - 1 } ?? 0
+        let mine = zip(all, dealt).filter { seed, shard in
+          shard == index
+            && (selection.names.map { $0.contains(cell.id) || $0.contains(cell.runID(seed: seed)) } ?? true)
+        }.map(\.0)
         guard !mine.isEmpty else { continue }
         let isComplete = mine.count == all.count && selection.seed == nil
-        entries.append(Entry(path: file.path, title: file.title, cell: cell, seeds: mine, isComplete: isComplete))
+        entries.append(
+          Entry(source: source, title: cell.scenario.title, cell: cell, seeds: mine, isComplete: isComplete))
         runs += mine.map { (entries.count - 1, $0) }
         if paths.last != file.path { paths.append(file.path) }
       }
@@ -65,7 +73,7 @@ public struct SuitePlan: Sendable {
 
   public func job(_ run: Int) -> RunJob {
     let (entry, seed) = runs[run]
-    return RunJob(path: entries[entry].path, cellID: entries[entry].cell.id, seed: seed, overrides: overrides)
+    return RunJob(source: entries[entry].source, cellID: entries[entry].cell.id, seed: seed, overrides: overrides)
   }
 
   /// Every seed of the plan once, in the order they are met.
@@ -74,14 +82,36 @@ public struct SuitePlan: Sendable {
     return runs.map(\.seed).filter { seen.insert($0).inserted }
   }
 
-  private static func matches(_ file: ScenarioFile, _ selection: SuiteSelection) -> Bool {
-    selection.tags.isEmpty || selection.tags.contains { file.tags.contains($0) }
-  }
-
-  private static func matches(_ cell: Cell, of file: ScenarioFile, _ selection: SuiteSelection) -> Bool {
-    if let text = selection.text, !cell.id.contains(text), !(file.title ?? "").contains(text) { return false }
+  private static func matches(_ cell: Cell, _ selection: SuiteSelection) -> Bool {
+    let scenario = cell.scenario
+    guard selection.tags.isEmpty || selection.tags.contains(where: scenario.tags.contains) else { return false }
+    if let text = selection.text, !cell.id.contains(text), !(scenario.title ?? "").contains(text) { return false }
     return selection.cell.allSatisfy { wanted in
       cell.assignments.contains { $0.variable == wanted.name && $0.value == wanted.value }
     }
+  }
+}
+
+/// Deals runs to shards, each to the one that has the fewest so far.
+///
+/// What is judged over the seeds of a cell needs all of them in one place, so such a cell is dealt as a whole: the shards
+/// together say what the suite says.
+struct ShardDealer {
+  private var loads: [Int]
+
+  init(count: Int) { loads = Array(repeating: 0, count: count) }
+
+  /// - Returns: the shard of each seed, counted from 0.
+  mutating func deal(_ seeds: [UInt64], of cell: Cell) -> [Int] {
+    guard cell.scenario.expectations.contains(where: AcrossSeeds.decides) else { return seeds.map { _ in take(1) } }
+    let shard = take(seeds.count)
+    return seeds.map { _ in shard }
+  }
+
+  private mutating func take(_ weight: Int) -> Int {
+    // The first of the least: the same in every process.
+    let shard = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+    loads[shard] += weight
+    return shard
   }
 }

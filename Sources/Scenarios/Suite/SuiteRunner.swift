@@ -13,6 +13,10 @@ public final class SuiteRunner {
     public var failFast = false
     public var checkDeterminism = false
     public var artifacts = ArtifactMode.fail
+    /// Where the files of runs go.
+    public var directory = RunDirectory()
+    /// How much memory the process of a run may take, in MiB.
+    public var memoryLimit = 2_048
 
     public init(executable: String, workerArguments: [String]) {
       self.executable = executable
@@ -52,7 +56,8 @@ public final class SuiteRunner {
     let isComplete =
       try run(plan.runs.indices.filter { !isRealTime($0) }, jobs: options.jobs)
       && run(plan.runs.indices.filter(isRealTime), jobs: 1)
-    summary.notRun = plan.runs.count - nextToTell
+    summary.isInterrupted = !isComplete
+    tellRest()
     for reporter in reporters { reporter.end(summary) }
     return Outcome(summary: summary, isInterrupted: !isComplete)
   }
@@ -63,7 +68,8 @@ public final class SuiteRunner {
     waiting = runs
     let pool = WorkerPool(
       WorkerPool.Configuration(
-        executable: options.executable, arguments: options.workerArguments, workerCount: min(jobs, runs.count)))
+        executable: options.executable, arguments: options.workerArguments, workerCount: min(jobs, runs.count),
+        memoryLimit: options.memoryLimit))
     return try pool.run(
       nextTask: { startNext() }, wallLimit: { plan.entries[plan.runs[$0].entry].cell.scenario.wallLimit },
       follow: { follow($0, $1, $2) })
@@ -76,11 +82,11 @@ public final class SuiteRunner {
     // A run that cannot be made again is written down at once, and what passes is thrown away.
     let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
     if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {
-      job.output = .artifacts(folder: RunDirectory.path(of: job.runID))
+      job.output = .artifacts(folder: options.directory.path(of: job.runID))
     }
     tasks[number] = RunTask(
       title: plan.entries[plan.runs[number].entry].title, checksDeterminism: options.checkDeterminism,
-      artifacts: options.artifacts)
+      failureFolder: options.artifacts == .fail ? options.directory.path(of: job.runID) : nil)
     for reporter in reporters { reporter.started(job.runID) }
     return (number, job)
   }
@@ -94,27 +100,66 @@ public final class SuiteRunner {
       return step
     }
     guard let result = task.result else { return .done }
-    let folder = RunDirectory.path(of: job.runID)
-    let isKept = task.hasArtifacts && (options.artifacts == .all || ![.pass, .skipped].contains(result.verdict))
-    if task.hasArtifacts, !isKept { RunDirectory.discard(folder) }
-    let list = isKept ? RunDirectory.contents(of: folder) : nil
-    finished[number] = ReportedRun(result: result, replay: replayCommand(job), artifacts: list)
+    finished[number] = ReportedRun(
+      result: result, replay: replayCommand(job, of: plan.entries[plan.runs[number].entry].cell),
+      artifacts: artifacts(of: task, result))
     tell()
     return .done
+  }
+
+  /// What the run has left, once what nobody wants is gone: the files of a run that passes now, from earlier or from now.
+  private func artifacts(of task: RunTask, _ result: RunResult) -> ArtifactList? {
+    guard options.artifacts != .none else { return nil }
+    let folder = options.directory.path(of: result.id)
+    guard options.artifacts == .all || ![.pass, .skipped].contains(result.verdict) else {
+      options.directory.discard(folder)
+      return nil
+    }
+    guard task.hasArtifacts else { return nil }
+    let names = RunDirectory.contents(of: folder)
+    guard !names.isEmpty || task.artifactProblem != nil else { return nil }
+    return ArtifactList(folder: folder, names: names, problem: task.artifactProblem)
   }
 
   /// Tells what has finished, as far as everything before it has.
   private func tell() {
     while nextToTell < finished.count, let run = finished[nextToTell] {
       finished[nextToTell] = nil
-      let (entry, _) = plan.runs[nextToTell]
       nextToTell += 1
-      if let list = run.artifacts { RunDirectory.linkLatest(to: list.folder) }
+      if let list = run.artifacts { options.directory.linkLatest(to: list.folder) }
       report(run)
       ledger.add(run.result)
-      let isLastOfCell = nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry
-      if isLastOfCell, let run = ledger.close(plan.entries[entry], overrides: plan.overrides) { report(run) }
+      closeCell()
     }
+  }
+
+  /// Tells what is left after a suite that ended early: what has finished all the same, and what was never made.
+  private func tellRest() {
+    while nextToTell < finished.count {
+      if finished[nextToTell] != nil {
+        tell()
+        continue
+      }
+      let (entry, seed) = plan.runs[nextToTell]
+      nextToTell += 1
+      summary.notRun += 1
+      ledger.addNotRun()
+      let cell = plan.entries[entry].cell
+      let run = PlannedRun(
+        id: cell.runID(seed: seed), scenarioID: cell.scenario.id, path: plan.entries[entry].path,
+        reason: summary.isInterrupted ? "the suite was interrupted" : "the suite ended at its first failure")
+      for reporter in reporters { reporter.notRun(run) }
+      closeCell()
+    }
+  }
+
+  /// Tells what the seeds of a cell come to together, after the last of them.
+  private func closeCell() {
+    let (entry, _) = plan.runs[nextToTell - 1]
+    guard nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry else { return }
+    let closing = ledger.close(plan.entries[entry], overrides: plan.overrides)
+    summary.notJudged += closing.notJudged
+    if let run = closing.run { report(run) }
   }
 
   private func report(_ run: ReportedRun) {
@@ -123,8 +168,8 @@ public final class SuiteRunner {
     for reporter in reporters { reporter.finished(run) }
   }
 
-  private func replayCommand(_ job: RunJob) -> String {
-    ReplayCommandLine(runID: job.runID, path: job.path, overrides: job.overrides).text
+  private func replayCommand(_ job: RunJob, of cell: Cell) -> String {
+    ReplayCommandLine(job, cell: cell).text
   }
 }
 
@@ -133,6 +178,8 @@ public struct ReplayCommandLine: Sendable {
   public var runID: String
   public var path: String
   public var overrides: [RunJob.Override]
+  /// Whether the file has programs of its own.
+  public var hasPrograms = false
 
   public init(runID: String, path: String, overrides: [RunJob.Override]) {
     self.runID = runID
@@ -140,11 +187,17 @@ public struct ReplayCommandLine: Sendable {
     self.overrides = overrides
   }
 
+  init(_ job: RunJob, cell: Cell) {
+    self.init(runID: job.runID, path: job.path, overrides: job.overrides)
+    hasPrograms = !cell.programs(besides: job.overrides).isEmpty
+  }
+
   public var text: String {
     var words = ["callsim", "replay", TextStyle.shellQuoted(runID)]
     // Under the default folder the id alone finds the file.
     if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(TextStyle.shellQuoted(path)) }
     for override in overrides { words += [override.option, TextStyle.shellQuoted(override.argument)] }
+    if hasPrograms { words.append("--allow-programs") }
     return words.joined(separator: " ")
   }
 }

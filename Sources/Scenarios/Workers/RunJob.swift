@@ -1,6 +1,6 @@
 internal import VirtualPeer
 
-/// One run for a worker: which cell of which file, with which seed, and what to write.
+/// One run for a worker: which cell of which scenario, with which seed, and what to write.
 public struct RunJob: Sendable, Equatable {
   public enum Output: Sendable, Equatable {
     case nothing
@@ -10,7 +10,7 @@ public struct RunJob: Sendable, Equatable {
     case trace(file: String)
   }
 
-  public var path: String
+  public var source: ScenarioSource
   public var cellID: String
   public var seed: UInt64
   public var overrides: [Override]
@@ -27,21 +27,26 @@ public struct RunJob: Sendable, Equatable {
     }
   }
 
-  public init(path: String, cellID: String, seed: UInt64, overrides: [Override] = [], output: Output = .nothing) {
-    self.path = path
+  public init(
+    source: ScenarioSource, cellID: String, seed: UInt64, overrides: [Override] = [], output: Output = .nothing
+  ) {
+    self.source = source
     self.cellID = cellID
     self.seed = seed
     self.overrides = overrides
     self.output = output
   }
 
+  public var path: String { source.path }
   public var runID: String { "\(cellID)#\(seed)" }
 }
 
 extension RunJob {
-  var json: JSON {
+  /// - Parameter hasTexts: whether the texts go with it; without, whoever reads it must know them by their hash.
+  func json(hasTexts: Bool) -> JSON {
     var members: [JSON.Member] = [
-      .init("path", .string(path)), .init("cell", .string(cellID)), .init("seed", .unsigned(seed)),
+      .init("source", .string(RunResult.hexadecimal(source.hash))), .init("cell", .string(cellID)),
+      .init("seed", .unsigned(seed)),
       .init("set", .array(overrides.map { .strings([$0.name, $0.value]) })),
     ]
     switch output {
@@ -49,19 +54,34 @@ extension RunJob {
     case .artifacts(let folder): members.append(.init("artifacts", .string(folder)))
     case .trace(let file): members.append(.init("trace", .string(file)))
     }
+    if hasTexts {
+      let files = source.files.map { JSON.object([.init("path", .string($0.path)), .init("text", .string($0.text))]) }
+      members.append(.init("files", .array(files)))
+    }
     return .object(members)
   }
 
-  init?(json: JSON) {
-    guard let path = json["path"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
-      let set = json["set"]?.array
+  /// - Parameter known: the texts that may have been left out.
+  init?(json: JSON, known: ScenarioSource? = nil) {
+    guard let hash = json["source"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
+      let set = json["set"]?.array, let source = Self.source(in: json) ?? known,
+      RunResult.hexadecimal(source.hash) == hash
     else { return nil }
     let overrides = set.compactMap { pair in
       pair.strings.count == 2 ? Override(name: pair.strings[0], value: pair.strings[1]) : nil
     }
-    self.init(path: path, cellID: cell, seed: seed, overrides: overrides)
+    self.init(source: source, cellID: cell, seed: seed, overrides: overrides)
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
+  }
+
+  private static func source(in json: JSON) -> ScenarioSource? {
+    guard let files = json["files"]?.array else { return nil }
+    let texts = files.compactMap { file -> ScenarioSource.File? in
+      guard let path = file["path"]?.string, let text = file["text"]?.string else { return nil }
+      return ScenarioSource.File(path: path, text: text)
+    }
+    return texts.count == files.count ? ScenarioSource(texts) : nil
   }
 }
 

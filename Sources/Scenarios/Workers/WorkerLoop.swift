@@ -7,7 +7,10 @@ internal import VirtualPeer
 /// The worker's end of the pipe: runs one job after the other, a line of JSON each way.
 public struct WorkerLoop {
   private let profiles: ProfileCatalogue
-  private var files: [(path: String, overrides: [RunJob.Override], file: ScenarioFile)] = []
+  /// Texts come once, with the first of the jobs that need them.
+  private var source: ScenarioSource?
+  /// Jobs come cell by cell, so the newest is enough to keep.
+  private var newest: (job: RunJob, cell: Cell)?
 
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
 
@@ -19,7 +22,8 @@ public struct WorkerLoop {
     dup2(STDERR_FILENO, STDOUT_FILENO)
     while let line = readLine(strippingNewline: true) {
       let reply: WorkerReply
-      if let json = try? JSON(parsing: line.utf8), let job = RunJob(json: json) {
+      if let json = try? JSON(parsing: line.utf8), let job = RunJob(json: json, known: source) {
+        source = job.source
         reply = execute(job)
       } else {
         reply = .failure("a job could not be read; are both processes the same version of callsim?")
@@ -37,16 +41,19 @@ public struct WorkerLoop {
   }
 
   private mutating func cell(of job: RunJob) throws -> Cell {
-    // Jobs come file by file, so the newest is enough to keep.
-    if files.last?.path != job.path || files.last?.overrides != job.overrides {
-      let overrides = job.overrides.map { (name: $0.name, value: $0.value) }
-      let loaded = ScenarioFile.load(path: job.path, registry: profiles.registry, overrides: overrides)
-      guard let file = loaded.scenario else { throw JobError(message: "\(job.path) changed while it was being run") }
-      files = [(job.path, job.overrides, file)]
+    if let (known, cell) = newest, known.cellID == job.cellID, known.source.hash == job.source.hash,
+      known.overrides == job.overrides
+    {
+      return cell
     }
-    guard let cell = files[0].file.cells.first(where: { $0.id == job.cellID }) else {
-      throw JobError(message: "\(job.path) has no cell '\(job.cellID)' any more")
+    let loaded = ScenarioFile.load(
+      source: job.source, cellID: job.cellID, registry: profiles.registry,
+      overrides: job.overrides.map { (name: $0.name, value: $0.value) })
+    guard let cell = loaded.scenario?.cells.first(where: { $0.id == job.cellID }) else {
+      throw JobError(
+        message: "\(job.path) has no cell '\(job.cellID)' for a worker; are both of one version of callsim?")
     }
+    newest = (job, cell)
     return cell
   }
 }
@@ -69,7 +76,7 @@ struct JobExecution {
       return result
     case .artifacts(let folder):
       do {
-        let artifacts = try RunArtifacts(folder: folder)
+        let artifacts = try RunArtifacts(folder: folder, job: job)
         let outcome = Result { try run.execute(outputs: artifacts.outputs) }
         try artifacts.finish(try? outcome.get())
         return try outcome.get()

@@ -11,6 +11,8 @@ enum JobOutcome {
   case crash(WorkerProcess.Death, lastWords: [String])
   /// The worker took too long and was ended.
   case timeout(Interval)
+  /// The worker took more memory than this, in MiB, and was ended.
+  case oversize(Int)
 }
 
 /// Runs jobs in worker processes, several at a time, one after the other in each.
@@ -29,6 +31,8 @@ final class WorkerPool {
     var executable: String
     var arguments: [String]
     var workerCount: Int
+    /// How much memory a worker may take, in MiB.
+    var memoryLimit: Int
   }
 
   private final class Slot {
@@ -44,6 +48,8 @@ final class WorkerPool {
 
   private let configuration: Configuration
   private var slots: [Slot]
+  private var nextMemoryCheck = ContinuousClock.Instant.now
+  private static let memoryCheckPeriod = Duration.milliseconds(200)
 
   init(_ configuration: Configuration) {
     self.configuration = configuration
@@ -74,8 +80,11 @@ final class WorkerPool {
       let busy = slots.filter { $0.task != nil }
       if busy.isEmpty { return true }
       guard wait(for: busy, interruption: interruption) else { return false }
+      let isMemoryDue = nextMemoryCheck <= .now
+      if isMemoryDue { nextMemoryCheck = .now + Self.memoryCheckPeriod }
       for slot in busy {
-        guard let outcome = slot.isReady ? read(slot) : expired(slot), let task = slot.task, let job = slot.job else {
+        let outcome = slot.isReady ? read(slot) : expired(slot) ?? (isMemoryDue ? oversize(slot) : nil)
+        guard let outcome, let task = slot.task, let job = slot.job else {
           continue
         }
         switch follow(task, job, outcome) {
@@ -115,7 +124,7 @@ final class WorkerPool {
       descriptors.append(pollfd(fd: worker.output, events: Int16(POLLIN), revents: 0))
       descriptors.append(pollfd(fd: slot.hearsErrors ? worker.errors : -1, events: Int16(POLLIN), revents: 0))
     }
-    let nearest = busy.compactMap(\.deadline).min() ?? .now
+    let nearest = min(nextMemoryCheck, busy.compactMap(\.deadline).min() ?? .now)
     let milliseconds = Interval(nearest - .now).milliseconds
     let count = poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: max(0, milliseconds + 1)))
     if count < 0 { return errno == EINTR }
@@ -152,5 +161,12 @@ final class WorkerPool {
     guard let deadline = slot.deadline, deadline <= .now else { return nil }
     retire(slot)
     return .timeout(slot.limit)
+  }
+
+  /// Ends a worker that has grown beyond the limit, before the machine has no memory left for anybody.
+  private func oversize(_ slot: Slot) -> JobOutcome? {
+    guard let size = slot.worker?.memory, size > configuration.memoryLimit << 20 else { return nil }
+    retire(slot)
+    return .oversize(configuration.memoryLimit)
   }
 }

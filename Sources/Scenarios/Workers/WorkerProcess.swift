@@ -27,6 +27,8 @@ final class WorkerProcess {
   private var received: [UInt8] = []
   private var errorTail: [UInt8] = []
   private var isReaped = false
+  /// The texts that the worker was given last.
+  private var knownSource: UInt64?
 
   init(executable: String, arguments: [String]) throws {
     let input = try ChildPipe()
@@ -85,7 +87,9 @@ final class WorkerProcess {
     received.removeAll()
     errorTail.removeAll()
     // A worker that is already dead is noticed when its output ends.
-    ChildPipe.writeAll(Array((job.json.description + "\n").utf8), to: input)
+    let json = job.json(hasTexts: job.source.hash != knownSource)
+    knownSource = job.source.hash
+    ChildPipe.writeAll(Array((json.description + "\n").utf8), to: input)
   }
 
   /// Reads what there is.
@@ -113,6 +117,15 @@ final class WorkerProcess {
     while receiveErrors() {}
     let text = String(decoding: errorTail, as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).suffix(count).map(String.init)
+  }
+
+  /// How many bytes of memory it has now; nil where the system does not tell.
+  var memory: Int? {
+    guard let text = try? String(contentsOfFile: "/proc/\(identifier)/statm", encoding: .utf8) else { return nil }
+    // The second word is the resident set, in pages (proc(5)).
+    let words = text.split(separator: " ")
+    guard words.count > 1, let pages = Int(words[1]) else { return nil }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
   /// Waits for a worker whose output has ended.

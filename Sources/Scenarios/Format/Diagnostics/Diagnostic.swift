@@ -25,6 +25,7 @@ public struct Diagnostic: Sendable, Equatable {
 public struct SourceMap: Sendable {
   public struct File: Sendable {
     public let path: String
+    public let text: String
     /// Without their line ends.
     public let lines: [String]
     /// The `use` that brought the file in; nil for the scenario itself.
@@ -36,7 +37,7 @@ public struct SourceMap: Sendable {
   public init() {}
 
   mutating func add(path: String, text: String, usedFrom: SourceSpan?) -> Int {
-    files.append(File(path: path, lines: Self.lines(of: text), usedFrom: usedFrom))
+    files.append(File(path: path, text: text, lines: Self.lines(of: text), usedFrom: usedFrom))
     return files.count - 1
   }
 

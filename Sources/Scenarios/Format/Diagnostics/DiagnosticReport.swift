@@ -53,9 +53,12 @@ public struct DiagnosticReport: Sendable {
     for item in shown {
       let isError = item.code.severity == .error
       let label = paint("\(item.code.severity.rawValue)[\(item.code.rawValue)]", isError ? "1;31" : "1;33")
-      out += "\(sources.location(of: item.span)): \(label): \(Self.printable(item.message))\(Self.cell(item))\n"
+      out +=
+        "\(Self.printable(sources.location(of: item.span))): \(label): \(Self.printable(item.message))\(Self.cell(item))\n"
       out += excerpt(item, paint: paint)
-      for use in sources.useChain(of: item.span) { out += "   = used from \(sources.location(of: use))\n" }
+      for use in sources.useChain(of: item.span) {
+        out += "   = used from \(Self.printable(sources.location(of: use)))\n"
+      }
     }
     if hidden > 0 { out += "and \(hidden) more\n" }
     return out
@@ -88,14 +91,7 @@ public struct DiagnosticReport: Sendable {
 
   private static func cell(_ item: Diagnostic) -> String { item.cell.map { " (in cell \($0))" } ?? "" }
 
-  /// Control characters would move the terminal's cursor; tabs stay.
-  private static func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map {
-          ($0.value < 0x20 && $0 != "\t") || (0x7F...0x9F).contains($0.value) ? "\u{FFFD}" : $0
-        }))
-  }
+  private static func printable(_ text: String) -> String { TextStyle.printable(text) }
 
   private var json: String {
     var items = shown.map { item in
@@ -116,27 +112,14 @@ public struct DiagnosticReport: Sendable {
   }
 
   private var github: String {
-    func escape(_ text: String, inProperty: Bool) -> String {
-      var out = ""
-      for character in text.unicodeScalars {
-        switch character {
-        case "%": out += "%25"
-        case "\r": out += "%0D"
-        case "\n": out += "%0A"
-        case ":" where inProperty: out += "%3A"
-        case "," where inProperty: out += "%2C"
-        default: out.unicodeScalars.append(character)
-        }
-      }
-      return out
-    }
+    let escape = GitHubReporter.escape
     var out = ""
     for item in shown {
       let path = sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
-      let place = "file=\(escape(path, inProperty: true)),line=\(item.span.line),col=\(item.span.column)"
+      let place = "file=\(escape(path, true)),line=\(item.span.line),col=\(item.span.column)"
       let message = item.message + Self.cell(item) + (item.hint.map { "; \($0)" } ?? "")
       out += "::\(item.code.severity.rawValue) \(place),endColumn=\(item.span.column + item.span.length),"
-      out += "title=\(item.code.rawValue)::\(escape(message, inProperty: false))\n"
+      out += "title=\(item.code.rawValue)::\(escape(message, false))\n"
     }
     if hidden > 0 { out += "::notice::and \(hidden) more\n" }
     return out

@@ -7,15 +7,19 @@ struct ScenarioLoader {
   private(set) var sources = SourceMap()
   private let overrides: [(name: String, value: String)]
   private let reader: ScenarioFile.FileReader
+  /// The one cell that is wanted; nil for all.
+  private let cellID: String?
   private var profiles = UsedProfiles()
 
   init(
-    registry: ProfileRegistry, overrides: [(name: String, value: String)], reader: @escaping ScenarioFile.FileReader
+    registry: ProfileRegistry, overrides: [(name: String, value: String)], cellID: String? = nil,
+    reader: @escaping ScenarioFile.FileReader
   ) {
     reading = Reading(registry: registry)
     reading.programs = overrides.compactMap { ProgramOverride($0.name, $0.value) }.map { ($0.peer, $0.command) }
     self.overrides = overrides.filter { ProgramOverride($0.name, $0.value) == nil }
     self.reader = reader
+    self.cellID = cellID
   }
 
   mutating func load(_ bytes: [UInt8], path: String) -> ScenarioFile? {
@@ -39,24 +43,27 @@ struct ScenarioLoader {
     profiles.load(header.use, from: path, ancestors: [path], into: &sources, &reading, reader)
     let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
     let cells = cells(of: root, header, matrix)
-    checkVariables(header, matrix)
+    // One cell of many says nothing about what the others use.
+    if cellID == nil { checkVariables(header, matrix) }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
       return nil
     }
     return ScenarioFile(
-      path: path, id: first.id, title: first.title, why: first.why, tags: first.tags, seeds: header.seeds,
+      path: path, id: first.id, title: first.title, why: first.why, tags: Self.distinct(cells.flatMap(\.scenario.tags)),
+      seeds: header.seeds,
       variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: sources)
   }
 
   private mutating func cells(of root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) -> [Cell] {
     var cells: [Cell] = []
-    var seen: [[Matrix.Assignment]] = []
+    var seen: Set<[String]> = []
     for assignments in matrix.cells {
       let assignments = overridden(assignments)
-      if seen.contains(where: { $0.map(\.value.text) == assignments.map(\.value.text) }) { continue }
-      seen.append(assignments)
+      guard seen.insert(assignments.map(\.value.text)).inserted else { continue }
       let sorted = assignments.sorted { $0.variable < $1.variable }.map { ($0.variable, $0.value.text) }
       let label = sorted.map { "\($0.0)=\($0.1)" }.joined(separator: ",")
+      // The rest of a cell's id is known once the cell is read.
+      if let cellID, !label.isEmpty, !cellID.hasSuffix("[\(label)]") { continue }
       reading.cell = label.isEmpty ? nil : label
       reading.variables = assignments.map { ($0.variable, $0.value) } + variables(header)
       let used = reading.scope.used
@@ -72,6 +79,11 @@ struct ScenarioLoader {
     }
     reading.cell = nil
     return cells
+  }
+
+  private static func distinct(_ names: [String]) -> [String] {
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0).inserted }
   }
 
   private func overridden(_ assignments: [Matrix.Assignment]) -> [Matrix.Assignment] {
@@ -126,7 +138,9 @@ struct UsedProfiles: Sendable {
       }
       guard loaded.insert(path).inserted else { continue }
       guard ancestors.count < 16, let bytes = reader(path) else {
-        reading.report(.unreadable, "'\(use.value)' cannot be read (\(path))", at: use.span)
+        reading.report(
+          .unreadable, "'\(use.value)' cannot be read (\(path))", at: use.span,
+          hint: "name a regular file, relative to the file that uses it")
         continue
       }
       guard

@@ -5,6 +5,8 @@ struct YAMLReader {
   static let maximumByteCount = 1 << 20
   static let maximumDepth = 64
   static let maximumNodeCount = 100_000
+  /// How much text is read again for the sake of duplicate keys.
+  private static let rereadByteCount = 1 << 20
 
   private let file: Int
   private let lines: [[Unicode.Scalar]]
@@ -65,14 +67,16 @@ struct YAMLReader {
   private mutating func parse(_ text: String) -> YAMLNode? {
     guard !refusesManyAliases() else { return nil }
     var lines = self.lines
-    // Every round renames one duplicate key, so that one mistake does not hide all others.
-    for round in 0..<64 {
+    // Every round renames one duplicate key, so that one mistake does not hide all others. A round reads all of the
+    // text, so a long one has fewer.
+    let rounds = max(1, min(64, Self.rereadByteCount / max(1, text.utf8.count)))
+    for round in 0..<rounds {
       // The padding keeps short texts out of the inline string form, whose bytes move while the library holds them.
       let source = round == 0 ? text : lines.map { String(String.UnicodeScalarView($0)) }.joined(separator: "\n")
       do throws(YamlFailure) {
         return try compose(source + String(repeating: "\n", count: 32))
       } catch {
-        guard case .duplicatedKeysInMapping(let names, let context) = error.error, round < 63,
+        guard case .duplicatedKeysInMapping(let names, let context) = error.error, round < rounds - 1,
           rename(names.first ?? "", at: context.mark, in: &lines)
         else {
           report(error.error)

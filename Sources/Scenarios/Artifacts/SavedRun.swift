@@ -1,0 +1,42 @@
+internal import CallCore
+internal import Formats
+internal import Foundation
+internal import VirtualPeer
+
+/// What a run's folder says of how to play it again: the texts of its scenario, the cell, the seed, and what stood in
+/// for values of the file.
+///
+/// `scenario.yaml` is the scenario file for people, `run.json` is all of it for `callsim replay FOLDER`, wherever the
+/// folder is taken.
+public struct SavedRun: Sendable {
+  static let fileName = "run.json"
+  static let scenarioName = "scenario.yaml"
+
+  public let job: RunJob
+
+  init(_ job: RunJob) { self.job = job }
+
+  /// Reads what a run left in its folder; nil when there is nothing, or nothing that can be read.
+  public init?(folder: String) {
+    guard let data = FileManager.default.contents(atPath: "\(folder)/\(Self.fileName)"),
+      let json = try? JSON(parsing: Array(data)), let job = RunJob(json: json)
+    else { return nil }
+    self.job = job
+  }
+
+  /// The scenario's files whose text on disk is another now, or gone.
+  public var changedPaths: [String] {
+    job.source.files.filter { file in
+      let text = FileManager.default.contents(atPath: file.path).map { String(decoding: $0, as: UTF8.self) }
+      return text != file.text && text != "\u{FEFF}" + file.text
+    }.map(\.path)
+  }
+
+  func write(to folder: String) throws(FileError) {
+    var job = job
+    job.output = .nothing
+    try RunArtifacts.write(job.json(hasTexts: true).description + "\n", to: "\(folder)/\(Self.fileName)")
+    guard let scenario = job.source.files.first else { return }
+    try RunArtifacts.write(scenario.text, to: "\(folder)/\(Self.scenarioName)")
+  }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Scenarios
+
+/// What a command says about the programs that scenario files name.
+struct ProgramArguments: ParsableArguments {
+  @Flag(help: "Let scenario files start the programs they name, with all that you may do.")
+  var allowPrograms = false
+
+  @Option(
+    name: .customLong("pass-env"),
+    help: ArgumentHelp("Give programs this variable of the environment.", valueName: "name"))
+  var passed: [String] = []
+
+  /// A scenario file that names a program is code: it is run when somebody says so.
+  ///
+  /// Those of `--peer` were named by whoever runs the command.
+  func check(_ cells: [(path: String, cell: Cell)], overrides: [RunJob.Override]) throws {
+    for name in passed where name.isEmpty || name.contains(where: { "=,".contains($0) }) {
+      throw UsageProblem(message: "--pass-env takes the name of a variable, not '\(name)'")
+    }
+    ExternalPrograms.pass(passed)
+    guard !allowPrograms else { return }
+    for (path, cell) in cells {
+      guard let program = cell.programs(besides: overrides).first else { continue }
+      throw UsageProblem(
+        message: "\(TextStyle.printable(path)) starts a program as the peer '\(program.peer)': "
+          + TextStyle.printable(program.command.map(TextStyle.shellQuoted).joined(separator: " "))
+          + "; it may do all that you may, so allow it with --allow-programs if you trust the file")
+    }
+  }
+}

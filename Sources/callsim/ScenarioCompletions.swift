@@ -1,0 +1,16 @@
+import Profiles
+import Scenarios
+
+/// What a shell offers where a scenario is named: what is in `scenarios/` of the folder it is in.
+enum ScenarioCompletions {
+  static func tags() -> [String] { Set(files.flatMap(\.tags)).sorted() }
+
+  static func runs() -> [String] {
+    files.flatMap { file in file.cells.map { $0.runID(seed: file.seeds.all.first ?? 1) } }
+  }
+
+  private static var files: [ScenarioFile] {
+    guard let paths = try? ScenarioFinder.files(at: []) else { return [] }
+    return ScenarioCollection(paths: paths, registry: ProfileCatalogue.builtIn.registry, overrides: []).files
+  }
+}
