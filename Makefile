@@ -9,7 +9,7 @@ CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test interop fuzz-parsers sanitize lint format bench clean external differential
+.PHONY: help prepare build run test interop man fuzz-parsers sanitize lint format bench clean external differential
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
 
@@ -34,6 +34,9 @@ fuzz-parsers: prepare ## fuzzes every parser, machine and a whole session, FUZZ_
 
 sanitize: prepare ## runs the unit tests and a live call with the address sanitizer, then with the thread sanitizer
 	scripts/sanitize
+
+man: build ## writes the manual page callsim.1
+	scripts/manual $(CALLSIM) > callsim.1
 
 lint: ## reports what does not follow the formatting rules
 	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks Package.swift

@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
     let collection = try scenarios.load()
     try collection.requireValid()
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
-    guard !plan.runs.isEmpty else {
+    guard plan.suiteRunCount > 0 else {
       Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
     }

@@ -48,9 +48,6 @@ struct SelectionHint {
     if let names = selection.names {
       filters.append(("--last-failed", nil, { $0.names = names }))
     }
-    if let shard = selection.shard {
-      filters.append(("--shard \(shard.index)/\(shard.count)", nil, { $0.shard = shard }))
-    }
     return filters
   }
 

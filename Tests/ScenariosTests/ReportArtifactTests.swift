@@ -98,6 +98,10 @@ import VirtualPeer
     alice.signalSent(type: "bye", to: "bob", isLost: true)
     trace.now = .zero + .milliseconds(1_500)
     alice.enter("call.state", "calling", on: "call")
+    let fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
+    trace.write(fired, trace.subject("scenario"), trace.value("drop"))
+    let audible = trace.declare("audible", TraceField("value", .flag))
+    trace.write(audible, trace.subject("bob"), .flag(true))
     let fault = trace.declare("fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
     trace.write(fault, trace.subject("scenario"), trace.value("drop"), trace.value("link.down"))
     #expect(
@@ -108,6 +112,8 @@ import VirtualPeer
           P0->>P1: offer#59; #35;1 (0.000 s)
           P0-xP1: bye (0.000 s)
           Note over P0: call.state calling (1.500 s)
+          Note over P0,P1: entry drop (1.500 s)
+          Note over P1: audible true (1.500 s)
           Note over P0,P1: fault link.down [drop] (1.500 s)
 
         """)

@@ -1,11 +1,12 @@
 internal import CallCore
 
-/// A Mermaid sequence diagram of a run: signalling between the peers, their state changes, and faults.
+/// A Mermaid sequence diagram of a run: signalling between the peers, their state changes, what they hear, the entries
+/// of the timeline, and faults.
 final class SequenceDiagram: TraceObserver {
   /// More than this nobody reads, and Mermaid refuses.
   static let lineLimit = 200
 
-  private enum Role { case other, sent, state, applied, cleared }
+  private enum Role { case other, sent, state, value, fired, applied, cleared }
 
   private var roles: [Role?] = []
   private var participants: [String] = []
@@ -33,13 +34,18 @@ final class SequenceDiagram: TraceObserver {
       // Initial states say nothing yet.
       guard trace.datum("event", of: record) != .symbol("start") else { return }
       lines.append("Note over \(participant(subject)): \(Self.escape(name)) \(Self.escape(value)) (\(time) s)")
+    case .value:
+      let name = trace.declarations[Int(record.kind.id)].name
+      let value = trace.datum("value", of: record)?.description ?? ""
+      lines.append("Note over \(participant(subject)): \(Self.escape(name)) \(Self.escape(value)) (\(time) s)")
+    case .fired:
+      let entry = trace.datum("entry", of: record)?.description ?? ""
+      lines.append("Note over \(everybody(or: subject)): entry \(Self.escape(entry)) (\(time) s)")
     case .applied, .cleared:
       let fault = trace.datum("fault", of: record)?.description ?? ""
       let entry = trace.datum("entry", of: record)?.description ?? ""
       let word = role == .applied ? "fault" : "cleared"
-      // Across everybody who has been seen so far.
-      let first = participants.isEmpty ? participant(subject) : "P0"
-      let over = participants.count > 1 ? "\(first),P\(participants.count - 1)" : first
+      let over = everybody(or: subject)
       lines.append("Note over \(over): \(word) \(Self.escape(fault)) [\(Self.escape(entry))] (\(time) s)")
     case .other: break
     }
@@ -51,6 +57,12 @@ final class SequenceDiagram: TraceObserver {
     for line in lines { text += "  \(line)\n" }
     if hidden > 0, !participants.isEmpty { text += "  Note over P0: and \(hidden) more\n" }
     return text
+  }
+
+  /// Everybody who has been seen so far.
+  private func everybody(or subject: String) -> String {
+    let first = participants.isEmpty ? participant(subject) : "P0"
+    return participants.count > 1 ? "\(first),P\(participants.count - 1)" : first
   }
 
   private func participant(_ name: String) -> String {
@@ -66,6 +78,8 @@ final class SequenceDiagram: TraceObserver {
     let role: Role =
       switch name {
       case "signal.sent": .sent
+      case "audible": .value
+      case "timeline.fired": .fired
       case "fault.applied": .applied
       case "fault.cleared": .cleared
       case "link.state", "interface.state", "host.state", "ice-gathering.state", "signaling.state": .other

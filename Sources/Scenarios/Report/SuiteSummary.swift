@@ -9,6 +9,8 @@ public struct SuiteSummary: Sendable, Equatable {
   public var notJudged = 0
   /// Whether a signal ended the suite.
   public var isInterrupted = false
+  /// Whether this is a shard that has none of the runs that the suite has.
+  public var isShardEmpty = false
   public private(set) var status = ExitStatus.pass
   public private(set) var virtualDuration = Interval.zero
   public private(set) var cpuSeconds = 0.0
@@ -30,9 +32,11 @@ public struct SuiteSummary: Sendable, Equatable {
   /// Results of every verdict.
   public var total: Int { counts.reduce(0, +) }
 
-  /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous.
+  /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous. A shard is not the suite:
+  /// that there is nothing left for it says nothing.
   public var exitStatus: ExitStatus {
     if isInterrupted { return .interrupted }
+    if isShardEmpty { return .pass }
     return total == count(.skipped) ? .vacuous : status
   }
 

@@ -36,6 +36,8 @@ public struct SuitePlan: Sendable {
   public let entries: [Entry]
   /// The runs: an entry and a seed each.
   public let runs: [(entry: Int, seed: UInt64)]
+  /// How many runs all shards have together.
+  public let suiteRunCount: Int
   public let overrides: [RunJob.Override]
   public let fileCount: Int
   public let fileHash: UInt64
@@ -44,6 +46,7 @@ public struct SuitePlan: Sendable {
     var entries: [Entry] = []
     var runs: [(entry: Int, seed: UInt64)] = []
     var paths: [String] = []
+    var suiteRunCount = 0
     var shards = selection.shard.map { ShardDealer(count: $0.count) }
     for file in files {
       let source = file.source
@@ -52,10 +55,11 @@ public struct SuitePlan: Sendable {
           selection.seed.map { [$0] } ?? selection.seedCount.map { Array(1...UInt64(max(1, $0))) } ?? file.seeds.all
         let dealt = shards?.deal(all, of: cell) ?? all.map { _ in 0 }
         let index = selection.shard.map { $0.index - 1 } ?? 0
-        let mine = zip(all, dealt).filter { seed, shard in
-          shard == index
-            && (selection.names.map { $0.contains(cell.id) || $0.contains(cell.runID(seed: seed)) } ?? true)
-        }.map(\.0)
+        let isNamed = { (seed: UInt64) in
+          selection.names.map { $0.contains(cell.id) || $0.contains(cell.runID(seed: seed)) } ?? true
+        }
+        suiteRunCount += all.count(where: isNamed)
+        let mine = zip(all, dealt).filter { seed, shard in shard == index && isNamed(seed) }.map(\.0)
         guard !mine.isEmpty else { continue }
         let isComplete = mine.count == all.count && selection.seed == nil
         entries.append(
@@ -66,6 +70,7 @@ public struct SuitePlan: Sendable {
     }
     self.entries = entries
     self.runs = runs
+    self.suiteRunCount = suiteRunCount
     overrides = selection.overrides
     fileCount = paths.count
     fileHash = hash

@@ -57,6 +57,7 @@ public final class SuiteRunner {
       try run(plan.runs.indices.filter { !isRealTime($0) }, jobs: options.jobs)
       && run(plan.runs.indices.filter(isRealTime), jobs: 1)
     summary.isInterrupted = !isComplete
+    summary.isShardEmpty = plan.runs.isEmpty && plan.suiteRunCount > 0
     tellRest()
     for reporter in reporters { reporter.end(summary) }
     return Outcome(summary: summary, isInterrupted: !isComplete)
