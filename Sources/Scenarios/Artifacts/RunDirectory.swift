@@ -88,16 +88,22 @@ public struct RunDirectory: Sendable {
 
   private static let ignoreText = "# Files of callsim runs\n*\n"
 
-  /// Makes `callsim-runs/latest` lead to a run's folder, and keeps the folder out of what Git takes.
+  /// Makes `callsim-runs/latest` lead to a run's folder.
   func linkLatest(to folder: String) {
     let link = root + "/latest"
     unlink(link)
     // A link that cannot be made costs a convenience, not a result.
     _ = symlink(String(folder.dropFirst(root.count + 1)), link)
-    let ignore = root + "/.gitignore"
-    if !FileManager.default.fileExists(atPath: ignore) {
-      _ = FileManager.default.createFile(atPath: ignore, contents: Data(Self.ignoreText.utf8))
-    }
+  }
+
+  /// Whether nothing in the folder can be of somebody else.
+  var isOurs: Bool { root == Self.defaultRoot || !FileManager.default.fileExists(atPath: root) }
+
+  /// Keeps the folder out of what Git takes.
+  func ignoreInGit() {
+    let path = root + "/.gitignore"
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    _ = FileManager.default.createFile(atPath: path, contents: Data(Self.ignoreText.utf8))
   }
 
   /// What a run left, sorted.

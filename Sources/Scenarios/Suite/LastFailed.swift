@@ -32,8 +32,8 @@ public final class LastFailed: Reporter {
   }
 
   public func end(_ summary: SuiteSummary) {
-    // What the seeds of a cell come to is told only when they fail.
-    let cells = Set(passed.map { RunName($0).cellID })
+    // What the seeds of a cell come to is told only when they fail, and judged only when all of them ran.
+    let cells = summary.notJudged == 0 ? Set(passed.map { RunName($0).cellID }) : []
     let old = names.filter { !passed.contains($0) && !failed.contains($0) && !cells.contains($0) }
     let all = old + failed
     guard !all.isEmpty else {

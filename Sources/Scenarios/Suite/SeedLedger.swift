@@ -35,7 +35,8 @@ struct SeedLedger {
     let result = RunResult(
       id: entry.cell.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
       verdict: verdict, findings: findings)
-    let replay = ReplayCommandLine(runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
+    var replay = ReplayCommandLine(runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
+    replay.hasPrograms = !entry.cell.programs(besides: overrides).isEmpty
     return Closing(run: ReportedRun(result: result, replay: replay.text))
   }
 

@@ -38,6 +38,7 @@ public final class SuiteRunner {
   private var waiting: [Int] = []
   private var nextToTell = 0
   private var isStopping = false
+  private let ownsDirectory: Bool
   private var summary = SuiteSummary()
   private var ledger = SeedLedger()
 
@@ -45,6 +46,7 @@ public final class SuiteRunner {
     self.plan = plan
     self.options = options
     self.reporters = reporters
+    ownsDirectory = options.directory.isOurs
     tasks = Array(repeating: nil, count: plan.runs.count)
     finished = Array(repeating: nil, count: plan.runs.count)
   }
@@ -127,7 +129,10 @@ public final class SuiteRunner {
     while nextToTell < finished.count, let run = finished[nextToTell] {
       finished[nextToTell] = nil
       nextToTell += 1
-      if let list = run.artifacts { options.directory.linkLatest(to: list.folder) }
+      if let list = run.artifacts {
+        options.directory.linkLatest(to: list.folder)
+        if ownsDirectory { options.directory.ignoreInGit() }
+      }
       report(run)
       ledger.add(run.result)
       closeCell()
