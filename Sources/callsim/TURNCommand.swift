@@ -241,7 +241,8 @@ struct TURNCommand: ParsableCommand {
 
   private static func line(for event: TURNServer.Event) -> String {
     switch event {
-    case .openRelay(let relay, let client, let username): "relay \(relay) for \(username) at \(client)"
+    case .openRelay(let relay, let client, let username):
+      "relay \(relay) for \(TextStyle.printable(username)) at \(client)"
     case .closeRelay(let relay, let client, let reason): "relay \(relay) of \(client) closed: \(reason)"
     }
   }
