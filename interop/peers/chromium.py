@@ -18,8 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import wav
-from .protocol import Peer, PeerError, not_supported, now, required
+from .browser import BrowserPeer
+from .protocol import PeerError, not_supported, now
 
 # AudioWorklet wants a secure context; this one is served by us and never looked up.
 PAGE = "https://peer.invalid/"
@@ -131,17 +131,14 @@ class DevTools:
         self._task.cancel()
 
 
-class ChromiumPeer(Peer):
+class ChromiumPeer(BrowserPeer):
     def __init__(self, options):
-        super().__init__()
-        self._options = options
+        super().__init__(options)
         self._browser = DevTools(self._on_devtools_event)
         self._session = None
         self._offset = 0
-        self._recording = None
         self._stopping = False
         self._loaded = asyncio.get_running_loop().create_future()
-        self._launch = None
         self._profile = tempfile.mkdtemp(prefix="chromium-peer-")
 
     async def _start_page(self, configuration):
@@ -191,49 +188,8 @@ class ChromiumPeer(Peer):
             self._recording.close()
         shutil.rmtree(self._profile, ignore_errors=True)
 
-    async def open(self, parameters):
-        if self._launch:
-            raise PeerError("InvalidStateError", "one program is one peer connection, and it is open")
-        configuration = parameters.get("configuration") or {}
-        self._launch = asyncio.create_task(self._start_page(configuration))
-        audio = parameters.get("audio") or {}
-        play = audio.get("play") or None
-        if play and "wav" in play:
-            try:
-                play = {"samples": base64.b64encode(await asyncio.to_thread(wav.read, play["wav"])).decode()}
-            except (OSError, EOFError, ValueError) as problem:
-                raise PeerError("NotReadableError", f"cannot play {play['wav']}: {problem}") from None
-        if audio.get("record"):
-            try:
-                self._recording = wav.Recording(audio["record"])
-            except OSError as problem:
-                raise PeerError("NotReadableError", f"cannot record: {problem}") from None
-        await self._call(
-            "open",
-            {
-                "configuration": configuration,
-                "play": play,
-                "record": self._recording is not None,
-                "dataChannel": self._options.data_channel,
-            },
-        )
-        return {"agent": self._agent}
-
-    async def addTrack(self, parameters):
-        return await self._call("addTrack", {"kind": required(parameters, "kind")})
-
-    async def getStats(self, parameters):
-        return {"stats": await self._call("getStats", {})}
-
-    async def _call(self, method, parameters):
-        if self._launch is None:
-            raise PeerError("InvalidStateError", "open comes first")
-        # Whoever waits for the page goes on in the order of the requests.
-        await asyncio.shield(self._launch)
-        outcome = await self._evaluate(f"peer.call({json.dumps(method)}, {json.dumps(parameters)})")
-        if "error" in outcome:
-            raise PeerError(outcome["error"]["name"], outcome["error"]["message"])
-        return outcome.get("result")
+    async def _ask(self, method, parameters):
+        return await self._evaluate(f"peer.call({json.dumps(method)}, {json.dumps(parameters)})")
 
     async def _evaluate(self, expression):
         answer = await self._browser.send(
@@ -277,21 +233,6 @@ class ChromiumPeer(Peer):
                 "Fetch.fulfillRequest", self._session, requestId=request, responseCode=200,
                 responseHeaders=[{"name": "Content-Type", "value": kind}], body=base64.b64encode(body).decode(),
             )  # fmt: skip
-
-
-def _forwarded(method):
-    async def implementation(self, parameters):
-        return await self._call(method, parameters)
-
-    return implementation
-
-
-# Everything else is the page's own RTCPeerConnection.
-for _method in (
-    "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer", "setLocalDescription",
-    "setRemoteDescription", "addIceCandidate", "restartIce", "close",
-):  # fmt: skip
-    setattr(ChromiumPeer, _method, _forwarded(_method))
 
 
 async def main():

@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import wav
-from .protocol import Peer, PeerError, not_supported, now, required
+from .browser import BrowserPeer
+from .protocol import PeerError, not_supported, now
 
 SCRIPT = Path(__file__).with_name("browser.js").read_bytes()
 
@@ -94,17 +94,14 @@ def agent():
     return said.replace("Mozilla ", "").strip() or "Firefox"
 
 
-class FirefoxPeer(Peer):
+class FirefoxPeer(BrowserPeer):
     def __init__(self, options):
-        super().__init__()
-        self._options = options
+        super().__init__(options)
         self._requests = asyncio.Queue()
         self._answers = {}
         self._number = 0
         self._offset = 0
-        self._recording = None
         self._stopping = False
-        self._launch = None
         self._browser = None
         self._sound = None
         self._server = None
@@ -120,7 +117,7 @@ class FirefoxPeer(Peer):
         lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items())
         Path(self._profile, "user.js").write_text("".join(lines))
 
-    async def _start_page(self):
+    async def _start_page(self, configuration):
         self._write_preferences()
         self._server = await asyncio.start_server(self._serve_http, "127.0.0.1", 0, limit=1 << 24)
         port = self._server.sockets[0].getsockname()[1]
@@ -224,69 +221,11 @@ class FirefoxPeer(Peer):
             self._recording.close()
         shutil.rmtree(self._profile, ignore_errors=True)
 
-    # The methods
-
-    async def open(self, parameters):
-        if self._launch:
-            raise PeerError("InvalidStateError", "one program is one peer connection, and it is open")
-        program()
-        self._launch = asyncio.create_task(self._start_page())
-        audio = parameters.get("audio") or {}
-        play = audio.get("play") or None
-        if play and "wav" in play:
-            try:
-                play = {"samples": base64.b64encode(await asyncio.to_thread(wav.read, play["wav"])).decode()}
-            except (OSError, EOFError, ValueError) as problem:
-                raise PeerError("NotReadableError", f"cannot play {play['wav']}: {problem}") from None
-        if audio.get("record"):
-            try:
-                self._recording = wav.Recording(audio["record"])
-            except OSError as problem:
-                raise PeerError("NotReadableError", f"cannot record: {problem}") from None
-        await self._call(
-            "open",
-            {
-                "configuration": parameters.get("configuration") or {},
-                "play": play,
-                "record": self._recording is not None,
-                "dataChannel": self._options.data_channel,
-            },
-        )
-        return {"agent": self._agent}
-
-    async def addTrack(self, parameters):
-        return await self._call("addTrack", {"kind": required(parameters, "kind")})
-
-    async def getStats(self, parameters):
-        return {"stats": await self._call("getStats", {})}
-
-    async def _call(self, method, parameters):
-        if self._launch is None:
-            raise PeerError("InvalidStateError", "open comes first")
-        # Whoever waits for the page goes on in the order of the requests.
-        await asyncio.shield(self._launch)
+    async def _ask(self, method, parameters):
         self._number += 1
         answer = self._answers[self._number] = asyncio.get_running_loop().create_future()
         self._requests.put_nowait({"number": self._number, "method": method, "parameters": parameters})
-        outcome = await answer
-        if "error" in outcome:
-            raise PeerError(outcome["error"]["name"], outcome["error"]["message"])
-        return outcome.get("result")
-
-
-def _forwarded(method):
-    async def implementation(self, parameters):
-        return await self._call(method, parameters)
-
-    return implementation
-
-
-# Everything else is the page's own RTCPeerConnection.
-for _method in (
-    "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer", "setLocalDescription",
-    "setRemoteDescription", "addIceCandidate", "restartIce", "close",
-):  # fmt: skip
-    setattr(FirefoxPeer, _method, _forwarded(_method))
+        return await answer
 
 
 async def main():
