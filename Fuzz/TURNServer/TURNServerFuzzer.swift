@@ -86,7 +86,9 @@ private struct World: ~Copyable {
         let message = try? STUNMessage(parsing: bytes.span.bytes)
         if let fresh = message?[.nonce] { nonce = fresh }
         guard path.local == Self.address else { continue }
-        require(message != nil || isChannelData(bytes.span.bytes), "clients get neither STUN nor ChannelData")
+        let isClassic = isClassicBindingAnswer(bytes.span.bytes)
+        require(
+          message != nil || isClassic || isChannelData(bytes.span.bytes), "clients get neither STUN nor ChannelData")
       }
     } while takeEvents(&input)
     require(relays.count == server.allocationCount, "allocations and open relays differ")
