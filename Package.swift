@@ -98,9 +98,9 @@ let tested: [String: [Target.Dependency]] = [
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore", "COpus"],
-  "CallSession": ["CallCore", "Codecs", "DTLS", "ICE", "SDP", "StackWorlds", "STUN", "TURN"],
+  "CallSession": ["CallCore", "Codecs", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "STUN", "TURN"],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs"],
+  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds"],
   "LivePeer": [
     "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",

@@ -86,7 +86,7 @@ import Testing
     let pair = SessionPair {
       $0.media = media
       $0.audio.bitrate = .kilobitsPerSecond(510)
-      $0.audio.ptime = .milliseconds(60)
+      $0.audio.ptime = .milliseconds(120)
     }
     try pair.negotiate()
     pair.run(for: .seconds(2))
@@ -176,17 +176,23 @@ import Testing
     let pair = SessionPair()
     try pair.negotiate()
     pair.run(for: .seconds(1))
-    let report = pair.b.session.statistics(at: pair.now)
-    let ids = Set(report.entries.map(\.id))
-    #expect(ids.count == report.entries.count)
-    let candidate = try #require(report.first("candidate-pair"))
-    guard case .text(let local)? = candidate["localCandidateId"],
-      case .text(let remote)? = candidate["remoteCandidateId"]
-    else {
-      Issue.record("a pair without candidates")
-      return
+    func ids(_ side: SessionPair.Side, _ type: String) -> [String] {
+      side.session.statistics(at: pair.now).entries.filter { $0.type == type }.map(\.id)
     }
-    #expect(ids.contains(local) && ids.contains(remote))
+    let (local, remote) = (ids(pair.b, "local-candidate"), ids(pair.a, "remote-candidate"))
+    pair.a.move(to: "192.0.2.7", at: pair.now)
+    pair.drain(pair.a)
+    try pair.restart(from: pair.a, to: pair.b)
+    pair.run(for: .seconds(2))
+    // Who stayed has its address under the old name on both sides, and who moved has another.
+    #expect(ids(pair.b, "local-candidate") == local && ids(pair.a, "remote-candidate") == remote)
+    #expect(ids(pair.b, "remote-candidate").contains("Rhost/192.0.2.7:5000"))
+    let report = pair.b.session.statistics(at: pair.now)
+    #expect(Set(report.entries.map(\.id)).count == report.entries.count)
+    let selected = try #require(report.first("transport")?["selectedCandidatePairId"])
+    let candidate = try #require(report.entries.first { .text($0.id) == selected })
+    #expect(candidate["localCandidateId"] == .text(local[0]))
+    #expect(candidate["remoteCandidateId"] == .text("Rhost/192.0.2.7:5000"))
     #expect(report.first("codec")?["mimeType"] == .text("audio/opus"))
   }
 

@@ -1,10 +1,17 @@
 import CallCore
 import Codecs
+import RTP
 import SDP
 import StackWorlds
 import Testing
 
 @testable import CallSession
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// Which of several tracks a packet belongs to, and what they sound like together.
 @Suite struct RoutingTests {
@@ -43,8 +50,100 @@ import Testing
     }
     #expect(pair.b.loudest == AudioLevel(20))
     #expect(pair.b.sources("inbound-rtp") == [7, first])
-    let counted = pair.b.session.statistics(at: pair.now).first("inbound-rtp")?["packetsReceived"]
-    #expect(counted == .integer(50))
+    // What the first one has counted stays with it, and the second begins from nothing.
+    let entries = pair.b.session.statistics(at: pair.now).entries.filter { $0.type == "inbound-rtp" }
+    #expect(entries[0]["packetsReceived"] == .integer(50))
+    guard case .integer(let played)? = entries[0]["totalSamplesReceived"],
+      case .integer(let before)? = entries[1]["totalSamplesReceived"],
+      case .real(let duration)? = entries[0]["totalSamplesDuration"]
+    else {
+      Issue.record("no playout")
+      return
+    }
+    #expect((44_000...48_000).contains(played) && (70_000...97_000).contains(before))
+    #expect(abs(duration - Double(played) / 48_000) < 0.001)
+    #expect(entries[0]["packetsDiscarded"] == .integer(0))
+  }
+
+  /// A packet with one byte of MID, such as "0", in a one-byte header extension.
+  private func packet(ssrc: UInt32, number: UInt16, mid: Character, in pair: SessionPair) throws -> [UInt8] {
+    let negotiated = pair.b.session.audio.midExtensionID
+    let id = try #require(negotiated)
+    let name = try #require(mid.asciiValue)
+    var bytes = packet(ssrc: ssrc, number: number)
+    bytes[0] |= 0x10
+    bytes.insert(contentsOf: [0xBE, 0xDE, 0, 1, id << 4, name, 0, 0], at: 12)
+    return bytes
+  }
+
+  @Test func `more sources than a report has room for take turns in it`() throws {
+    let pair = try unprotectedCall(tracks: 10)
+    let start = pair.now
+    for round in UInt16(0)..<10 {
+      for index in UInt32(0)..<30 {
+        let mid = Character(Unicode.Scalar(UInt8(48 + index / 3)))
+        deliver(try packet(ssrc: 1_000 + index, number: round, mid: mid, in: pair), to: pair)
+      }
+      pair.run(for: .seconds(4))
+    }
+    var reported: Set<UInt32> = []
+    for datagram in pair.sent where !datagram.fromA && datagram.time > start && datagram.isMedia && !datagram.isRTP {
+      var reader = RTCPReader()
+      while let packet = reader.next(in: datagram.bytes.span.bytes) {
+        guard case .senderReport(let report) = packet else { continue }
+        #expect(report.blocks.count <= 31 && datagram.bytes.count <= 1_200)
+        reported.formUnion(report.blocks.map(\.ssrc))
+      }
+    }
+    let heard = pair.b.sources("inbound-rtp")
+    #expect(heard.count == 40)
+    #expect(reported.isSuperset(of: heard))
+  }
+
+  @Test(arguments: [(PacketDuration.ms20, 2), (.ms120, 1), (.ms120, 2)])
+  func `what the far side codes in stereo or in long packets is heard`(duration: PacketDuration, channels: Int) throws {
+    let pair = SessionPair {
+      $0.protection = .none
+      $0.media = .real
+    }
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    try pair.a.session.removeTrack(pair.a.microphone)
+    var settings = OpusEncoder.Settings()
+    settings.channels = channels
+    settings.packetDuration = duration
+    settings.bitrate = .kilobitsPerSecond(40)
+    let encoder = try OpusEncoder(settings: settings)
+    let count = duration.samplesPerChannel
+    for number in 0..<(48_000 / count) {
+      var header = packet(ssrc: 7, number: UInt16(number)).prefix(12)
+      header.replaceSubrange(4..<8, with: UInt32(number * count).bytes)
+      let samples = (0..<count * channels).map { index -> Int16 in
+        let time = Double(number * count + index / channels) / 48_000
+        return Int16(8_000 * sin(2 * Double.pi * 440 * time))
+      }
+      let payload = try [UInt8](unsafeUninitializedCapacity: 1_400) { buffer, used in
+        var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+        _ = try encoder.encode(samples.span, into: &output)
+        used = output.finalize(for: buffer)
+      }
+      deliver(Array(header) + payload, to: pair)
+      pair.run(for: duration.interval)
+      if number == 4 { pair.b.heard = [] }
+    }
+    #expect(Spectrum(samples: pair.b.heard).amplitude(of: 440) > 5_000)
+    let playout = pair.b.session.statistics(at: pair.now).first("inbound-rtp")
+    #expect(playout?["ssrc"] == .integer(7) && playout?["concealedSamples"] == .integer(0))
+  }
+
+  @Test func `a source that its section's name moves to another takes its counts along`() throws {
+    let pair = try unprotectedCall(tracks: 2)
+    deliver(try packet(ssrc: 7, number: 1, mid: "0", in: pair), to: pair)
+    deliver(try packet(ssrc: 7, number: 2, mid: "1", in: pair), to: pair)
+    let entries = pair.b.session.statistics(at: pair.now).entries
+    #expect(Set(entries.map(\.id)).count == entries.count)
+    let moved = entries.filter { $0["ssrc"] == .integer(7) && $0.type == "inbound-rtp" }
+    #expect(moved.count == 1 && moved[0]["mid"] == .text("1") && moved[0]["packetsReceived"] == .integer(2))
   }
 
   @Test func `late packets of the source before do not take the playout back`() throws {

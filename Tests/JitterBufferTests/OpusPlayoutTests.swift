@@ -8,13 +8,16 @@ import Testing
 /// The buffer with real samples: the numbers NetEq's own tests ask for, and what the ear would.
 @Suite struct OpusPlayoutTests {
   /// A voiced sound with harmonics, steady or in syllables, as packets 20 ms apart.
-  func voice(_ count: Int, pitch: Double = 125, inSyllables: Bool = false) throws -> [Arrival] {
+  func voice(
+    _ count: Int, pitch: Double = 125, inSyllables: Bool = false, duration: PacketDuration = .ms20
+  ) throws -> [Arrival] {
     var settings = OpusEncoder.Settings()
     settings.complexity = 3
     settings.expectedPacketLoss = 20
     // Redundancy lives in the SILK layer: keep the encoder there.
     settings.bitrate = .kilobitsPerSecond(24)
     settings.maximumBandwidth = .wide
+    settings.packetDuration = duration
     let encoder = try OpusEncoder(settings: settings)
     var phase = 0.0
     let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: OpusEncoder.maximumPacketSize)
@@ -22,7 +25,7 @@ import Testing
     return try (0..<count).map { index in
       // Redundancy is only made for what the encoder takes for speech, and a steady tone is none.
       let loudness = inSyllables ? [1, 0.9, 0.7, 0.4, 0.1, 0.02, 0.05, 0.3, 0.6, 0.9, 1][index % 11] : 1
-      let samples = (0..<960).map { _ -> Int16 in
+      let samples = (0..<duration.samplesPerChannel).map { _ -> Int16 in
         phase += pitch / 48_000
         if phase >= 1 { phase -= 1 }
         return Int16((phase * 2 - 1) * (1 - phase) * 14_000 * loudness)
@@ -31,9 +34,10 @@ import Testing
       _ = try encoder.encode(samples.span, into: &output)
       let size = output.finalize(for: buffer)
       return Arrival(
-        at: .milliseconds(Int64(index) * 20),
+        at: .zero + duration.interval * Int64(index),
         header: RTPHeader(
-          payloadType: 111, sequenceNumber: UInt16(index), timestamp: UInt32(index) * 960, ssrc: 1),
+          payloadType: 111, sequenceNumber: UInt16(index),
+          timestamp: UInt32(index * duration.samplesPerChannel), ssrc: 1),
         payload: Array(buffer[..<size]))
     }
   }
@@ -63,10 +67,54 @@ import Testing
     #expect(playback.statistics.fecPacketsDiscarded < playback.statistics.fecPacketsReceived)
   }
 
-  @Test func `without the delay redundancy comes too late for some of it`() throws {
-    let playback = try playback(minimum: 0, initial: 0)
-    playback.run(try voice(300).without { $0 % 10 == 9 }, until: .seconds(6))
-    #expect(playback.statistics.concealedSamples > 0)
+  @Test func `with less delay than a frame redundancy comes too late for some of it`() throws {
+    let arrivals = try voice(300, inSyllables: true)
+    let carries = arrivals.map { OpusPacket(bytes: $0.payload)?.hasRedundancy == true }
+    let lost = (1..<299).filter { $0 % 10 == 9 && carries[$0 + 1] }
+    #expect(lost.count > 10)
+    let concealed = ([10, 30] as [Int64]).map { delay -> Int64 in
+      var settings = AudioJitterBuffer.Settings()
+      settings.initialDelay = .milliseconds(delay)
+      settings.minimumDelay = .milliseconds(delay)
+      settings.maximumDelay = .milliseconds(delay)
+      guard let decoder = try? OpusDecoder() else { return -1 }
+      let playback = Playback(decoder: .opus(decoder), settings: settings)
+      playback.run(arrivals.without { lost.contains($0) }, until: .milliseconds(5_970))
+      #expect(playback.statistics.recoveredSamples > 0)
+      return playback.statistics.concealedSamples
+    }
+    #expect(concealed[0] >= Int64(lost.count) * 240 && concealed[1] == 0)
+  }
+
+  @Test(arguments: [PacketDuration.ms40, .ms60])
+  func `of a lost packet of several frames redundancy restores the last one`(duration: PacketDuration) {
+    var talker = Talker(duration, redundancy: true)
+    var settings = AudioJitterBuffer.Settings()
+    settings.initialDelay = .milliseconds(30)
+    let playback = Playback(settings: settings)
+    let arrivals = talker.stream(100)
+    let lost = [30, 50, 70]
+    let end = Instant.zero + duration.interval * 99
+    playback.run(arrivals.without { lost.contains($0) }, until: end)
+    #expect(playback.statistics.recoveredSamples == 3 * 960)
+    #expect(playback.statistics.concealedSamples == Int64(3 * (duration.samplesPerChannel - 960)))
+  }
+
+  @Test(arguments: [PacketDuration.ms40, .ms60])
+  func `of a lost packet of one long frame redundancy restores all, for which there is delay enough`(
+    duration: PacketDuration
+  ) throws {
+    let arrivals = try voice(300, inSyllables: true, duration: duration)
+    let packets = arrivals.map { OpusPacket(bytes: $0.payload) }
+    let lost = (60..<299).filter { $0 % 10 == 9 && packets[$0 + 1]?.hasRedundancy == true }
+    #expect(lost.count > 5 && packets.allSatisfy { $0?.frameSamples == duration.samplesPerChannel })
+    var random = RandomSource(seed: 5).stream("jitter")
+    let jittered = arrivals.without { lost.contains($0) }.delayed { _ in .milliseconds(random.uniform(in: 0...9)) }
+    let playback = try playback(minimum: 0)
+    playback.run(jittered, until: .zero + duration.interval * 298)
+    #expect(playback.statistics.recoveredSamples == Int64(lost.count * duration.samplesPerChannel))
+    #expect(playback.statistics.concealedSamples == 0)
+    #expect(playback.targetDelay >= duration.interval)
   }
 
   @Test func `total loss for 100 ms is concealed throughout`() throws {

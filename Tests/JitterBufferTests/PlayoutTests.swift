@@ -30,10 +30,38 @@ import Testing
   @Test func `loudness is judged without samples`() {
     var talker = Talker()
     let playback = Playback(settings: settings())
-    playback.run(talker.stream(100), until: .seconds(2))
+    let arrivals = talker.stream(100)
+    playback.run(arrivals[..<50], until: .seconds(1))
+    let before = playback.statistics
+    playback.run(arrivals[50...], until: .seconds(2))
     let statistics = playback.statistics
     #expect(abs(statistics.audioLevel - 0.1) < 0.001)
-    #expect(abs(statistics.totalAudioEnergy / statistics.totalSamplesDuration - 0.01) < 0.0001)
+    let duration = statistics.totalSamplesDuration - before.totalSamplesDuration
+    #expect(abs((statistics.totalAudioEnergy - before.totalAudioEnergy) / duration - 0.01) < 0.0001)
+  }
+
+  @Test func `another source has counters of its own`() {
+    var talker = Talker()
+    var settings = settings()
+    settings.initialDelay = .milliseconds(40)
+    var buffer = AudioJitterBuffer(decoder: .synthetic(SyntheticAudioDecoder()), settings: settings)
+    for arrival in talker.stream(3) {
+      buffer.insert(arrival.header, payload: arrival.payload.span.bytes, at: arrival.at)
+    }
+    let first = buffer.begin()
+    #expect(first.packetsDiscarded == 3 && buffer.statistics == AudioJitterBufferStatistics())
+    let second = buffer.begin(withCounters: first)
+    #expect(second == AudioJitterBufferStatistics() && buffer.statistics == first)
+  }
+
+  @Test func `processing is from a packet's arrival until it is decoded`() {
+    var talker = Talker()
+    let playback = Playback(settings: settings())
+    playback.run(talker.stream(100), until: .seconds(2))
+    let statistics = playback.statistics
+    let mean = statistics.totalProcessingDelay / Double(statistics.jitterBufferEmittedCount)
+    #expect((0.015...0.03).contains(mean))
+    #expect(statistics.totalProcessingDelay <= statistics.jitterBufferDelay)
   }
 
   @Test func `nothing counts before the first packet`() {
@@ -195,9 +223,9 @@ import Testing
     var talker = Talker(duration)
     let playback = Playback(settings: settings())
     let count = Int(3_000_000 / (duration.interval.nanoseconds / 1_000))
-    playback.run(talker.stream(count), until: .seconds(3))
+    playback.run(talker.stream(count), until: .zero + duration.interval * Int64(count))
     #expect(playback.statistics.concealedSamples == 0)
-    #expect(playback.statistics.totalSamplesReceived > 140_000)
+    #expect(playback.statistics.totalSamplesReceived > 46 * (duration.samplesPerChannel * count) / 48)
   }
 
   @Test(arguments: [480, 960, 1_920, 441]) func `the device may pull any length`(length: Int) {

@@ -48,6 +48,26 @@ import Testing
     #expect(report.octetCount == 80)
   }
 
+  @Test func `a stream is a sender's until two reports have left without a packet`() {
+    var sender = makeSender()
+    let before = sender.hasSentLately
+    _ = send(&sender, 0)
+    let lately = (0..<3).map { _ in
+      defer { sender.endReportInterval() }
+      return sender.hasSentLately
+    }
+    #expect(!before && lately == [true, true, false])
+    _ = send(&sender, 1)
+    let again = sender.hasSentLately
+    #expect(again)
+  }
+
+  @Test func `an NTP time is told in milliseconds since 1970`() {
+    let time = NTPTime(rawValue: (2_208_988_800 + 86_400) << 32 | 1 << 31)
+    #expect(time.unixMilliseconds == 86_400_500)
+    #expect(NTPTime(rawValue: 0).unixMilliseconds == nil)
+  }
+
   @Test func `a report block yields the round trip`() throws {
     var sender = makeSender()
     var receiver = RTPReceiver(ssrc: 5, settings: .init(clockRate: 48_000))

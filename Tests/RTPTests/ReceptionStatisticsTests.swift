@@ -42,12 +42,64 @@ import Testing
     #expect(none == 0)
   }
 
-  @Test func `a far jump is believed only when the next packet follows it`() {
+  @Test func `a far jump is a restart when the next packet follows it, and what was lost before stays lost`() {
     var statistics = ReceptionStatistics(clockRate: 48_000, minimumSequential: 0)
-    _ = statistics.receive(sequenceNumber: 10)
-    let verdicts = [20_000, 11, 30_000, 30_001].map { statistics.receive(sequenceNumber: UInt16($0)) }
-    #expect(verdicts == [.rejected, .advanced(missing: 0), .rejected, .restarted])
-    #expect(statistics.cumulativeLost == 0)
+    let verdicts = [1, 3, 5_000, 5_001, 5_003].map { statistics.receive(sequenceNumber: UInt16($0)) }
+    #expect(
+      verdicts == [.advanced(missing: 0), .advanced(missing: 1), .jumped, .restarted, .advanced(missing: 1)])
+    #expect(statistics.cumulativeLost == 2 && statistics.received == 5)
+    #expect(statistics.highestSequenceNumber == 5_003)
+  }
+
+  @Test func `a jump that nothing follows moves nothing, but is a packet received`() {
+    var statistics = ReceptionStatistics(clockRate: 48_000, minimumSequential: 0)
+    let verdicts = [10, 20_000, 11, 12].map { statistics.receive(sequenceNumber: UInt16($0)) }
+    #expect(verdicts == [.advanced(missing: 0), .jumped, .advanced(missing: 0), .advanced(missing: 0)])
+    #expect(statistics.received == 4 && statistics.cumulativeLost == -1)
+    #expect(statistics.highestSequenceNumber == 12)
+  }
+
+  @Test(arguments: [(49, 49, 13), (50, 0, 0), (100, 0, 0), (5_000, 0, 0)] as [(Int, Int64, UInt8)])
+  func `a gap of fifty and more is a restart, as in libwebrtc`(missing: Int, lost: Int64, fraction: UInt8) {
+    var statistics = ReceptionStatistics(clockRate: 48_000, minimumSequential: 0)
+    for number in 0..<900 { _ = statistics.receive(sequenceNumber: UInt16(number)) }
+    for number in 900 + missing..<902 + missing { _ = statistics.receive(sequenceNumber: UInt16(number)) }
+    #expect(statistics.cumulativeLost == lost && statistics.received == 902)
+    let reported = statistics.takeFractionLost()
+    #expect(reported == fraction)
+  }
+
+  @Test func `packets sent again and those of one frame are no jitter`() {
+    var receiver = RTPReceiver(ssrc: 5, settings: .init(clockRate: 48_000))
+    func receive(_ number: UInt16, timestamp: UInt32, at milliseconds: Int64) {
+      let header = RTPHeader(payloadType: 111, sequenceNumber: number, timestamp: timestamp, ssrc: 5)
+      let bytes = written { _ = header.write(into: &$0) }
+      if let packet = RTPPacket(bytes: bytes) { _ = receiver.receive(packet, at: .milliseconds(milliseconds)) }
+    }
+    receive(1, timestamp: 960, at: 20)
+    receive(3, timestamp: 2_880, at: 60)
+    receive(2, timestamp: 1_920, at: 160)
+    receive(4, timestamp: 3_840, at: 80)
+    receive(5, timestamp: 3_840, at: 90)
+    receive(6, timestamp: 4_800, at: 100)
+    #expect(receiver.inbound.jitter == 0 && receiver.inbound.packetsReceived == 6)
+    receive(7, timestamp: 5_760, at: 136)
+    #expect(receiver.inbound.jitter == 0.001)
+  }
+
+  @Test func `a source silent for eight seconds is reported on no more until it is heard again`() {
+    var receiver = RTPReceiver(ssrc: 5, settings: .init(clockRate: 48_000))
+    func receive(_ number: UInt16, at second: Int64) {
+      let header = RTPHeader(payloadType: 111, sequenceNumber: number, timestamp: 0, ssrc: 5)
+      let bytes = written { _ = header.write(into: &$0) }
+      if let packet = RTPPacket(bytes: bytes) { _ = receiver.receive(packet, at: .milliseconds(second * 1_000)) }
+    }
+    receive(1, at: 0)
+    let reported = [1, 7, 8, 30].map { receiver.takeReportBlock(at: .milliseconds($0 * 1_000)) != nil }
+    #expect(reported == [true, true, false, false])
+    receive(2, at: 30)
+    let again = receiver.takeReportBlock(at: .milliseconds(31_000))
+    #expect(again?.highestSequenceNumber == 2)
   }
 
   @Test func `jitter converges on the mean transit difference`() {
@@ -92,6 +144,24 @@ import Testing
     #expect(generator.deadline == nil)
   }
 
+  @Test func `a request that cannot leave is used up no more than it is made`() {
+    var settings = NACKGenerator.Settings()
+    settings.maximumRequests = 1
+    var generator = NACKGenerator(settings: settings)
+    generator.receive(sequenceNumber: 1, at: .zero)
+    generator.receive(sequenceNumber: 3, at: .zero)
+    for step in 0..<5 {
+      let now = Instant.milliseconds(Int64(step) * 100)
+      #expect(generator.deadline == now)
+      generator.postponeDue(at: now)
+    }
+    let asked = due(&generator, at: .milliseconds(500))
+    #expect(asked == [2])
+    generator.receive(sequenceNumber: 5, at: .milliseconds(500))
+    generator.postponeDue(at: .milliseconds(1_500))
+    #expect(generator.deadline == nil && generator.abandonedCount == 2)
+  }
+
   @Test func `a number is given up after its last request`() {
     var settings = NACKGenerator.Settings()
     settings.maximumRequests = 3
@@ -122,6 +192,18 @@ import Testing
     let asked5 = due(&generator, at: .zero)
     #expect(asked5 == [])
     #expect(generator.abandonedCount == 2_998)
+  }
+
+  @Test
+  func `a source that goes on at another number is asked for what lies between, and for nothing when it went back`() {
+    for (number, asked) in [(60, 3...58), (40_000, nil)] as [(UInt16, ClosedRange<UInt16>?)] {
+      var generator = NACKGenerator()
+      for sequence in UInt16(0)...2 { generator.receive(sequenceNumber: sequence, at: .zero) }
+      generator.restart(at: number &- 1, now: .zero)
+      generator.receive(sequenceNumber: number, at: .zero)
+      let numbers = due(&generator, at: .zero)
+      #expect(numbers == (asked.map(Array.init) ?? []))
+    }
   }
 
   @Test func `the list never grows beyond its bound`() {

@@ -30,6 +30,11 @@ final class AudioChannel {
   /// Whether the far side's track gives nothing: from its announcement to its first packet, and once it is removed or
   /// over (W3C `track.muted`).
   var isMuted = true
+  /// What the track's source gives, sent or not.
+  private(set) var source = AudioLevelMeter()
+  /// Whether feedback may leave without a report in front (RFC 5506).
+  private(set) var usesReducedSizeRTCP = false
+  private var silence: [Int16] = []
   private(set) var send: AudioSendStream?
   private(set) var receive: AudioReceiveStream?
 
@@ -41,7 +46,10 @@ final class AudioChannel {
 
   // MARK: Tracks
 
-  func setTrack(_ track: Track) { self.track = track }
+  func setTrack(_ track: Track) {
+    self.track = track
+    source = AudioLevelMeter()
+  }
 
   /// - Returns: the source that ends with it, when the far side may have heard of it.
   func removeTrack() -> UInt32? {
@@ -56,6 +64,28 @@ final class AudioChannel {
     receive = nil
   }
 
+  // MARK: Samples
+
+  /// Takes what the track's source gives; disabled, it is silence.
+  func record(_ samples: Span<Int16>) {
+    guard track != nil else { return }
+    source.add(peak: isEnabled ? peakMagnitude(samples) : 0, samples: samples.count)
+    guard !isEnabled else {
+      send?.append(samples)
+      return
+    }
+    if silence.count != samples.count { silence = Array(repeating: 0, count: samples.count) }
+    let quiet = silence
+    send?.append(quiet.span)
+  }
+
+  func record(_ level: AudioLevel, duration: Interval) {
+    guard track != nil else { return }
+    let level = isEnabled ? level : .silence
+    source.add(peak: level.linear, samples: Int(duration.nanoseconds * 48 / 1_000_000))
+    send?.append(level, duration: duration)
+  }
+
   // MARK: Negotiation
 
   /// Takes what a negotiation came to; nil when the section is rejected. Streams outlive a hold, with their numbers and
@@ -64,11 +94,9 @@ final class AudioChannel {
     mid = media?.mid ?? mid
     remoteTrackID = media?.remoteStreamIDs.first?.track ?? remoteTrackID
     applySending(media, midExtensionID: midExtensionID, random: random)
+    usesReducedSizeRTCP = media?.reducedSizeRTCP ?? usesReducedSizeRTCP
     let codecs = media.flatMap { $0.direction.receives && !isStopped ? $0.receiveCodecs : nil } ?? []
-    if receive == nil, let first = codecs.first {
-      receive = AudioReceiveStream(
-        media: configuration.media, settings: configuration.audio, usesNACK: first.feedback.contains(.nack))
-    }
+    if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
     receive?.accept(codecs)
     forgetWhatIsOver()
@@ -84,11 +112,11 @@ final class AudioChannel {
     let stream =
       send
       ?? AudioSendStream(
-        settings: configuration.audio, media: configuration.media, codec: codec, ssrc: track.sender.ssrc,
-        random: random.stream(track.number == 0 ? "rtp" : "rtp/\(track.number)"))
+        settings: configuration.audio, fidelity: configuration.media, media: media, codec: codec,
+        ssrc: track.sender.ssrc, random: random.stream(track.number == 0 ? "rtp" : "rtp/\(track.number)"))
     send = stream
     stream.isActive = true
-    stream.update(codec: codec)
+    stream.update(media, codec)
     if !wasActive, let midExtensionID { stream.identify(media.mid, extensionID: midExtensionID) }
   }
 

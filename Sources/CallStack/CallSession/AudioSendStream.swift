@@ -6,8 +6,10 @@ internal import SDP
 /// From samples to RTP packets. Encoding happens when the packet is asked for, into the memory it leaves from.
 final class AudioSendStream {
   private(set) var rtp: RTPSender
+  private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
-  private var encoder: AudioEncoder
+  private let encoder: AudioEncoder
+  private var expectedLoss = ExpectedLoss()
   private var framer: PCMFramer
   private var frame: [Int16] = []
   private var levels = FIFO<AudioLevel>()
@@ -17,21 +19,22 @@ final class AudioSendStream {
   private var gate = DTXGate()
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
-  private var silence: [Int16] = []
   private var identification = RTPHeaderExtensions()
   /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
   /// SRTP's tag. An encoder with no more room than that lowers its rate; a much larger packet would never leave.
   private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
+  private static let historyCapacity = 256
 
   init(
-    settings: AudioSettings, media: MediaFidelity, codec: NegotiatedCodec, ssrc: UInt32, random: consuming RandomStream
+    settings: AudioSettings, fidelity: MediaFidelity, media: NegotiatedMedia, codec: NegotiatedCodec, ssrc: UInt32,
+    random: consuming RandomStream
   ) {
     self.settings = settings
-    encoder = Self.makeEncoder(settings, media, codec)
-    let samples = encoder.packetDuration.samplesPerChannel
-    framer = PCMFramer(frameSize: samples)
+    encoding = AudioEncoding(settings, media, codec)
+    encoder = Self.makeEncoder(encoding, settings, fidelity)
+    framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
-    if codec.feedback.contains(.nack) { sending.historyCapacity = 256 }
+    if codec.feedback.contains(.nack) { sending.historyCapacity = Self.historyCapacity }
     sending.initialSequenceNumber = settings.initialSequenceNumber
     rtp = RTPSender(ssrc: ssrc, settings: sending, random: random)
     scratch = .allocate(capacity: Self.maximumPayload)
@@ -40,54 +43,41 @@ final class AudioSendStream {
   deinit { scratch.deallocate() }
 
   private static func makeEncoder(
-    _ settings: AudioSettings, _ media: MediaFidelity, _ codec: NegotiatedCodec
+    _ encoding: AudioEncoding, _ settings: AudioSettings, _ fidelity: MediaFidelity
   ) -> AudioEncoder {
-    switch media {
+    switch fidelity {
     case .real:
+      let opus = encoding.opus(
+        complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? 0)
       do throws(CodecError) {
-        return .opus(try OpusEncoder(settings: opusSettings(settings, codec)))
+        return .opus(try OpusEncoder(settings: opus))
       } catch {
         preconditionFailure("validated audio settings were refused: \(error)")
       }
-    case .synthetic:
-      var synthetic = SyntheticAudioEncoder.Settings()
-      synthetic.packetDuration = packetDuration(settings)
-      synthetic.bitrate = settings.bitrate
-      synthetic.usesInBandFEC = settings.inBandFEC && OpusParameters(codec.parameters).usesInbandFEC
-      synthetic.usesDTX = settings.dtx
-      return .synthetic(SyntheticAudioEncoder(settings: synthetic))
+    case .synthetic: return .synthetic(SyntheticAudioEncoder(settings: encoding.synthetic))
     }
-  }
-
-  /// What we are set to, within what the far side asks for (RFC 7587 section 6.1).
-  private static func opusSettings(_ settings: AudioSettings, _ codec: NegotiatedCodec) -> OpusEncoder.Settings {
-    let wishes = OpusParameters(codec.parameters)
-    var opus = OpusEncoder.Settings()
-    opus.packetDuration = packetDuration(settings)
-    opus.bitrate =
-      wishes.maximumAverageBitrate.map { min(settings.bitrate, .bitsPerSecond(Int64($0))) } ?? settings.bitrate
-    opus.complexity = settings.complexity
-    opus.isVariableBitrate = !(settings.constantBitrate || wishes.isConstantBitrate)
-    opus.usesInBandFEC = settings.inBandFEC && wishes.usesInbandFEC
-    opus.expectedPacketLoss = settings.expectedLossPercent ?? 0
-    opus.usesDTX = settings.dtx
-    return opus
-  }
-
-  private static func packetDuration(_ settings: AudioSettings) -> PacketDuration {
-    PacketDuration(milliseconds: Int(settings.ptime.milliseconds)) ?? .ms20
   }
 
   /// Whether the direction last agreed on sends. While it does not, recording goes on and nothing leaves: the stream's
   /// numbers must never be used twice with one key.
   var isActive = true
 
-  func update(codec: NegotiatedCodec) {
+  /// Takes what a later negotiation came to.
+  func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
-    guard case .opus(let opus) = encoder else { return }
-    var changed = Self.opusSettings(settings, codec)
-    changed.expectedPacketLoss = opus.settings.expectedPacketLoss
-    if changed != opus.settings { try? opus.update(changed) }
+    rtp.setHistoryCapacity(codec.feedback.contains(.nack) ? Self.historyCapacity : 0)
+    let next = AudioEncoding(settings, media, codec)
+    guard next != encoding else { return }
+    // Levels wait a packet at a time; samples are cut anew.
+    while levels.popFirst() != nil { mediaTime &+= UInt32(encoding.packetDuration.samplesPerChannel) }
+    encoding = next
+    framer.frameSize = next.packetDuration.samplesPerChannel
+    switch encoder {
+    case .opus(let opus):
+      try? opus.update(
+        next.opus(complexity: settings.complexity, expectedPacketLoss: opus.settings.expectedPacketLoss))
+    case .synthetic(let synthetic): synthetic.update(next.synthetic)
+    }
   }
 
   /// Names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream: then it
@@ -105,20 +95,18 @@ final class AudioSendStream {
     return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: mediaTime &+ UInt32(pending)))
   }
 
+  /// In percent; nil of a codec that does not ask.
+  var expectedPacketLoss: Int? {
+    guard case .opus(let opus) = encoder else { return nil }
+    return opus.settings.expectedPacketLoss
+  }
+
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
 
   // MARK: Samples
 
-  func append(_ samples: Span<Int16>, isEnabled: Bool) {
-    if isEnabled {
-      framer.append(samples)
-    } else {
-      if silence.count != samples.count { silence = Array(repeating: 0, count: samples.count) }
-      let quiet = silence
-      framer.append(quiet.span)
-    }
-  }
+  func append(_ samples: Span<Int16>) { framer.append(samples) }
 
   func append(_ level: AudioLevel, duration: Interval) {
     let frame = encoder.packetDuration.samplesPerChannel
@@ -176,9 +164,12 @@ final class AudioSendStream {
 
   // MARK: Feedback
 
+  /// The report of a stream that sends; nil of one that is held.
   func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
-    rtp.senderReport(clock: clock, at: now)
+    rtp.hasSentLately ? rtp.senderReport(clock: clock, at: now) : nil
   }
+
+  func endReportInterval() { rtp.endReportInterval() }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == rtp.ssrc else { return }
@@ -186,7 +177,7 @@ final class AudioSendStream {
     identification = RTPHeaderExtensions()
     guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
     var changed = opus.settings
-    changed.expectedPacketLoss = Int((rtp.remoteInbound.fractionLost * 100).rounded())
+    changed.expectedPacketLoss = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
     try? opus.update(changed)
   }
 

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import JitterBuffer
 internal import RTP
 
@@ -6,6 +7,7 @@ struct AudioSendStatistics {
   let channel: AudioChannel
   let ssrc: UInt32
   let isActive: Bool
+  let bitrate: DataRate
   let outbound: OutboundRTPStatistics
   let remoteInbound: RemoteInboundRTPStatistics
 }
@@ -17,7 +19,7 @@ struct AudioReceiveStatistics {
   let isActive: Bool
   let inbound: InboundRTPStatistics
   let remoteOutbound: RemoteOutboundRTPStatistics
-  /// Of the section's jitter buffer; nil for a source that does not play.
+  /// Of the time in which it played; nil for a source that never has.
   let playout: AudioJitterBufferStatistics?
 }
 
@@ -26,8 +28,8 @@ extension AudioTransport {
     channels.compactMap { channel in
       guard let stream = channel.send else { return nil }
       return AudioSendStatistics(
-        channel: channel, ssrc: stream.rtp.ssrc, isActive: stream.isActive, outbound: stream.rtp.outbound,
-        remoteInbound: stream.rtp.remoteInbound)
+        channel: channel, ssrc: stream.rtp.ssrc, isActive: stream.isActive, bitrate: stream.encoding.bitrate,
+        outbound: stream.rtp.outbound, remoteInbound: stream.rtp.remoteInbound)
     }
   }
 
@@ -38,9 +40,8 @@ extension AudioTransport {
       let others = stream.sources.filter { $0.ssrc != stream.playingSource }
       return (stream.sources.filter { $0.ssrc == stream.playingSource } + others).map { source in
         AudioReceiveStatistics(
-          channel: channel, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.inbound,
-          remoteOutbound: source.remoteOutbound,
-          playout: source.ssrc == stream.playingSource ? stream.jitterBuffer.statistics : nil)
+          channel: channel, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          remoteOutbound: source.rtp.remoteOutbound, playout: stream.playout(of: source))
       }
     }
   }

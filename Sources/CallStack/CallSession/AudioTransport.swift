@@ -58,6 +58,8 @@ struct AudioTransport: ~Copyable {
     return MediaCapabilities(codecs: [opus], headerExtensions: [midExtension])
   }
 
+  var midExtensionID: UInt8? { demultiplexer.midExtensionID }
+
   // MARK: Tracks
 
   /// A new track, to be set on a transceiver.
@@ -135,14 +137,14 @@ struct AudioTransport: ~Copyable {
   /// Takes what a negotiation came to, of the transceivers there are.
   mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
     let audio = media.filter { $0.kind == .audio }
-    let midExtensionID = audio.lazy.flatMap(\.headerExtensions).first { $0.uri == Self.midExtension }?.id
-    demultiplexer.midExtensionID = midExtensionID.flatMap { UInt8(exactly: $0) }
+    let mids = audio.flatMap(\.headerExtensions).filter { $0.uri == Self.midExtension }
+    demultiplexer.midExtensionID = mids.first { $0.direction?.receives ?? true }.flatMap { UInt8(exactly: $0.id) }
+    let sentMID = mids.first { $0.direction?.sends ?? true }.flatMap { UInt8(exactly: $0.id) }
     forgetAll(but: transceivers)
     for section in audio { _ = channel(of: section.transceiver) }
     for channel in channels {
       channel.apply(
-        audio.first { $0.transceiver == channel.transceiver }, midExtensionID: demultiplexer.midExtensionID,
-        random: random)
+        audio.first { $0.transceiver == channel.transceiver }, midExtensionID: sentMID, random: random)
     }
     let heard = audio.filter(\.direction.receives)
     owners = []
@@ -189,14 +191,14 @@ struct AudioTransport: ~Copyable {
   mutating func record(_ samples: Span<Int16>, for transceiver: Transceiver.ID?) {
     guard isRunning else { return }
     for channel in channels where transceiver == nil || channel.transceiver == transceiver {
-      channel.send?.append(samples, isEnabled: channel.isEnabled)
+      channel.record(samples)
     }
   }
 
   mutating func record(_ level: AudioLevel, duration: Interval, for transceiver: Transceiver.ID?) {
     guard isRunning else { return }
     for channel in channels where transceiver == nil || channel.transceiver == transceiver {
-      channel.send?.append(channel.isEnabled ? level : .silence, duration: duration)
+      channel.record(level, duration: duration)
     }
   }
 
@@ -214,7 +216,7 @@ struct AudioTransport: ~Copyable {
   mutating func dropPending(at now: Instant) {
     for channel in channels {
       channel.send?.dropPending()
-      _ = takeNACK(for: channel, at: now)
+      channel.receive?.postponeNACK(at: now)
     }
     if scheduler.isDue(at: now) { scheduler.sentReport(byteCount: 0, at: now) }
   }
@@ -235,6 +237,7 @@ struct AudioTransport: ~Copyable {
     if scheduler.isDue(at: now) {
       let report = writeReport(into: &buffer, at: now)
       scheduler.sentReport(byteCount: buffer.count, at: now)
+      for channel in channels { channel.send?.endReportInterval() }
       if let report { return report }
       buffer.removeAll()
     }
@@ -243,7 +246,7 @@ struct AudioTransport: ~Copyable {
       return report
     }
     for channel in channels {
-      if let nack = takeNACK(for: channel, at: now), RTCPPacket.genericNACK(nack).write(into: &buffer) {
+      if let nack = takeNACK(for: channel, at: now), write(nack, of: channel, into: &buffer, at: now) {
         scheduler.note(byteCount: buffer.count)
         return .control(departed: [])
       }
@@ -261,6 +264,24 @@ struct AudioTransport: ~Copyable {
 
   private func takeNACK(for channel: AudioChannel, at now: Instant) -> GenericNACK? {
     channel.receive?.takeNACK(from: reportingSource, roundTrip: roundTrip, at: now)
+  }
+
+  /// Writes a NACK, alone where that was negotiated (RFC 5506 section 4.1), and else in a minimal compound (RFC 4585
+  /// section 3.1).
+  private func write(
+    _ nack: GenericNACK, of channel: AudioChannel, into buffer: inout OutputSpan<UInt8>, at now: Instant
+  ) -> Bool {
+    if !channel.usesReducedSizeRTCP {
+      let clock = configuration.wallClock
+      let report = channels.lazy.compactMap { $0.send?.senderReport(clock: clock, at: now) }.first
+      let source = report?.ssrc ?? reportingSource
+      let first = report.map(RTCPPacket.senderReport) ?? .receiverReport(ReceiverReport(ssrc: source))
+      let name = Array(configuration.cname.utf8.prefix(255))
+      guard first.write(into: &buffer),
+        RTCPPacket.sourceDescription([SourceDescription(ssrc: source, canonicalName: name)]).write(into: &buffer)
+      else { return false }
+    }
+    return RTCPPacket.genericNACK(nack).write(into: &buffer)
   }
 
   private var roundTrip: Interval? { channels.lazy.compactMap { $0.send?.roundTrip }.first }
@@ -314,6 +335,7 @@ struct AudioTransport: ~Copyable {
     guard let section = demultiplexer.section(of: parsed, in: packet) else { return "rtp-unknown-source" }
     let channel = owners[section]
     guard let stream = channel.receive else { return "rtp-unexpected" }
+    if !stream.knows(parsed.header.ssrc) { bring(parsed.header.ssrc, to: stream) }
     guard let isNews = stream.receive(parsed, in: packet, ecn: ecn, at: now) else {
       return "rtp-unknown-payload-type"
     }
@@ -324,6 +346,15 @@ struct AudioTransport: ~Copyable {
       events.append(.unmute(mid: mid))
     }
     return nil
+  }
+
+  /// A source that its MID has moved to another section takes its numbers and counts along.
+  private func bring(_ ssrc: UInt32, to stream: AudioReceiveStream) {
+    for channel in channels {
+      guard let other = channel.receive, other !== stream, let source = other.release(ssrc) else { continue }
+      stream.adopt(source)
+      return
+    }
   }
 
   /// - Returns: why the packet, or a part of it, is of no use; nil when it was taken.

@@ -188,6 +188,7 @@ extension CallSession {
   /// one: new credentials and candidates, another DTLS association, other keys.
   private mutating func closeTransport() {
     transportNumber += 1
+    if ice.connectionState != .new { events.append(.iceConnectionStateChange(.new)) }
     ice = ICEAgent(
       role: .controlling, settings: configuration.ice, random: random.stream("ice/\(transportNumber)"), at: now)
     replaceAssociation()
@@ -196,7 +197,6 @@ extension CallSession {
     localCandidates = []
     unresolved = []
     resolvedNames = [:]
-    events.append(.iceConnectionStateChange(.new))
     setGatheringState(.new)
   }
 

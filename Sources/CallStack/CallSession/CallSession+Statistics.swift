@@ -1,4 +1,5 @@
 public import CallCore
+internal import Codecs
 internal import DTLS
 internal import Digests
 internal import ICE
@@ -17,7 +18,7 @@ extension CallSession {
     entries += carryingPair(besides: entries)
     entries.append(certificate)
     entries += codecs
-    for channel in audio.channels { if let track = channel.track { entries.append(source(track)) } }
+    for channel in audio.channels { if let track = channel.track { entries.append(source(track, channel.source)) } }
     for send in audio.sendStatistics { entries += outbound(send) }
     for receive in audio.receiveStatistics { entries += inbound(receive) }
     return StatsReport(entries: entries)
@@ -149,9 +150,12 @@ extension CallSession {
     "C\(direction)\(codec.payloadType)"
   }
 
-  private func source(_ track: AudioChannel.Track) -> StatsReport.Entry {
+  private func source(_ track: AudioChannel.Track, _ loudness: AudioLevelMeter) -> StatsReport.Entry {
     var members = StatsMembers()
     members.add("trackIdentifier", track.sender.trackID)
+    members.add("audioLevel", loudness.level)
+    members.add("totalAudioEnergy", loudness.totalEnergy)
+    members.add("totalSamplesDuration", loudness.totalDuration)
     return StatsReport.Entry(id: "SA\(track.number)", type: "media-source", kind: "audio", members: members.all)
   }
 
@@ -175,7 +179,7 @@ extension CallSession {
     let (id, remoteID) = ("OA\(send.ssrc)", "RIA\(send.ssrc)")
     let codec = send.isActive ? media(of: send.channel)?.sendCodecs.first : nil
     let remote = send.remoteInbound
-    let isReported = remote.roundTripTimeMeasurements > 0 || remote.packetsLost != 0
+    let isReported = remote.reportsReceived > 0
     members.add("ssrc", Int64(send.ssrc))
     members.add("mid", send.channel.mid)
     members.add("mediaSourceId", send.channel.track.map { "SA\($0.number)" })
@@ -189,7 +193,7 @@ extension CallSession {
     members.add("retransmittedPacketsSent", send.outbound.retransmittedPacketsSent)
     members.add("retransmittedBytesSent", send.outbound.retransmittedBytesSent)
     members.add("nackCount", send.outbound.nackCount)
-    members.add("targetBitrate", Double(configuration.audio.bitrate.bitsPerSecond))
+    members.add("targetBitrate", Double(send.bitrate.bitsPerSecond))
     let entry = StatsReport.Entry(id: id, type: "outbound-rtp", kind: "audio", members: members.all)
     guard isReported else { return [entry] }
     var reported = StatsMembers()
@@ -224,6 +228,8 @@ extension CallSession {
     members.add("headerBytesReceived", rtp.headerBytesReceived)
     members.add("packetsLost", rtp.packetsLost)
     members.add("jitter", rtp.jitter)
+    members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)
+    members.add("packetsReceivedWithCe", rtp.packetsReceivedWithCe)
     members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
     members.add("nackCount", rtp.nackCount)
     if let playout = receive.playout { members.add(playout) }
@@ -236,6 +242,7 @@ extension CallSession {
     reported.add("packetsSent", Int64(remote.packetsSent))
     reported.add("bytesSent", Int64(remote.bytesSent))
     reported.add("reportsSent", remote.reportsSent)
+    reported.add("remoteTimestamp", remote.remoteTimestamp?.unixMilliseconds)
     return [
       entry, StatsReport.Entry(id: remoteID, type: "remote-outbound-rtp", kind: "audio", members: reported.all),
     ]
@@ -259,6 +266,7 @@ private struct StatsMembers {
     add("jitterBufferTargetDelay", playout.jitterBufferTargetDelay)
     add("jitterBufferMinimumDelay", playout.jitterBufferMinimumDelay)
     add("jitterBufferEmittedCount", playout.jitterBufferEmittedCount)
+    add("totalProcessingDelay", playout.totalProcessingDelay)
     add("totalSamplesReceived", playout.totalSamplesReceived)
     add("concealedSamples", playout.concealedSamples)
     add("silentConcealedSamples", playout.silentConcealedSamples)

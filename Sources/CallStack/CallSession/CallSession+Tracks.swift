@@ -8,10 +8,13 @@ extension CallSession {
   public var transceivers: [Transceiver] { jsep.transceivers }
 
   /// Sends the microphone, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
+  ///
+  /// - Throws: `notSupported` for video, and for audio settings that no encoder takes.
   @discardableResult
   public mutating func addTrack(_ kind: MediaKind) throws(SessionError) -> Transceiver.ID {
     guard kind == .audio else { throw .notSupported("\(kind)") }
     try requireOpen()
+    try checkAudioSettings()
     let track = audio.makeTrack()
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTrack(.audio, sender: track.sender)
@@ -27,6 +30,7 @@ extension CallSession {
     direction: MediaDirection = .sendrecv
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
+    if direction.sends { try checkAudioSettings() }
     let track = direction.sends ? audio.makeTrack() : nil
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTransceiver(.audio, direction: direction, sender: track?.sender)
@@ -63,6 +67,10 @@ extension CallSession {
 
   private func requireOpen() throws(SessionError) {
     guard connectionState != .closed else { throw .invalidState("closed") }
+  }
+
+  private func checkAudioSettings() throws(SessionError) {
+    if let problem = configuration.audio.problem { throw .notSupported(problem) }
   }
 
   private mutating func changing<Result>(

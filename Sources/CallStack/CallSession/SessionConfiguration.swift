@@ -1,4 +1,5 @@
 public import CallCore
+internal import Codecs
 public import DTLS
 public import ICE
 public import STUN
@@ -63,12 +64,14 @@ public enum MediaFidelity: String, Sendable, CaseIterable {
 
 /// Settings of the Opus encoder and of its packets (RFC 7587).
 public struct AudioSettings: Hashable, Sendable {
-  /// 10, 20, 40 or 60 ms.
+  /// 10, 20, 40, 60, 80, 100 or 120 ms, unless the far side asks for another.
   public var ptime = Interval.milliseconds(20)
+  /// 500 bit/s to 512 kbit/s, and no more than the far side takes.
   public var bitrate = DataRate.kilobitsPerSecond(32)
   /// 0...10.
   public var complexity = 9
   public var inBandFEC = true
+  /// Whether silence is not sent to a far side that asks for that, and the far side asked for the same.
   public var dtx = false
   public var constantBitrate = false
   /// The loss the encoder is told to expect, 0...100, or nil to follow receiver reports.
@@ -79,6 +82,17 @@ public struct AudioSettings: Hashable, Sendable {
   package var initialSequenceNumber: UInt16?
 
   public init() {}
+
+  /// What is wrong with them, for people; nil when nothing is.
+  var problem: String? {
+    if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
+      return "ptime is \(ptime), and a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
+    }
+    if !(500...512_000).contains(bitrate.bitsPerSecond) { return "bitrate is \(bitrate), not 500bps to 512kbps" }
+    if !(0...10).contains(complexity) { return "complexity is \(complexity), not 0 to 10" }
+    guard let expectedLossPercent, !(0...100).contains(expectedLossPercent) else { return nil }
+    return "expectedLossPercent is \(expectedLossPercent), not 0 to 100"
+  }
 }
 
 /// Which protection media packets get.

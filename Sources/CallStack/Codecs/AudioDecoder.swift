@@ -8,14 +8,17 @@ public struct DecodedAudio: Hashable, Sendable, BitwiseCopyable {
 /// What a payload says of itself without decoding.
 public struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   public let samplesPerChannel: Int
-  /// Whether it can restore the packet before.
-  public let hasRedundancy: Bool
+  /// How much it can restore of what stands just before it, zero without redundancy. That may be less than the packet
+  /// before: in-band FEC is of one frame of Opus, and a packet may hold several.
+  public let redundantSamples: Int
   /// Whether it only marks silence, after which a gap is expected.
   public let isDTX: Bool
 
-  public init(samplesPerChannel: Int, hasRedundancy: Bool, isDTX: Bool) {
+  public var hasRedundancy: Bool { redundantSamples > 0 }
+
+  public init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool) {
     self.samplesPerChannel = samplesPerChannel
-    self.hasRedundancy = hasRedundancy
+    self.redundantSamples = redundantSamples
     self.isDTX = isDTX
   }
 }
@@ -46,11 +49,14 @@ public enum AudioDecoder {
     case .opus:
       guard let packet = OpusPacket(parsing: payload) else { return nil }
       return AudioPayload(
-        samplesPerChannel: packet.samplesPerChannel, hasRedundancy: packet.hasRedundancy, isDTX: packet.isDTX)
+        samplesPerChannel: packet.samplesPerChannel,
+        redundantSamples: packet.hasRedundancy ? packet.frameSamples : 0, isDTX: packet.isDTX)
     case .synthetic:
       guard let content = SyntheticCodec.Payload(parsing: payload) else { return nil }
       return AudioPayload(
-        samplesPerChannel: content.samples, hasRedundancy: content.redundantLevel != nil, isDTX: content.isDTX)
+        samplesPerChannel: content.samples,
+        redundantSamples: content.redundantLevel == nil ? 0 : min(content.samples, SyntheticCodec.redundantSamples),
+        isDTX: content.isDTX)
     }
   }
 

@@ -21,8 +21,8 @@ public final class OpusEncoder {
     public init() {}
   }
 
-  /// The longest packet libopus writes for one frame of any duration up to 60 ms.
-  public static let maximumPacketSize = 1_275 * 3 + 7
+  /// The longest packet libopus writes: 120 ms in six frames.
+  public static let maximumPacketSize = 1_275 * 6 + 13
 
   public private(set) var settings: Settings
   private let encoder: OpaquePointer

@@ -9,6 +9,9 @@ public enum SyntheticCodec {
   static let headerSize = 5
   static let dtxFlag: UInt8 = 1
   static let redundancyFlag: UInt8 = 2
+  /// What redundancy restores at most. Opus repeats its first frame's predecessor, and in a packet of several frames each
+  /// has 20 ms.
+  static let redundantSamples = 960
 
   /// What a payload says, or nil when it is none of ours.
   struct Payload {
@@ -46,7 +49,7 @@ public final class SyntheticAudioEncoder {
     /// The constant size of a packet.
     public var packetSize: Int {
       let bits = Double(bitrate.bitsPerSecond) * packetDuration.interval.seconds
-      return max(SyntheticCodec.headerSize, min(1_275 * 3, Int((bits / 8).rounded())))
+      return max(SyntheticCodec.headerSize, min(1_275 * 6, Int((bits / 8).rounded())))
     }
   }
 

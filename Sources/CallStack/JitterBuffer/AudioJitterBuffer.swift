@@ -33,7 +33,7 @@ public struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
 /// With a decoder that yields no samples everything is the same but the samples.
 public struct AudioJitterBuffer: ~Copyable {
   public struct Settings: Hashable, Sendable {
-    /// A floor under the target: one packet duration lets in-band redundancy arrive in time.
+    /// A floor under the target.
     public var minimumDelay = Interval.zero
     /// A ceiling over the target.
     public var maximumDelay = Interval.seconds(2)
@@ -54,6 +54,7 @@ public struct AudioJitterBuffer: ~Copyable {
   private static let longestPull = 5_760
   private static let sequenceJump: Int64 = 1_000
   private static let timestampJump: Int64 = 30 * 48_000
+  private static let redundancyMemory = Interval.seconds(5)
   private static let stretchInterval = Interval.milliseconds(50)
   /// Concealment fades from here …
   private static let fadeStart: Int64 = 2_880
@@ -82,6 +83,9 @@ public struct AudioJitterBuffer: ~Copyable {
   private var isConcealing = false
   /// Whether the first packet's redundancy was played.
   private var usedRedundancy = false
+  /// What one packet's redundancy restores, by the last that had any, and when to forget it.
+  private var redundantSamples = 0
+  private var redundancyEnds = Instant.zero
   private var lastStretch = Instant(nanoseconds: .min / 2)
   private var failedStretches = 0
   private var source = PlayoutFrame.Source.silence
@@ -97,8 +101,14 @@ public struct AudioJitterBuffer: ~Copyable {
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
   }
 
-  /// The delay steered for.
-  public var targetDelay: Interval { delays.target }
+  /// The delay steered for: what the network's jitter asks for, and what lets redundancy arrive in time.
+  public var targetDelay: Interval { min(delays.target + redundancyDelay, settings.maximumDelay) }
+
+  /// What redundancy restores begins its own length before the packet that carries it. The network's target is enough for
+  /// a frame of 20 ms, as in libwebrtc, and for no longer one.
+  private var redundancyDelay: Interval {
+    redundantSamples > 960 ? .microseconds(Int64(redundantSamples) * 1_000 / 48) : .zero
+  }
 
   /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
   public private(set) var currentDelay = Interval.zero
@@ -108,6 +118,17 @@ public struct AudioJitterBuffer: ~Copyable {
 
   /// Packets waiting.
   public var packetCount: Int { packets.count }
+
+  /// Ends with a source and begins with another, whose counters go on from `counters`.
+  ///
+  /// - Returns: the counters of the one before.
+  public mutating func begin(
+    withCounters counters: AudioJitterBufferStatistics = AudioJitterBufferStatistics()
+  ) -> AudioJitterBufferStatistics {
+    reset()
+    defer { statistics = counters }
+    return statistics
+  }
 
   /// Starts afresh, as for a new source. Counters stay.
   public mutating func reset() {
@@ -153,9 +174,19 @@ public struct AudioJitterBuffer: ~Copyable {
     switch insertion {
     case .inserted:
       if firstArrival == nil { firstArrival = now }
-      if info.hasRedundancy { statistics.fecPacketsReceived += 1 }
+      noteRedundancy(info.redundantSamples, at: now)
     case .duplicate: statistics.duplicatePackets += 1
     case .late, .overflow: statistics.packetsDiscarded += 1
+    }
+  }
+
+  private mutating func noteRedundancy(_ samples: Int, at now: Instant) {
+    if samples > 0 {
+      statistics.fecPacketsReceived += 1
+      redundantSamples = samples
+      redundancyEnds = now + Self.redundancyMemory
+    } else if now > redundancyEnds {
+      redundantSamples = 0
     }
   }
 
@@ -198,20 +229,20 @@ public struct AudioJitterBuffer: ~Copyable {
       }
     }
     playedTimestamp = isConcealing ? nil : nextTimestamp.map { UInt32(truncatingIfNeeded: $0 - Int64(queue.count)) }
-    var rms = queue.pop(samples, into: &output)
-    if !decoder.producesSamples { rms = source == .silence ? 0 : level.linear }
+    var (rms, peak) = queue.pop(samples, into: &output)
+    if !decoder.producesSamples {
+      rms = source == .silence ? 0 : level.linear
+      peak = rms
+    }
     if nextTimestamp != nil {
-      let duration = Double(samples) / 48_000
       statistics.totalSamplesReceived += Int64(samples)
-      statistics.totalSamplesDuration += duration
-      statistics.totalAudioEnergy += rms * rms * duration
-      statistics.audioLevel = rms
+      statistics.loudness.add(peak: peak, samples: samples)
     }
     return PlayoutFrame(sampleCount: samples, source: source, level: rms)
   }
 
   private mutating func startIfFilled(at now: Instant) {
-    guard let firstArrival, let first = packets.first, now - firstArrival >= delays.target else { return }
+    guard let firstArrival, let first = packets.first, now - firstArrival >= targetDelay else { return }
     phase = .playing
     if nextTimestamp == nil { source = .decoded }
     nextTimestamp = packets[first].timestamp
@@ -237,15 +268,15 @@ public struct AudioJitterBuffer: ~Copyable {
 
   private func situation(at now: Instant) -> PlayoutSituation {
     var situation = PlayoutSituation(
-      first: nil, target: delays.target, upperLimit: delays.upperLimit, filled: filled, isPaused: isPaused,
+      first: nil, target: targetDelay, upperLimit: delays.upperLimit + (targetDelay - delays.target), filled: filled,
+      isPaused: isPaused,
       mayStretch: now - lastStretch >= Self.stretchInterval && !isConcealing,
       mayWait: isConcealing ? fadeGain(filled) < 0.5 : isPaused && filled > 0, span: span(at: now))
     guard phase == .playing, let index = packets.first, let nextTimestamp else { return situation }
     situation.first = PlayoutSituation.Packet(
       gap: packets[index].timestamp - nextTimestamp,
       isConsecutive: packets.expected.map { $0 == packets[index].sequence } ?? true,
-      samples: packets[index].info.samplesPerChannel, hasRedundancy: packets[index].info.hasRedundancy,
-      delay: delay(of: index, at: now))
+      redundantSamples: packets[index].info.redundantSamples, delay: delay(of: index, at: now))
     return situation
   }
 
@@ -267,7 +298,7 @@ public struct AudioJitterBuffer: ~Copyable {
 
   private mutating func dropBacklog(at now: Instant) {
     guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first else { return }
-    var excess = delay(of: index, at: now) - delays.target
+    var excess = delay(of: index, at: now) - targetDelay
     guard excess > Self.maximumBacklog else { return }
     while excess > .zero, packets.count > 1, let index = packets.first {
       excess -= .microseconds(Int64(packets[index].info.samplesPerChannel) * 1_000 / 48)
@@ -284,6 +315,7 @@ public struct AudioJitterBuffer: ~Copyable {
     let before = queue.count
     currentDelay = delay(of: index, at: now)
     let waited = waiting(of: index, at: now).seconds
+    let sinceArrival = (now - packets[index].arrival).seconds
     let payload = packets[index].payload
     let decoded = decoder.decode(payload.span.bytes, into: &queue, level: &level)
     packets.removeFirst(played: true)
@@ -298,7 +330,8 @@ public struct AudioJitterBuffer: ~Copyable {
     if isConcealing { queue.ramp(at: before, frames: min(240, decoded), from: fadeGain(filled), to: 1) }
     let count = Double(decoded)
     statistics.jitterBufferDelay += max(0, waited) * count
-    statistics.jitterBufferTargetDelay += delays.target.seconds * count
+    statistics.totalProcessingDelay += max(0, sinceArrival) * count
+    statistics.jitterBufferTargetDelay += targetDelay.seconds * count
     statistics.jitterBufferMinimumDelay += delays.networkTarget.seconds * count
     statistics.jitterBufferEmittedCount += Int64(decoded)
     if info.hasRedundancy {
@@ -311,7 +344,7 @@ public struct AudioJitterBuffer: ~Copyable {
 
   private mutating func recover(_ samples: Int) {
     guard let index = packets.first else { return }
-    let (whole, timestamp) = (packets[index].info.samplesPerChannel, packets[index].timestamp)
+    let (whole, timestamp) = (packets[index].info.redundantSamples, packets[index].timestamp)
     let before = queue.count
     let payload = packets[index].payload
     guard let restored = decoder.recover(payload.span.bytes, samples: whole, into: &queue, level: &level),

@@ -1,3 +1,5 @@
+internal import Codecs
+
 /// The counters W3C's `inbound-rtp` has for an audio jitter buffer, with its names. Samples are counted a channel.
 public struct AudioJitterBufferStatistics: Hashable, Sendable {
   /// Seconds that emitted samples waited, summed over samples.
@@ -19,10 +21,13 @@ public struct AudioJitterBufferStatistics: Hashable, Sendable {
   public var fecPacketsDiscarded: Int64 = 0
   /// Packets that came too late, or were thrown away to catch up. Duplicates are not among them.
   public var packetsDiscarded: Int64 = 0
-  public var totalAudioEnergy = 0.0
-  public var totalSamplesDuration = 0.0
-  /// The root mean square of the last samples played, 1 being full scale.
-  public var audioLevel = 0.0
+  /// Seconds from the arrival of a packet until it was decoded, summed over its samples.
+  public var totalProcessingDelay = 0.0
+  var loudness = AudioLevelMeter()
+  public var totalAudioEnergy: Double { loudness.totalEnergy }
+  public var totalSamplesDuration: Double { loudness.totalDuration }
+  /// The peak of a moment ago, 1 being full scale.
+  public var audioLevel: Double { loudness.level }
 
   /// Beyond W3C: samples restored from redundancy.
   public var recoveredSamples: Int64 = 0

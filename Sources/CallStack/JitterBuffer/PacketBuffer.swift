@@ -10,7 +10,7 @@ struct PacketBuffer: Sendable {
     fileprivate var state = State.empty
     fileprivate(set) var timestamp: Int64 = 0
     fileprivate(set) var arrival = Instant.zero
-    fileprivate(set) var info = AudioPayload(samplesPerChannel: 0, hasRedundancy: false, isDTX: false)
+    fileprivate(set) var info = AudioPayload(samplesPerChannel: 0, redundantSamples: 0, isDTX: false)
     fileprivate(set) var payload: [UInt8] = []
   }
 

@@ -23,8 +23,8 @@ struct PlayoutSituation: Hashable, Sendable {
     var gap: Int64
     /// Whether its number follows the last one decoded: the gap before it is then a pause, not a loss.
     var isConsecutive: Bool
-    var samples: Int
-    var hasRedundancy: Bool
+    /// How much of what stands just before it it can restore.
+    var redundantSamples: Int
     /// How long the fastest packet would have waited if played now.
     var delay: Interval
   }
@@ -67,7 +67,7 @@ extension PlayoutDecision {
     if first.isConsecutive {
       return isOverdue ? decode(first, situation) : .comfort(samples: wholeUnits(min(remaining, Int64(chunk))))
     }
-    let recoverable = first.hasRedundancy ? Int64(first.samples) : 0
+    let recoverable = Int64(first.redundantSamples)
     if remaining <= recoverable { return .recover(samples: Int(remaining)) }
     if isOverdue, situation.filled > 0 { return decode(first, situation) }
     return .conceal(samples: wholeUnits(min(remaining - recoverable, Int64(chunk))))

@@ -63,21 +63,24 @@ struct SampleQueue: ~Copyable {
     }
   }
 
-  /// Hands the first `frames` to `output`, as far as it has room, and returns their root mean square.
-  mutating func pop(_ frames: Int, into output: inout OutputSpan<Int16>) -> Double {
+  /// Hands the first `frames` to `output`, as far as it has room, and returns their root mean square and their peak.
+  mutating func pop(_ frames: Int, into output: inout OutputSpan<Int16>) -> (rms: Double, peak: Double) {
     let taken = min(frames, count)
     var power = 0.0
+    var largest: UInt16 = 0
     if holdsSamples {
       let room = min(taken * channels, output.freeCapacity)
       for index in start..<start + taken * channels {
         let sample = storage[index]
         if index - start < room { output.append(sample) }
         power += Double(sample) * Double(sample)
+        largest = max(largest, sample.magnitude)
       }
       start += taken * channels
     }
     count -= taken
-    return taken > 0 ? (power / Double(taken * channels)).squareRoot() / 32_768 : 0
+    let rms = taken > 0 ? (power / Double(taken * channels)).squareRoot() / 32_768 : 0
+    return (rms, min(1, Double(largest) / 32_767))
   }
 
   /// Leaves out one period. Returns its length in samples a channel, or nil when none was found.

@@ -15,6 +15,13 @@ public struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Zero means that the sender has no wall clock.
   public var isSet: Bool { rawValue != 0 }
 
+  /// Milliseconds since 1970, as W3C's timestamps are; nil when the sender has no wall clock.
+  public var unixMilliseconds: Double? {
+    guard isSet else { return nil }
+    let seconds = Double(Int64(rawValue >> 32) - 2_208_988_800)
+    return seconds * 1_000 + Double(rawValue & 0xFFFF_FFFF) * 1_000 / 4_294_967_296
+  }
+
   public static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
 }
 

@@ -33,6 +33,8 @@ public struct OutboundRTPStatistics: Hashable, Sendable {
 
 /// W3C's `remote-inbound-rtp`: how the other side receives our stream, by its report blocks.
 public struct RemoteInboundRTPStatistics: Hashable, Sendable {
+  /// Blocks about the stream that have come.
+  public var reportsReceived: Int64 = 0
   public var packetsLost: Int64 = 0
   /// 0 to 1.
   public var fractionLost = 0.0

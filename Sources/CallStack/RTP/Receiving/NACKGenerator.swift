@@ -55,7 +55,14 @@ public struct NACKGenerator: Sendable {
     if let index = missing.firstIndex(where: { $0.sequence == sequence }) { missing.remove(at: index) }
   }
 
-  /// Forgets everything: the source restarted.
+  /// Goes on at a number far from the others. What lies before it may be lost; when the numbers went back, it was never
+  /// sent.
+  public mutating func restart(at sequenceNumber: UInt16, now: Instant) {
+    if let highest, unwrapper.peek(sequenceNumber) < highest { reset() }
+    receive(sequenceNumber: sequenceNumber, at: now)
+  }
+
+  /// Forgets everything.
   public mutating func reset() {
     missing.removeAll(keepingCapacity: true)
     unwrapper = SequenceUnwrapper()
@@ -67,6 +74,16 @@ public struct NACKGenerator: Sendable {
 
   /// The numbers to request now, in order, appended to `numbers`.
   public mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
+    visitDue(at: now) { entry in
+      numbers.append(UInt16(truncatingIfNeeded: entry.sequence))
+      entry.requests += 1
+    }
+  }
+
+  /// Lets what is due wait as after a request, while none can be sent; none is used up.
+  public mutating func postponeDue(at now: Instant) { visitDue(at: now) { _ in } }
+
+  private mutating func visitDue(at now: Instant, _ visit: (inout Missing) -> Void) {
     let roundTrip = Defect.nackFasterThanRoundTrip.isPlanted ? .zero : roundTrip ?? settings.defaultRoundTrip
     let wait = max(roundTrip, settings.minimumWait)
     var kept = 0
@@ -77,8 +94,7 @@ public struct NACKGenerator: Sendable {
         continue
       }
       if now >= entry.due {
-        numbers.append(UInt16(truncatingIfNeeded: entry.sequence))
-        entry.requests += 1
+        visit(&entry)
         entry.due = now + wait
       }
       missing[kept] = entry

@@ -35,13 +35,18 @@ public struct RTPReceiver: Sendable {
     let sequence = packet.header.sequenceNumber
     let verdict = reception.receive(sequenceNumber: sequence)
     switch verdict {
-    case .probation, .rejected: return verdict
+    case .probation: return verdict
+    case .jumped: break
     case .restarted:
-      nack?.reset()
+      // The packet that jumped has come too.
+      nack?.restart(at: sequence &- 1, now: now)
       nack?.receive(sequenceNumber: sequence, at: now)
-    case .advanced, .old: nack?.receive(sequenceNumber: sequence, at: now)
+      reception.receive(timestamp: packet.header.timestamp, at: now)
+    case .advanced:
+      nack?.receive(sequenceNumber: sequence, at: now)
+      reception.receive(timestamp: packet.header.timestamp, at: now)
+    case .old: nack?.receive(sequenceNumber: sequence, at: now)
     }
-    reception.receive(timestamp: packet.header.timestamp, at: now)
     inbound.packetsReceived += 1
     inbound.bytesReceived += Int64(packet.payloadRange.count)
     inbound.headerBytesReceived += Int64(packet.overhead)
@@ -73,9 +78,15 @@ public struct RTPReceiver: Sendable {
     remoteOutbound.reportsSent += 1
   }
 
-  /// The block for the next SR or RR, or nil before the source is valid. Call it once a report: it ends the interval.
+  /// What a source may be silent before it is reported on no more, as in libwebrtc.
+  private static let reportTimeout = Interval.seconds(8)
+
+  /// The block for the next SR or RR, or nil before the source is valid and once it is silent. Call it once a report: it
+  /// ends the interval.
   public mutating func takeReportBlock(at now: Instant) -> ReportBlock? {
-    guard reception.isValid else { return nil }
+    guard reception.isValid, let last = inbound.lastPacketReceivedTimestamp, now - last < Self.reportTimeout else {
+      return nil
+    }
     let lsr = lastReport?.report.ntpTime.middle ?? 0
     let dlsr = lastReport.map { ShortNTPInterval(now - $0.arrival).rawValue } ?? 0
     let lost = Int32(min(max(reception.cumulativeLost, -0x80_0000), 0x7F_FFFF))
@@ -95,6 +106,14 @@ public struct RTPReceiver: Sendable {
     inbound.nackCount += 1
     return GenericNACK(senderSSRC: senderSSRC, mediaSSRC: ssrc, sequenceNumbers: numbers)
   }
+
+  /// Requests lost packets from now on, or no longer.
+  public mutating func setNACK(_ settings: NACKGenerator.Settings?) {
+    if (nack == nil) != (settings == nil) { nack = settings.map { NACKGenerator(settings: $0) } }
+  }
+
+  /// Lets a NACK that is due wait, while nothing can be sent.
+  public mutating func postponeNACK(at now: Instant) { nack?.postponeDue(at: now) }
 
   /// When ``takeNACK(from:roundTrip:at:)`` next has something to say, or nil.
   public var nackDeadline: Instant? { nack?.deadline }

@@ -1,36 +1,41 @@
 public import CallCore
 
-/// What RFC 3550 counts about one received source: appendices A.1 (validity), A.3 (loss) and A.8 (jitter).
+/// What RFC 3550 counts about one received source, by libwebrtc's rules: sequence numbers up to 50 apart are loss and
+/// reordering (appendix A.3), a larger step that the next packet follows is a restart and no loss, and jitter is that of
+/// the packets in order (appendix A.8).
 public struct ReceptionStatistics: Sendable {
   /// What the sequence number says about a packet.
   public enum Verdict: Hashable, Sendable {
-    /// The source has not yet sent enough packets in sequence to be believed.
+    /// The source has not yet sent enough packets in sequence to be believed (appendix A.1).
     case probation
     /// In sequence, with `missing` numbers skipped before it.
     case advanced(missing: Int)
     /// Late, reordered, or a duplicate.
     case old
-    /// A jump too far to be loss; believed only if the next packet follows it.
-    case rejected
-    /// The source restarted: everything counted before is forgotten.
+    /// A step too large for loss or reordering: if the next packet follows it, the source restarted.
+    case jumped
+    /// It follows one that jumped. What the step left out was never lost; all else that was counted stands.
     case restarted
   }
 
-  static let maximumDropout: UInt16 = 3_000
-  static let maximumMisorder: UInt16 = 100
+  static let maximumReordering: Int64 = 50
 
   public let clockRate: UInt32
   public private(set) var received: Int64 = 0
-  private var maximum: UInt16 = 0
-  private var cycles: UInt32 = 0
-  private var base: UInt32 = 0
-  private var badSequence: UInt32 = .max
+  /// Packets lost since the start; duplicates can make it negative.
+  public private(set) var cumulativeLost: Int64 = 0
+  private var unwrapper = SequenceUnwrapper()
+  private var highest: Int64 = 0
+  /// The number of a packet that jumped, when it was the last. It is not counted as received yet: that depends on what
+  /// follows.
+  private var jumped: UInt16?
   private let minimumSequential: Int
   private var probation: Int
+  private var lastProbed: UInt16?
   private var hasStarted = false
-  private var expectedPrior: Int64 = 0
-  private var receivedPrior: Int64 = 0
-  private var transit: UInt32?
+  private var reportedHighest: Int64 = 0
+  private var reportedLost: Int64 = 0
+  private var last: (timestamp: UInt32, transit: UInt32)?
   /// Sixteen times the jitter, as appendix A.8 keeps it.
   private var scaledJitter: UInt32 = 0
 
@@ -41,103 +46,85 @@ public struct ReceptionStatistics: Sendable {
     probation = minimumSequential
   }
 
-  /// Takes one packet's sequence number (appendix A.1).
+  /// Takes one packet's sequence number.
   public mutating func receive(sequenceNumber sequence: UInt16) -> Verdict {
-    guard hasStarted else {
-      hasStarted = true
-      if probation == 0 {
-        restart(at: sequence)
-        received = 1
-        return .advanced(missing: 0)
+    guard isValid else { return probe(sequence) }
+    let number = unwrapper.peek(sequence)
+    received += 1
+    cumulativeLost -= 1
+    if let before = jumped {
+      jumped = nil
+      cumulativeLost -= 1
+      if sequence == before &+ 1 {
+        reportedHighest = number - 2
+        highest = number - 2
+        advance(to: number)
+        return .restarted
       }
-      maximum = sequence &- 1
-      return probe(sequence)
     }
-    guard probation == 0 else { return probe(sequence) }
-    let distance = sequence &- maximum
-    if maximum &- sequence < Self.maximumMisorder {
-      received += 1
-      return .old
+    guard abs(number - highest) <= Self.maximumReordering else {
+      jumped = sequence
+      cumulativeLost += 1
+      return .jumped
     }
-    if distance < Self.maximumDropout {
-      if sequence < maximum { cycles &+= 1 << 16 }
-      maximum = sequence
-      received += 1
-      return .advanced(missing: Int(distance) - 1)
-    }
-    if UInt32(sequence) == badSequence {
-      restart(at: sequence)
-      received = 1
-      return .restarted
-    }
-    badSequence = UInt32(sequence &+ 1)
-    return .rejected
+    guard number > highest else { return .old }
+    let missing = Int(number - highest) - 1
+    advance(to: number)
+    return .advanced(missing: missing)
+  }
+
+  private mutating func advance(to number: Int64) {
+    cumulativeLost += number - highest
+    highest = number
+    _ = unwrapper.unwrap(UInt16(truncatingIfNeeded: number))
   }
 
   private mutating func probe(_ sequence: UInt16) -> Verdict {
-    if sequence == maximum &+ 1 {
+    if let lastProbed, sequence == lastProbed &+ 1 {
       probation -= 1
-      maximum = sequence
-      if probation == 0 {
-        restart(at: sequence)
-        received = 1
-        return .advanced(missing: 0)
-      }
     } else {
-      probation = minimumSequential - 1
-      maximum = sequence
+      probation = max(0, minimumSequential - 1)
     }
-    return .probation
+    lastProbed = sequence
+    guard probation == 0 else { return .probation }
+    hasStarted = true
+    received = 1
+    highest = unwrapper.unwrap(sequence)
+    reportedHighest = highest - 1
+    return .advanced(missing: 0)
   }
 
-  private mutating func restart(at sequence: UInt16) {
-    base = UInt32(sequence)
-    maximum = sequence
-    badSequence = .max
-    cycles = 0
-    received = 0
-    receivedPrior = 0
-    expectedPrior = 0
-    transit = nil
-    scaledJitter = 0
-  }
-
-  /// Takes one packet's timing (appendix A.8).
+  /// Takes one packet's timing, of packets in order only: what was sent again or came round says nothing about jitter,
+  /// and neither does the second packet of a frame.
   public mutating func receive(timestamp: UInt32, at now: Instant) {
-    let arrival = mediaClock(clockRate, at: now) &- timestamp
-    if let transit {
-      let difference = Int32(bitPattern: arrival &- transit).magnitude
+    let transit = mediaClock(clockRate, at: now) &- timestamp
+    if let last {
+      guard timestamp != last.timestamp else { return }
+      let difference = Int32(bitPattern: transit &- last.transit).magnitude
       // A change of more than five seconds is a new media clock, not jitter.
       if difference < clockRate &* 5 {
         scaledJitter = scaledJitter &+ difference &- ((scaledJitter &+ 8) >> 4)
       }
     }
-    transit = arrival
+    last = (timestamp, transit)
   }
 
   /// The interarrival jitter, in media clock ticks.
   public var jitter: UInt32 { scaledJitter >> 4 }
 
   /// The highest sequence number received, extended by the count of cycles.
-  public var highestSequenceNumber: UInt32 { cycles | UInt32(maximum) }
-
-  public var expected: Int64 {
-    received == 0 ? 0 : Int64(highestSequenceNumber) - Int64(base) + 1
-  }
-
-  /// Packets lost since the start; duplicates can make it negative.
-  public var cumulativeLost: Int64 { expected - received }
+  public var highestSequenceNumber: UInt32 { UInt32(truncatingIfNeeded: highest) }
 
   /// Whether the source has left probation.
-  public var isValid: Bool { hasStarted && probation == 0 }
+  public var isValid: Bool { hasStarted }
 
   /// The loss since the last call, in 1/256 (appendix A.3). Call it once a report.
   public mutating func takeFractionLost() -> UInt8 {
-    let expectedInterval = expected - expectedPrior
-    let lost = expectedInterval - (received - receivedPrior)
-    expectedPrior = expected
-    receivedPrior = received
-    guard expectedInterval > 0, lost > 0 else { return 0 }
-    return UInt8(min(255, (lost << 8) / expectedInterval))
+    let expected = highest - reportedHighest
+    let lost = cumulativeLost - reportedLost
+    reportedHighest = highest
+    reportedLost = cumulativeLost
+    guard expected > 0, lost > 0 else { return 0 }
+    return UInt8(min(255, (lost << 8) / expected))
   }
 }

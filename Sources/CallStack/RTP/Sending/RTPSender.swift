@@ -30,6 +30,8 @@ public struct RTPSender: ~Copyable {
   private var lastPacket: (timestamp: UInt32, sent: Instant)?
   private var history: PacketHistory
   private var retransmissions: [UInt16] = []
+  /// Packets sent when the last report and the one before it left.
+  private var packetsAtReports: (last: Int64, before: Int64) = (0, 0)
 
   /// The RTP timestamp of a position on the media clock.
   public func timestamp(of mediaTime: UInt32) -> UInt32 { timestampOffset &+ mediaTime }
@@ -48,6 +50,21 @@ public struct RTPSender: ~Copyable {
 
   /// Changes the payload type, after renegotiation.
   public mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
+
+  /// Keeps packets for NACKs from now on, or none with a capacity of zero, after renegotiation.
+  public mutating func setHistoryCapacity(_ capacity: Int) {
+    guard capacity != settings.historyCapacity else { return }
+    settings.historyCapacity = capacity
+    history = PacketHistory(capacity: capacity, maximumAge: settings.historyAge)
+    retransmissions = []
+  }
+
+  /// Whether a packet left since the report before the last: who sends nothing reports as a receiver (RFC 3550
+  /// section 6.4).
+  public var hasSentLately: Bool { outbound.packetsSent > packetsAtReports.before }
+
+  /// Notes that a regular report left.
+  public mutating func endReportInterval() { packetsAtReports = (outbound.packetsSent, packetsAtReports.last) }
 
   /// Writes one packet and counts it.
   ///
@@ -92,6 +109,7 @@ public struct RTPSender: ~Copyable {
   /// Takes a report block about this stream. Blocks about others are ignored.
   public mutating func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == ssrc else { return }
+    remoteInbound.reportsReceived += 1
     remoteInbound.packetsLost = Int64(block.cumulativeLost)
     remoteInbound.fractionLost = Double(block.fractionLost) / 256
     remoteInbound.jitter = Double(block.jitter) / Double(settings.clockRate)

@@ -1,0 +1,122 @@
+internal import CallCore
+internal import Codecs
+internal import SDP
+
+/// How a track is encoded: what we are set to, within what the far side's description asks for.
+struct AudioEncoding: Hashable {
+  let packetDuration: PacketDuration
+  let bitrate: DataRate
+  let isVariableBitrate: Bool
+  let usesInBandFEC: Bool
+  /// Only toward who asks for it (RFC 7587 section 6.1: the default is not to).
+  let usesDTX: Bool
+  let maximumBandwidth: OpusPacket.Bandwidth
+
+  init(_ settings: AudioSettings, _ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
+    let wishes = OpusParameters(codec.parameters)
+    packetDuration = Self.packetDuration(settings, media, wishes)
+    let limit = Self.bitrateLimit(media, wishes, packetDuration)
+    bitrate = limit.map { min(settings.bitrate, .bitsPerSecond($0)) } ?? settings.bitrate
+    isVariableBitrate = !(settings.constantBitrate || wishes.isConstantBitrate)
+    usesInBandFEC = settings.inBandFEC && wishes.usesInbandFEC
+    usesDTX = settings.dtx && wishes.usesDTX
+    maximumBandwidth =
+      switch wishes.maximumPlaybackRate {
+      case ...8_000: .narrow
+      case ...12_000: .medium
+      case ...16_000: .wide
+      case ...24_000: .superWide
+      default: .full
+      }
+  }
+
+  /// `a=ptime` is what the far side would like and goes before our setting; as in libwebrtc the next longer packet stands
+  /// for one that there is not. `minptime` and `a=maxptime` are limits.
+  private static func packetDuration(
+    _ settings: AudioSettings, _ media: NegotiatedMedia, _ wishes: OpusParameters
+  ) -> PacketDuration {
+    let usual = PacketDuration.allCases.filter { $0 >= .ms10 }
+    func next(_ milliseconds: UInt32) -> PacketDuration {
+      usual.first { $0.interval >= .milliseconds(Int64(milliseconds)) } ?? .ms120
+    }
+    var duration = media.packetTime.map(next) ?? PacketDuration(settings.ptime) ?? .ms20
+    if wishes.minimumPacketTime > 10 { duration = max(duration, next(wishes.minimumPacketTime)) }
+    guard let most = media.maximumPacketTime, duration.interval > .milliseconds(Int64(most)) else { return duration }
+    return PacketDuration.allCases.last { $0.interval <= .milliseconds(Int64(most)) } ?? .ms2_5
+  }
+
+  /// RTP, UDP and IPv4.
+  private static let headerBits: Int64 = 8 * (12 + 8 + 20)
+  /// The least that `maxaveragebitrate` can say.
+  private static let lowestLimit: Int64 = 6_000
+
+  /// The lowest limit in bit/s that the far side sets. `b=AS` counts the headers (RFC 3550 section 6.2), `b=TIAS` and
+  /// `maxaveragebitrate` do not (RFC 3890 section 6.2).
+  private static func bitrateLimit(
+    _ media: NegotiatedMedia, _ wishes: OpusParameters, _ duration: PacketDuration
+  ) -> Int64? {
+    var limits = wishes.maximumAverageBitrate.map { [Int64($0)] } ?? []
+    let headers = headerBits * Int64(audioSampleRate) / Int64(duration.samplesPerChannel)
+    for bandwidth in media.remoteBandwidths {
+      let value = Int64(min(bandwidth.value, 1_000_000_000))
+      switch bandwidth.modifier {
+      case "AS": limits.append(value * 1_000 - headers)
+      case "TIAS": limits.append(value)
+      default: break
+      }
+    }
+    return limits.min().map { max($0, lowestLimit) }
+  }
+
+  func opus(complexity: Int, expectedPacketLoss: Int) -> OpusEncoder.Settings {
+    var opus = OpusEncoder.Settings()
+    opus.packetDuration = packetDuration
+    opus.bitrate = bitrate
+    opus.complexity = complexity
+    opus.isVariableBitrate = isVariableBitrate
+    opus.usesInBandFEC = usesInBandFEC
+    opus.expectedPacketLoss = expectedPacketLoss
+    opus.usesDTX = usesDTX
+    opus.maximumBandwidth = maximumBandwidth
+    return opus
+  }
+
+  var synthetic: SyntheticAudioEncoder.Settings {
+    var synthetic = SyntheticAudioEncoder.Settings()
+    synthetic.packetDuration = packetDuration
+    synthetic.bitrate = bitrate
+    synthetic.usesInBandFEC = usesInBandFEC
+    synthetic.usesDTX = usesDTX
+    return synthetic
+  }
+}
+
+/// The loss that an encoder prepares for: what reports say, averaged and bounded as in libwebrtc. A report's weight sinks
+/// with a time constant of 10 s, so that one report without loss does not end redundancy.
+struct ExpectedLoss {
+  private var average: (fraction: Double, at: Instant)?
+  private static let maximum = 0.2
+  /// What a millisecond leaves of a report's weight.
+  private static let memory = 0.9999
+
+  /// Takes the fraction lost of a report, and returns the loss to expect in percent.
+  mutating func add(_ fraction: Double, at now: Instant) -> Int {
+    var next = fraction
+    if let average {
+      let old = Self.power(Self.memory, UInt64(max(0, (now - average.at).milliseconds)))
+      next = old * average.fraction + (1 - old) * fraction
+    }
+    average = (next, now)
+    return Int((min(next, Self.maximum) * 100).rounded())
+  }
+
+  private static func power(_ base: Double, _ exponent: UInt64) -> Double {
+    var (result, square, rest) = (1.0, base, exponent)
+    while rest > 0 {
+      if rest & 1 == 1 { result *= square }
+      square *= square
+      rest >>= 1
+    }
+    return result
+  }
+}
