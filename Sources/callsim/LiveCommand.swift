@@ -87,7 +87,7 @@ struct LiveCommand: ParsableCommand {
       let program = PeerProgram(
         loop: SocketLoop(), agent: "callsim \(RunEnvironment.version)", settings: settings,
         write: { Output.text($0) })
-      program.run()
+      try program.run()
       return nil
     case .call(let mode):
       let program = LiveProgram(

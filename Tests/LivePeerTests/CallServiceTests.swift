@@ -56,12 +56,17 @@ import Testing
     }
 
     func post(_ offer: String) throws -> HTTPResponse { try ask("POST", "/offer", type: "application/sdp", offer) }
+
+    /// The place of a new call.
+    func place() throws -> String {
+      try #require(CallServiceTests.header("Location", of: try post(try offer())))
+    }
   }
 
   private static let trickle = "application/trickle-ice-sdpfrag"
 
   /// What stands in a response's header.
-  private static func header(_ name: String, of response: HTTPResponse) -> String? {
+  fileprivate static func header(_ name: String, of response: HTTPResponse) -> String? {
     response.headers.first { $0.name == name }?.value
   }
 
@@ -70,50 +75,68 @@ import Testing
     let response = try bench.post(try bench.offer())
     #expect(response.status == 201)
     #expect(Self.header("Content-Type", of: response) == "application/sdp")
-    #expect(Self.header("Location", of: response) == "/call/1")
+    let place = try #require(Self.header("Location", of: response))
+    #expect(place.hasPrefix("/call/") && place.count == "/call/".count + 32)
     let answer = String(decoding: response.body, as: UTF8.self)
     #expect(answer.hasPrefix("v=0") && answer.contains("a=candidate:") && answer.contains("a=end-of-candidates"))
   }
 
   @Test func `a call tells its state, takes candidates, and is hung up`() throws {
     let bench = Bench()
-    _ = try bench.post(try bench.offer())
-    let status = try bench.ask("GET", "/call/1")
+    let place = try bench.place()
+    let status = try bench.ask("GET", place)
     #expect(status.status == 200)
     #expect(Self.header("Content-Type", of: status) == "application/json")
     let state = try JSON(parsing: status.body)
     #expect(state["signalingState"]?.string == "stable" && state["stats"] != nil)
     let candidate = "a=mid:0\r\na=candidate:1 1 udp 1 127.0.0.1 9 typ host\r\na=end-of-candidates\r\n"
-    #expect(try bench.ask("PATCH", "/call/1", type: Self.trickle, candidate).status == 204)
-    #expect(try bench.ask("DELETE", "/call/1").status == 200)
+    #expect(try bench.ask("PATCH", place, type: Self.trickle, candidate).status == 204)
+    #expect(try bench.ask("DELETE", place).status == 200)
     #expect(bench.ends == [CallEnd(.remoteHangup, wasUp: false)])
   }
 
   @Test(
     arguments: [
-      ("PATCH", "/call/1", "text/plain", 415, nil), ("PATCH", "/call/1", trickle, 400, nil),
-      ("PUT", "/call/1", "", 405, "GET, PATCH, DELETE"), ("POST", "/offer", "application/sdp", 409, nil),
-      ("GET", "/call/2", "", 404, nil), ("DELETE", "/call/x", "", 404, nil),
-    ] as [(String, String, String, Int, String?)])
+      ("PATCH", nil, "text/plain", 415, nil), ("PATCH", nil, trickle, 400, nil),
+      ("PUT", nil, "", 405, "GET, PATCH, DELETE"), ("POST", "/offer", "application/sdp", 409, nil),
+      ("GET", "/call/1", "", 404, nil), ("DELETE", "/call/x", "", 404, nil),
+    ] as [(String, String?, String, Int, String?)])
   func `what cannot be asked of a call is refused and the call goes on`(
-    method: String, path: String, type: String, status: Int, allowed: String?
+    method: String, path: String?, type: String, status: Int, allowed: String?
   ) throws {
     let bench = Bench()
-    _ = try bench.post(try bench.offer())
-    let response = try bench.ask(method, path, type: type, "a=mid:0\r\na=candidate:nonsense\r\n")
+    let place = try bench.place()
+    let response = try bench.ask(method, path ?? place, type: type, "a=mid:0\r\na=candidate:nonsense\r\n")
     #expect(response.status == status && Self.header("Allow", of: response) == allowed)
-    #expect(try bench.ask("GET", "/call/1").status == 200)
+    #expect(try bench.ask("GET", place).status == 200)
     #expect(bench.callsMade == 1 && bench.ends.isEmpty)
   }
 
   @Test func `a call that is over is nowhere, and the next has a place of its own`() throws {
     let bench = Bench()
-    _ = try bench.post(try bench.offer())
-    _ = try bench.ask("DELETE", "/call/1")
-    let gone = try bench.ask("GET", "/call/1")
+    let first = try bench.place()
+    _ = try bench.ask("DELETE", first)
+    let gone = try bench.ask("GET", first)
     #expect(gone.status == 404 && String(decoding: gone.body, as: UTF8.self) == "that call is over\n")
-    let next = try bench.post(try bench.offer())
-    #expect(Self.header("Location", of: next) == "/call/2")
+    #expect(try bench.place() != first)
+    #expect(try bench.ask("DELETE", first).status == 404)
+  }
+
+  @Test func `one request brings 256 candidates at most`() throws {
+    let bench = Bench()
+    let place = try bench.place()
+    func trickle(_ count: Int) throws -> Int {
+      let lines = (0..<count).map { "a=candidate:\($0) 1 udp 1 127.0.0.1 \(9_000 + $0) typ host\r\n" }
+      return try bench.ask("PATCH", place, type: Self.trickle, "a=mid:0\r\n" + lines.joined()).status
+    }
+    #expect(try trickle(257) == 413)
+    #expect(try trickle(256) == 204)
+  }
+
+  @Test func `the page may not be shown within another`() throws {
+    let page = try Bench().ask("GET", "/")
+    #expect(Self.header("X-Frame-Options", of: page) == "DENY")
+    #expect(Self.header("Content-Security-Policy", of: page)?.contains("frame-ancestors 'none'") == true)
   }
 
   @Test(arguments: [

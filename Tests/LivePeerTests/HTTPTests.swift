@@ -94,8 +94,58 @@ import Testing
     server.stop()
   }
 
+  @Test func `a request that comes a byte at a time is not waited for longer than a silent one`() throws {
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, patience: .milliseconds(50)) { _, answer in
+      answer(HTTPResponse(204))
+    }
+    let loop = SocketLoop()
+    let slow = Connection(to: server, on: loop, asks: false)
+    slow.stream.send(Array("GET / HTTP/1.1\r\nX: ".utf8).span.bytes)
+    let timer = loop.makeTimer {}
+    var bytes = 0
+    while !slow.isOver, bytes < 1_000 {
+      slow.stream.send([UInt8(ascii: "x")].span.bytes)
+      bytes += 1
+      timer.deadline = loop.now + .milliseconds(5)
+      loop.turn()
+    }
+    loop.remove(timer)
+    #expect(slow.isOver && slow.text.isEmpty)
+    server.stop()
+  }
+
+  @Test(arguments: [
+    ("http://127.0.0.1/offer?a=b", "/offer 127.0.0.1"), ("HTTP://localhost:80", "/ localhost"),
+    ("http://other.example/", "/ other.example"), ("http://?a", "/ refused"), ("/offer", "/offer 127.0.0.1"),
+  ])
+  func `a target may name the host itself, and Host does not count then`(target: String, read: String) throws {
+    let server = try HTTPServer(host: "127.0.0.1", port: 0) { request, answer in
+      answer(HTTPResponse(200, text: "\(request.path) \(request.host)"))
+    }
+    let loop = SocketLoop()
+    let connection = Connection(to: server, on: loop, asks: false)
+    connection.stream.send(
+      Array("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8).span.bytes)
+    #expect(loop.turn { connection.isOver })
+    if read.hasSuffix("refused") {
+      #expect(connection.text.hasPrefix("HTTP/1.1 400 "))
+    } else {
+      #expect(connection.text.hasSuffix("\r\n\r\n" + read))
+    }
+    server.stop()
+  }
+
+  @Test func `one address gets half of the connections at most`() throws {
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, limit: 6) { _, answer in answer(HTTPResponse(204)) }
+    let loop = SocketLoop()
+    let connections = (0..<4).map { _ in Connection(to: server, on: loop, asks: false) }
+    #expect(loop.turn { connections[3].isOver })
+    #expect(connections.dropLast().allSatisfy { !$0.isOver })
+    server.stop()
+  }
+
   @Test func `whoever comes when there are enough connections is turned away until one has gone`() throws {
-    let server = try HTTPServer(host: "127.0.0.1", port: 0, limit: 2) { _, answer in answer(HTTPResponse(204)) }
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, limit: 4) { _, answer in answer(HTTPResponse(204)) }
     let loop = SocketLoop()
     let connections = (0..<3).map { _ in Connection(to: server, on: loop, asks: false) }
     #expect(loop.turn { connections[2].isOver })

@@ -33,9 +33,9 @@ import Testing
 
     func turn(until condition: () -> Bool) -> Bool { loop.turn(until: condition) }
 
-    func connect() throws {
+    func connect(withAnswerersTrack: Bool = true) throws {
       try offerer.addAudio()
-      try answerer.addAudio()
+      if withAnswerersTrack { try answerer.addAudio() }
       try offerer.setLocalDescription(offerer.createOffer())
       let (offerer, answerer) = (offerer, answerer)
       #expect(turn { offerer.iceGatheringState == .complete })
@@ -56,6 +56,14 @@ import Testing
     #expect(ends.turn { answerer.dtlsState == .closed })
     #expect(offerer.isSilent)
     answerer.close()
+  }
+
+  @Test func `who has no track of its own hears what the other side says`() throws {
+    let ends = Ends()
+    try ends.connect(withAnswerersTrack: false)
+    #expect(ends.turn { ends.loudest > 4_000 })
+    ends.offerer.close()
+    ends.answerer.close()
   }
 
   @Test func `a description of another connection's answer is refused and the call goes on`() throws {

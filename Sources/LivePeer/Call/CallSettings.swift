@@ -37,11 +37,17 @@ package struct CallSettings {
 
   package init() {}
 
-  /// Tells beforehand which of the call's files cannot be written.
-  func checkFiles() throws(FileError) {
+  /// Reads the file that is played, and tells beforehand which of the call's files cannot be written.
+  ///
+  /// A file is read here once: a call that comes in later must not wait for it, nor fail for it.
+  mutating func prepareFiles() throws(FileError) {
+    if case .file(let path) = play { recording = try WAVRecording(path: path).samples }
     if let record { try FileSink.check(path: record, mode: .patched) }
     if let keyLog { try FileSink.check(path: keyLog) }
   }
+
+  /// What the played file says, once it has been read.
+  private var recording: [Int16]?
 
   /// A new connection as these settings want it.
   ///
@@ -59,7 +65,7 @@ package struct CallSettings {
     configuration.concealsAddresses = concealsAddresses
     configuration.tap = tap
     configuration.log = log
-    let microphone = try play.source()
+    let microphone = try recording.map { .recording($0) } ?? play.source()
     let connection = LiveConnection(configuration, world: loop)
     if connection.interfaces.isEmpty, let refusal = connection.refusals.first { throw refusal }
     connection.microphone = microphone

@@ -98,7 +98,7 @@ package final class DescriptionExchange {
     } else {
       reader = LineReader(
         STDIN_FILENO, loop: loop, keepsEmptyLines: true,
-        line: { [unowned self] in paste($0, take) }, end: { [unowned self] in finishPaste(take, onFailure) })
+        line: { [unowned self] in paste($0, take) }, end: { [unowned self] _ in finishPaste(take, onFailure) })
     }
   }
 

@@ -51,7 +51,7 @@ package final class LiveProgram {
   package func run() throws -> CallEnd? {
     let signals = SignalWatch(on: loop) { [unowned self] in interrupt() }
     defer { withExtendedLifetime(signals) {} }
-    try settings.checkFiles()
+    try settings.prepareFiles()
     switch mode {
     case .offer(let local, let remote): try exchange(local, remote, isOfferer: true)
     case .answer(let local, let remote): try exchange(local, remote, isOfferer: false)
@@ -183,6 +183,9 @@ package final class LiveProgram {
     }
     self.service = service
     log("open http://\(HostAndPort(host, server.port))/ in a browser, or call it with callsim live --call")
+    if !CallService.isLoopback(host) {
+      log("warning: there is no password; whoever reaches port \(server.port) of \(host) can call")
+    }
     loop.run()
     service.stop()
     while call?.connection.isSilent == false { loop.turn() }

@@ -101,10 +101,14 @@ package final class LiveConnection {
   package func addAudio() throws(SessionError) -> Transceiver.ID {
     defer { drain() }
     let sender = try session.addTrack(.audio)
-    if audio == nil {
-      audio = AudioDevice(connection: self, world: world, firstFrame: world.now + configuration.audioPhase)
-    }
+    startAudio()
     return sender
+  }
+
+  /// The device both records and plays: it runs from the first track on, ours or theirs.
+  private func startAudio() {
+    guard audio == nil, !isClosed else { return }
+    audio = AudioDevice(connection: self, world: world, firstFrame: world.now + configuration.audioPhase)
   }
 
   package func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
@@ -301,6 +305,7 @@ package final class LiveConnection {
         case .nameResolutionNeeded(let name): resolve(name)
         default:
           if case .keyLog(let line) = event { configuration.tap?.learnt(keyLog: line) }
+          if case .track = event { startAudio() }
           pendingEvents.append(event)
           if !isClosed { eventTimer.deadline = .zero }
         }

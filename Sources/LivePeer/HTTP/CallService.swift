@@ -11,11 +11,12 @@ internal import SDP
 ///
 ///     GET    /            the page
 ///     POST   /offer       an offer (application/sdp): 201, the answer, and the call's place
-///     PATCH  /call/N      more candidates (application/trickle-ice-sdpfrag): 204
-///     GET    /call/N      state and statistics (application/json)
-///     DELETE /call/N      hangs up: 200
+///     PATCH  /call/ID     more candidates (application/trickle-ice-sdpfrag): 204
+///     GET    /call/ID     state and statistics (application/json)
+///     DELETE /call/ID     hangs up: 200
 ///
-/// One call at a time. Everything happens on the call's loop.
+/// One call at a time. Its place cannot be guessed: only who made the call can ask for it or end it. Everything happens
+/// on the call's loop.
 final class CallService {
   typealias Answer = @Sendable (HTTPResponse) -> Void
 
@@ -29,6 +30,8 @@ final class CallService {
   private let host: String
   private var call: LiveCall?
   private var number = 0
+  /// Where the last call is, or was.
+  private var place = ""
   private var isStopping = false
   /// Whoever waits for the answer's candidates.
   private var pendingAnswer: Answer?
@@ -57,13 +60,23 @@ final class CallService {
     switch (request.method, request.path) {
     case ("GET", "/favicon.ico"): answer(HTTPResponse(204))
     case ("GET", "/"), ("HEAD", "/"):
-      answer(HTTPResponse(200, [("Content-Type", "text/html; charset=utf-8")], body: PackageResources.call_html))
+      answer(HTTPResponse(200, Self.pageHeaders, body: PackageResources.call_html))
     case ("POST", "/offer"), ("POST", "/"): begin(request, answer)
     case (_, "/"), (_, "/offer"): answer(Self.methodNotAllowed("GET, POST"))
     case (_, let path) where path.hasPrefix("/call/"): resource(request, answer)
     default: answer(HTTPResponse(404, text: "there is nothing at \(request.path)\n"))
     }
   }
+
+  /// The page makes calls: nobody else may show it as a part of theirs, nor may it load or send anything elsewhere.
+  private static let pageHeaders = [
+    ("Content-Type", "text/html; charset=utf-8"), ("X-Frame-Options", "DENY"),
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+        + "media-src 'self' blob: mediastream:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+  ]
 
   /// A page of somebody else can have its own name lead here, and then speak for it (DNS rebinding): only names that
   /// nobody else can give away are answered to.
@@ -90,6 +103,7 @@ final class CallService {
     do {
       let made = try makeCall()
       number += 1
+      place = Self.unguessablePlace()
       call = made
       log("call \(number) comes in")
       made.onLocalDescription = { [unowned self] description in answerIsReady(description) }
@@ -112,7 +126,7 @@ final class CallService {
   private func answerIsReady(_ description: SessionDescriptionText) {
     // Nothing comes into being that a 201 could tell of: the end of the call follows, and says why.
     guard !description.rejectsEverything else { return }
-    let headers = [("Content-Type", "application/sdp"), ("Location", "/call/\(number)")]
+    let headers = [("Content-Type", "application/sdp"), ("Location", place)]
     pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](description.sdp.utf8)))
     pendingAnswer = nil
   }
@@ -136,9 +150,9 @@ final class CallService {
   // MARK: One call
 
   private func resource(_ request: HTTPRequest, _ answer: @escaping Answer) {
-    guard let call, request.path == "/call/\(number)" else {
-      let wasThere = Int(request.path.dropFirst("/call/".count)).map { $0 >= 1 && $0 <= number } ?? false
-      return answer(HTTPResponse(404, text: wasThere ? "that call is over\n" : "there was no such call\n"))
+    guard let call, request.path == place else {
+      let isOver = request.path == place
+      return answer(HTTPResponse(404, text: isOver ? "that call is over\n" : "there is no such call\n"))
     }
     switch request.method {
     case "GET": answer(HTTPResponse(200, text: status(of: call).description, type: "application/json"))
@@ -150,13 +164,35 @@ final class CallService {
     }
   }
 
+  /// A path with 128 random bits.
+  private static func unguessablePlace() -> String {
+    var random = SystemRandomNumberGenerator()
+    let halves = (0..<2).map { _ in
+      let digits = String(random.next(), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    return "/call/" + halves.joined()
+  }
+
+  /// Whether only programs of this machine can reach what listens on `host`.
+  static func isLoopback(_ host: String) -> Bool {
+    IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
+  }
+
+  /// More than a host of many addresses has. Each costs the loop, and hence the audio, some time.
+  private static let candidateLimit = 256
+
   /// Takes candidates as RFC 8840 section 9 writes them.
   private func trickle(_ request: HTTPRequest, _ call: LiveCall, _ answer: Answer) {
     guard Self.has(request, type: "application/trickle-ice-sdpfrag") else {
       return answer(HTTPResponse(415, text: "candidates are application/trickle-ice-sdpfrag\n"))
     }
+    let lines = String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline)
+    guard lines.count(where: { $0.hasPrefix("a=candidate:") }) <= Self.candidateLimit else {
+      return answer(HTTPResponse(413, text: "more than \(Self.candidateLimit) candidates in one request\n"))
+    }
     var mid: String?
-    for line in String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline) {
+    for line in lines {
       do throws(SessionError) {
         if line.hasPrefix("a=mid:") {
           mid = String(line.dropFirst(6))

@@ -20,8 +20,8 @@ package final class HTTPServer: Sendable {
   /// Listens at once.
   ///
   /// - Parameters:
-  ///   - patience: how long a connection may be silent on which no answer is due.
-  ///   - limit: whoever comes when there are as many connections is turned away.
+  ///   - patience: how long a request may take to be whole, from the connection or from the answer before.
+  ///   - limit: whoever comes when there are as many connections is turned away; half as many from one address.
   package init(
     host: String, port: Int, patience: Interval = .seconds(60), limit: Int = 64, handler: @escaping Handler
   ) throws(HTTPServerError) {
@@ -32,13 +32,13 @@ package final class HTTPServer: Sendable {
       .serverChannelOption(.backlog, value: 16)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
-        guard connections.add() else { return channel.close() }
-        channel.closeFuture.whenComplete { _ in connections.remove() }
+        let address = channel.remoteAddress?.ipAddress ?? ""
+        guard connections.add(from: address) else { return channel.close() }
+        channel.closeFuture.whenComplete { _ in connections.remove(from: address) }
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(IdleStateHandler(allTimeout: patience))
           try pipeline.configureHTTPServerPipeline()
-          try pipeline.addHandler(RequestHandler(handler))
+          try pipeline.addHandler(RequestHandler(patience: patience, handler))
         }
       }
     do {
@@ -77,21 +77,28 @@ package struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 }
 
 private final class ConnectionCount: Sendable {
-  private let count = Mutex(0)
+  private let counts = Mutex((all: 0, byAddress: [String: Int]()))
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  /// - Returns: false when there are as many as there may be.
-  func add() -> Bool {
-    count.withLock { count in
-      guard count < limit else { return false }
-      count += 1
+  /// - Returns: false when there are as many as there may be, in all or from this address.
+  func add(from address: String) -> Bool {
+    counts.withLock { counts in
+      guard counts.all < limit, counts.byAddress[address, default: 0] < (limit + 1) / 2 else { return false }
+      counts.all += 1
+      counts.byAddress[address, default: 0] += 1
       return true
     }
   }
 
-  func remove() { count.withLock { $0 -= 1 } }
+  func remove(from address: String) {
+    counts.withLock { counts in
+      counts.all -= 1
+      let rest = counts.byAddress[address, default: 1] - 1
+      counts.byAddress[address] = rest > 0 ? rest : nil
+    }
+  }
 }
 
 /// Collects a request, and writes its response.
@@ -102,25 +109,51 @@ private final class RequestHandler: ChannelInboundHandler {
   /// Many times the largest description.
   private static let longestBody = 1 << 20
 
+  private let patience: TimeAmount
   private let handler: HTTPServer.Handler
+  /// Closes the connection when no whole request has come. A sender of single bytes does not put it off.
+  private var deadline: Scheduled<Void>?
   private var request: HTTPRequest?
-  private var isAnswerDue = false
   private var keepsAlive = true
   private var isTooLong = false
   private var isWithoutHost = false
 
-  init(_ handler: @escaping HTTPServer.Handler) { self.handler = handler }
+  init(patience: TimeAmount, _ handler: @escaping HTTPServer.Handler) {
+    self.patience = patience
+    self.handler = handler
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    awaitRequest(context.channel)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    deadline?.cancel()
+    context.fireChannelInactive()
+  }
+
+  private func awaitRequest(_ channel: any Channel) {
+    deadline?.cancel()
+    deadline = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
       keepsAlive = head.isKeepAlive
       isTooLong = false
-      let path = head.uri.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? "/"
+      let (authority, target) = Self.parts(of: head.uri)
+      let path = target.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? "/"
       request = HTTPRequest(head.method.rawValue, path, contentType: head.headers.first(name: "Content-Type") ?? "")
       let hosts = head.headers["Host"].map { HostAndPort($0, defaultPort: 80)?.host }
       isWithoutHost = hosts.isEmpty ? head.version != .http1_0 : hosts.count > 1 || hosts[0] == nil
       request?.host = (hosts.first ?? nil) ?? ""
+      if let authority {
+        let host = HostAndPort(String(authority), defaultPort: 80)?.host
+        isWithoutHost = isWithoutHost || host == nil
+        request?.host = host ?? ""
+      }
     case .body(let bytes):
       isTooLong = isTooLong || (request?.body.count ?? 0) + bytes.readableBytes > Self.longestBody
       if !isTooLong { request?.body += bytes.readableBytesView }
@@ -131,13 +164,16 @@ private final class RequestHandler: ChannelInboundHandler {
     }
   }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
-    if !isAnswerDue { context.close(promise: nil) }
+  /// A target in absolute form names the host itself, and Host does not count (RFC 9112 section 3.2.2).
+  private static func parts(of target: String) -> (authority: Substring?, origin: Substring) {
+    guard target.lowercased().hasPrefix("http://") else { return (nil, target[...]) }
+    let rest = target.dropFirst("http://".count)
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    return (rest[..<end], rest[end...].hasPrefix("/") ? rest[end...] : "/" + rest[end...])
   }
 
   private func respond(to request: HTTPRequest, context: ChannelHandlerContext) {
-    isAnswerDue = true
+    deadline?.cancel()
     let isHead = request.method == "HEAD"
     let (loop, keepsAlive) = (context.eventLoop, keepsAlive)
     let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -154,10 +190,11 @@ private final class RequestHandler: ChannelInboundHandler {
   }
 
   private func write(_ response: HTTPResponse, context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool) {
-    isAnswerDue = false
+    awaitRequest(context.channel)
     var headers = HTTPHeaders(response.headers)
     headers.replaceOrAdd(name: "Content-Length", value: "\(response.body.count)")
     headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
+    headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
     if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
     let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: response.status), headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)

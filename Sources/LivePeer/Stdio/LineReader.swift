@@ -2,24 +2,31 @@ internal import Glibc
 
 /// Lines from a descriptor, as they come.
 final class LineReader {
+  /// Why there will be no more lines.
+  enum End {
+    case endOfInput
+    /// A line is longer than ``LineReader/longestLine``; what has come of it is dropped.
+    case lineTooLong
+  }
+
   private let descriptor: Int32
   private unowned let loop: SocketLoop
   private let keepsEmptyLines: Bool
   private let line: ([UInt8]) -> Void
-  private let end: () -> Void
+  private let end: (End) -> Void
   private var pending: [UInt8] = []
   private var isStopped = false
   private var chunk = [UInt8](repeating: 0, count: 65_536)
 
   /// A description with every candidate of a multi-homed machine is a long line; longer than this is nobody's.
-  private static let longestLine = 16 << 20
+  static let longestLine = 16 << 20
 
   /// - Parameters:
   ///   - line: gets each line, without its end.
   ///   - end: called once, when there will be no more.
   convenience init(
     _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, line: @escaping (String) -> Void,
-    end: @escaping () -> Void
+    end: @escaping (End) -> Void
   ) {
     self.init(
       descriptor, loop: loop, keepsEmptyLines: keepsEmptyLines,
@@ -29,7 +36,7 @@ final class LineReader {
   /// The same for who wants to know of bytes that are no UTF-8, which a string has a replacement for.
   init(
     _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, bytes line: @escaping ([UInt8]) -> Void,
-    end: @escaping () -> Void
+    end: @escaping (End) -> Void
   ) {
     self.descriptor = descriptor
     self.loop = loop
@@ -56,7 +63,9 @@ final class LineReader {
     }
     guard !isStopped else { return }
     pending += rest
-    if pending.count > Self.longestLine { finish() }
+    guard pending.count > Self.longestLine else { return }
+    stop()
+    end(.lineTooLong)
   }
 
   /// Reads no more; nothing is called any more.
@@ -73,7 +82,7 @@ final class LineReader {
     // Who got the last line may have stopped this with it.
     guard !isStopped else { return }
     isStopped = true
-    end()
+    end(.endOfInput)
   }
 
   /// A space, or one of tab to carriage return.

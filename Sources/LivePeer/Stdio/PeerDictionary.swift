@@ -27,6 +27,15 @@ struct PeerDictionary {
 
   func optionalString(_ name: String) throws(PeerError) -> String? { self[name] == nil ? nil : try string(name) }
 
+  /// WebIDL's `unsigned short`; here a number that is none is refused, and not brought into its range.
+  func optionalUnsignedShort(_ name: String) throws(PeerError) -> Int? {
+    guard let value = self[name] else { return nil }
+    guard let number = value.integer, (0...0xFFFF).contains(number) else {
+      throw wants(name, "a whole number of 0 to 65535")
+    }
+    return Int(number)
+  }
+
   func bool(_ name: String) throws(PeerError) -> Bool {
     guard case .bool(let value)? = self[name] else { throw wants(name, "true or false") }
     return value

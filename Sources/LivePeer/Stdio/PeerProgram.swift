@@ -28,13 +28,22 @@ package final class PeerProgram {
   }
 
   /// Serves until standard input ends, or a signal does.
-  package func run() {
+  ///
+  /// - Throws: when a line is too long to be a request; the call ends with an `error` event.
+  package func run() throws(PeerInputError) {
+    var failure: PeerInputError?
     input = LineReader(
-      STDIN_FILENO, loop: loop, bytes: { [unowned self] in receive($0) }, end: { [loop] in loop.stop() })
+      STDIN_FILENO, loop: loop, bytes: { [unowned self] in receive($0) },
+      end: { [loop] end in
+        if end == .lineTooLong { failure = PeerInputError() }
+        loop.stop()
+      })
     let signals = SignalWatch(on: loop) { [loop] in loop.stop() }
     withExtendedLifetime(signals) { loop.run() }
+    if let failure { sendError("\(failure)") }
     close()
     while connection?.isSilent == false { loop.turn() }
+    if let failure { throw failure }
   }
 
   // MARK: Messages
@@ -57,6 +66,10 @@ package final class PeerProgram {
   private func answer(_ id: JSON, error: PeerError) { send(["id": id, "error": error.json]) }
 
   private func send(_ message: JSON) { write(message.description + "\n") }
+
+  private func sendError(_ message: String) {
+    send(["event": "error", "name": "OperationError", "message": .string(message)])
+  }
 
   private func report(_ event: SessionEvent) {
     guard let message = event.message(timestamp: loop.monotonicMilliseconds) else { return }
@@ -102,8 +115,8 @@ package final class PeerProgram {
     case "setRemoteDescription": try connection.setRemoteDescription(request.params.description())
     case "addIceCandidate":
       try connection.addICECandidate(
-        request.params["candidate"]?.string, mid: request.params["sdpMid"]?.string,
-        mLineIndex: request.params["sdpMLineIndex"]?.integer.map { Int(clamping: $0) })
+        request.params.optionalString("candidate"), mid: request.params.optionalString("sdpMid"),
+        mLineIndex: request.params.optionalUnsignedShort("sdpMLineIndex"))
     case "restartIce": connection.restartICE()
     case "getStats":
       let timestamp = Double(wallClock.unixNanoseconds(at: loop.now)) / 1e6
@@ -224,7 +237,7 @@ package final class PeerProgram {
     do throws(FileError) {
       try recording?.close()
     } catch {
-      send(["event": "error", "name": "OperationError", "message": .string("\(error)")])
+      sendError("\(error)")
     }
     recording = nil
   }
@@ -232,4 +245,11 @@ package final class PeerProgram {
 
 extension SessionDescriptionText {
   fileprivate var json: JSON { ["type": .string(kind.rawValue), "sdp": .string(sdp)] }
+}
+
+/// Why a driver's input cannot be read on.
+package struct PeerInputError: Error, CustomStringConvertible {
+  package var description: String {
+    "a line of standard input has more than \(LineReader.longestLine >> 20) MiB, which no request has"
+  }
 }
