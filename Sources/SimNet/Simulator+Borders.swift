@@ -61,6 +61,10 @@ extension Simulator {
     guard fabric.networks[id.index].nat?.configuration.overloadsPorts == configuration.overloadsPorts else {
       throw .invalid("network \(network): port overloading cannot change under mappings; put another NAT there")
     }
+    let old = fabric.networks[id.index].nat?.configuration
+    guard old?.blocks == configuration.blocks, old?.blocks == nil || old?.portRange == configuration.portRange else {
+      throw .invalid("network \(network): blocks of ports cannot change under mappings; put another NAT there")
+    }
     fabric.networks[id.index].nat?.change(to: configuration, at: now)
     fabric.traceNAT(id, cause: trace.cause)
   }

@@ -14,19 +14,20 @@ extension Simulator {
   ///
   /// - Parameters:
   ///   - nat: how the router translates IPv4, or nil to route it. IPv6 is always routed.
-  ///   - externalAddresses: the NAT's addresses on the parent network; when empty, the lowest free one.
+  ///   - externalAddresses: the NAT's addresses on the parent network; when empty, the lowest free ones.
+  ///   - externalAddressCount: how many those are.
   ///   - firewall: what the router lets through, or nil for everything.
   @discardableResult
   public func addNetwork(
     _ name: String, prefixes: [IPPrefix], parent: String, link: String? = nil, tx: LinkSettings = LinkSettings(),
     rx: LinkSettings = LinkSettings(), nat: NATConfiguration? = nil, externalAddresses: [IPAddress] = [],
-    firewall: FirewallRules? = nil
+    externalAddressCount: Int = 1, firewall: FirewallRules? = nil
   ) throws(SimulatorError) -> NetworkID {
     try checkNew(network: name, prefixes)
     let parent = try network(parent)
     let linkName = link ?? name
     try checkNew(link: linkName, tx, rx)
-    let external = nat == nil ? [] : try assignExternal(externalAddresses, in: parent)
+    let external = nat == nil ? [] : try assignExternal(externalAddresses, count: externalAddressCount, in: parent)
     if let problem = nat?.problem { throw .invalid("network \(name): \(problem)") }
 
     let child = NetworkID(index: fabric.networks.count)
@@ -188,17 +189,23 @@ extension Simulator {
   private func isTranslated(_ network: NetworkID) -> Bool { fabric.networks[network.index].nat != nil }
 
   /// Addresses for a NAT on its parent network.
-  func assignExternal(_ wanted: [IPAddress], in parent: NetworkID) throws(SimulatorError) -> [IPAddress] {
+  func assignExternal(
+    _ wanted: [IPAddress], count: Int = 1, in parent: NetworkID
+  ) throws(SimulatorError) -> [IPAddress] {
     guard wanted.allSatisfy({ !$0.isIPv6 }) else { throw .invalid("a NAT's addresses are IPv4") }
     guard wanted.isEmpty else { return try assign(wanted, in: parent) }
     let name = fabric.networks[parent.index].name
     guard let prefix = fabric.networks[parent.index].prefixes.firstIndex(where: { !$0.address.isIPv6 }) else {
       throw .noPrefix(network: name)
     }
-    guard let address = fabric.networks[parent.index].takeAddress(prefix: prefix) else {
-      throw .addressesExhausted(network: name)
+    var addresses: [IPAddress] = []
+    for _ in 0..<count {
+      guard let address = fabric.networks[parent.index].takeAddress(prefix: prefix) else {
+        throw .addressesExhausted(network: name)
+      }
+      addresses.append(address)
     }
-    return [address]
+    return addresses
   }
 
   func assign(_ wanted: [IPAddress], in network: NetworkID) throws(SimulatorError) -> [IPAddress] {
@@ -218,14 +225,5 @@ extension Simulator {
       addresses.append(address)
     }
     return addresses
-  }
-}
-
-extension NATConfiguration {
-  /// What is wrong with this configuration, or nil.
-  var problem: String? {
-    let isPerFlow = mapping == .addressAndPortDependent && filtering == .addressAndPortDependent
-    return overloadsPorts && !isPerFlow
-      ? "port overloading needs address- and port-dependent mapping and filtering" : nil
   }
 }

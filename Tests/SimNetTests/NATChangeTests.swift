@@ -140,7 +140,7 @@ struct NATChangeTests {
         switch event {
         case .created: created += 1
         case .removed: removed += 1
-        case .remapped: break
+        case .remapped, .blockTaken, .blockFreed: break
         }
       }
       #expect(nat.mappingCount == created - removed)

@@ -6,6 +6,8 @@ struct NATTrace {
   private let created: TraceKind
   private let removed: TraceKind
   private let remapped: TraceKind
+  private let blockTaken: TraceKind
+  private let blockFreed: TraceKind
 
   init(_ trace: Trace) {
     self.trace = trace
@@ -18,10 +20,15 @@ struct NATTrace {
     remapped = trace.declare(
       "nat.remapped", TraceField("protocol", .symbol), TraceField("internal", .endpoint),
       TraceField("external", .endpoint), TraceField("previous", .endpoint))
+    let block = [TraceField("host", .endpoint), TraceField("first", .endpoint), TraceField("size", .integer)]
+    blockTaken = trace.declare("nat.block-taken", block[0], block[1], block[2])
+    blockFreed = trace.declare("nat.block-freed", block[0], block[1], block[2])
   }
 
   func write(_ event: NATEvent, by subject: TraceSubject, cause: EventNumber) {
     switch event {
+    case .blockTaken(let block): write(block, as: blockTaken, subject, cause)
+    case .blockFreed(let block): write(block, as: blockFreed, subject, cause)
     case .created(let mapping):
       trace.write(
         created, subject, cause: cause, transport(mapping), trace.value(mapping.internal),
@@ -35,6 +42,12 @@ struct NATTrace {
         remapped, subject, cause: cause, transport(mapping), trace.value(mapping.internal),
         trace.value(mapping.external), trace.value(previous))
     }
+  }
+
+  private func write(_ block: NATBlock, as kind: TraceKind, _ subject: TraceSubject, _ cause: EventNumber) {
+    trace.write(
+      kind, subject, cause: cause, trace.value(Endpoint(block.host, port: 0)),
+      trace.value(Endpoint(block.address, port: block.ports.lowerBound)), .integer(block.ports.count))
   }
 
   private func transport(_ mapping: NATMapping) -> TraceValue {

@@ -21,17 +21,14 @@ public struct NAT: ~Copyable {
   private var created: UInt64 = 0
   private var events = FIFO<NATEvent>()
 
-  /// - Precondition: there is at least one external address, all are IPv4, and port overloading goes with address- and
-  ///   port-dependent mapping and filtering.
+  /// - Precondition: there is at least one external address, all are IPv4, and the configuration has no
+  ///   ``NATConfiguration/problem``.
   public init(
     _ configuration: NATConfiguration, externalAddresses: [IPAddress], random: consuming RandomStream
   ) {
     precondition(!externalAddresses.isEmpty, "a NAT needs an external address")
     precondition(externalAddresses.allSatisfy { !$0.isIPv6 }, "IPv6 is routed, not translated")
-    precondition(
-      !configuration.overloadsPorts
-        || configuration.mapping == .addressAndPortDependent && configuration.filtering == .addressAndPortDependent,
-      "overloaded ports are told apart by the remote endpoint only")
+    precondition(configuration.problem == nil, "a NAT needs a configuration without a problem")
     self.configuration = configuration
     self.externalAddresses = externalAddresses
     table = NATTable(configuration)
@@ -117,6 +114,8 @@ public struct NAT: ~Copyable {
     }
     let isOpening = transport == .udp || flags.contains(.syn) || configuration.adoptsMidstreamTCP
     guard isOpening, !flags.contains(.rst) else { throw .noMapping }
+    if let limit = configuration.mappingLimit, table.mappingCount >= limit { throw .portsExhausted }
+    defer { takeBlockEvents() }
     guard let external = allocator.allocate(for: source, remote: destination, transport, in: table) else {
       throw .portsExhausted
     }
@@ -154,6 +153,7 @@ public struct NAT: ~Copyable {
   public mutating func advance(to instant: Instant) {
     now = max(now, instant)
     allocator.advance(to: now)
+    takeBlockEvents()
     guard let soonest = soonestExpiry, soonest <= now else { return }
     while let session = idle.first, idle.deadline(of: session) <= now { close(session, .idle) }
     soonestExpiry = nextExpiry
@@ -164,6 +164,11 @@ public struct NAT: ~Copyable {
     guard let gone = table.removeSession(session) else { return }
     allocator.release(gone, at: now)
     events.append(.removed(gone, reason))
+    takeBlockEvents()
+  }
+
+  private mutating func takeBlockEvents() {
+    while let event = allocator.nextEvent() { events.append(event) }
   }
 
   // MARK: Faults
@@ -175,6 +180,7 @@ public struct NAT: ~Copyable {
   public mutating func reset(externalAddresses addresses: [IPAddress]? = nil, at instant: Instant) {
     advance(to: instant)
     removeMappings(of: nil, .reset)
+    defer { takeBlockEvents() }
     guard let addresses else { return allocator.forget() }
     precondition(!addresses.isEmpty && addresses.allSatisfy { !$0.isIPv6 }, "a NAT needs an external IPv4 address")
     externalAddresses = addresses

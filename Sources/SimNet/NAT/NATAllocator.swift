@@ -6,6 +6,8 @@ struct NATAllocator: ~Copyable {
     var mappings = 0
     /// Index of the external address paired with this host.
     var address: Int
+    /// Its blocks on that address, oldest first.
+    var blocks: [Int] = []
   }
 
   private struct Resting: BitwiseCopyable {
@@ -21,6 +23,8 @@ struct NATAllocator: ~Copyable {
   private var addresses: [IPAddress]
   /// Two sets an address: UDP, then TCP. Unused while ports are overloaded, when the table knows what is taken.
   private var ports: [NATPorts]
+  /// Where ports come in blocks, whose they are.
+  private var blocks: NATBlocks?
   private var hosts: [IPAddress: Host] = [:]
   private var nextAddress = 0
   private var nextPort: UInt16
@@ -35,6 +39,9 @@ struct NATAllocator: ~Copyable {
     ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
     nextPort = range.lowerBound
     self.random = random
+    if let wanted = configuration.blocks {
+      blocks = NATBlocks(wanted, range: range, addressCount: addresses.count)
+    }
   }
 
   private static func range(of configuration: NATConfiguration) -> ClosedRange<UInt16> {
@@ -67,24 +74,38 @@ struct NATAllocator: ~Copyable {
     let first = configuration.pooling == .paired ? host.address : Int(random.uniform(below: UInt64(addresses.count)))
     for offset in 0..<tries {
       let index = (first + offset) % addresses.count
-      guard let port = choosePort(source.port, keep: true, index, remote, transport, table) else { continue }
-      if host.mappings == 0 { nextAddress = (nextAddress + 1) % addresses.count }
+      let chosen =
+        blocks == nil
+        ? choosePort(source.port, keep: true, index, remote, transport, table)
+        : choosePort(inBlocksOf: &host, source, keep: true, index, transport)
+      guard let port = chosen else { continue }
+      if hosts[source.address] == nil { nextAddress = (nextAddress + 1) % addresses.count }
       host.mappings += 1
       hosts[source.address] = host
-      if !configuration.overloadsPorts { ports[set(index, transport)].insert(port) }
+      take(port, on: index, transport)
       return Endpoint(addresses[index], port: port)
     }
     return nil
+  }
+
+  private mutating func take(_ port: UInt16, on index: Int, _ transport: TransportProtocol) {
+    guard !configuration.overloadsPorts else { return }
+    ports[set(index, transport)].insert(port)
+    blocks?.use(port, on: index)
   }
 
   /// Another port on the same address for a live mapping, or nil when there is none.
   mutating func reallocate(_ mapping: NATMapping, in table: borrowing NATTable) -> Endpoint? {
     guard let index = addresses.firstIndex(of: mapping.external.address) else { return nil }
     let remote = mapping.remote ?? .unspecifiedIPv4
-    guard let port = choosePort(mapping.internal.port, keep: false, index, remote, mapping.transport, table) else {
-      return nil
-    }
-    if !configuration.overloadsPorts { ports[set(index, mapping.transport)].insert(port) }
+    var host = hosts[mapping.internal.address] ?? Host(address: index)
+    let chosen =
+      blocks == nil
+      ? choosePort(mapping.internal.port, keep: false, index, remote, mapping.transport, table)
+      : choosePort(inBlocksOf: &host, mapping.internal, keep: false, index, mapping.transport)
+    guard let port = chosen else { return nil }
+    if blocks != nil { hosts[mapping.internal.address] = host }
+    take(port, on: index, mapping.transport)
     return Endpoint(mapping.external.address, port: port)
   }
 
@@ -113,6 +134,38 @@ struct NATAllocator: ~Copyable {
       : ports[set(index, transport)].firstFree(from: start, in: candidates, parity: parity)
     if let chosen { nextPort = chosen == range.upperBound ? range.lowerBound : chosen + 1 }
     return chosen
+  }
+
+  /// A port of the host's blocks, or of one more if it may have one.
+  private mutating func choosePort(
+    inBlocksOf host: inout Host, _ source: Endpoint, keep: Bool, _ index: Int, _ transport: TransportProtocol
+  ) -> UInt16? {
+    for block in host.blocks {
+      if let port = choosePort(in: block, source.port, keep: keep, index, transport) { return port }
+    }
+    guard let limit = configuration.blocks?.perHost, host.blocks.count < limit, let count = blocks?.count else {
+      return nil
+    }
+    let start = configuration.portSelection == .random ? Int(random.uniform(below: UInt64(count))) : 0
+    guard let block = blocks?.take(for: source.address, on: index, address: addresses[index], from: start) else {
+      return nil
+    }
+    host.blocks.append(block)
+    return choosePort(in: block, source.port, keep: keep, index, transport)
+  }
+
+  private mutating func choosePort(
+    in block: Int, _ internalPort: UInt16, keep: Bool, _ index: Int, _ transport: TransportProtocol
+  ) -> UInt16? {
+    guard let range = blocks?.ports(of: block) else { return nil }
+    let taken = set(index, transport)
+    let keeps = keep && configuration.preservesPort && range.contains(internalPort)
+    if keeps, !ports[taken].contains(internalPort) { return internalPort }
+    let start =
+      configuration.portSelection == .random
+      ? range.lowerBound + UInt16(random.uniform(below: UInt64(range.count))) : range.lowerBound
+    return ports[taken].firstFree(
+      from: start, in: range, parity: configuration.preservesParity ? internalPort & 1 : nil)
   }
 
   private func firstFree(
@@ -148,7 +201,7 @@ struct NATAllocator: ~Copyable {
     let host = mapping.internal.address
     if var known = hosts[host] {
       known.mappings -= 1
-      hosts[host] = known.mappings > 0 ? known : nil
+      hosts[host] = known.mappings > 0 || !known.blocks.isEmpty ? known : nil
     }
     release(port: mapping.external, mapping.transport, at: now)
   }
@@ -170,10 +223,17 @@ struct NATAllocator: ~Copyable {
   private mutating func free(_ endpoint: Endpoint, _ transport: TransportProtocol) {
     guard let index = addresses.firstIndex(of: endpoint.address) else { return }
     ports[set(index, transport)].remove(endpoint.port)
+    guard let (block, owner) = blocks?.release(endpoint.port, on: index, address: endpoint.address) else { return }
+    hosts[owner]?.blocks.removeAll { $0 == block }
+    if let host = hosts[owner], host.mappings == 0, host.blocks.isEmpty { hosts[owner] = nil }
   }
+
+  /// The next block given or freed, in order, or nil.
+  mutating func nextEvent() -> NATEvent? { blocks?.events.popFirst() }
 
   /// Forgets every port given out, as a reboot does; the sequence of ports goes on.
   mutating func forget(addresses new: [IPAddress]? = nil) {
+    blocks?.forget(on: addresses, addresses: new?.count ?? addresses.count)
     if let new { addresses = new }
     ports = Array(repeating: NATPorts(), count: 2 * addresses.count)
     hosts.removeAll()

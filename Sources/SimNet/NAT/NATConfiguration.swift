@@ -31,6 +31,23 @@ public enum AddressPooling: UInt8, Sendable {
   case arbitrary
 }
 
+/// Ports given out in blocks: an internal host gets a run of ports at once, and its mappings come out of it
+/// (bulk port allocation, RFC 6888 section 4 and RFC 7422 section 2). A carrier logs blocks instead of mappings.
+///
+/// A block serves UDP and TCP, stays with its host until the last of its ports is free again, and is then given to
+/// whoever asks next. All blocks of a host are on the one address it is paired with.
+public struct PortBlocks: Hashable, Sendable {
+  /// How many ports a block has.
+  public var size: Int
+  /// The most blocks one internal host may hold.
+  public var perHost: Int
+
+  public init(size: Int, perHost: Int = 1) {
+    self.size = size
+    self.perHost = perHost
+  }
+}
+
 /// Everything that distinguishes one NAT from another. Named profiles stand in `NATProfiles.swift`.
 public struct NATConfiguration: Hashable, Sendable {
   public var mapping: EndpointDependence
@@ -52,6 +69,10 @@ public struct NATConfiguration: Hashable, Sendable {
   public var portReuseDelay: Interval
   /// The most mappings one internal host may hold (RFC 6888 REQ-4), or nil for no limit.
   public var mappingsPerHost: Int?
+  /// The most mappings of all internal hosts together (RFC 6888 REQ-5), or nil for no limit.
+  public var mappingLimit: Int?
+  /// Blocks of ports for each internal host, or nil when every port is anybody's.
+  public var blocks: PortBlocks?
   public var pooling: AddressPooling
   public var hairpinning: Hairpinning
   /// Whether a TCP segment without SYN from inside opens a mapping, so that connections outlive a reboot of the NAT.
@@ -69,6 +90,8 @@ public struct NATConfiguration: Hashable, Sendable {
     overloadsPorts: Bool = false,
     portReuseDelay: Interval = .zero,
     mappingsPerHost: Int? = nil,
+    mappingLimit: Int? = nil,
+    blocks: PortBlocks? = nil,
     pooling: AddressPooling = .paired,
     hairpinning: Hairpinning = .externalSource,
     adoptsMidstreamTCP: Bool = true
@@ -84,8 +107,26 @@ public struct NATConfiguration: Hashable, Sendable {
     self.overloadsPorts = overloadsPorts
     self.portReuseDelay = portReuseDelay
     self.mappingsPerHost = mappingsPerHost
+    self.mappingLimit = mappingLimit
+    self.blocks = blocks
     self.pooling = pooling
     self.hairpinning = hairpinning
     self.adoptsMidstreamTCP = adoptsMidstreamTCP
+  }
+}
+
+extension NATConfiguration {
+  /// What is wrong with this configuration, or nil.
+  public var problem: String? {
+    let isPerFlow = mapping == .addressAndPortDependent && filtering == .addressAndPortDependent
+    if overloadsPorts, !isPerFlow {
+      return "port overloading needs address- and port-dependent mapping and filtering"
+    }
+    guard let blocks else { return nil }
+    if blocks.size < 1 || blocks.perHost < 1 { return "a host gets at least one block of at least one port" }
+    if blocks.size < 2, preservesParity { return "a block of one port has no port of the other parity" }
+    if blocks.size > portRange.count { return "a block of \(blocks.size) ports does not fit into \(portRange)" }
+    if overloadsPorts { return "overloaded ports belong to nobody, so there are no blocks of them" }
+    return pooling == .arbitrary ? "all blocks of a host are on one address, so pooling is paired" : nil
   }
 }

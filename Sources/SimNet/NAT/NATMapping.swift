@@ -41,8 +41,19 @@ public enum NATVerdict: Hashable, Sendable {
   case drop(NATDropReason)
 }
 
+/// A run of ports of one external address that belongs to one internal host.
+public struct NATBlock: Hashable, Sendable {
+  public let host: IPAddress
+  public let address: IPAddress
+  public let ports: ClosedRange<UInt16>
+}
+
 /// A change in a NAT's mappings.
 public enum NATEvent: Hashable, Sendable {
+  /// A host was given a block of ports; the mapping that needed it follows.
+  case blockTaken(NATBlock)
+  /// The last port of a block is free, and the block anybody's.
+  case blockFreed(NATBlock)
   case created(NATMapping)
   case removed(NATMapping, NATRemoval)
   /// The mapping now has the external endpoint it carries; `previous` is dead.
