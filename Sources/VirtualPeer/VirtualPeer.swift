@@ -7,6 +7,8 @@ public final class VirtualPeer {
   /// What a scenario says about a peer, apart from its network.
   public struct Configuration {
     public var name: String
+    /// The user ids of peers that have another than their name, this one's included.
+    public var userIDs: [String: String] = [:]
     public var wallClock = WallClock()
     public var device = Device.Settings()
     public var session: SessionConfiguration
@@ -35,6 +37,8 @@ public final class VirtualPeer {
   private let actionRefused: TraceKind
   private let network: TraceKind
   private let interfaceNames: [(link: String, name: String)]
+  private let userIDs: [String: String]
+  private let vocabulary: Vocabulary
   private var preferredNetwork: String?
   /// What the microphone recorded and the speaker plays, sample by sample.
   package let audioRecord: AudioRecord
@@ -59,6 +63,8 @@ public final class VirtualPeer {
   ) {
     name = configuration.name
     interfaceNames = configuration.interfaceNames
+    userIDs = configuration.userIDs
+    vocabulary = type.vocabulary
     self.host = host
     trace = simulator.trace
     subject = trace.subject(name)
@@ -76,7 +82,8 @@ public final class VirtualPeer {
       configuration: configuration.session, environment: connectionEnvironment, stack: stack)
     app = type.init(
       environment: PeerEnvironment(
-        name: name, clock: runtime.clock, random: random.scoped("app"), network: runtime.network, device: device,
+        name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, random: random.scoped("app"),
+        network: runtime.network, device: device,
         connections: connections, trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary),
         settings: configuration.settings, signallingServer: configuration.signallingServer))
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
@@ -95,11 +102,24 @@ public final class VirtualPeer {
       if action.name == "switch-network" {
         try switchNetwork(to: action.values.text("to") ?? "")
       } else {
-        try app.perform(action)
+        try app.perform(withUserIDs(action))
       }
     } catch {
       trace.write(actionRefused, subject, trace.value(action.name), trace.value(error.reason))
     }
+  }
+
+  /// Scenarios name peers; apps know users.
+  private func withUserIDs(_ action: UserAction) -> UserAction {
+    guard !userIDs.isEmpty, let declaration = vocabulary.actions.first(where: { $0.name == action.name }) else {
+      return action
+    }
+    let peers = declaration.parameters.filter { $0.type == .peer }.map(\.name)
+    let values = action.values.all.map { entry -> (String, ArgumentValue) in
+      guard peers.contains(entry.name), case .text(let peer) = entry.value else { return (entry.name, entry.value) }
+      return (entry.name, .text(userIDs[peer] ?? peer))
+    }
+    return UserAction(action.name, NamedValues(values))
   }
 
   private func switchNetwork(to name: String) throws(ActionError) {

@@ -208,7 +208,7 @@ import VirtualPeer
     #expect(name.scenarioID == scenario && name.cellID == cell && name.seed == seed)
   }
 
-  @Test func `files are found in folders, sorted, without profiles`() throws {
+  @Test func `files are found in folders, sorted`() throws {
     let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: root) }
     for path in ["b.yaml", "a/z.yaml", "a/profiles/p.yaml", "c.txt", ".git/x.yaml", "B.yaml", "d.yml"] {
@@ -218,7 +218,7 @@ import VirtualPeer
     }
     #expect(
       try ScenarioFinder.files(at: [root + "/", "\(root)/b.yaml"])
-        == ["B.yaml", "a/z.yaml", "b.yaml", "d.yml"].map { "\(root)/\($0)" })
+        == ["B.yaml", "a/profiles/p.yaml", "a/z.yaml", "b.yaml", "d.yml"].map { "\(root)/\($0)" })
     #expect(throws: ScenarioFinder.Problem.noSuchPath("/nowhere")) { try ScenarioFinder.files(at: ["/nowhere"]) }
   }
 

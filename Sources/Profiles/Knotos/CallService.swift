@@ -54,7 +54,7 @@ final class CallService: PeerConnectionDelegate {
 
   func startCall(to callee: String) throws(ActionError) {
     guard state == "idle" else { throw ActionError("there is a call already") }
-    guard callee != environment.name else { throw ActionError("nobody calls himself") }
+    guard callee != environment.userID else { throw ActionError("nobody calls himself") }
     callCount += 1
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
@@ -180,7 +180,7 @@ final class CallService: PeerConnectionDelegate {
 
   /// Both called each other: the user with the lower id is polite, drops its own call and answers the other's.
   private func resolveGlare(_ own: Call, callID: String, sdp: String) {
-    guard environment.name < own.peer else {
+    guard environment.userID < own.peer else {
       endedCalls.insert(callID)
       return trace.event("glare", "outcome", "ignored-theirs")
     }
@@ -334,7 +334,7 @@ final class CallService: PeerConnectionDelegate {
   private func renegotiate(_ call: Call, _ sdp: String) {
     guard let connection = call.connection else { return }
     if connection.signalingState == .haveLocalOffer {
-      guard environment.name < call.peer else {
+      guard environment.userID < call.peer else {
         trace.event("glare", "outcome", "ignored-theirs")
         // An offer that comes so late did not cross ours on the way: ours was lost.
         if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }

@@ -118,7 +118,7 @@ final class SocketIOClient {
       }
       silenceLimit = .milliseconds(interval + timeout)
       watchLiveness()
-      let user: JSON = ["userId": .string(environment.name)]
+      let user: JSON = ["userId": .string(environment.userID)]
       channel?.send(EngineIOPacket(.message, SocketIOPacket.connect(user).text).text)
     case .ping: channel?.send(EngineIOPacket(.pong, packet.payload).text)
     case .close: channel?.close()

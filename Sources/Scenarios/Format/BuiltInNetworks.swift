@@ -99,6 +99,21 @@ public enum BuiltInNetworks {
         link: { delay: 280ms, jitter: 8ms, loss: 0.5%, queue: 500ms, tx: { rate: 3Mbps }, rx: { rate: 25Mbps } }
     """
 
+  /// The network as it is declared, without its name.
+  static func text(of name: String) -> String { text(of: name, in: text.split(separator: "\n").map(String.init)) ?? "" }
+
+  /// The lines of a named network in the text of a file of `use`, without its name; nil when it has none.
+  public static func text(of name: String, in lines: [String]) -> String? {
+    guard let start = lines.firstIndex(where: { $0.drop { $0 == " " }.hasPrefix("\(name):") }) else { return nil }
+    let depth = lines[start].prefix { $0 == " " }.count
+    let own = lines[start].drop { $0 == " " }.dropFirst(name.count + 1).drop { $0 == " " }
+    let below = lines[(start + 1)...].prefix { line in
+      line.prefix { $0 == " " }.count > depth && !line.allSatisfy { $0 == " " }
+    }
+    let rest = below.map { String($0.dropFirst(depth + 2)) }
+    return ((own.isEmpty ? [] : [String(own)]) + rest).joined(separator: "\n")
+  }
+
   /// Names with what they stand for, for `callsim explain networks`.
   public static var summaries: [(name: String, summary: String)] { all.map { ($0.name, $0.value.summary ?? "") } }
 

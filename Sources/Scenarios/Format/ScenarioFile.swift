@@ -21,6 +21,8 @@ public struct ScenarioFile: Sendable {
   public struct Result: Sendable {
     public let scenario: ScenarioFile?
     public let report: DiagnosticReport
+    /// Whether the file declares named networks and peers for scenarios, and is none itself.
+    public var isShared = false
 
     public var diagnostics: [Diagnostic] { report.diagnostics }
   }
@@ -74,7 +76,9 @@ public struct ScenarioFile: Sendable {
   ) -> Result {
     var loader = ScenarioLoader(registry: registry, overrides: overrides, cellID: cellID, reader: reader)
     let file = loader.load(bytes, path: path)
-    return Result(scenario: file, report: DiagnosticReport(loader.reading.diagnostics, sources: loader.sources))
+    return Result(
+      scenario: file, report: DiagnosticReport(loader.reading.diagnostics, sources: loader.sources),
+      isShared: loader.isShared)
   }
 }
 

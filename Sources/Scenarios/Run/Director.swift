@@ -48,7 +48,7 @@ final class Director {
     switch entry.trigger {
     case .at(let time): clock.schedule(at: time) { [unowned self] in fire(entry) }
     case .after(let delay, let anchor):
-      anchors.listen(anchor) { [unowned self] _ in fire(entry, after: delay) }
+      listen(anchor) { [unowned self] in fire(entry, after: delay) }
     case .when(let predicate, let delay, let times):
       let condition = Condition(predicate, watch: watch)
       conditions.append(condition)
@@ -61,12 +61,21 @@ final class Director {
       condition.listen { if $0 { begin() } }
       if condition.isTrue { begin() }
     case .every(let period, let from, let until, let times):
-      if let until { anchors.listen(until) { [unowned self] _ in stopped.insert(entry.id) } }
+      if let until { listen(until) { [unowned self] in stopped.insert(entry.id) } }
       if let from {
-        anchors.listen(from) { [unowned self] _ in tick(entry, period, times) }
+        listen(from) { [unowned self] in tick(entry, period, times) }
       } else {
         tick(entry, period, times)
       }
+    }
+  }
+
+  /// Calls `action` each time the anchor comes; a point in time comes once, when the clock says so.
+  private func listen(_ anchor: Anchor, _ action: @escaping () -> Void) {
+    if case .time(let time) = anchor.kind {
+      clock.schedule(at: max(time, clock.now), action)
+    } else {
+      anchors.listen(anchor) { _ in action() }
     }
   }
 

@@ -22,7 +22,7 @@ extension Device.Settings {
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
     switch peer.devices.microphone {
-    case .speech, .phrases: microphone = .speech
+    case .speech: microphone = .speech
     case .tone: microphone = .tone(frequency: 440)
     case .noise: microphone = .noise
     case .silence: microphone = .silence

@@ -26,9 +26,21 @@ extension LinkSettings {
       }
     }
     if let queue = impairments.queue {
-      if let packets = queue.packets { self.queue = .packets(packets) }
-      if let bytes = queue.bytes { self.queue = .bytes(bytes) }
-      if let time = queue.time { self.queue = .time(time) }
+      self.queue = QueueLimit(queue)
+    }
+  }
+}
+
+extension QueueLimit {
+  init(_ queue: Topology.Queue) {
+    if let packets = queue.packets {
+      self = .packets(packets)
+    } else if let bytes = queue.bytes {
+      self = .bytes(bytes)
+    } else if let time = queue.time {
+      self = .time(time)
+    } else {
+      self = .unlimited
     }
   }
 }
@@ -78,15 +90,49 @@ extension EndpointDependence {
 
 extension NATConfiguration {
   init(_ nat: Topology.NAT) {
-    var timers = SessionTimers()
-    timers.udpFirst = nat.udpIdle
-    timers.udpUnanswered = nat.udpIdle
-    timers.udpAnswered = nat.udpIdle
-    timers.tcpEstablished = nat.tcpIdle
     self.init(
-      mapping: EndpointDependence(nat.map), filtering: EndpointDependence(nat.filter), timers: timers,
-      preservesPort: nat.ports == .preserve, mappingsPerHost: nat.quota,
-      hairpinning: nat.hairpin ? .externalSource : .none)
+      mapping: EndpointDependence(nat.map), filtering: EndpointDependence(nat.filter),
+      timers: SessionTimers(nat.timers), inboundRefresh: nat.refresh == .both, preservesPort: nat.ports == .preserve,
+      preservesParity: nat.keepsParity, portSelection: PortSelection(nat), portRange: nat.portRange,
+      overloadsPorts: nat.overloadsPorts, portReuseDelay: nat.portReuseDelay, mappingsPerHost: nat.quota,
+      mappingLimit: nat.totalQuota, blocks: nat.blocks.map { PortBlocks(size: $0.size, perHost: $0.most) },
+      pooling: nat.pooling == .paired ? .paired : .arbitrary, hairpinning: Hairpinning(nat.hairpin),
+      adoptsMidstreamTCP: nat.adoptsTCP)
+  }
+}
+
+extension PortSelection {
+  init(_ nat: Topology.NAT) {
+    switch nat.ports {
+    case .random: self = .random
+    case .sequential: self = .sequential
+    case .preserve: self = nat.portsIfTaken == .random ? .random : .sequential
+    }
+  }
+}
+
+extension Hairpinning {
+  init(_ hairpin: Topology.Hairpin) {
+    self =
+      switch hairpin {
+      case .none: .none
+      case .external: .externalSource
+      case .internal: .internalSource
+      }
+  }
+}
+
+extension SessionTimers {
+  init(_ timers: Topology.NATTimers) {
+    self.init()
+    udpFirst = timers.udpFirst
+    udpUnanswered = timers.udpUnanswered
+    udpAnswered = timers.udpAnswered
+    udpAnsweredAge = timers.udpAnsweredAge
+    tcpOpening = timers.tcpOpening
+    tcpEstablished = timers.tcpEstablished
+    tcpClosing = timers.tcpClosing
+    tcpReset = timers.tcpReset
   }
 }
 
@@ -110,6 +156,13 @@ extension FirewallRules {
       allowedUDPPorts = ports
       allowedTCPPorts = ports
     }
+    if !firewall.blockPorts.isEmpty {
+      let blocked = Set(firewall.blockPorts.compactMap { UInt16(exactly: $0) })
+      allowedUDPPorts = (allowedUDPPorts ?? Self.everyPort).subtracting(blocked)
+      allowedTCPPorts = (allowedTCPPorts ?? Self.everyPort).subtracting(blocked)
+    }
     if firewall.blockTCP { allowedTCPPorts = [] }
   }
+
+  private static let everyPort = Set(UInt16.min...UInt16.max)
 }

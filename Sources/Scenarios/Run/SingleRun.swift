@@ -236,7 +236,9 @@ public struct SingleRun {
       try faults.apply(fault, entry: entry.id, for: duration)
     case .send(let message, let from, let to, let fields):
       guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
-      server.inject(type: message, from: from, to: to, fields: NamedValues(fields))
+      server.inject(
+        type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
+        fields: NamedValues(fields))
     case .clear(let id): try faults.clear(entry: id.value)
     }
   }

@@ -40,6 +40,11 @@ struct WorldBuilder {
   }
 
   private func add(_ network: Topology.Network) throws {
+    try place(network)
+    if network.isIsolated { try simulator.setIsolated(true, of: network.name) }
+  }
+
+  private func place(_ network: Topology.Network) throws {
     let prefixes = network.prefixes.map(\.value)
     guard let parent = network.uplink?.value else {
       try simulator.addNetwork(network.name, prefixes: prefixes)
@@ -49,7 +54,8 @@ struct WorldBuilder {
     try simulator.addNetwork(
       network.name, prefixes: prefixes, parent: parent, link: link?.name ?? "\(network.name)/uplink",
       tx: LinkSettings(link?.transmit, mtu: link?.mtu), rx: LinkSettings(link?.receive, mtu: link?.mtu),
-      nat: network.nat.map { NATConfiguration($0) }, firewall: FirewallRules(of: network))
+      nat: network.nat.map { NATConfiguration($0) }, externalAddressCount: network.nat?.addresses ?? 1,
+      firewall: FirewallRules(of: network))
   }
 
   private func startLinksDown() throws {
@@ -81,13 +87,15 @@ struct WorldBuilder {
     switch server.kind {
     case .stun:
       world.add(
-        STUNServerHost(runtime: runtime, transports: transports, delay: server.delay), named: server.name)
+        STUNServerHost(runtime: runtime, port: server.listeningPort, transports: transports, delay: server.delay),
+        named: server.name)
     case .turn:
       let addresses = simulator.interfaces(of: host).flatMap(\.addresses)
       world.add(
         TURNServerHost(
-          configuration: turnConfiguration(server, addresses: addresses), runtime: runtime, transports: transports,
-          delay: server.delay, random: random.stream("turn"), trace: simulator.trace, name: server.name),
+          configuration: turnConfiguration(server, addresses: addresses), runtime: runtime,
+          port: server.listeningPort, transports: transports, delay: server.delay, random: random.stream("turn"),
+          trace: simulator.trace, name: server.name),
         named: server.name)
     case .signalling:
       guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
@@ -95,8 +103,9 @@ struct WorldBuilder {
       }
       world.add(
         SignallingHost(
-          server: profile.server, messages: profile.app.vocabulary.messages, runtime: runtime, random: random,
-          trace: simulator.trace, name: server.name),
+          server: profile.server, messages: profile.app.vocabulary.messages, runtime: runtime,
+          port: server.listeningPort,
+          delay: server.delay, random: random, trace: simulator.trace, name: server.name),
         named: server.name)
     }
   }
@@ -140,6 +149,7 @@ struct WorldBuilder {
     var configuration = VirtualPeer.Configuration(
       name: peer.name, session: try sessionConfiguration(of: peer, wallClock: wallClock),
       signallingServer: try signallingEndpoint())
+    configuration.userIDs = scenario.userIDs
     configuration.wallClock = wallClock
     configuration.device = Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
@@ -182,7 +192,7 @@ struct WorldBuilder {
     guard let server = scenario.topology.servers.first(where: { $0.kind == .signalling }),
       let address = try addresses(of: server.name).first
     else { throw HarnessError("the topology has no signalling server") }
-    return Endpoint(address, port: SignallingHost.port)
+    return Endpoint(address, port: server.listeningPort)
   }
 
   private func addresses(of host: String) throws -> [IPAddress] {
@@ -214,7 +224,7 @@ struct WorldBuilder {
     let addresses = try addresses(of: server.name)
     switch server.kind {
     case .signalling: return []
-    case .stun: return addresses.map { ICEServer(kind: .stun, endpoint: Endpoint($0, port: STUNServerHost.port)) }
+    case .stun: return addresses.map { ICEServer(kind: .stun, endpoint: Endpoint($0, port: server.listeningPort)) }
     case .turn:
       let credentials =
         server.credentials == .rest
@@ -226,10 +236,22 @@ struct WorldBuilder {
       return addresses.flatMap { address in
         transports.map { transport in
           ICEServer(
-            kind: .turn, endpoint: Endpoint(address, port: TURNServerHost.port), transport: transport,
+            kind: .turn, endpoint: Endpoint(address, port: server.listeningPort), transport: transport,
             username: credentials.username, credential: credentials.password)
         }
       }
+    }
+  }
+}
+
+extension Topology.Server {
+  /// Where it listens: the port its protocol is registered for, unless the scenario says another.
+  var listeningPort: UInt16 {
+    if let port { return UInt16(clamping: port) }
+    return switch kind {
+    case .stun: STUNServerHost.port
+    case .turn: TURNServerHost.port
+    case .signalling: SignallingHost.port
     }
   }
 }

@@ -2,8 +2,10 @@ public import CallCore
 
 /// Everything the outside world is to an app, and nothing else.
 public struct PeerEnvironment {
-  /// The peer's name in the scenario; also its user id.
+  /// The peer's name in the scenario.
   public let name: String
+  /// Who the device's user is to the signalling server: the peer's name, unless the scenario gives another id.
+  public let userID: String
   public let clock: PeerClock
   /// The peer's own randomness, already scoped to its name.
   public let random: RandomSource
@@ -17,10 +19,11 @@ public struct PeerEnvironment {
   public let signallingServer: Endpoint
 
   package init(
-    name: String, clock: PeerClock, random: RandomSource, network: PeerNetwork, device: Device,
+    name: String, userID: String, clock: PeerClock, random: RandomSource, network: PeerNetwork, device: Device,
     connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues, signallingServer: Endpoint
   ) {
     self.name = name
+    self.userID = userID
     self.clock = clock
     self.random = random
     self.network = network

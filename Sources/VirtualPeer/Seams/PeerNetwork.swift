@@ -146,8 +146,16 @@ public final class PeerStream {
   /// Bytes sent and not yet acknowledged.
   public var queuedByteCount: Int { id.map { network.simulator.queuedByteCount(of: $0, of: network.host) } ?? 0 }
 
+  /// When what is sent leaves; at once when nil. What was sent before leaves before.
+  var postpone: ((_ leave: @escaping () -> Void) -> Void)?
+
   /// Queues bytes. What exceeds the send buffer, or comes after the end, is lost with the stream.
   public func send(_ bytes: [UInt8]) {
+    guard let postpone else { return sendNow(bytes) }
+    postpone { [self] in sendNow(bytes) }
+  }
+
+  private func sendNow(_ bytes: [UInt8]) {
     if let id { try? network.simulator.send(bytes, on: id, of: network.host) }
   }
 
@@ -158,6 +166,11 @@ public final class PeerStream {
 
   /// Sends what is written, then FIN.
   public func close() {
+    guard let postpone else { return closeNow() }
+    postpone { [self] in closeNow() }
+  }
+
+  private func closeNow() {
     if let id { network.simulator.close(id, of: network.host) }
   }
 

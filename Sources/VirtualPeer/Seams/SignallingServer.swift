@@ -37,6 +37,8 @@ public struct ServerEnvironment {
   public let random: RandomSource
   private let network: PeerNetwork
   private let port: UInt16
+  /// How long everything waits before it leaves the server.
+  private let delay: Interval
   private let trace: Trace
   private let subject: TraceSubject
   private let malformedKind: TraceKind
@@ -44,13 +46,14 @@ public struct ServerEnvironment {
   private let open: (PeerStream) -> SignallingSocket
 
   init(
-    clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, trace: Trace, subject: String,
-    open: @escaping (PeerStream) -> SignallingSocket
+    clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval, trace: Trace,
+    subject: String, open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
     self.random = random
     self.network = network
     self.port = port
+    self.delay = delay
     self.trace = trace
     self.subject = trace.subject(subject)
     self.open = open
@@ -60,7 +63,10 @@ public struct ServerEnvironment {
 
   /// Accepts WebSocket connections at the server's port.
   public func listen(_ accept: @escaping (SignallingSocket) -> Void) {
-    network.listen(on: port) { [open] stream in accept(open(stream)) }
+    network.listen(on: port) { [clock, delay, open] stream in
+      if delay > .zero { stream.postpone = { leave in clock.schedule(after: delay, leave) } }
+      accept(open(stream))
+    }
   }
 
   /// Says that a client sent what cannot be used; it was ignored.

@@ -5,8 +5,11 @@ package import STUN
 package final class STUNServerHost: SocketServerHost<STUNBindingServer> {
   package static let port: UInt16 = 3_478
 
-  package init(runtime: HostRuntime, transports: Set<Path.Transport> = [.udp], delay: Interval = .zero) {
+  package init(
+    runtime: HostRuntime, port: UInt16 = STUNServerHost.port, transports: Set<Path.Transport> = [.udp],
+    delay: Interval = .zero
+  ) {
     super.init(
-      machine: STUNBindingServer(), runtime: runtime, port: Self.port, transports: transports, delay: delay)
+      machine: STUNBindingServer(), runtime: runtime, port: port, transports: transports, delay: delay)
   }
 }

@@ -11,8 +11,9 @@ package final class SignallingHost {
 
   /// - Parameter messages: what the profile's vocabulary declares.
   package init(
-    server: any SignallingServer.Type, messages: [MessageDeclaration], runtime: HostRuntime, random: RandomSource,
-    trace: Trace, name: String
+    server: any SignallingServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
+    port: UInt16 = SignallingHost.port, delay: Interval = .zero,
+    random: RandomSource, trace: Trace, name: String
   ) {
     self.runtime = runtime
     let faults = SignallingFaults(clock: runtime.clock, trace: trace, subject: name)
@@ -21,7 +22,8 @@ package final class SignallingHost {
     self.tap = tap
     self.server = server.init(
       environment: ServerEnvironment(
-        clock: runtime.clock, random: random, network: runtime.network, port: Self.port, trace: trace, subject: name
+        clock: runtime.clock, random: random, network: runtime.network, port: port, delay: delay, trace: trace,
+        subject: name
       ) { tap.accept($0, random: random) })
   }
 

@@ -12,8 +12,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   private let relayClosed: TraceKind
 
   package init(
-    configuration: TURNServer.Configuration, runtime: HostRuntime, transports: Set<Path.Transport> = [.udp],
-    delay: Interval = .zero, random: consuming RandomStream, trace: Trace, name: String
+    configuration: TURNServer.Configuration, runtime: HostRuntime, port: UInt16 = TURNServerHost.port,
+    transports: Set<Path.Transport> = [.udp], delay: Interval = .zero, random: consuming RandomStream, trace: Trace,
+    name: String
   ) {
     self.trace = trace
     subject = trace.subject(name)
@@ -22,7 +23,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       TraceField("username", .symbol))
     relayClosed = trace.declare("turn.relay-closed", TraceField("relayed", .endpoint), TraceField("reason", .symbol))
     super.init(
-      machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: Self.port,
+      machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: port,
       transports: transports, delay: delay)
   }
 

@@ -10,6 +10,7 @@ enum ProgramChecks {
         let message = "'\(key)' is for a program, and the stack of \(peer.name) is \(peer.stack.rawValue)"
         reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add stack: external")
       }
+      if peer.stack == .puppet { checkPuppet(peer, node, &reading) }
       return
     }
     // One that stands in for a peer is told what it can be told; the file was not written for it.
@@ -31,6 +32,15 @@ enum ProgramChecks {
       guard let entry = node?["ice"]?.entry(key) else { continue }
       let message = "'\(key)' means nothing to \(peer.name): a program \(act) as it likes"
       reading.report(.conflictingKeys, message, at: entry.keySpan)
+    }
+  }
+
+  /// A puppet has no device: what it sends appears at the signalling server.
+  private static func checkPuppet(_ peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
+    for key in ["network", "networks", "lan", "devices", "audio", "ice", "dtls", "clock", "settings"] {
+      guard let entry = node?.entry(key) else { continue }
+      let message = "'\(key)' means nothing to \(peer.name): a puppet has no device, only what it sends"
+      reading.report(.ineffective, message, at: entry.keySpan)
     }
   }
 

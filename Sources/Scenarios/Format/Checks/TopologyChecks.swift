@@ -5,9 +5,36 @@ enum TopologyChecks {
   static func check(_ topology: Topology, _ reading: inout Reading) {
     let looped = checkUplinks(topology, &reading)
     if !looped { checkPrefixes(topology, &reading) }
-    for server in topology.servers where server.kind == .stun && !server.transports.contains(.udp) {
-      let message = "peers ask STUN servers by UDP, and \(server.name) has no such transport"
-      reading.report(.wrongTransport, message, at: server.span, hint: "leave transports out")
+    for network in topology.networks {
+      if let problem = network.nat?.problem { reading.report(.conflictingKeys, problem, at: network.span) }
+      guard let nat = network.nat, nat.addresses == 1, nat.pooling == .arbitrary else { continue }
+      let message = "there is nothing to pool: the NAT of '\(network.name)' has one address"
+      reading.report(.ineffective, message, at: network.span, hint: "add addresses: 4")
+    }
+    let signalling = topology.servers.filter { $0.kind == .signalling }
+    for second in signalling.dropFirst() {
+      let message = "all peers meet at '\(signalling[0].name)', so nobody would use this signalling server"
+      reading.report(.severalSignallingServers, message, at: second.span)
+    }
+  }
+
+  /// Reports networks with fewer addresses than hosts.
+  static func checkAddresses(_ scenario: Scenario, _ reading: inout Reading) {
+    for network in scenario.topology.networks {
+      let peers = scenario.peers.filter { peer in
+        peer.stack != .puppet && peer.interfaces.contains { $0.network == network.name }
+      }
+      let servers = scenario.topology.servers.filter { $0.network.value == network.name }
+      let routers = scenario.topology.networks.filter { $0.uplink?.value == network.name }
+        .reduce(0) { $0 + ($1.nat?.addresses ?? 0) }
+      for prefix in network.prefixes {
+        let needed = peers.count + servers.count + (prefix.value.address.isIPv6 ? 0 : routers)
+        let there = prefix.value.hostCount
+        guard needed > there else { continue }
+        let message = "'\(network.name)' needs \(needed) addresses, and \(prefix.value) has \(there)"
+        let span = prefix.span == .builtIn ? network.span : prefix.span
+        reading.report(.tooFewAddresses, message, at: span, hint: "take a shorter prefix")
+      }
     }
   }
 
@@ -62,5 +89,13 @@ enum TopologyChecks {
 
   private static func overlaps(_ a: IPPrefix, _ b: IPPrefix) -> Bool {
     a.contains(b.address) || b.contains(a.address)
+  }
+}
+
+extension IPPrefix {
+  /// How many hosts find an address: all but the network's, the router's and, of IPv4, the broadcast address.
+  var hostCount: Int {
+    let bits = (address.isIPv6 ? 128 : 32) - length
+    return bits >= 32 ? .max : max(0, (1 << bits) - (address.isIPv6 ? 2 : 3))
   }
 }

@@ -175,13 +175,37 @@ struct ProfileFileDraft: Sendable {
   var networks: [Named<NetworkDraft>] = []
   var peers: [Named<PeerDraft>] = []
 
+  /// Whether a file holds named things for others: it has no id, and no key that only a scenario has.
+  static func describes(_ root: YAMLNode) -> Bool {
+    guard let keys = root.entries?.map(\.key), keys.contains("callsim"), !keys.contains("id") else { return false }
+    return keys.contains { ["networks", "peers"].contains($0) } && keys.allSatisfy { type.keyNames.contains($0) }
+  }
+
   static let type = MappingType(
     "profile file", "networks and peers by name", ProfileFileDraft(),
     [
       .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
       .key("title", .text, \.title, "one line for people"),
       .key("use", Kind<String>.text.located.list(), \.use, "further files, relative to this one"),
-      .key("networks", NetworkDraft.type.kind.named, \.networks, "named networks"),
-      .key("peers", PeerDraft.type.kind.named, \.peers, "named peers"),
+      .key("networks", NetworkDraft.type.kind.orVariable(NetworkDraft()).named, \.networks, "named networks"),
+      .key("peers", PeerDraft.type.kind.orVariable(PeerDraft()).named, \.peers, "named peers"),
     ])
+}
+
+extension Kind {
+  /// What holds a `${name}` is decoded once the values of a cell are known, and `placeholder` stands for it until then.
+  func orVariable(_ placeholder: Value) -> Kind<Value> {
+    Kind(shape) { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }
+  }
+}
+
+extension YAMLNode {
+  /// Whether a `${name}` stands anywhere in it.
+  var hasVariable: Bool {
+    switch content {
+    case .scalar(let scalar): scalar.text.contains("${")
+    case .sequence(let items): items.contains(where: \.hasVariable)
+    case .mapping(let entries): entries.contains { $0.value.hasVariable }
+    }
+  }
 }

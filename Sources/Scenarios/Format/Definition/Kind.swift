@@ -246,8 +246,7 @@ extension Kind {
         if let value = take(quantity) { return value }
         reading.report(.wrongType, "expected \(noun) such as \(example), found '\(scalar.text)'", at: node.span)
       case .bare:
-        let hint =
-          units.contains("ms") ? "write \(scalar.text)ms or \(scalar.text)s" : "write \(scalar.text)\(units[0])"
+        let hint = bareHint(scalar.text, units)
         reading.report(.missingUnit, "\(scalar.text) has no unit", at: node.span, hint: hint)
       case .unknownUnit(let unit):
         let hint = Suggestion.hint(for: unit, among: units, noun: "units")
@@ -259,6 +258,13 @@ extension Kind {
       }
       return nil
     }
+  }
+
+  /// What a number without a unit was meant to be. A share below one is a fraction to most people.
+  private static func bareHint(_ text: String, _ units: [String]) -> String {
+    if units.contains("ms") { return "write \(text)ms or \(text)s" }
+    if units.contains("%"), let share = Double(text), abs(share) < 1 { return "write \(Quantity.percentText(share))" }
+    return "write \(text)\(units[0])"
   }
 
   /// Refuses values for which `problem` has something to say.

@@ -106,7 +106,10 @@ struct MappingType<Root: Sendable>: Sendable {
   private func reportUnknown(
     _ entry: YAMLNode.Entry, in entries: [YAMLNode.Entry], others: [String], _ reading: inout Reading
   ) {
-    let legal = (keyNames + others).filter { name in !entries.contains { $0.key == name } }
+    var legal: [String] = []
+    for name in keyNames + others where !legal.contains(name) && !entries.contains(where: { $0.key == name }) {
+      legal.append(name)
+    }
     let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
     let hint = Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
     reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name.replacing(" ", with: "-"))

@@ -27,7 +27,7 @@ struct EntryDraft: Sendable {
         "after", Kind<Interval>.duration().located, \.after, "trigger: so long after 'of', or after 'when' became true"),
       .key("of", .anchor, \.of, "the anchor 'after' and 'every' count from"),
       .key("when", .predicate, \.when, "trigger: when this becomes true"),
-      .key("every", Kind<Interval>.duration(.positive).located, \.every, "trigger: again and again"),
+      .key("every", Kind<Interval>.duration().checked(periodProblem).located, \.every, "trigger: again and again"),
       .key("until", .anchor, \.until, "'every' stops here"),
       .key(
         "times", Kind<Int>.count(1...1_000_000).located, \.times, "most firings of 'when' (1 without it) or 'every'"),
@@ -43,6 +43,10 @@ struct EntryDraft: Sendable {
       .key("clear", Kind<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
+
+  private static let periodProblem: @Sendable (Interval) -> String? = { period in
+    period >= .milliseconds(1) ? nil : "again and again is once in a millisecond at most"
+  }
 
   /// Every key an effect may have besides, for the schema: parameters of faults and of the registered actions.
   static func effectKeys(_ registry: ProfileRegistry) -> [MappingShape.Key] {

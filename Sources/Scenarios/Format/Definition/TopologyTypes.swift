@@ -12,7 +12,7 @@ struct TopologyDraft: Sendable {
     [
       .key("networks", NetworkDraft.type.partialKind.named, \.networks, "networks by name"),
       .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
-      .key("servers", ServerDraft.type.partialKind.named, \.servers, "STUN, TURN and signalling hosts by name"),
+      .key("servers", ServerDraft.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
       .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn, by UDP, to the internet"),
     ])
 }
@@ -25,6 +25,7 @@ struct NetworkDraft: Sendable {
   var uplink: Located<String>?
   var nat: NATDraft?
   var firewall: Topology.Firewall?
+  var isIsolated: Bool?
   var link: LinkDraft?
   var mtu: Int?
   var why: String?
@@ -41,6 +42,9 @@ struct NetworkDraft: Sendable {
       .key("to", Kind<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
       .key("nat", NATDraft.type.kind, \.nat, "the translation its router does"),
       .key("firewall", Topology.Firewall.type.kind, \.firewall, "what its router lets out"),
+      .key(
+        "isolated", .flag, \.isIsolated, default: "false",
+        "its hosts are kept apart, as guests and a carrier's customers are"),
       .key("link", LinkDraft.attachmentType.kind, \.link, "the line by which peers that name this network attach"),
       .key("mtu", .mtu, \.mtu, default: "1500B", "largest IP packet of its interfaces"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
@@ -58,50 +62,6 @@ extension Kind where Value == [Located<IPPrefix>] {
 extension Kind where Value == Int {
   static var mtu: Kind<Int> {
     byteSize.checked { (576...65_535).contains($0) ? nil : "an MTU is 576B to 65535B" }
-  }
-}
-
-struct NATDraft: Sendable {
-  var to: Located<String>?
-  var profile: Located<String>?
-  var map: Topology.MappingBehavior?
-  var filter: Topology.FilteringBehavior?
-  var udpIdle: Interval?
-  var tcpIdle: Interval?
-  var ports: Topology.PortAllocation?
-  var hairpin: Bool?
-  var quota: Int?
-
-  /// What a NAT does, as networks declare it and `nat.set` changes it.
-  static let behaviorType = MappingType(
-    "nat behaviour", "mapping, filtering and timers by RFC 4787", NATDraft(),
-    [
-      .key("map", .choice, \.map, default: "endpoint-independent", "which destinations share an outside port"),
-      .key("filter", .choice, \.filter, default: "address-and-port", "who may send to a mapping"),
-      .key("udp_idle", .duration(.positive), \.udpIdle, default: "300s", "an idle UDP mapping lives so long"),
-      .key("tcp_idle", .duration(.positive), \.tcpIdle, default: "7440s", "an idle TCP mapping lives so long"),
-      .key("ports", .choice, \.ports, default: "preserve", "which outside port a new mapping gets"),
-      .key("hairpin", .flag, \.hairpin, default: "false", "whether inside hosts reach each other by outside addresses"),
-      .key("quota", .count(1...65_535), \.quota, "most mappings of one inside host"),
-    ])
-
-  static let type = MappingType(
-    "nat", "a network address translator", NATDraft(),
-    [
-      .key("to", Kind<Located<String>>.name, \.to, default: "the internet", "the network outside"),
-      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose NAT gives the keys left out here"),
-    ] + behaviorType.keys.filter { $0.name != "why" })
-
-  func over(_ base: Topology.NAT) -> Topology.NAT {
-    var nat = base
-    nat.map = map ?? base.map
-    nat.filter = filter ?? base.filter
-    nat.udpIdle = udpIdle ?? base.udpIdle
-    nat.tcpIdle = tcpIdle ?? base.tcpIdle
-    nat.ports = ports ?? base.ports
-    nat.hairpin = hairpin ?? base.hairpin
-    nat.quota = quota ?? base.quota
-    return nat
   }
 }
 
@@ -151,6 +111,16 @@ struct LinkDraft: Sendable {
   /// The line of a named network, whose ends are not known yet.
   static let attachmentType = MappingType(
     "network link", "what the line of a named network is like", LinkDraft(), conditions)
+
+  /// What is said here, and the rest as `base` says it, direction by direction.
+  func over(_ base: LinkDraft?) -> LinkDraft {
+    guard let base else { return self }
+    var link = self
+    (link.transmit, link.receive) = directions(over: base)
+    link.both = Topology.Impairments()
+    link.mtu = mtu ?? base.mtu
+    return link
+  }
 
   /// The two directions, over those of a named network.
   func directions(over base: LinkDraft?) -> (transmit: Topology.Impairments, receive: Topology.Impairments) {
@@ -208,10 +178,18 @@ extension Topology.Loss {
     [
       .key("kind", .choice, \.kind, default: "random", "independent losses, or bursts by channel state"),
       .key("rate", .percentage(), \.rate, "share lost in the long run"),
-      .key("mean_burst", .duration(.positive), \.meanBurst, "gilbert: mean length of a bad period"),
+      .key(
+        "mean_burst", .duration(.positive).checked(burstProblem), \.meanBurst, "gilbert: mean length of a bad period"),
       .key("bad", .percentage(), \.bad, default: "100%", "gilbert: share lost while bad"),
       .key("good", .percentage(), \.good, default: "0%", "gilbert: share lost while good"),
     ])
+
+  /// A channel that changes more often would be slower to compute than what is sent over it.
+  private static let shortest = Interval.microseconds(10)
+
+  private static let burstProblem: @Sendable (Interval) -> String? = { burst in
+    burst >= shortest ? nil : "a bad period is at least \(shortest) long on average"
+  }
 
   static let kind = Kind<Topology.Loss>.either(
     scalar: Kind<Double>.percentage().map { rate, _, _ in .random(rate: rate) },
@@ -253,11 +231,8 @@ extension Topology.Loss {
     return .gilbert(rate: rate, meanBurst: meanBurst, bad: bad, good: good)
   }
 
-  /// A channel that changes more often than every 10 µs would be slower to compute than what is sent over it.
   private static func sojournProblem(share: Double, _ meanBurst: Interval) -> String? {
-    let shortest = Interval.microseconds(10)
     guard share > 0, share < 1 else { return nil }
-    if meanBurst < shortest { return "mean_burst must be at least \(shortest)" }
     let good = meanBurst.scaled(by: (1 - share) / share)
     guard good < shortest else { return nil }
     return "this rate leaves \(good) between bad periods of \(meanBurst), and it takes at least \(shortest)"
@@ -268,11 +243,22 @@ extension Topology.Queue {
   static let type = MappingType(
     "queue", "what waits for a link's capacity", Topology.Queue(),
     [
-      .key("kind", .choice, \.discipline, default: "drop-tail", "which packet goes when it is full"),
+      .key("kind", discipline, \.discipline, default: "drop-tail", "which packet goes when it is full; no bound: none"),
       .key("packets", .count(1...1_000_000), \.packets, "most packets"),
       .key("bytes", .byteSize, \.bytes, "most bytes"),
       .key("time", .duration(.positive), \.time, "most time to wait at the present rate"),
     ])
+
+  /// The tail drop of every queue there is; other disciplines are known by name, so that nobody takes one for granted.
+  private static let discipline = Kind<Topology.Queue.Discipline>(.choice(["drop-tail"])) { node, reading in
+    let others = ["drop-head", "codel", "fq-codel", "red", "pie"]
+    if let text = node.scalar?.text, others.contains(text) {
+      let hint = "write kind: drop-tail, with packets, bytes or time"
+      reading.report(.notAChoice, "queues of kind '\(text)' are not built yet", at: node.span, hint: hint)
+      return nil
+    }
+    return Kind<Topology.Queue.Discipline>.choice.decode(node, &reading)
+  }
 
   static let kind: Kind<Topology.Queue> = {
     let size = Kind<Int>.byteSize
@@ -301,13 +287,22 @@ struct ServerDraft: Sendable {
   var server = Topology.Server()
   var network: Located<String>?
 
+  /// What there is to come; TLS is known by name, so that nobody takes it for granted.
+  private static let transport = Kind<Topology.Server.Transport>(Kind<Topology.Server.Transport>.choice.shape) {
+    node, reading in
+    guard node.scalar?.text == "tls" else { return Kind<Topology.Server.Transport>.choice.decode(node, &reading) }
+    let hint = "write transports: [tcp], with port: 443 where only that is let out"
+    reading.report(.notAChoice, "servers reached by TLS are not built yet", at: node.span, hint: hint)
+    return nil
+  }
+
   private static let serverType = MappingType(
     "server settings", "", Topology.Server(),
     [
       .key("kind", .choice, \.kind, required: true, "what it serves"),
       .key(
-        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
-        "how clients reach it"),
+        "transports", transport.list(atLeast: 1), \.transports, default: "[udp]", "how clients reach it"),
+      .key("port", .count(1...65_535), \.port, default: "3478, and 443 for signalling", "where it listens"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
       .key("lifetime", .duration(.positive), \.lifetime, default: "600s", "TURN: longest allocation lifetime granted"),
       .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
@@ -331,4 +326,39 @@ struct ServerDraft: Sendable {
         "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
       .key("why", .text, \.server.why, "the reason, echoed in failures"),
     ] + serverType.keys(of: \ServerDraft.server))
+
+  /// As `type`, with keys refused that mean nothing to a server of its kind.
+  static let kind = Kind<ServerDraft>(type.partialKind.shape) { node, reading in
+    let draft = type.partialKind.decode(node, &reading)
+    guard let draft, node["kind"] != nil else { return draft }
+    let server = draft.server
+    let ofTURN = [
+      "lifetime", "nonce_lifetime", "permission_lifetime", "channel_lifetime", "credentials", "credential_lifetime",
+      "user_quota", "total_quota",
+    ]
+    for entry in node.entries ?? [] {
+      if server.kind != .turn, ofTURN.contains(entry.key) {
+        let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.rawValue) server"
+        reading.report(.conflictingKeys, message, at: entry.keySpan)
+      } else if entry.key == "credential_lifetime", server.credentials != .rest {
+        let message = "'credential_lifetime' is how long REST credentials are good"
+        reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add credentials: rest")
+      } else if entry.key == "transports", let only = server.kind.onlyTransport, server.transports != [only] {
+        let message = "clients reach a \(server.kind.rawValue) server by \(only.rawValue.uppercased()) only"
+        reading.report(.wrongTransport, message, at: entry.value.span, hint: "leave transports out")
+      }
+    }
+    return draft
+  }
+}
+
+extension Topology.Server.Kind {
+  /// The one way clients come, where there is no choice.
+  fileprivate var onlyTransport: Topology.Server.Transport? {
+    switch self {
+    case .stun: .udp
+    case .signalling: .tcp
+    case .turn: nil
+    }
+  }
 }

@@ -15,6 +15,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case unreadable = "E110"
   case keyNotScalar = "E111"
   case tabIndentation = "E112"
+  case notCallsim = "E113"
 
   case unknownKey = "E201"
   case missingKey = "E202"
@@ -72,12 +73,16 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case impossibleBound = "E417"
   case wrongTransport = "E418"
   case notOfAProgram = "E419"
+  case severalSignallingServers = "E420"
+  case tooFewAddresses = "E421"
+  case variableName = "E422"
   case wrongRouter = "E426"
 
   case emptyWindow = "W410"
   case unusedDefinition = "W411"
   case unusedName = "W412"
   case nothingExpected = "W413"
+  case ineffective = "W414"
 
   public enum Severity: String, Sendable { case error, warning }
 
@@ -101,6 +106,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unreadable: "The file does not exist, is not a file, or may not be read."
     case .keyNotScalar: "Keys are plain words."
     case .tabIndentation: "YAML indents with spaces only."
+    case .notCallsim:
+      "A file of 'use' begins with callsim: 1. What does not is not shown, because it may be anything."
     case .unknownKey: "The key does not exist at this place. 'callsim schema' prints every key there is."
     case .missingKey: "The key is required at this place."
     case .unsupportedVersion: "This callsim reads format version 1."
@@ -160,6 +167,13 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .wrongTransport: "Nothing reaches the server this way: its transports say how clients come."
     case .notOfAProgram:
       "A peer with stack: external gives its W3C states and statistics; what our own stack measures beyond them it lacks."
+    case .severalSignallingServers:
+      "All peers of a scenario meet at one signalling server, so a second one would hear nobody."
+    case .tooFewAddresses:
+      "Every host and every NAT on a network has an address of its own; the router has the first one of each prefix."
+    case .variableName:
+      "An id names a scenario in reports and replays, so it is the same in every cell of the matrix."
+    case .ineffective: "The key changes nothing here, because it lacks something to work on."
     case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
     case .emptyWindow: "The window ends before it begins, so the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."

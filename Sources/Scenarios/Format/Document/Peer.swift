@@ -2,6 +2,16 @@ public import CallCore
 public import CallSession
 
 extension Scenario {
+  /// The user ids of peers that have another than their name.
+  var userIDs: [String: String] {
+    var ids: [String: String] = [:]
+    for peer in peers { ids[peer.name] = peer.userID }
+    return ids
+  }
+
+  /// Who the peer is to the signalling server.
+  func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
+
   /// A device with an app, after its `use:` profile is merged in.
   public struct Peer: Sendable {
     public enum Stack: String, Sendable, CaseIterable { case real, puppet, external }
@@ -50,9 +60,7 @@ extension Scenario {
   }
 
   public struct Devices: Sendable, Equatable {
-    public enum Microphone: String, Sendable, CaseIterable {
-      case speech, phrases = "speech/phrases-30s", tone, noise, silence
-    }
+    public enum Microphone: String, Sendable, CaseIterable { case speech, tone, noise, silence }
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
     public var microphone = Microphone.speech
     public var permission = Permission.granted

@@ -24,6 +24,8 @@ public struct Topology: Sendable {
     /// The translation the router does; nil for a plain router or a root.
     public var nat: NAT?
     public var firewall: Firewall?
+    /// Whether its hosts reach each other only by way of outside.
+    public var isIsolated = false
     /// IP packet size in bytes that every host's interface on this network takes.
     public var mtu: Int?
     public var why: String?
@@ -37,12 +39,53 @@ public struct Topology: Sendable {
   public struct NAT: Sendable, Equatable {
     public var map = MappingBehavior.endpointIndependent
     public var filter = FilteringBehavior.addressAndPort
-    public var udpIdle = Interval.seconds(300)
-    public var tcpIdle = Interval.seconds(7_440)
+    public var timers = NATTimers()
+    /// Which packets restart the idle timer of UDP (RFC 4787 REQ-6).
+    public var refresh = Refresh.outbound
     public var ports = PortAllocation.preserve
-    public var hairpin = false
+    /// The port a mapping gets whose own is taken.
+    public var portsIfTaken = PortChoice.random
+    /// Whether an outside port has the parity of the inside one (RFC 4787 REQ-4).
+    public var keepsParity = false
+    public var portRange: ClosedRange<UInt16> = 1...65_535
+    /// Whether a port serves several mappings to different destinations, against RFC 4787 REQ-3a.
+    public var overloadsPorts = false
+    /// How long a freed port is left alone (RFC 6888 REQ-8).
+    public var portReuseDelay = Interval.zero
+    public var hairpin = Hairpin.none
     /// Most mappings one inside host may hold; nil is unlimited.
     public var quota: Int?
+    /// Most mappings of all inside hosts together; nil is unlimited.
+    public var totalQuota: Int?
+    /// Ports in runs, each of one inside host; nil when every port is anybody's.
+    public var blocks: PortBlocks?
+    /// How many outside addresses it has.
+    public var addresses = 1
+    public var pooling = Pooling.paired
+    /// Whether a TCP segment that begins nothing opens a mapping.
+    public var adoptsTCP = true
+    public init() {}
+  }
+
+  /// How long an idle mapping lives, by what it has seen (RFC 4787 REQ-5, RFC 5382 REQ-5, RFC 7857 section 2.2).
+  public struct NATTimers: Sendable, Equatable {
+    /// After the first packet, after more that nobody answered, and once answered.
+    public var udpFirst = Interval.seconds(300)
+    public var udpUnanswered = Interval.seconds(300)
+    public var udpAnswered = Interval.seconds(300)
+    /// How old a mapping must be before `udpAnswered` applies.
+    public var udpAnsweredAge = Interval.zero
+    public var tcpOpening = Interval.seconds(240)
+    public var tcpEstablished = Interval.seconds(7_440)
+    public var tcpClosing = Interval.seconds(240)
+    public var tcpReset = Interval.seconds(240)
+    public init() {}
+  }
+
+  public struct PortBlocks: Sendable, Equatable {
+    public var size = 0
+    /// The most blocks of one inside host.
+    public var most = 1
     public init() {}
   }
 
@@ -56,7 +99,12 @@ public struct Topology: Sendable {
     case address
     case addressAndPort = "address-and-port"
   }
-  public enum PortAllocation: String, Sendable, CaseIterable { case preserve, random }
+  public enum PortAllocation: String, Sendable, CaseIterable { case preserve, random, sequential }
+  public enum PortChoice: String, Sendable, CaseIterable { case random, sequential }
+  public enum Refresh: String, Sendable, CaseIterable { case outbound, both }
+  public enum Pooling: String, Sendable, CaseIterable { case paired, arbitrary }
+  /// Whether inside hosts reach each other by their outside endpoints, and as whom they are seen (RFC 4787 REQ-9).
+  public enum Hairpin: String, Sendable, CaseIterable { case none, external, `internal` }
 
   /// What a network's router lets out.
   public struct Firewall: Sendable, Equatable {
@@ -137,9 +185,7 @@ public struct Topology: Sendable {
   }
 
   public struct Queue: Sendable, Equatable {
-    public enum Discipline: String, Sendable, CaseIterable {
-      case dropTail = "drop-tail", dropHead = "drop-head", codel
-    }
+    public enum Discipline: String, Sendable, CaseIterable { case dropTail = "drop-tail" }
     public var discipline = Discipline.dropTail
     /// At most one of the three bounds is set; a queue without one is unbounded.
     public var packets: Int?
@@ -151,13 +197,15 @@ public struct Topology: Sendable {
   public struct Server: Sendable {
     public enum Kind: String, Sendable, CaseIterable { case stun, turn, signalling }
     public enum Transport: String, Sendable, CaseIterable { case udp, tcp }
-    public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest, none }
+    public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest }
 
     public var name = ""
     public var kind = Kind.stun
     /// The network the host stands on.
     public var network = Located("")
     public var transports: [Transport] = [.udp]
+    /// Where it listens; nil is 3478, and 443 for signalling.
+    public var port: Int?
     /// One-way processing delay before every answer or forwarded message.
     public var delay = Interval.zero
     /// TURN: how allocations, nonces, permissions and channels live, and what is refused (RFC 8656).

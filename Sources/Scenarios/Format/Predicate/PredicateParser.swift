@@ -209,8 +209,12 @@ struct PredicateParser {
         report(.unknownName, message, at: start, hint: "define it before it is used", &reading)
         return nil
       }
-      let legal = reading.scope.definitionNames + reading.scope.peers.map(\.name)
-      let hint = Suggestion.hint(for: word, among: legal, noun: "defined")
+      let isPeer = reading.scope.peers.contains { $0.name == word }
+      let hint =
+        isPeer
+        ? "write \(word) with one of its values, such as \(word).call.state"
+        : Suggestion.hint(for: word, among: reading.scope.definitionNames, noun: "defined")
+          ?? "write PEER.value, or give it a meaning under define"
       report(.unknownName, "'\(YAMLNode.abbreviated(word))' stands for nothing", at: start, hint: hint, &reading)
       return nil
     }
@@ -248,7 +252,8 @@ struct PredicateParser {
       }
     case .word: return .word(token.text)
     case .symbol, .invalid:
-      let hint = token.text == "=" ? "did you mean '=='?" : nil
+      let meant = ["=": "==", "&": "and", "|": "or", "!": "not"][token.text]
+      let hint = meant.map { $0 == "==" ? "did you mean '=='?" : "write '\($0)'" }
       report(.predicateSyntax, "'\(token.text)' does not belong here", at: token, hint: hint, &reading)
       return nil
     case .end:

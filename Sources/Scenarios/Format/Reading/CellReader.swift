@@ -26,9 +26,10 @@ struct CellReader {
     scenario.limits = draft.limits
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
-    var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks)
+    var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks(&reading))
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
+    TopologyChecks.checkAddresses(scenario, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
@@ -42,6 +43,7 @@ struct CellReader {
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
+    LinkChecks.check(scenario, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil
   }
@@ -169,6 +171,10 @@ struct CellReader {
         continue
       }
       if let value = Kind<Value>.declared(setting.type).decode(entry.value, &reading) {
+        if case .duration(let interval) = value, interval < .zero {
+          reading.report(.outOfRange, "\(interval) is negative", at: entry.value.span)
+          continue
+        }
         arguments.entries.append((setting.name, Located(value, at: entry.value.span)))
       }
     }

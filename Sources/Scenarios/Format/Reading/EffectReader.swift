@@ -153,6 +153,11 @@ enum EffectReader {
       fault.impairments = impairments
     case .nat:
       guard let nat = NATDraft.behaviorType.decode(node, &reading, others: own) else { return nil }
+      let base = arguments.text("network").flatMap { reading.scope.topology.network($0)?.nat } ?? Topology.NAT()
+      if let problem = nat.over(base).problem ?? nat.over(base).problem(after: base) {
+        reading.report(.conflictingKeys, problem, at: name.span)
+        return nil
+      }
       fault.nat = nat
     }
     return .fault(fault, duration: duration?.value)
@@ -177,6 +182,11 @@ enum EffectReader {
     check("ports", 1...65_535, &reading)
     check("flight", 1...6, &reading)
     for name in ["nth", "count", "cycles"] { check(name, 1...1_000_000, &reading) }
+    if case .byteSize(let size) = fault.arguments["larger_than"], size < 68 {
+      let message = "every link carries packets of 68 bytes (RFC 791), so what is larger than \(size) B is all"
+      reading.report(.outOfRange, message, at: fault.arguments.span(of: "larger_than") ?? node.span)
+      isFine = false
+    }
     for argument in fault.arguments.entries where fault.kind != .clockJump {
       if case .duration(let interval) = argument.value.value, interval <= .zero {
         reading.report(.outOfRange, "\(interval) is not longer than nothing", at: argument.value.span)

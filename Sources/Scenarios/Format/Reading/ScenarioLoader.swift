@@ -10,6 +10,8 @@ struct ScenarioLoader {
   /// The one cell that is wanted; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
+  /// Whether the file declares named networks and peers for others, and is no scenario.
+  private(set) var isShared = false
 
   init(
     registry: ProfileRegistry, overrides: [(name: String, value: String)], cellID: String? = nil,
@@ -30,6 +32,11 @@ struct ScenarioLoader {
       reading.report(.wrongNode, "a scenario is a mapping, found \(root.description)", at: root.span)
       return nil
     }
+    guard !ProfileFileDraft.describes(root) else {
+      isShared = true
+      profiles.loadItself(root, path: path, into: &sources, &reading, reader)
+      return nil
+    }
     // Header problems leave usable parts behind; what is left is read all the same, so that all problems show at once.
     var header = DocumentDraft()
     for key in DocumentDraft.headerType.keys {
@@ -44,7 +51,10 @@ struct ScenarioLoader {
     let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
     let cells = cells(of: root, header, matrix)
     // One cell of many says nothing about what the others use.
-    if cellID == nil { checkVariables(header, matrix) }
+    if cellID == nil {
+      checkVariables(header, matrix)
+      checkNames(of: cells, root)
+    }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
       return nil
     }
@@ -52,6 +62,14 @@ struct ScenarioLoader {
       path: path, id: first.id, title: first.title, why: first.why, tags: Self.distinct(cells.flatMap(\.scenario.tags)),
       seeds: header.seeds,
       variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: sources)
+  }
+
+  /// A scenario has one name; its cells have one each, made from it. Tags may be those of a cell.
+  private mutating func checkNames(of cells: [Cell], _ root: YAMLNode) {
+    guard let first = cells.first?.scenario, cells.contains(where: { $0.scenario.id != first.id }) else { return }
+    reading.report(
+      .variableName, "the id differs from cell to cell", at: root["id"]?.span ?? root.span,
+      hint: "leave the variable out: a cell is told apart by its values, id[variable=value]")
   }
 
   private mutating func cells(of root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) -> [Cell] {
@@ -122,6 +140,8 @@ struct ScenarioLoader {
 /// Networks and peers from the files of `use`, and the built-in networks.
 struct UsedProfiles: Sendable {
   private(set) var networks: [Named<NetworkDraft>] = BuiltInNetworks.all
+  /// Networks with a `${name}` in them, to be decoded with the values of each cell.
+  private var variable: [(index: Int, node: YAMLNode)] = []
   /// Peers as they are written, to be merged under those that use them.
   private(set) var peers: [(name: String, span: SourceSpan, node: YAMLNode)] = []
   private var loaded: Set<String> = []
@@ -143,6 +163,11 @@ struct UsedProfiles: Sendable {
           hint: "name a regular file, relative to the file that uses it")
         continue
       }
+      guard Self.isOurs(bytes) else {
+        let message = "'\(use.value)' is no file of callsim: no line of it begins with 'callsim:'"
+        reading.report(.notCallsim, message, at: use.span)
+        continue
+      }
       guard
         let root = YAMLReader.read(
           bytes, path: path, usedFrom: use.span, into: &sources, diagnostics: &reading.diagnostics)
@@ -151,6 +176,41 @@ struct UsedProfiles: Sendable {
       add(file, root, sources, &reading)
       load(file?.use ?? [], from: path, ancestors: ancestors + [path], into: &sources, &reading, reader)
     }
+  }
+
+  /// Reads the file for its own sake: everything it declares is decoded, with what it uses.
+  mutating func loadItself(
+    _ root: YAMLNode, path: String, into sources: inout SourceMap, _ reading: inout Reading,
+    _ reader: ScenarioFile.FileReader
+  ) {
+    loaded.insert(path)
+    let file = ProfileFileDraft.type.decode(root, &reading)
+    load(file?.use ?? [], from: path, ancestors: [path], into: &sources, &reading, reader)
+    add(file, root, sources, &reading)
+    TopologyBuilder(TopologyDraft(), catalogue: networks).checkCatalogue(&reading)
+    for peer in file?.peers ?? [] {
+      guard let use = peer.value.use, !peers.contains(where: { $0.name == use.value }) else { continue }
+      let legal = peers.map(\.name)
+      reading.reportUnknown(.unknownNamedPeer, "peer profile", use.value, among: legal, at: use.span)
+    }
+  }
+
+  /// Whether what is wrong with the file may be shown: somebody meant it to be read.
+  private static func isOurs(_ bytes: [UInt8]) -> Bool {
+    let mark = Array("callsim:".utf8)
+    return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+      line.starts(with: mark) || line.dropFirst(3).starts(with: mark)
+    }
+  }
+
+  /// The networks with the values of the cell being read.
+  func networks(_ reading: inout Reading) -> [Named<NetworkDraft>] {
+    var networks = networks
+    for (index, node) in variable {
+      networks[index].value =
+        NetworkDraft.type.kind.decode(Substitution.node(node, &reading), &reading) ?? NetworkDraft()
+    }
+    return networks
   }
 
   private mutating func add(
@@ -163,6 +223,7 @@ struct UsedProfiles: Sendable {
         reading.report(.profileClash, message, at: network.span)
         continue
       }
+      if let node = root["networks"]?[network.name], node.hasVariable { variable.append((networks.count, node)) }
       networks.append(network)
     }
     for entry in root["peers"]?.entries ?? [] {

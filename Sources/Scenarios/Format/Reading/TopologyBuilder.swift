@@ -26,7 +26,7 @@ struct TopologyBuilder {
     addServers(&reading)
     for index in peers.indices {
       let name = peers[index].name
-      guard let draft = drafts.first(where: { $0.name == name }) else { continue }
+      guard let draft = drafts.first(where: { $0.name == name }), peers[index].stack != .puppet else { continue }
       peers[index].interfaces = attach(draft, &reading)
     }
     for link in draft.links { add(link, to: &peers, &reading) }
@@ -35,7 +35,7 @@ struct TopologyBuilder {
 
   private func named(_ name: String) -> NetworkDraft? { catalogue.first { $0.name == name }?.value }
 
-  private mutating func profile(_ name: Located<String>?, _ reading: inout Reading) -> NetworkDraft? {
+  private func profile(_ name: Located<String>?, _ reading: inout Reading) -> NetworkDraft? {
     guard let name else { return nil }
     guard let found = named(name.value) else {
       let legal = catalogue.map(\.name)
@@ -67,20 +67,9 @@ struct TopologyBuilder {
   }
 
   private mutating func add(_ draft: Named<NetworkDraft>, _ reading: inout Reading) {
-    let base = profile(draft.value.profile, &reading)
-    var network = Topology.Network()
-    network.name = draft.name
-    network.span = draft.span
-    network.type = draft.value.type ?? base?.type ?? .ethernet
-    network.prefixes = draft.value.prefixes ?? base?.prefixes ?? []
-    network.firewall = draft.value.firewall ?? base?.firewall
-    network.mtu = draft.value.mtu ?? base?.mtu
+    let value = resolved(draft.value, &reading)
+    var network = self.network(draft.name, value, at: draft.span)
     network.why = draft.value.why
-    if let nat = draft.value.nat ?? base?.nat {
-      let below = profile(nat.profile, &reading)?.nat ?? base?.nat
-      network.nat = nat.over(below?.over(Topology.NAT()) ?? Topology.NAT())
-    }
-    network.uplink = draft.value.nat?.to ?? draft.value.uplink
     if network.uplink == nil, network.nat != nil, network.name != root {
       network.uplink = Located(root, at: draft.span)
     }
@@ -88,12 +77,73 @@ struct TopologyBuilder {
       reading.report(
         .conflictingKeys, "'to' stands here and under nat", at: uplink.span, hint: "nat leads to \(to.value)")
     }
-    if network.prefixes.isEmpty, draft.value.prefixes == nil {
-      reading.report(.missingKey, "network needs the key 'cidr'", at: draft.span, hint: "for example cidr: 10.0.0.0/24")
+    checkPrefixes(of: network, isWritten: draft.value.prefixes != nil, &reading)
+    topology.networks.append(network)
+    attachments.append((network.name, value.link ?? LinkDraft()))
+  }
+
+  /// A network of which nothing is left to fill in.
+  private func network(_ name: String, _ draft: NetworkDraft, at span: SourceSpan) -> Topology.Network {
+    var network = Topology.Network()
+    network.name = name
+    network.span = span
+    network.type = draft.type ?? .ethernet
+    network.prefixes = draft.prefixes ?? []
+    network.nat = draft.nat?.over(Topology.NAT())
+    network.uplink = draft.nat?.to ?? draft.uplink
+    network.firewall = draft.firewall
+    network.isIsolated = draft.isIsolated ?? false
+    network.mtu = draft.mtu
+    return network
+  }
+
+  /// The network with what it leaves out filled in from the named networks it names: as a whole, and for its NAT.
+  private func resolved(
+    _ draft: NetworkDraft, seen: [String] = [], _ reading: inout Reading
+  ) -> NetworkDraft {
+    var draft = draft
+    if let base = base(draft.profile, seen, &reading) {
+      draft.type = draft.type ?? base.type
+      draft.prefixes = draft.prefixes ?? base.prefixes
+      draft.uplink = draft.uplink ?? base.uplink
+      draft.firewall = draft.firewall ?? base.firewall
+      draft.isIsolated = draft.isIsolated ?? base.isIsolated
+      draft.mtu = draft.mtu ?? base.mtu
+      draft.link = draft.link.map { $0.over(base.link) } ?? base.link
+      // What names a NAT of its own has nothing of the network's.
+      if draft.nat?.profile == nil { draft.nat = draft.nat?.over(base.nat) ?? base.nat }
+    }
+    if let nat = draft.nat { draft.nat = nat.over(base(nat.profile, seen, &reading)?.nat) }
+    return draft
+  }
+
+  private func base(_ name: Located<String>?, _ seen: [String], _ reading: inout Reading) -> NetworkDraft? {
+    guard let name, let found = profile(name, &reading) else { return nil }
+    guard !seen.contains(name.value) else {
+      reading.report(.useCycle, "the named network '\(name.value)' is made from itself", at: name.span)
+      return nil
+    }
+    return resolved(found, seen: seen + [name.value], &reading)
+  }
+
+  /// Reports named networks that nobody could be on.
+  func checkCatalogue(_ reading: inout Reading) {
+    for named in catalogue where named.span != .builtIn {
+      let value = resolved(named.value, seen: [named.name], &reading)
+      let network = self.network(named.name, value, at: named.span)
+      if network.nat != nil || network.uplink != nil || value.prefixes != nil {
+        checkPrefixes(of: network, isWritten: value.prefixes != nil, &reading)
+      }
+      if let problem = network.nat?.problem { reading.report(.conflictingKeys, problem, at: named.span) }
+    }
+  }
+
+  private func checkPrefixes(of network: Topology.Network, isWritten: Bool, _ reading: inout Reading) {
+    if network.prefixes.isEmpty, !isWritten {
+      let hint = "for example cidr: 10.0.0.0/24"
+      reading.report(.missingKey, "network needs the key 'cidr'", at: network.span, hint: hint)
     }
     checkFamilies(network, &reading)
-    topology.networks.append(network)
-    attachments.append((network.name, draft.value.link ?? base?.link ?? LinkDraft()))
   }
 
   private func checkFamilies(_ network: Topology.Network, _ reading: inout Reading) {
@@ -119,8 +169,9 @@ struct TopologyBuilder {
         reading.reportUnknown(.unknownNetwork, "network", name.value, among: legal, at: name.span, explain: "networks")
         continue
       }
-      let network = isOwn ? name.value : instance(of: name, for: peer)
-      let line = attachments.first { $0.network == name.value }?.link ?? named(name.value)?.link
+      let profile = named(name.value).map { resolved($0, seen: [name.value], &reading) } ?? NetworkDraft()
+      let network = isOwn ? name.value : instance(of: name, profile, for: peer, &reading)
+      let line = attachments.first { $0.network == name.value }?.link ?? profile.link
       var link = Topology.Link()
       link.name = "\(peer.name)/\(name.value)"
       link.from = Located(peer.name, at: name.span)
@@ -138,25 +189,20 @@ struct TopologyBuilder {
   }
 
   /// One network per peer, or per `lan`; a named network without a NAT or uplink is the root itself.
-  private mutating func instance(of name: Located<String>, for peer: Named<PeerDraft>) -> String {
-    guard let profile = named(name.value), profile.nat != nil || profile.uplink != nil || profile.prefixes != nil else {
-      return root
-    }
+  private mutating func instance(
+    of name: Located<String>, _ profile: NetworkDraft, for peer: Named<PeerDraft>, _ reading: inout Reading
+  ) -> String {
+    guard profile.nat != nil || profile.uplink != nil || profile.prefixes != nil else { return root }
     // A lan shared by peers with several networks has one instance of each.
     let isFirst = peer.value.networks.first?.value == name.value
     let shared = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
     let instanceName = shared ?? "\(peer.name)/\(name.value)"
     if topology.network(instanceName) != nil { return instanceName }
     let number = count(name.value)
-    var network = Topology.Network()
-    network.name = instanceName
-    network.span = name.span
-    network.type = profile.type ?? .ethernet
-    network.prefixes = (profile.prefixes ?? []).map { Located($0.value.shifted(by: number), at: name.span) }
-    network.nat = profile.nat.map { $0.over(Topology.NAT()) }
-    network.uplink = Located(profile.nat?.to?.value ?? profile.uplink?.value ?? root, at: name.span)
-    network.firewall = profile.firewall
-    network.mtu = profile.mtu
+    var network = self.network(instanceName, profile, at: name.span)
+    network.prefixes = network.prefixes.map { Located($0.value.shifted(by: number), at: name.span) }
+    network.uplink = network.uplink.map { Located($0.value, at: name.span) } ?? Located(root, at: name.span)
+    checkPrefixes(of: network, isWritten: profile.prefixes?.isEmpty == true, &reading)
     topology.networks.append(network)
     return instanceName
   }
@@ -174,7 +220,7 @@ struct TopologyBuilder {
 
   private mutating func add(_ draft: Named<LinkDraft>, to peers: inout [Scenario.Peer], _ reading: inout Reading) {
     let value = draft.value
-    let base = profile(value.profile, &reading)
+    let base = self.base(value.profile, [], &reading)
     var link = Topology.Link()
     link.name = draft.name
     link.from = value.from

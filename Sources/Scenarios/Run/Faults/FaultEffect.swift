@@ -96,12 +96,12 @@ extension FaultEffect {
       self = .rejection(server: try arguments.text("server"), arguments.methods, error)
     case .stunSilent: self = .silence(server: try arguments.text("server"))
 
-    case .signalDrop: self = .signalling(arguments.signallingFault(.drop))
-    case .signalDelay: self = .signalling(arguments.signallingFault(.delay(try arguments.duration("by"))))
-    case .signalDuplicate: self = .signalling(arguments.signallingFault(.duplicate))
-    case .signalReorder: self = .signalling(arguments.signallingFault(.reorder))
-    case .signalCorrupt: self = .signalling(arguments.signallingFault(.corrupt))
-    case .signalBlackhole: self = .signalling(arguments.signallingFault(.blackhole))
+    case .signalDrop: self = .signalling(arguments.signallingFault(.drop, in: world))
+    case .signalDelay: self = .signalling(arguments.signallingFault(.delay(try arguments.duration("by")), in: world))
+    case .signalDuplicate: self = .signalling(arguments.signallingFault(.duplicate, in: world))
+    case .signalReorder: self = .signalling(arguments.signallingFault(.reorder, in: world))
+    case .signalCorrupt: self = .signalling(arguments.signallingFault(.corrupt, in: world))
+    case .signalBlackhole: self = .signalling(arguments.signallingFault(.blackhole, in: world))
     case .signalDisconnect: self = .signallingRefusal(peer: try arguments.text("peer"))
 
     case .dtlsDrop: self = .packetRules(try arguments.packetRules(.dtls, in: world))
@@ -170,10 +170,10 @@ private struct FaultArguments {
     }
   }
 
-  func signallingFault(_ effect: SignallingFault.Effect) -> SignallingFault {
+  func signallingFault(_ effect: SignallingFault.Effect, in world: World) -> SignallingFault {
     SignallingFault(
-      effect, type: arguments.text("message"), from: arguments.text("from"), to: arguments.text("to"),
-      count: arguments.count("count"))
+      effect, type: arguments.text("message"), from: arguments.text("from").map(world.scenario.userID),
+      to: arguments.text("to").map(world.scenario.userID), count: arguments.count("count"))
   }
 
   func packetRules(_ content: PacketContent, in world: World) throws -> [PacketRule] {

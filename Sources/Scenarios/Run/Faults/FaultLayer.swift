@@ -100,7 +100,7 @@ final class FaultLayer {
       let id = server.faults.add(fault)
       instance.end = { server.faults.remove(id) }
     case .signallingRefusal(let peer):
-      try world.signallingHost.disconnect(user: peer)
+      try world.signallingHost.disconnect(user: world.scenario.userID(of: peer))
       try lay(over: try states.refusal(of: peer), &instance) { $0 = true }
     case .packetRules(let rules):
       let ids = rules.map { simulator.addRule($0) }

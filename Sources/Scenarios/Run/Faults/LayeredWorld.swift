@@ -65,9 +65,9 @@ final class LayeredWorld {
   }
 
   func refusal(of peer: String) throws -> LayeredState<Bool> {
-    let server = try world.signallingHost
+    let (server, user) = (try world.signallingHost, world.scenario.userID(of: peer))
     return refusals.state(peer) {
-      LayeredState(read: { false }, write: { server.refuse(user: peer, $0) })
+      LayeredState(read: { false }, write: { server.refuse(user: user, $0) })
     }
   }
 

@@ -1,0 +1,49 @@
+import CallCore
+
+/// Advice about links: conditions that lack what they work on.
+enum LinkChecks {
+  static func check(_ scenario: Scenario, _ reading: inout Reading) {
+    // What looks ineffective may be misspelt elsewhere.
+    guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
+    for link in scenario.topology.links {
+      let changes = changes(of: link.name, in: scenario)
+      for side in [link.transmit, link.receive] {
+        let problems = problems(of: side, of: link.name, among: changes.map(\.impairments) + [side])
+        guard !problems.isEmpty else { continue }
+        for problem in problems { reading.report(.ineffective, problem, at: link.span) }
+        break
+      }
+      for (index, change) in changes.enumerated() {
+        let others = changes[..<index].map(\.impairments) + changes[(index + 1)...].map(\.impairments)
+        let all = others + [change.impairments, link.transmit, link.receive]
+        for problem in problems(of: change.impairments, of: link.name, among: all) {
+          reading.report(.ineffective, problem, at: change.span)
+        }
+      }
+    }
+  }
+
+  /// What `link.set` entries say about the link.
+  private static func changes(
+    of link: String, in scenario: Scenario
+  ) -> [(impairments: Topology.Impairments, span: SourceSpan)] {
+    scenario.timeline.compactMap { entry in
+      guard case .fault(let fault, _) = entry.effect, fault.arguments.text("link") == link else { return nil }
+      return fault.impairments.map { ($0, entry.span) }
+    }
+  }
+
+  /// - Parameter all: everything that is said about the link at some time.
+  private static func problems(
+    of side: Topology.Impairments, of link: String, among all: [Topology.Impairments]
+  ) -> [String] {
+    var problems: [String] = []
+    if side.reorder ?? 0 > 0, !all.contains(where: { $0.delay ?? .zero > .zero || $0.jitter != nil }) {
+      problems.append("'reorder' lets packets overtake the delay of the link '\(link)', which has none")
+    }
+    if side.queue != nil, !all.contains(where: { $0.rate != nil }) {
+      problems.append("nothing waits in the queue of the link '\(link)', because it has no 'rate'")
+    }
+    return problems
+  }
+}

@@ -1,0 +1,199 @@
+import CallCore
+
+/// A NAT as it is written: what is left out comes from what it names, or is the default.
+struct NATDraft: Sendable {
+  var to: Located<String>?
+  var profile: Located<String>?
+  var kind: Located<NATKind>?
+  var map: Topology.MappingBehavior?
+  var filter: Topology.FilteringBehavior?
+  var udpIdle: Interval?
+  var udpFirst: Interval?
+  var udpUnanswered: Interval?
+  var udpAnswered: Interval?
+  var udpAnsweredAge: Interval?
+  var tcpIdle: Interval?
+  var tcpOpening: Interval?
+  var tcpClosing: Interval?
+  var tcpReset: Interval?
+  var refresh: Topology.Refresh?
+  var ports: Topology.PortAllocation?
+  var portsIfTaken: Topology.PortChoice?
+  var keepsParity: Bool?
+  var portRange: ClosedRange<UInt16>?
+  var overloadsPorts: Bool?
+  var portReuseDelay: Interval?
+  var hairpin: Topology.Hairpin?
+  var quota: Int?
+  var totalQuota: Int?
+  var blocks: Topology.PortBlocks?
+  var addresses: Int?
+  var pooling: Topology.Pooling?
+  var adoptsTCP: Bool?
+
+  private typealias Key = MappingType<NATDraft>.Key
+
+  /// What a NAT does, as networks declare it and `nat.set` changes it under running mappings.
+  static let behaviorType = MappingType(
+    "nat behaviour", "mapping, filtering and timers by RFC 4787", NATDraft(), behavior)
+
+  static let type = MappingType(
+    "nat", "a network address translator", NATDraft(),
+    [
+      .key("to", Kind<Located<String>>.name, \.to, default: "the internet", "the network outside"),
+      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose NAT gives the keys left out here"),
+      .key(
+        "addresses", .count(1...64), \.addresses, default: "1", "how many outside addresses it has (RFC 4787 REQ-2)"),
+      .key(
+        "overload", .flag, \.overloadsPorts, default: "false",
+        "one port for several mappings that go elsewhere, against REQ-3"),
+      .key("blocks", Topology.PortBlocks.type.kind, \.blocks, "ports in runs, each of one inside host (RFC 7422)"),
+    ] + behavior)
+
+  private static let behavior: [Key] =
+    [
+      .key("kind", Kind<NATKind>.choice.located, \.kind, "a NAT met in the field, which gives the keys left out here"),
+      .key("map", .choice, \.map, default: "endpoint-independent", "which destinations share an outside port"),
+      .key("filter", .choice, \.filter, default: "address-and-port", "who may send to a mapping"),
+    ] + timers + ports + limits
+
+  private static let timers: [Key] = [
+    .key("udp_idle", .duration(.positive), \.udpIdle, default: "300s", "an idle UDP mapping lives so long (REQ-5)"),
+    .key("udp_first", .duration(.positive), \.udpFirst, default: "udp_idle", "UDP after one packet only"),
+    .key(
+      "udp_unanswered", .duration(.positive), \.udpUnanswered, default: "udp_idle", "UDP that nobody has answered yet"),
+    .key("udp_answered", .duration(.positive), \.udpAnswered, default: "udp_idle", "UDP that was answered"),
+    .key(
+      "udp_answered_age", .duration(), \.udpAnsweredAge, default: "0s", "how old a mapping must be to count as answered"
+    ),
+    .key(
+      "tcp_idle", .duration(.positive), \.tcpIdle, default: "7440s", "an established TCP connection (RFC 5382 REQ-5)"),
+    .key("tcp_opening", .duration(.positive), \.tcpOpening, default: "240s", "TCP before both sides have spoken"),
+    .key("tcp_closing", .duration(.positive), \.tcpClosing, default: "240s", "TCP after both sides have said FIN"),
+    .key("tcp_reset", .duration(.positive), \.tcpReset, default: "240s", "TCP after an RST (RFC 7857 section 2.2)"),
+    .key("refresh", .choice, \.refresh, default: "outbound", "which packets keep a UDP mapping alive (REQ-6)"),
+    .key("adopt_tcp", .flag, \.adoptsTCP, default: "true", "whether a connection outlives a reboot of the NAT"),
+  ]
+
+  private static let ports: [Key] = [
+    .key("ports", .choice, \.ports, default: "preserve", "which outside port a new mapping gets"),
+    .key(
+      "ports_if_taken", .choice, \.portsIfTaken, default: "random",
+      "which one it gets when ports are preserved and its own is taken"),
+    .key("parity", .flag, \.keepsParity, default: "false", "even ports map to even ones, odd to odd (REQ-4)"),
+    .key("port_range", range, \.portRange, default: "[1, 65535]", "the lowest and the highest port there is"),
+    .key(
+      "port_reuse_delay", .duration(), \.portReuseDelay, default: "0s", "a freed port is left alone (RFC 6888 REQ-8)"),
+    .key("pooling", .choice, \.pooling, default: "paired", "whether a host keeps one of several addresses (REQ-2)"),
+    .key("hairpin", Topology.Hairpin.kind, \.hairpin, default: "false", hairpinSummary),
+  ]
+
+  private static let hairpinSummary =
+    "whether inside hosts reach each other by outside addresses, and as whom; true is external (REQ-9)"
+
+  private static let limits: [Key] = [
+    .key("quota", .count(1...65_535), \.quota, "most mappings of one inside host (RFC 6888 REQ-4)"),
+    .key("total_quota", .count(1...1_000_000), \.totalQuota, "most mappings of all together (RFC 6888 REQ-5)"),
+  ]
+
+  private static let range = Kind<Int>.count(1...65_535).list(atLeast: 2, atMost: 2)
+    .map { ends, span, reading -> ClosedRange<UInt16>? in
+      guard ends[0] <= ends[1] else {
+        reading.report(.outOfRange, "the lowest port, \(ends[0]), is above the highest, \(ends[1])", at: span)
+        return nil
+      }
+      return UInt16(ends[0])...UInt16(ends[1])
+    }
+
+  /// What is said here, and the rest as `base` says it. What names a kind of its own has no single values of `base`.
+  func over(_ base: NATDraft?) -> NATDraft {
+    guard let base else { return self }
+    var nat = kind == nil ? base : NATDraft()
+    nat.profile = nil
+    nat.to = to ?? base.to
+    nat.addresses = addresses ?? base.addresses
+    nat.kind = kind ?? base.kind
+    // A new time for all of UDP goes before each that the base says.
+    if udpIdle != nil { (nat.udpFirst, nat.udpUnanswered, nat.udpAnswered) = (nil, nil, nil) }
+    func take<Value>(_ path: WritableKeyPath<NATDraft, Value?>) {
+      if let value = self[keyPath: path] { nat[keyPath: path] = value }
+    }
+    take(\.map)
+    take(\.filter)
+    for path in Self.intervals { take(path) }
+    take(\.refresh)
+    take(\.ports)
+    take(\.portsIfTaken)
+    take(\.keepsParity)
+    take(\.portRange)
+    take(\.overloadsPorts)
+    take(\.hairpin)
+    take(\.quota)
+    take(\.totalQuota)
+    take(\.blocks)
+    take(\.pooling)
+    take(\.adoptsTCP)
+    return nat
+  }
+
+  private static var intervals: [WritableKeyPath<NATDraft, Interval?>] {
+    [
+      \.udpIdle, \.udpFirst, \.udpUnanswered, \.udpAnswered, \.udpAnsweredAge, \.tcpIdle, \.tcpOpening, \.tcpClosing,
+      \.tcpReset, \.portReuseDelay,
+    ]
+  }
+
+  /// The NAT that `base` becomes with what is said here.
+  func over(_ base: Topology.NAT) -> Topology.NAT {
+    var nat = kind?.value.nat ?? base
+    nat.addresses = addresses ?? base.addresses
+    nat.map = map ?? nat.map
+    nat.filter = filter ?? nat.filter
+    if let udpIdle {
+      (nat.timers.udpFirst, nat.timers.udpUnanswered, nat.timers.udpAnswered) = (udpIdle, udpIdle, udpIdle)
+    }
+    nat.timers.udpFirst = udpFirst ?? nat.timers.udpFirst
+    nat.timers.udpUnanswered = udpUnanswered ?? nat.timers.udpUnanswered
+    nat.timers.udpAnswered = udpAnswered ?? nat.timers.udpAnswered
+    nat.timers.udpAnsweredAge = udpAnsweredAge ?? nat.timers.udpAnsweredAge
+    nat.timers.tcpEstablished = tcpIdle ?? nat.timers.tcpEstablished
+    nat.timers.tcpOpening = tcpOpening ?? nat.timers.tcpOpening
+    nat.timers.tcpClosing = tcpClosing ?? nat.timers.tcpClosing
+    nat.timers.tcpReset = tcpReset ?? nat.timers.tcpReset
+    nat.refresh = refresh ?? nat.refresh
+    nat.ports = ports ?? nat.ports
+    nat.portsIfTaken = portsIfTaken ?? nat.portsIfTaken
+    nat.keepsParity = keepsParity ?? nat.keepsParity
+    nat.portRange = portRange ?? nat.portRange
+    nat.overloadsPorts = overloadsPorts ?? nat.overloadsPorts
+    nat.portReuseDelay = portReuseDelay ?? nat.portReuseDelay
+    nat.hairpin = hairpin ?? nat.hairpin
+    nat.quota = quota ?? nat.quota
+    nat.totalQuota = totalQuota ?? nat.totalQuota
+    nat.blocks = blocks ?? nat.blocks
+    nat.pooling = pooling ?? nat.pooling
+    nat.adoptsTCP = adoptsTCP ?? nat.adoptsTCP
+    return nat
+  }
+}
+
+extension Topology.PortBlocks {
+  static let type = MappingType(
+    "port blocks", "ports that a NAT gives out in runs, each of one inside host", Topology.PortBlocks(),
+    [
+      .key("size", .count(1...65_535), \.size, required: true, "ports in a block, for UDP and TCP alike"),
+      .key("most", .count(1...65_535), \.most, default: "1", "most blocks of one inside host"),
+    ])
+}
+
+extension Topology.Hairpin {
+  /// A flag, or whose endpoint the receiver sees as the source.
+  static let kind: Kind<Topology.Hairpin> = {
+    let word = Kind<Topology.Hairpin>.choice
+    let flag = Kind<Bool>.flag
+    return Kind(.either([flag.shape, word.shape])) { node, reading in
+      if let flag = node.scalar?.flag { return flag ? .external : Topology.Hairpin.none }
+      return word.decode(node, &reading)
+    }
+  }()
+}

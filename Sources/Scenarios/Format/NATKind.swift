@@ -1,0 +1,113 @@
+internal import CallCore
+internal import SimNet
+
+/// The NATs met in the field, by the names scenarios have for them; the simulator knows their numbers.
+enum NATKind: String, CaseIterable, Sendable {
+  case home
+  case fullCone = "full-cone"
+  case addressRestricted = "address-restricted"
+  case portRestricted = "port-restricted"
+  case symmetric
+  case carrier
+  case carrierSymmetric = "carrier-symmetric"
+  case linux
+  case pf
+
+  private var configuration: NATConfiguration {
+    switch self {
+    case .home: .home
+    case .fullCone: .fullCone
+    case .addressRestricted: .addressRestricted
+    case .portRestricted: .portRestricted
+    case .symmetric: .symmetric
+    case .carrier: .carrier
+    case .carrierSymmetric: .carrierSymmetric
+    case .linux: .linux
+    case .pf: .pf
+    }
+  }
+
+  var nat: Topology.NAT { Topology.NAT(configuration) }
+
+  /// What `callsim explain` says of it.
+  var summary: String {
+    switch self {
+    case .home: "the usual home router: port-restricted, refreshed both ways, 30 s unanswered and 120 s answered"
+    case .fullCone: "endpoint-independent mapping and filtering (RFC 3489's full cone)"
+    case .addressRestricted: "anyone at an address that was written to may answer (RFC 3489's restricted cone)"
+    case .portRestricted: "RFC 4787 as it recommends: 300 s (RFC 3489's port-restricted cone)"
+    case .symmetric: "a port of its own for every destination, nothing kept, no hairpin (RFC 3489)"
+    case .carrier: "RFC 6888: random ports, 120 s before reuse, 1008 mappings a host, 35 s idle (IMC 2016)"
+    case .carrierSymmetric: "a mobile carrier's symmetric NAT: 504 mappings a host, 65 s idle (IMC 2016)"
+    case .linux: "netfilter masquerading: the port is kept and overloaded, 30 s unanswered and 120 s answered"
+    case .pf: "OpenBSD's and FreeBSD's pf: random ports above 50000 for every flow"
+    }
+  }
+}
+
+extension Topology.NAT {
+  /// A NAT of the simulator in the words of the format.
+  init(_ configuration: NATConfiguration) {
+    self.init()
+    map =
+      switch configuration.mapping {
+      case .endpointIndependent: .endpointIndependent
+      case .addressDependent: .address
+      case .addressAndPortDependent: .addressAndPort
+      }
+    filter =
+      switch configuration.filtering {
+      case .endpointIndependent: .endpointIndependent
+      case .addressDependent: .address
+      case .addressAndPortDependent: .addressAndPort
+      }
+    timers = Topology.NATTimers(configuration.timers)
+    refresh = configuration.inboundRefresh ? .both : .outbound
+    let isRandom = configuration.portSelection == .random
+    ports = configuration.preservesPort ? .preserve : isRandom ? .random : .sequential
+    portsIfTaken = isRandom ? .random : .sequential
+    keepsParity = configuration.preservesParity
+    portRange = configuration.portRange
+    overloadsPorts = configuration.overloadsPorts
+    portReuseDelay = configuration.portReuseDelay
+    quota = configuration.mappingsPerHost
+    totalQuota = configuration.mappingLimit
+    pooling = configuration.pooling == .paired ? .paired : .arbitrary
+    hairpin =
+      switch configuration.hairpinning {
+      case .none: .none
+      case .externalSource: .external
+      case .internalSource: .internal
+      }
+    adoptsTCP = configuration.adoptsMidstreamTCP
+    if let configured = configuration.blocks {
+      var blocks = Topology.PortBlocks()
+      (blocks.size, blocks.most) = (configured.size, configured.perHost)
+      self.blocks = blocks
+    }
+  }
+
+  /// What the simulator will not build, or nil.
+  var problem: String? { NATConfiguration(self).problem }
+
+  /// What a NAT that behaves like `old` cannot become while it runs, or nil.
+  func problem(after old: Topology.NAT) -> String? {
+    if overloadsPorts != old.overloadsPorts { return "port overloading cannot change under mappings" }
+    return blocks != old.blocks || (blocks != nil && portRange != old.portRange)
+      ? "the blocks of ports cannot change under mappings" : nil
+  }
+}
+
+extension Topology.NATTimers {
+  init(_ timers: SessionTimers) {
+    self.init()
+    udpFirst = timers.udpFirst
+    udpUnanswered = timers.udpUnanswered
+    udpAnswered = timers.udpAnswered
+    udpAnsweredAge = timers.udpAnsweredAge
+    tcpOpening = timers.tcpOpening
+    tcpEstablished = timers.tcpEstablished
+    tcpClosing = timers.tcpClosing
+    tcpReset = timers.tcpReset
+  }
+}

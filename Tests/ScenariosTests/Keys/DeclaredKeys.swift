@@ -1,0 +1,88 @@
+import Profiles
+import VirtualPeer
+
+@testable import Scenarios
+
+/// Every place of a scenario file that can say something, from the declarations that the decoder itself uses.
+///
+/// A site is `mapping.key`, `fault KIND.parameter`, `action NAME.parameter` or `setting NAME`.
+enum DeclaredKeys {
+  struct Site: Sendable {
+    let name: String
+    let shape: Shape
+  }
+
+  static let all: [Site] = {
+    var mappings: [MappingShape] = []
+    collect(.mapping(DocumentDraft.type.shape), into: &mappings)
+    collect(.mapping(ProfileFileDraft.type.shape), into: &mappings)
+    var sites = mappings.flatMap { mapping in
+      mapping.keys.map { Site(name: "\(mapping.name).\($0.name)", shape: $0.shape) }
+    }
+    for fault in FaultKind.allCases {
+      let declaration = fault.declaration
+      let own = declaration.parameters.map { ($0.name, $0.kind.shape) }
+      let extras: [MappingShape.Key] =
+        switch declaration.extras {
+        case .none: []
+        case .impairments: Topology.Impairments.type.shape.keys
+        case .nat: NATDraft.behaviorType.shape.keys
+        }
+      let all = own + extras.filter { $0.name != "why" }.map { ($0.name, $0.shape) }
+      sites += all.map { Site(name: "fault \(fault.rawValue).\($0.0)", shape: $0.1) }
+      sites.append(Site(name: "fault \(fault.rawValue)", shape: .text))
+    }
+    for key in SendEffect.keys { sites.append(Site(name: "send.\(key.name)", shape: key.shape)) }
+    for vocabulary in ProfileCatalogue.builtIn.registry.vocabularies {
+      for action in vocabulary.actions + CommonVocabulary.actions {
+        sites.append(Site(name: "action \(action.name)", shape: .text))
+        sites += action.parameters.map {
+          Site(name: "action \(action.name).\($0.name)", shape: Kind<Value>.declared($0.type).shape)
+        }
+      }
+      sites += vocabulary.settings.map {
+        Site(name: "setting \($0.name)", shape: Kind<Value>.declared($0.type).shape)
+      }
+    }
+    return sites
+  }()
+
+  /// The words of the key, as its declaration lists them.
+  static func words(of site: String) -> [String] { all.first { $0.name == site }?.shape.everyWord ?? [] }
+
+  private static func collect(_ shape: Shape, into found: inout [MappingShape]) {
+    switch shape {
+    case .mapping(let mapping):
+      guard !found.contains(where: { $0.name == mapping.name }) else { return }
+      found.append(mapping)
+      for key in mapping.keys { collect(key.shape, into: &found) }
+    case .list(let member, _), .named(let member): collect(member, into: &found)
+    case .either(let shapes): for shape in shapes { collect(shape, into: &found) }
+    default: break
+    }
+  }
+}
+
+extension Shape {
+  /// All there is to choose from: the words of a choice, or both flags; nil where anything goes.
+  var everyWord: [String]? {
+    switch self {
+    case .flag: ["true", "false"]
+    case .choice(let words): words
+    case .list(let member, _): member.everyWord
+    case .either(let shapes):
+      shapes.contains { $0.everyWord == nil } ? nil : shapes.flatMap { $0.everyWord ?? [] }
+    default: nil
+    }
+  }
+
+  /// Whether what it holds is declared elsewhere, key by key.
+  var isContainer: Bool {
+    switch self {
+    case .mapping: true
+    case .list(let member, _), .named(let member): member.isContainer
+    case .either(let shapes): shapes.allSatisfy(\.isContainer)
+    default: false
+    }
+  }
+}

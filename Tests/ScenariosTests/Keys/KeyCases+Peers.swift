@@ -1,0 +1,107 @@
+extension KeyCases {
+  static let peers: [KeyCase] =
+    [
+      KeyCase("peer.use", ["phone", "desktop"], KeyWorld.named("use: <>", rest: "use: [keys/profiles.yaml]")),
+      KeyCase("peer.network", ["wifi", "lte", "internet"], KeyWorld.named("network: <>")),
+      KeyCase("peer.networks", ["[wifi, lte]", "[lte, wifi]"], KeyWorld.named("networks: <>")),
+      KeyCase("peer.lan", ["", ", lan: flat"], KeyWorld.named("network: wifi<>", "network: wifi<>")),
+      KeyCase(
+        "peer.settings", with: "settings: { reset-after: 3s }", KeyWorld.lan(alice: "<>", timeline: KeyWorld.later)),
+      KeyCase("peer.id", with: "id: \"1001\"", KeyWorld.lan(alice: "<>")),
+      KeyCase("peer.id", with: "id: \"1001\"", KeyWorld.lan(bob: "<>")),
+      KeyCase(
+        "peer.profile", ["knotos", "nothing"],
+        KeyWorld.lan().replacing("alice: { profile: knotos }", with: "alice: { profile: <> }")),
+      KeyCase("peer.stack", ["stack: real, profile: knotos, network: lan", "stack: puppet"], withCarol),
+      KeyCase(words: "devices.mic", KeyWorld.lan(alice: ", devices: { mic: <> }", rest: "media: real")),
+      KeyCase(words: "devices.permission", KeyWorld.lan(alice: ", devices: { permission: <> }")),
+      KeyCase(
+        "audio.ptime", ["10ms", "20ms", "40ms", "60ms", "80ms", "100ms", "120ms"],
+        KeyWorld.lan(alice: ", audio: { ptime: <> }")),
+      KeyCase("audio.bitrate", ["12kbps", "64kbps"], KeyWorld.lan(alice: ", audio: { bitrate: <> }")),
+      KeyCase(words: "audio.fec", real(", audio: { packet_loss_hint: 20%, fec: <> }")),
+      KeyCase(words: "audio.dtx", real(", devices: { mic: silence }, audio: { dtx: <> }")),
+      KeyCase("audio.complexity", ["0", "10"], real(", audio: { complexity: <> }")),
+      KeyCase(words: "audio.cbr", real(", audio: { cbr: <> }")),
+      KeyCase("audio.packet_loss_hint", ["0%", "25%"], real(", audio: { fec: true, packet_loss_hint: <> }")),
+      KeyCase(
+        "ice.servers", ["[]", "[stun]"],
+        KeyWorld.lan(alice: ", ice: { servers: <> }", servers: ", stun: { kind: stun }")),
+      KeyCase(
+        words: "ice.turn_transports",
+        KeyWorld.relayed(", transports: [udp, tcp]").replacing(
+          "policy: relay", with: "policy: relay, turn_transports: [<>]")),
+      KeyCase(words: "ice.policy", KeyWorld.relayed().replacing("policy: relay", with: "policy: <>")),
+      KeyCase(
+        words: "ice.gathering",
+        KeyWorld.lan(
+          alice: ", ice: { gathering: <> }", timeline: "  - { at: 600ms, fault: link.up, link: c }", talk: "2s"
+        ).replacing("links:", with: "links:\n    c: { from: alice, to: lan, start: down }")),
+      KeyCase(words: "ice.nomination", KeyWorld.lan(alice: ", ice: { nomination: <> }")),
+      KeyCase("dtls.role", ["active", "passive"], KeyWorld.lan(bob: ", dtls: { role: <> }")),
+      KeyCase(
+        "clock.skew", ["0s", "-30s"],
+        KeyWorld.lan(alice: ", clock: { skew: <> }", talk: "8s")),
+      KeyCase("clock.drift", ["0ppm", "20000ppm"], KeyWorld.lan(alice: ", clock: { drift: <> }", talk: "4s")),
+    ] + settings + actions
+
+  private static let withCarol = KeyWorld.lan(timeline: KeyWorld.later).replacing(
+    "peers:", with: "peers:\n  carol: { <> }")
+
+  /// Bob asks for what needs both sides.
+  private static func real(_ alice: String) -> String {
+    KeyWorld.lan(alice: alice, bob: ", audio: { fec: true, dtx: true }", rest: "media: real", talk: "2s")
+  }
+
+  private static let unanswered = KeyWorld.lan(
+    alice: ", settings: { <> }", bob: ", settings: { <> }", timeline: KeyWorld.later
+  )
+  .replacing("- { id: accept, when: bob.call.state == ringing, do: bob.accept }", with: "")
+
+  private static let settings: [KeyCase] = [
+    KeyCase("setting ring-timeout", ["ring-timeout: 2s", "ring-timeout: 5s"], unanswered),
+    KeyCase(
+      "setting setup-timeout", ["2s", "5s"],
+      KeyWorld.lan(
+        alice: ", settings: { setup-timeout: <> }",
+        timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
+    KeyCase(words: "setting audio-session", KeyWorld.lan(alice: ", settings: { audio-session: <> }")),
+    KeyCase(
+      words: "setting ice-restart",
+      KeyWorld.lan(
+        alice: ", settings: { ice-restart: <> }", timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
+        talk: "5s")),
+    KeyCase(
+      "setting reset-after", ["500ms", "4s"],
+      KeyWorld.lan(alice: ", settings: { reset-after: <> }", timeline: KeyWorld.later)),
+  ]
+
+  private static let actions: [KeyCase] = [
+    action("call", before: "  - { at: 100ms, do: alice.mute }", "  - { at: 20ms, do: alice.call, to: bob }"),
+    KeyCase(
+      "action call.to", ["bob", "carol"],
+      KeyWorld.lan().replacing("do: alice.call, to: bob", with: "do: alice.call, to: <>")
+        .replacing("peers:", with: "peers:\n  carol: { profile: knotos, network: lan }")),
+    action("accept", "  - { at: 10s, do: bob.accept }", in: unaccepted),
+    action("decline", "  - { at: 10s, do: bob.decline }", in: unaccepted),
+    action("hangup", "  - { at: 600ms, do: bob.hangup }"),
+    action("mute", "  - { at: 600ms, do: bob.mute }"),
+    action(
+      "unmute", "  - { at: 700ms, do: bob.unmute }",
+      in: KeyWorld.lan(timeline: "  - { at: 600ms, do: bob.mute }\n<>", talk: "2s")),
+    action("ice-restart", "  - { at: 600ms, do: bob.ice-restart }"),
+    action("switch-network", "  - { at: 600ms, do: alice.switch-network, to: c }", in: twoLines),
+    KeyCase(
+      "action switch-network.to", ["a", "c"],
+      twoLines.replacing("<>", with: "  - { at: 600ms, do: alice.switch-network, to: <> }")),
+  ]
+
+  private static let unaccepted = KeyWorld.lan(timeline: "<>\n\(KeyWorld.later)")
+    .replacing("- { id: accept, when: bob.call.state == ringing, do: bob.accept }", with: "")
+  private static let twoLines = KeyWorld.lan(timeline: "<>", talk: "2s")
+    .replacing("links:", with: "links:\n    c: { from: alice, to: lan, delay: 3ms }")
+
+  private static func action(
+    _ name: String, before: String = "", _ entry: String, in template: String = KeyWorld.lan(timeline: "<>", talk: "2s")
+  ) -> KeyCase { KeyCase("action \(name)", [before, entry], template) }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Scenarios
+
+/// The cases of every key, and what has none with the reason.
+enum KeyCases {
+  static let all = document + topology + peers + timeline + expectations
+
+  /// Keys that change no run, and why they are there all the same.
+  static let inert: [(site: String, reason: String)] = [
+    ("*.why", "said to people: it is echoed in failures"),
+    ("*.title", "said to people"),
+    ("scenario.tags", "selects scenarios: run -t"),
+    ("scenario.invariants", "the members are the key 'invariant change.invariant'"),
+    ("invariant change.invariant", "what an invariant finds needs a broken app: JudgeInvariantTests"),
+    ("limits.wall", "time of the machine, not of the run"),
+    ("limits.lag", "only for programs outside: ExternalTests"),
+    ("limits.start", "only for programs outside: ExternalTests"),
+    ("peer.command", "only for programs outside: ExternalTests"),
+    ("peer.protocol", "only for programs outside: ExternalTests"),
+    ("*.id", "the name of an expectation in reports"),
+    ("sometimes.severity", "decided over all seeds, after the runs"),
+    ("timeline entry.fault", "each fault has cases of its own"),
+    ("leads_to.leads_to", "its members are the keys of 'implication'"),
+    ("profile file.callsim", "there is one version"),
+    ("profile file.use", "read by FormatValidTests"),
+  ]
+
+  /// Words that need what a test of one process has not.
+  static let inertWords: [(site: String, words: [String], reason: String)] = [
+    ("peer.stack", ["external"], "needs a program: ExternalTests"),
+    ("dtls.role", ["auto"], "is active, by RFC 8842"),
+  ]
+
+  static func isInert(_ site: String) -> Bool {
+    inert.contains { $0.site == site || ($0.site.hasPrefix("*") && site.hasSuffix($0.site.dropFirst())) }
+  }
+}
+
+@Suite struct `Keys of a scenario file` {
+  @Test(arguments: KeyCases.all) func `change the run, or are refused`(_ key: KeyCase) {
+    let isJudgement = ExpectationVariant.all.contains { key.site.hasPrefix($0.key + ".") }
+    let prints = key.values.map {
+      Fingerprint(of: key.text($0), isJudgement: isJudgement, isInside: key.site.contains("clock"))
+    }
+    #expect(prints.contains { !$0.isRefused }, "\(prints[0].text)")
+    for (index, print) in prints.enumerated() {
+      for (other, earlier) in prints[..<index].enumerated() where earlier.text == print.text && !print.isRefused {
+        Issue.record("'\(key.values[index])' is the same run as '\(key.values[other])'")
+      }
+    }
+  }
+
+  @Test func `have a case each, or a reason to have none`() {
+    let covered = Set(KeyCases.all.map(\.site))
+    let missing = DeclaredKeys.all.filter { site in
+      !covered.contains(site.name) && !KeyCases.isInert(site.name) && !site.shape.isContainer
+    }
+    #expect(missing.map(\.name) == [])
+  }
+
+  @Test func `have a case for each of their words`() {
+    for site in DeclaredKeys.all where !KeyCases.isInert(site.name) {
+      guard let words = site.shape.everyWord else { continue }
+      let values = KeyCases.all.filter { $0.site == site.name }.flatMap(\.values)
+      let exempt = KeyCases.inertWords.first { $0.site == site.name }?.words ?? []
+      let unseen = words.filter { word in
+        !exempt.contains(word)
+          && !values.contains { $0.split(whereSeparator: { " ,:[]{}".contains($0) }).contains(Substring(word)) }
+      }
+      #expect(unseen == [], "\(site.name)")
+    }
+  }
+
+  @Test func `have no case that no declaration asks for`() {
+    let declared = Set(DeclaredKeys.all.map(\.name))
+    #expect(KeyCases.all.map(\.site).filter { !declared.contains($0) } == [])
+  }
+}
