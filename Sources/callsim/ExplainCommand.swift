@@ -5,10 +5,13 @@ import Scenarios
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Tell what a scenario, key, code, value, fault, action or state means.",
-    discussion: "For example: callsim explain E210, callsim explain link.down, callsim explain fault.")
+    discussion: """
+      Without a topic it says what there is. For example: callsim explain E210, callsim explain link.down, \
+      callsim explain fault.
+      """)
 
   @Argument(help: "A name as scenarios have it, a diagnostic code, or a scenario's id.")
-  var topic: String
+  var topic: String?
 
   @Argument(help: "Where to look for scenarios. (default: scenarios)")
   var paths: [String] = []
@@ -16,11 +19,17 @@ struct ExplainCommand: ParsableCommand {
   func run() throws {
     let registry = ProfileCatalogue.builtIn.registry
     let reference = ScenarioReference(registry: registry)
+    guard let topic else { return Output.text(reference.index) }
     if let text = reference.explain(topic) { return Output.text(text) }
     // Scenarios are looked for last, and only where there are some.
     let files = (try? ScenarioFinder.files(at: paths)) ?? []
     let collection = ScenarioCollection(paths: files, registry: registry, overrides: [])
     if let text = ScenarioOutline.text(topic, in: collection.files) { return Output.text(text) }
+    // A network may be declared by a file that a scenario uses.
+    for source in collection.files.flatMap(\.sources.files) where source.usedFrom != nil {
+      guard let text = BuiltInNetworks.text(of: topic, in: source.lines) else { continue }
+      return Output.text("\(topic)  \(source.path)\n\(text)\n")
+    }
     let topics = reference.topics + collection.files.map(\.id)
     let hint =
       Suggestion.hint(for: topic, among: topics)

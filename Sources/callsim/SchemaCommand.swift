@@ -11,5 +11,11 @@ struct SchemaCommand: ParsableCommand {
       '# yaml-language-server: $schema=callsim-scenario.v1.schema.json'.
       """)
 
-  func run() { Output.text(ScenarioSchema.json(registry: ProfileCatalogue.builtIn.registry).prettyText + "\n") }
+  @Flag(name: .customLong("use"), help: "The schema of files with named networks and peers, which scenarios use.")
+  var isShared = false
+
+  func run() {
+    let schema = ScenarioSchema.json(registry: ProfileCatalogue.builtIn.registry, isShared: isShared)
+    Output.text(schema.prettyText + "\n")
+  }
 }

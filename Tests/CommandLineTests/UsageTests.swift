@@ -32,7 +32,6 @@ import Testing
     (["run", "--slowest", "-1"], "--slowest"),
     (["replay", "hello#1", "--from", "soon"], "--from takes a virtual time such as 12.3s or 250ms, not 'soon'"),
     (["live", "--call", "http://h/\r\nX: y"], "--call takes an address such as http://127.0.0.1:8080/"),
-    (["explain"], "Missing expected argument '<topic>'"),
     (["explain", "link.dwon"], "nothing is called 'link.dwon'; did you mean 'link.down'?"),
     (["replay", "hello#1", "--until", "soon"], "--until takes a virtual time such as 12.3s or 250ms, not 'soon'"),
     (["live"], "choose one of --offer, --answer, --serve, --call and --stdio"),
@@ -130,6 +129,13 @@ import Testing
     #expect(try workspace.run("explain", "turn_transports").output.contains("key of "))
     #expect(try workspace.run("explain", "puppet").output.contains("word for the key stack of peer"))
     #expect(try workspace.run("explain", "w410").output.hasPrefix("W410 (warning)\n"))
+    #expect(try workspace.run("explain").output.contains("named networks"))
+    let network = try workspace.run("explain", "carrier/symmetric").output
+    #expect(network.contains("udp_idle: 65s") && network.contains("quota: 1008"))
+    for topic in ["expectations", "metrics", "wire", "selected", "media-both-ways", "events", "timeout", "diagnostics"]
+    {
+      #expect(try workspace.run("explain", topic).status == 0, "\(topic)")
+    }
     let scenario = try workspace.run("explain", "a").output
     #expect(scenario.hasPrefix("a  scenarios/a.yaml\n"))
     #expect(scenario.contains("ends: alice, code: local-hangup"))

@@ -26,6 +26,31 @@ import VirtualPeer
     #expect(!SchemaChecker(root: Self.schema).problems(of: JSON(node)).isEmpty)
   }
 
+  @Test(arguments: [
+    "timeline: [{ at: 0s, after: 1s, of: x, do: alice.mute }]", "timeline: [{ at: 0s, do: alice.call }]",
+    "timeline: [{ at: 0s, fault: link.flap, link: a, down: 1s }]",
+    "timeline: [{ at: 0s, fault: link.down, link: a, code: 486 }]", "timeline: [{ at: 0s, do: alice.mute, for: 3s }]",
+    "timeline: [{ after: 1s, do: alice.mute }]", "expect: [{ metric: alice.q.mos, stat: min }]",
+    "expect: [{ ends: alice, code: no-such-code }]",
+  ])
+  func `refuses entries that the decoder refuses`(_ text: String) throws {
+    var sources = SourceMap()
+    var diagnostics: [Diagnostic] = []
+    let bytes = Array("callsim: 1\nid: t\npeers: { alice: { network: wifi } }\n\(text)\n".utf8)
+    let node = try #require(
+      YAMLReader.read(bytes, path: "t", usedFrom: nil, into: &sources, diagnostics: &diagnostics))
+    #expect(!SchemaChecker(root: Self.schema).problems(of: JSON(node)).isEmpty)
+  }
+
+  @Test func `refuses a profile that nobody has`() throws {
+    var sources = SourceMap()
+    var diagnostics: [Diagnostic] = []
+    let bytes = Array("callsim: 1\nid: t\npeers: { alice: { profile: nobody } }\n".utf8)
+    let node = try #require(
+      YAMLReader.read(bytes, path: "t", usedFrom: nil, into: &sources, diagnostics: &diagnostics))
+    #expect(!SchemaChecker(root: Self.schema).problems(of: JSON(node)).isEmpty)
+  }
+
   @Test func `is valid JSON in which every reference leads somewhere`() throws {
     let text = Self.schema.prettyText
     _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -91,6 +116,10 @@ private struct SchemaChecker {
     if let any = list("anyOf"), !any.contains(where: { problems(value, $0, at: path).isEmpty }) {
       found.append("\(path): fits none of anyOf")
     }
+    if let condition = schema["if"], problems(value, condition, at: path).isEmpty, let then = schema["then"] {
+      found += problems(value, then, at: path)
+    }
+    if let not = schema["not"], problems(value, not, at: path).isEmpty { found.append("\(path): fits 'not'") }
     if let one = list("oneOf"), one.count(where: { problems(value, $0, at: path).isEmpty }) != 1 {
       found.append("\(path): does not fit exactly one of oneOf")
     }
@@ -102,6 +131,15 @@ private struct SchemaChecker {
     if case .object(let members) = value {
       if case .array(let required)? = schema["required"] {
         for case .string(let name) in required where value[name] == nil { found.append("\(path): no \(name)") }
+      }
+      if case .object(let dependencies)? = schema["dependencies"] {
+        for dependency in dependencies where value[dependency.key] != nil {
+          guard case .array(let needed) = dependency.value else { continue }
+          for case .string(let name) in needed where value[name] == nil { found.append("\(path): no \(name)") }
+        }
+      }
+      if let names = schema["propertyNames"] {
+        for member in members { found += problems(.string(member.key), names, at: "\(path).\(member.key)") }
       }
       for member in members {
         if let property = schema["properties"]?[member.key] {

@@ -23,8 +23,15 @@ struct NameReference: Sendable {
       let habit = invariant.isDefault ? "on unless turned off" : "off unless turned on"
       entries.append((invariant.rawValue, "invariant, \(habit): \(invariant.summary)\n"))
     }
-    entries += BuiltInNetworks.summaries.map { ($0.name, "named network: \($0.summary)\n") }
+    entries += BuiltInNetworks.summaries.map { name, summary in
+      (name, "named network: \(summary)\n\(Self.indented(BuiltInNetworks.text(of: name)))")
+    }
+    entries += NATKind.allCases.map { ($0.rawValue, "kind of NAT: \($0.summary)\n") }
     self.entries = entries
+  }
+
+  private static func indented(_ text: String) -> String {
+    text.split(separator: "\n").map { "    \($0)\n" }.joined()
   }
 
   private static let everybody = "every peer"

@@ -26,12 +26,13 @@ public struct ScenarioReference: Sendable {
   /// Lines of text, or nil for a topic that does not exist. Many words have several meanings: all are told. A leading
   /// peer name, as predicates have it, is not part of the topic.
   public func explain(_ topic: String) -> String? {
+    if let other = Self.synonyms.first(where: { $0.word == topic })?.topic { return explain(other) }
     let profile = registry.vocabularies.first { $0.profile == topic }
     let uses = keys(topic) + words(topic) + faultParameters(topic) + names.texts(topic)
     let parts =
       [
         DiagnosticCode(rawValue: topic.uppercased()).map(Self.code), FaultKind(rawValue: topic).map(fault),
-        list(topic), profile.map(Self.profile),
+        list(topic), group(topic), profile.map(Self.profile),
       ].compactMap(\.self) + mappings.filter { Self.topic($0) == topic }.map(mapping)
       + (uses.isEmpty ? [] : ["\(topic)\n" + uses.map { "  \($0)" }.joined()])
     guard parts.isEmpty else { return parts.joined() }
@@ -40,9 +41,41 @@ public struct ScenarioReference: Sendable {
   }
 
   private static let lists = [
-    "fault", "actions", "values", "codes", "settings", "profiles", "networks", "invariants", "anchors", "predicates",
-    "expect", "diagnostics",
+    "fault", "actions", "values", "events", "codes", "settings", "profiles", "networks", "nats", "invariants",
+    "anchors",
+    "predicates", "expect", "media-both-ways", "timeouts", "diagnostics",
   ]
+
+  /// What people call the topics besides.
+  private static let synonyms: [(word: String, topic: String)] = [
+    ("faults", "fault"), ("expectations", "expect"), ("metrics", "metric"), ("paths", "values"), ("anchor", "anchors"),
+    ("predicate", "predicates"), ("invariant", "invariants"), ("timeout", "timeouts"), ("limit", "timeouts"),
+    ("warnings", "diagnostics"), ("errors", "diagnostics"), ("end-codes", "codes"), ("event", "events"),
+  ]
+
+  /// What `callsim explain` alone says: where to begin.
+  public var index: String {
+    Self.table(
+      "callsim explain TOPIC",
+      [
+        ("fault", "every fault, and then for example link.down"),
+        ("actions", "what users do"), ("values", "what predicates read, and then for example call.state or stats"),
+        ("events", "what happens at peers"), ("expect", "the kinds of expectation, and then for example recovers"),
+        ("predicates", "how conditions are written"), ("anchors", "what times are counted from"),
+        ("networks", "the named networks, and then for example lte"), ("nats", "the NATs met in the field"),
+        ("profiles", "the apps, and then for example knotos"), ("settings", "what profiles can be told"),
+        ("codes", "how calls end"), ("invariants", "what holds in every scenario"),
+        ("timeouts", "every limit on time that a file can set"), ("diagnostics", "the codes of errors and warnings"),
+      ]) + "Any key, word, state or code is a topic too: callsim explain turn_transports, callsim explain E210.\n"
+  }
+
+  /// The names that begin with the topic and a dot.
+  private func group(_ topic: String) -> String? {
+    var members: [String] = []
+    for name in names.topics where name.hasPrefix(topic + ".") && !members.contains(name) { members.append(name) }
+    guard !members.isEmpty else { return nil }
+    return Self.table("names that begin with \(topic)", members.map { ($0, "") })
+  }
 
   private static func topic(_ mapping: MappingShape) -> String { mapping.name.replacing(" ", with: "-") }
 
@@ -164,6 +197,17 @@ public struct ScenarioReference: Sendable {
       }.joined()
     case "profiles": return Self.table("profiles", profiles.map { ($0.profile, $0.summary) })
     case "networks": return Self.table("named networks", BuiltInNetworks.summaries.map { ($0.name, $0.summary) })
+    case "nats": return Self.table("kinds of NAT", NATKind.allCases.map { ($0.rawValue, $0.summary) })
+    case "events":
+      return Self.table("events of every peer", CommonVocabulary.events.map { ($0.name, $0.summary) })
+        + "Each action of a user is one too: alice.user.mute. So is a state that is entered: bob.connected.\n"
+    case "media-both-ways": return Self.mediaBothWays
+    case "timeouts":
+      return Self.table("limits of a run", Scenario.Limits.type.shape.keys.map { ($0.name, Self.summary($0)) })
+        + profiles.map { profile in
+          let timed = profile.settings.filter { $0.type == .duration }
+          return Self.table("settings of \(profile.profile)", timed.map { ($0.name, $0.summary) })
+        }.joined()
     case "invariants":
       return Self.table(
         "invariants", Invariant.allCases.map { ($0.rawValue, $0.summary + ($0.isDefault ? "" : " (off by default)")) })
@@ -176,6 +220,12 @@ public struct ScenarioReference: Sendable {
     default: return nil
     }
   }
+
+  private static let mediaBothWays = """
+    media-both-ways: what 'recovers' waits for when it is no predicate
+      Every peer of the call plays what the others send. Silence counts as media: packets do, not what is in them.
+
+    """
 
   private static let predicates = """
     predicates

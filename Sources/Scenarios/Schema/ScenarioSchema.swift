@@ -4,13 +4,16 @@ public import VirtualPeer
 /// The draft-07 JSON Schema of scenario files, made from the declarations the decoder uses.
 public struct ScenarioSchema {
   /// The schema as a JSON document, for `callsim schema`.
-  public static func json(registry: ProfileRegistry) -> JSON {
+  ///
+  /// - Parameter isShared: for the files of named networks and peers that scenarios use.
+  public static func json(registry: ProfileRegistry, isShared: Bool = false) -> JSON {
     var writer = SchemaWriter(registry: registry)
-    let root = writer.object(DocumentDraft.type.shape)
+    let root = writer.object(isShared ? ProfileFileDraft.type.shape : DocumentDraft.type.shape)
+    let name = isShared ? "use" : "scenario"
     return JSON.object([
       "$schema": .string("http://json-schema.org/draft-07/schema#"),
-      "$id": .string("callsim-scenario.v1.schema.json"),
-      "title": .string("callsim scenario, format version 1"),
+      "$id": .string("callsim-\(name).v1.schema.json"),
+      "title": .string("callsim \(isShared ? "file of named networks and peers" : "scenario"), format version 1"),
     ]).adding(root).adding(["definitions": .object(writer.definitions)])
   }
 }
@@ -85,7 +88,8 @@ private struct SchemaWriter {
     var properties: [JSON.Member] = []
     for key in mapping.keys + extra where !properties.contains(where: { $0.key == key.name }) {
       let summary = key.summary + (key.defaultText.map { " (default: \($0))" } ?? "")
-      let schema = isEntry && key.name == "do" ? actions : schema(key.shape)
+      let schema =
+        if let words = closedWords(of: key.name, in: mapping.name) { words } else { self.schema(key.shape) }
       // A $ref hides its neighbours in draft-07, so the summary goes around it.
       let described =
         schema["$ref"] == nil
@@ -100,13 +104,84 @@ private struct SchemaWriter {
     // A peer may have what it needs from the profile it uses; nothing else is filled in from elsewhere.
     let required = mapping.keys.filter(\.isRequired).map { JSON.string($0.name) }
     if !required.isEmpty { object = object.adding(["required": .array(required)]) }
-    if isEntry {
-      object = object.adding([
-        "oneOf": Self.oneOfKeys(["do", "fault", "send", "clear"]),
-        "anyOf": Self.oneOfKeys(["at", "after", "when", "every"]),
-      ])
+    if isEntry { object = object.adding(entryRules) }
+    let bounds = ["lt", "lte", "gt", "gte", "eq"]
+    if bounds.allSatisfy({ bound in mapping.keys.contains { $0.name == bound } }) {
+      object = object.adding(["anyOf": Self.oneOfKeys(bounds)])
     }
     return object
+  }
+
+  /// Words that the registered profiles declare.
+  private func closedWords(of key: String, in mapping: String) -> JSON? {
+    switch (mapping, key) {
+    case (EntryDraft.type.name, "do"): actions
+    case ("peer", "profile"): Self.orVariable(Self.words(registry.vocabularies.map(\.profile)))
+    case ("ends", "code"): Self.orVariable(Self.words(registry.vocabularies.flatMap(\.endCodes).map(\.name)))
+    default: nil
+    }
+  }
+
+  private static func words(_ words: [String]) -> JSON {
+    .object(["type": .string("string"), "enum": .array(words.map { .string($0) })])
+  }
+
+  /// One trigger, one effect, and beside a fault or an action what its declaration has.
+  private var entryRules: JSON {
+    let triggers = ["at", "every", "when"].map { JSON.object(["required": .array([.string($0)])]) }
+    let after = JSON.object([
+      "required": .array([.string("after"), .string("of")]),
+      "not": .object(["required": .array([.string("when")])]),
+    ])
+    let oneTrigger = JSON.object(["oneOf": .array(triggers + [after])])
+    let faults: [JSON] = FaultKind.allCases.map { rule(of: $0) }
+    return JSON.object([
+      "oneOf": Self.oneOfKeys(["do", "fault", "send", "clear"]), "allOf": .array([oneTrigger] + faults + actionRules),
+      "dependencies": JSON.object(["for": .array([.string("fault")])]),
+    ])
+  }
+
+  /// An entry with this fault has its arguments, those it needs among them, and no others.
+  private func rule(of fault: FaultKind) -> JSON {
+    let declaration = fault.declaration
+    let extras: [MappingShape.Key] =
+      switch declaration.extras {
+      case .none: []
+      case .impairments: Topology.Impairments.type.shape.keys
+      case .nat: NATDraft.behaviorType.shape.keys
+      }
+    let names = EntryDraft.type.keyNames + declaration.parameters.map(\.name) + extras.map(\.name)
+    let required = declaration.parameters.filter(\.isRequired).map { JSON.string($0.name) }
+    let isThis = JSON.object([
+      "properties": JSON.object(["fault": JSON.object(["const": .string(fault.rawValue)])]),
+      "required": .array([.string("fault")]),
+    ])
+    let legal = JSON.array(Self.distinct(names).map { .string($0) })
+    let then = JSON.object(["required": .array(required), "propertyNames": JSON.object(["enum": legal])])
+    return JSON.object(["if": isThis, "then": then])
+  }
+
+  /// An entry with an action has the arguments that every profile's action of that name needs.
+  private var actionRules: [JSON] {
+    let declared = registry.vocabularies.flatMap(\.actions) + CommonVocabulary.actions
+    return Self.distinct(declared.map(\.name)).compactMap { name in
+      let all = declared.filter { $0.name == name }
+      let needed = (all.first?.parameters.filter(\.isRequired).map(\.name) ?? []).filter { parameter in
+        all.allSatisfy { $0.parameters.contains { $0.name == parameter && $0.isRequired } }
+      }
+      guard !needed.isEmpty else { return nil }
+      let isThis = JSON.object([
+        "properties": JSON.object(["do": JSON.object(["pattern": .string("^[^ .]+\\.\(name)$")])]),
+        "required": .array([.string("do")]),
+      ])
+      return JSON.object(["if": isThis, "then": JSON.object(["required": .array(needed.map { .string($0) })])])
+    }
+  }
+
+  private static func distinct(_ names: [String]) -> [String] {
+    var seen: [String] = []
+    for name in names where !seen.contains(name) { seen.append(name) }
+    return seen
   }
 
   private var actions: JSON {
