@@ -71,6 +71,8 @@ public final class VirtualPeer {
     userAction = trace.declare("user.action", TraceField("action", .symbol))
     actionRefused = trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
     network = trace.declare("network", TraceField("value", .symbol))
+    // Nobody has accepted anything yet.
+    trace.write(trace.declare("user.accepted", TraceField("value", .flag)), subject, .flag(false))
     runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
     device = Device(settings: configuration.device, trace: trace, peer: name)
     let random = simulator.random.scoped("peer").scoped(name)
@@ -96,7 +98,10 @@ public final class VirtualPeer {
   }
 
   /// The user acts. What the app refuses is traced with its reason.
-  public func perform(_ action: UserAction) {
+  ///
+  /// - Returns: why the app refused, or nil when it did not.
+  @discardableResult
+  public func perform(_ action: UserAction) -> ActionError? {
     trace.write(userAction, subject, trace.value(action.name))
     do throws(ActionError) {
       if action.name == "switch-network" {
@@ -104,8 +109,10 @@ public final class VirtualPeer {
       } else {
         try app.perform(withUserIDs(action))
       }
+      return nil
     } catch {
       trace.write(actionRefused, subject, trace.value(action.name), trace.value(error.reason))
+      return error
     }
   }
 

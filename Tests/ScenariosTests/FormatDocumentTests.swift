@@ -105,8 +105,8 @@ import Testing
   }
 
   @Test func `nat.set changes what it names and nothing else`() throws {
-    let result = FormatTest.load(timeline: "  - { at: 1s, fault: nat.set, network: alice/wifi, map: address }")
-    guard case .fault(let fault, nil) = result.scenario?.cells.first?.scenario.timeline.last?.effect else {
+    let result = FormatTest.load(timeline: "  - { id: set, at: 1s, fault: nat.set, network: alice/wifi, map: address }")
+    guard case .fault(let fault, nil) = result.scenario?.cells.first?.scenario.entry("set")?.effect else {
       Issue.record("no fault")
       return
     }

@@ -57,6 +57,7 @@ enum FormatTest {
       timeline:
         - { id: go, at: 0s, do: alice.call, to: bob }
       \(timeline)
+        - { at: 10s, do: alice.hangup }
       expect:
         - { ends: alice, code: local-hangup }
       \(expect)

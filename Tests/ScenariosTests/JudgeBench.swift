@@ -23,6 +23,8 @@ final class JudgeBench {
     scenario.expectations = kinds.map { kind in
       Expectation(kind: kind)
     }
+    // The test says when the run ends.
+    scenario.duration = .minutes(10)
     change(&scenario)
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
@@ -175,9 +177,9 @@ extension Expectation.Kind {
     return .eventually(eventually)
   }
 
-  static func ends(_ peer: String, _ code: String, within: Int64? = nil, of: Anchor? = nil) -> Self {
+  static func ends(_ peer: String, _ codes: String..., within: Int64? = nil, of: Anchor? = nil) -> Self {
     var ends = Expectation.Ends()
-    (ends.peer, ends.code, ends.of) = (Located(peer), Located(code), of)
+    (ends.peer, ends.codes, ends.of) = (Located(peer), codes.map { Located($0) }, of)
     ends.within = within.map(Interval.milliseconds)
     return .ends(ends)
   }

@@ -117,14 +117,53 @@ import Testing
     #expect(result.nearestMiss == "alice last received media at 5.90 s, bob last received media at 2.00 s")
   }
 
-  @Test func `a fault that interrupts nothing is passed at the deadline`() {
+  @Test func `recovery from a fault that interrupted nothing is vacuous`() {
     let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 1_000))
     bench.move("alice", to: "connected", at: 100)
     bench.fire("drop", at: 1_000)
     let result = bench.finish(at: 3_000)
-    #expect(result.verdict == .pass)
+    #expect(result.verdict == .vacuous)
     #expect(result.time == .zero + .seconds(2))
-    #expect(result.actual == "it was never lost")
+    #expect(result.actual.hasPrefix("it was never lost"))
+  }
+
+  @Test func `a target that was not there when the fault came is recovered when it comes`() {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 1_000))
+    bench.fire("drop", at: 1_000)
+    bench.move("alice", to: "connected", at: 1_500)
+    #expect(bench.finish(at: 3_000).actual == "recovered at 1.50 s, after 500ms")
+  }
+
+  @Test func `a failure tells what came too late`() {
+    let bench = JudgeBench([
+      .eventually(.state("alice", "connected"), within: 2_000), .ends("alice", "remote-hangup", within: 2_000),
+      .sequence("alice", [("connected", by: 2_000)]),
+    ])
+    bench.move("alice", to: "connected", at: 2_054)
+    bench.end("alice", "remote-hangup", at: 2_300)
+    let results = bench.finishAll(at: 3_000)
+    #expect(results.map(\.verdict) == [.fail, .fail, .fail])
+    #expect(results[0].nearestMiss == "it became true at 2.054 s, 54ms too late")
+    #expect(results[1].nearestMiss == "it ended with remote-hangup at 2.30 s, 300ms too late")
+    #expect(results[2].nearestMiss?.hasSuffix("connected came at 2.054 s, 54ms too late") == true)
+  }
+
+  @Test func `any of several end codes will do`() {
+    for (code, verdict) in [("local-hangup", ExpectationResult.Verdict.pass), ("remote-hangup", .pass), ("busy", .fail)] {
+      let bench = JudgeBench(.ends("alice", "local-hangup", "remote-hangup"))
+      bench.end("alice", code, at: 1_000)
+      let result = bench.finish(at: 2_000)
+      #expect(result.verdict == verdict)
+      #expect(result.expected == "alice's call ends with local-hangup or remote-hangup")
+    }
+  }
+
+  @Test func `leads_to waits until its condition was true once`() {
+    let bench = JudgeBench(.leads(.state("alice", "ringing"), to: .flag("alice", "audible"), within: 1_000))
+    #expect(!bench.judge.isSettled)
+    bench.move("alice", to: "ringing", at: 45_000)
+    bench.set("alice", "audible", true, at: 45_400)
+    #expect(bench.judge.isSettled)
   }
 
   @Test func `a fault that never came makes recovery vacuous`() {

@@ -129,7 +129,7 @@ import VirtualPeer
     let missed = JudgeBench(kind)
     #expect(missed.judge.isSettled)
     let first = missed.finish(at: 1_000)
-    #expect(first.verdict == .inconclusive)
+    #expect(first.verdict == .shared)
     let reached = JudgeBench(kind)
     reached.move("alice", to: "connected", at: 500)
     let second = reached.finish(at: 1_000)
@@ -137,5 +137,29 @@ import VirtualPeer
     #expect(together?.verdict == .pass)
     #expect(together?.actual == "reached in 1 of 2 runs")
     #expect(AcrossSeeds.judge([first])?.verdict == .fail)
+    let unset = JudgeBench(.sometimes(.flag("alice", "audible"))).finish(at: 1_000)
+    #expect(AcrossSeeds.judge([unset])?.verdict == .vacuous)
+    #expect(AcrossSeeds.judge([unset, first, second])?.actual == "reached in 1 of 3 runs")
+  }
+
+  @Test func `a share counts the runs in which an expectation held`() throws {
+    func result(_ code: String?) -> ExpectationResult {
+      let bench = JudgeBench(.ends("alice", "ice-failed", within: 1_000, of: .entry("accept"))) {
+        $0.expectations[0].share = [.atLeast(.percentage(0.4)), .less(.percentage(0.6))]
+      }
+      if let code {
+        bench.fire("accept", at: 100)
+        bench.end("alice", code, at: 500)
+      }
+      return bench.finish(at: 2_000)
+    }
+    let (held, broke, untested) = (result("ice-failed"), result("local-hangup"), result(nil))
+    #expect([held, broke, untested].map(\.verdict) == [.shared, .shared, .vacuous])
+    #expect(held.expected.hasSuffix("in at least 40% and less than 60% of the runs"))
+    let half = try #require(AcrossSeeds.judge([held, broke, untested]))
+    #expect(half.verdict == .pass)
+    #expect(half.actual == "it held in 1 of 2 runs, 50%")
+    #expect(AcrossSeeds.judge([held, held, broke])?.verdict == .fail)
+    #expect(AcrossSeeds.judge([untested])?.verdict == .vacuous)
   }
 }

@@ -50,11 +50,82 @@ import Testing
         + "before the window opened")
   }
 
-  @Test func `never until something that never comes lasts to the end of the run and does not hold it up`() {
+  @Test func `never until something that never comes waits for it, and is vacuous`() {
     let bench = JudgeBench(.never(connected, to: .becomes("alice", "user.accepted")))
     bench.move("alice", to: "ringing", at: 1_000)
+    #expect(!bench.judge.isSettled)
+    let result = bench.finish(at: 2_000)
+    #expect(result.verdict == .vacuous)
+    #expect(
+      result.actual == "the window that opened at 0.00 s never closed: 'alice.user.accepted' never came")
+  }
+
+  @Test func `a window until a time holds the run until then`() {
+    let bench = JudgeBench(.never(connected, to: .time(60_000)))
+    bench.judge.advance(to: .zero + .seconds(59))
+    #expect(!bench.judge.isSettled)
+    bench.judge.advance(to: .zero + .seconds(60))
     #expect(bench.judge.isSettled)
-    #expect(bench.finish(at: 2_000).verdict == .pass)
+  }
+
+  @Test func `a window to the end of a run that nobody gave a length is vacuous when nothing came after it opened`() {
+    let kinds: [Wanted.Kind] = [
+      .always(.state("alice", "connected"), from: .entry("drop")), .never(.state("alice", "ended"), from: .entry("drop")),
+      .count(.event("alice", "ice.restart"), .exactly(.count(0)), from: .entry("drop")),
+    ]
+    for hasLater in [false, true] {
+      let bench = JudgeBench(kinds) { $0.duration = nil }
+      bench.move("alice", to: "connected", at: 500)
+      bench.fire("drop", at: 1_000)
+      if hasLater { bench.fire("later", at: 2_000) }
+      let results = bench.finishAll(at: 3_000)
+      #expect(results.map(\.verdict) == Array(repeating: hasLater ? .pass : .vacuous, count: 3))
+      if !hasLater { #expect(results[0].actual.hasSuffix("nothing says how long the run lasts: write run:")) }
+    }
+  }
+
+  @Test func `a value that was never set is neither true nor false, and makes always and never vacuous`() {
+    let relay = Predicate.less(.of("alice", "selected.local.port"), 1_024)
+    let bench = JudgeBench([.never(relay), .always(relay), .never(Predicate(.not(relay)))])
+    let results = bench.finishAll(at: 2_000)
+    #expect(results.map(\.verdict) == [.vacuous, .vacuous, .vacuous])
+    #expect(
+      results[0].actual
+        == "alice.selected.local.port was never set, so that it was neither true nor false")
+  }
+
+  @Test func `what decides a predicate with an unset value is known all the same`() {
+    let (unset, idle) = (Predicate.flag("alice", "audible"), Predicate.state("alice", "idle"))
+    let bench = JudgeBench([
+      .always(Predicate(.or([unset, idle]))), .never(Predicate(.and([unset, .state("alice", "ended")]))),
+    ])
+    #expect(bench.finishAll(at: 2_000).map(\.verdict) == [.pass, .pass])
+  }
+
+  @Test func `the state a peer begins with holds from the start`() {
+    let bench = JudgeBench([
+      .always(.state("alice", "idle")), .never(Predicate(.not(.state("alice", "idle")))),
+      .always(Predicate(.not(.state("alice", "connected")))),
+    ])
+    #expect(bench.finishAll(at: 2_000).map(\.verdict) == [.pass, .pass, .pass])
+  }
+
+  @Test func `a definition that is true from the start comes at the start`() {
+    let idle = Anchor(kind: .definition("quiet"), span: .builtIn, text: "quiet")
+    let always = Anchor(kind: .definition("always"), span: .builtIn, text: "always")
+    let bench = JudgeBench([
+      .never(.state("alice", "connected"), from: idle, to: .entry("bye")),
+      .never(.state("alice", "connected"), from: always, to: .entry("bye")),
+      .count(always, .exactly(.count(1))),
+    ]) {
+      $0.definitions = [
+        Scenario.Definition(name: "quiet", predicate: .state("alice", "idle"), span: .builtIn),
+        Scenario.Definition(name: "always", predicate: .constant(true), span: .builtIn),
+      ]
+    }
+    bench.fire("bye", at: 1_000)
+    let results = bench.finishAll(at: 2_000)
+    #expect(results.map(\.verdict) == [.pass, .pass, .pass], "\(results.map(\.actual))")
   }
 
   @Test func `never fails when it is true, and not when that comes with the end of the window`() {
@@ -94,6 +165,6 @@ import Testing
     let unsampled = JudgeBench(.always(.less(loss, 5)))
     let result = unsampled.finish(at: 2_000)
     #expect(result.verdict == .vacuous)
-    #expect(result.actual == "alice.stats.inbound-rtp.audio.packetsLost was never sampled")
+    #expect(result.actual == "alice.stats.inbound-rtp.audio.packetsLost was never set, so that it was neither true nor false")
   }
 }

@@ -5,13 +5,7 @@ import Testing
 @testable import Scenarios
 
 @Suite struct SingleRunTests {
-  private func run(_ text: String, seed: UInt64 = 1) throws -> RunResult {
-    let profiles = ProfileCatalogue.builtIn
-    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
-    let problems = loaded.report.rendered(as: .text(color: false))
-    let file = try #require(loaded.scenario, "\(problems)")
-    return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute()
-  }
+  private func run(_ text: String, seed: UInt64 = 1) throws -> RunResult { try play(text, seed: seed) }
 
   private func call(_ network: String, extra: String = "", expect: String) -> String {
     """

@@ -48,7 +48,7 @@ import Testing
       var kinds: [String] = []
       func observe(_ record: TraceRecord, in trace: Trace) {
         let name = trace.declarations[Int(record.kind.id)].name
-        if name.hasSuffix(".open") { kinds.append(name) }
+        if name.hasSuffix(".open"), trace.datum(at: 0, of: record) == .flag(true) { kinds.append(name) }
       }
     }
     let (trace, opened) = (Trace(), Opened())
@@ -60,6 +60,19 @@ import Testing
     device.startAudioUnit()
     #expect(device.isAudioRunning)
     #expect(opened.kinds == ["speaker.open"])
+  }
+
+  @Test func `what is closed and silent is known to be so from the start`() {
+    final class Values: TraceObserver {
+      var known: [String: TraceDatum] = [:]
+      func observe(_ record: TraceRecord, in trace: Trace) {
+        known[trace.declarations[Int(record.kind.id)].name] = trace.datum(at: 0, of: record)
+      }
+    }
+    let (trace, values) = (Trace(), Values())
+    trace.add(values)
+    _ = Device(settings: Device.Settings(), trace: trace, peer: "alice")
+    for name in ["mic.open", "capture.open", "speaker.open", "audible"] { #expect(values.known[name] == .flag(false)) }
   }
 
   @Test func `a simulator plays whatever the audio session says`() {

@@ -6,8 +6,10 @@ struct ExpectationResult: Sendable {
     case pass, fail
     /// It was never put to the test: an empty window, a trigger that never came, a metric without samples.
     case vacuous
-    /// The run ended before it could be decided, or only the runs of all seeds decide it.
+    /// The run ended before it could be decided.
     case inconclusive
+    /// Only the runs of all seeds together decide it.
+    case shared
   }
 
   var expectation: Expectation

@@ -9,10 +9,9 @@ extension Finding {
     switch result.verdict {
     case .pass: return nil
     case .fail: kind = result.expectation.severity == .warn ? .warning : .expectation
-    case .vacuous: kind = .vacuous
-    case .inconclusive:
-      guard !AcrossSeeds.decides(result.expectation) else { return nil }
-      kind = .harness
+    case .vacuous: kind = result.expectation.severity == .warn ? .warning : .vacuous
+    case .inconclusive: kind = .harness
+    case .shared: return nil
     }
     let miss = result.nearestMiss.map { "; nearest miss: \($0)" } ?? ""
     self.init(

@@ -39,7 +39,7 @@ final class Judge {
     monitors.append((expectation, monitor))
     // What explains a failure is what was so at the time, not what is left at the end.
     monitor.ruling.onDecision = { [unowned self] in
-      if $0.verdict == .fail { findings[index] = explanation.explain(expectation, at: $0.time) }
+      if $0.verdict == .fail, expectation.share == nil { findings[index] = explanation.explain(expectation, at: $0.time) }
     }
     if let decision = monitor.ruling.decision { monitor.ruling.onDecision?(decision) }
   }
@@ -52,7 +52,9 @@ final class Judge {
   /// Whether an expectation that fails the run has failed, or an invariant is broken.
   var hasFailed: Bool {
     !invariants.violations.isEmpty
-      || monitors.contains { $0.expectation.severity == .fail && $0.monitor.ruling.decision?.verdict == .fail }
+      || monitors.contains {
+        $0.expectation.severity == .fail && $0.expectation.share == nil && $0.monitor.ruling.decision?.verdict == .fail
+      }
   }
 
   /// When time alone decides something, or nil.
@@ -76,7 +78,12 @@ final class Judge {
         ruling.decision ?? Ruling.Decision(verdict: .inconclusive, time: time, actual: "it was not decided")
       var result = ExpectationResult(
         expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
-        actual: decision.actual, nearestMiss: decision.nearestMiss, measured: ruling.measured)
+        actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured)
+      if let share = entry.expectation.share, decision.verdict == .pass || decision.verdict == .fail {
+        result.verdict = .shared
+        result.measured = decision.verdict == .pass ? 1 : 0
+        result.expected = "\(ruling.expected), in \(Wording.bounds(share)) of the runs"
+      }
       if let finding = findings[index] {
         result.trail = finding.trail
         result.faults = finding.faults

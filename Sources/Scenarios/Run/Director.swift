@@ -16,6 +16,7 @@ final class Director {
   private var conditions: [Condition] = []
   private var pending = 0
   private var counts: [String: Int] = [:]
+  /// Entries whose `until` has come.
   private var stopped: Set<String> = []
   private var isOver = false
 
@@ -35,14 +36,30 @@ final class Director {
     for entry in scenario.timeline { arm(entry) }
   }
 
-  /// Whether an entry was triggered and waits for its delay.
-  var isBusy: Bool { pending > 0 }
-
   /// How often an entry has fired.
   func count(of entry: TimelineEntry) -> Int { counts[entry.id] ?? 0 }
 
-  /// Entries that have not fired at all: at the end of a run they make it vacuous.
-  var unfired: [TimelineEntry] { scenario.timeline.filter { count(of: $0) == 0 } }
+  /// Whether nothing more is to come that the timeline asks for: everything has fired as often as it says.
+  var isDone: Bool { pending == 0 && scenario.timeline.allSatisfy { lack(of: $0) == nil } }
+
+  /// What an entry lacks of the firings it asks for, or nil: at the end of a run it makes the run vacuous.
+  func lack(of entry: TimelineEntry) -> String? {
+    let count = count(of: entry)
+    guard count > 0 else { return "its trigger never came" }
+    switch entry.trigger {
+    case .at, .after: return nil
+    case .when(_, _, let times): return count < times ? "it fired \(count) of \(times) times" : nil
+    case .every(_, _, let until, let times):
+      if let times, count >= times { return nil }
+      if let until {
+        return stopped.contains(entry.id) || isPast(until) ? nil : "\(Wording.quoted(until)), which ends it, never came"
+      }
+      return times.map { "it fired \(count) of \($0) times" }
+    }
+  }
+
+  /// A time is asked for, not told.
+  private func isPast(_ anchor: Anchor) -> Bool { anchors.first(anchor).map { $0 <= clock.now } ?? false }
 
   private func arm(_ entry: TimelineEntry) {
     switch entry.trigger {
@@ -58,7 +75,7 @@ final class Director {
         armed += 1
         fire(entry, after: delay)
       }
-      condition.listen { if $0 { begin() } }
+      condition.listen { if $0 == .yes { begin() } }
       if condition.isTrue { begin() }
     case .every(let period, let from, let until, let times):
       if let until { listen(until) { [unowned self] in stopped.insert(entry.id) } }

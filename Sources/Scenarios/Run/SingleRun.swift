@@ -73,9 +73,9 @@ public struct SingleRun {
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
     let failures = HarnessFailures()
     let faults = FaultLayer(world: world) { error in failures.catching { throw error } }
+    let effects = Effects(world: world, faults: faults, failures: failures)
     let director = Director(scenario, clock: world.director.clock, anchors: anchors, watch: watch, trace: trace) {
-      entry in
-      failures.catching(at: entry) { try Self.perform(entry, in: world, faults) }
+      effects.perform($0)
     }
     defer { world.stopPrograms(outputs) }
     sampler.attach(to: world)
@@ -103,7 +103,7 @@ public struct SingleRun {
     if let programFailure {
       findings = [try finding(programFailure, at: end)]
     } else {
-      findings = self.findings(results, judge.invariants.violations, director)
+      findings = self.findings(results, judge.invariants.violations, director, effects)
     }
     if !findings.isEmpty { findings[0].explanation += world.programLines }
     let record = realTimeRecord(world)
@@ -141,10 +141,11 @@ public struct SingleRun {
   /// How often the judge and the statistics are brought up to date.
   private static let step = Interval.milliseconds(50)
 
-  /// Runs until the timeline is done and every expectation is settled, or the limit is reached.
+  /// Runs as long as the file says; without that, until the timeline is done and every expectation is settled, or the
+  /// limit is reached.
   private func playTimeline(_ world: World, _ director: Director, _ judge: Judge, _ sampler: StatsSampler) {
     let simulator = world.simulator
-    let limit = Instant.zero + world.scenario.limits.virtual
+    let limit = world.scenario.latestEnd
     var nextSample = Instant.zero
     var samples = 0
     var quietSince: Instant?
@@ -158,7 +159,7 @@ public struct SingleRun {
         sample(world, judge, sampler, everybody: samples % Self.samplesPerCheck == 0)
         samples += 1
       }
-      guard director.unfired.isEmpty, !director.isBusy, judge.isSettled else {
+      guard world.scenario.duration == nil, director.isDone, judge.isSettled else {
         quietSince = nil
         continue
       }
@@ -195,14 +196,24 @@ public struct SingleRun {
   // MARK: Results
 
   private func findings(
-    _ results: [ExpectationResult], _ violations: [Violation], _ director: Director
+    _ results: [ExpectationResult], _ violations: [Violation], _ director: Director, _ effects: Effects
   ) -> [Finding] {
     var findings = results.compactMap { Finding($0, location: location(of: $0.expectation.span)) }
-    for entry in director.unfired {
+    for entry in cell.scenario.timeline {
+      let place = location(of: entry.span)
+      if let lack = director.lack(of: entry) {
+        findings.append(
+          Finding(
+            .vacuous, entry.title, location: place, expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
+            actual: lack, time: .zero, why: entry.why))
+      }
+      findings += effects.findings(of: entry, location: place)
+    }
+    if cell.scenario.expectations.isEmpty, cell.scenario.notJudged.isEmpty {
       findings.append(
         Finding(
-          .vacuous, "timeline entry '\(entry.id)'", location: location(of: entry.span),
-          expected: "it fires", actual: "its trigger never came", time: .zero, why: entry.why))
+          .vacuous, "expect", location: path, expected: "something that must be true of the run",
+          actual: "nothing is expected: only the invariants were checked", time: .zero))
     }
     findings += violations.map { Finding($0) }
     return findings
@@ -227,41 +238,11 @@ public struct SingleRun {
     return kinds.contains(.vacuous) ? .vacuous : .pass
   }
 
-  private static func perform(_ entry: TimelineEntry, in world: World, _ faults: FaultLayer) throws {
-    switch entry.effect {
-    case .action(let peer, let name, let arguments):
-      guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }
-      target.perform(UserAction(name, NamedValues(arguments)))
-    case .fault(let fault, let duration):
-      try faults.apply(fault, entry: entry.id, for: duration)
-    case .send(let message, let from, let to, let fields):
-      guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
-      server.inject(
-        type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
-        fields: NamedValues(fields))
-    case .clear(let id): try faults.clear(entry: id.value)
-    }
-  }
-
   /// Processor time of this process, in seconds.
   private static var cpuTime: Double {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     let (user, system) = (usage.ru_utime, usage.ru_stime)
     return Double(user.tv_sec + system.tv_sec) + Double(user.tv_usec + system.tv_usec) / 1e6
-  }
-}
-
-/// Keeps the first harness error that happened inside an event, until the run can throw it.
-private final class HarnessFailures {
-  private(set) var first: HarnessError?
-
-  func catching(at entry: TimelineEntry? = nil, _ body: () throws -> Void) {
-    do {
-      try body()
-    } catch {
-      let place = entry.map { "timeline entry '\($0.id)': " } ?? ""
-      if first == nil { first = HarnessError(place + "\(error)") }
-    }
   }
 }

@@ -136,7 +136,7 @@ private struct SchemaWriter {
     let oneTrigger = JSON.object(["oneOf": .array(triggers + [after])])
     let faults: [JSON] = FaultKind.allCases.map { rule(of: $0) }
     return JSON.object([
-      "oneOf": Self.oneOfKeys(["do", "fault", "send", "clear"]), "allOf": .array([oneTrigger] + faults + actionRules),
+      "oneOf": Self.oneOfKeys(TimelineReader.effects), "allOf": .array([oneTrigger] + faults + actionRules),
       "dependencies": JSON.object(["for": .array([.string("fault")])]),
     ])
   }

@@ -50,8 +50,8 @@ struct SeedLedger {
     guard let judged = AcrossSeeds.judge(results) else { return nil }
     let kind: Finding.Kind
     switch judged.verdict {
-    case .pass, .inconclusive: return nil
-    case .vacuous: kind = .vacuous
+    case .pass, .inconclusive, .shared: return nil
+    case .vacuous: kind = expectation.severity == .warn ? .warning : .vacuous
     case .fail: kind = expectation.severity == .warn ? .warning : .expectation
     }
     let span = expectation.span

@@ -20,14 +20,22 @@ final class Anchors {
   /// Set when the run is over: windows that end with it end here.
   private(set) var endOfRun: Instant?
 
+  /// When an entry of the timeline fired last, or nil before the first.
+  private(set) var lastFiring: Instant?
+
+  /// Make it before the world: what peers begin with comes at the start.
   init(_ scenario: Scenario, watch: Watch) {
     self.watch = watch
     definitions = scenario.definitions
+    for anchor in scenario.timeline.flatMap(\.trigger.anchors) { _ = record(of: anchor) }
   }
 
-  /// Calls `listener` each time the anchor comes. Points in time and the end of the run are asked for, not told.
+  /// Calls `listener` each time the anchor comes, and at once for each time that it has come. Points in time and the
+  /// end of the run are asked for, not told.
   func listen(_ anchor: Anchor, _ listener: @escaping (Instant) -> Void) {
-    record(of: anchor).listeners.append(listener)
+    let record = record(of: anchor)
+    record.listeners.append(listener)
+    for time in record.times { listener(time) }
   }
 
   /// When the anchor came first, or nil while it has not.
@@ -49,7 +57,9 @@ final class Anchors {
   }
 
   func entryFired(_ id: String, at time: Instant) {
-    records["entry \(id)", default: Record()].come(at: time)
+    lastFiring = time
+    if records["entry \(id)"] == nil { records["entry \(id)"] = Record() }
+    records["entry \(id)"]?.come(at: time)
   }
 
   func finish(at time: Instant) { endOfRun = time }
@@ -66,8 +76,9 @@ final class Anchors {
       guard let definition = definitions.first(where: { $0.name == name }) else { break }
       let condition = Condition(definition.predicate, watch: watch)
       conditions.append(condition)
-      condition.listen { [unowned self] isTrue in
-        if isTrue, record.times.isEmpty { record.come(at: watch.trace.now) }
+      if condition.isTrue { record.come(at: watch.trace.now) }
+      condition.listen { [unowned self] truth in
+        if truth == .yes, record.times.isEmpty { record.come(at: watch.trace.now) }
       }
     case .entersState(let peer, let machine, let state):
       let slot = watch.slot(peer, machine)
@@ -104,6 +115,17 @@ final class Anchors {
     case .entersState(let peer, let machine, let state): "state \(peer) \(machine) \(state)"
     case .becomesTrue(let peer, let value): "true \(peer) \(value)"
     case .event(let peer, let name): "event \(peer) \(name)"
+    }
+  }
+}
+
+extension TimelineEntry.Trigger {
+  /// What it waits for, and what ends it.
+  var anchors: [Anchor] {
+    switch self {
+    case .at, .when: []
+    case .after(_, let of): [of]
+    case .every(_, let from, let until, _): [from, until].compactMap { $0 }
     }
   }
 }

@@ -1,5 +1,33 @@
 internal import CallCore
 
+/// What is known of a predicate: a value that nobody has set yet makes it unknown, not false (Kleene's three values).
+enum Truth {
+  case no, unknown, yes
+
+  init(_ value: Bool) { self = value ? .yes : .no }
+
+  static prefix func ! (truth: Truth) -> Truth {
+    switch truth {
+    case .no: .yes
+    case .unknown: .unknown
+    case .yes: .no
+    }
+  }
+
+  /// False as soon as one is, true when all are.
+  static func all(_ truths: some Sequence<Truth>) -> Truth {
+    var result = Truth.yes
+    for truth in truths {
+      if truth == .no { return .no }
+      if truth == .unknown { result = .unknown }
+    }
+    return result
+  }
+
+  /// True as soon as one is, false when none is.
+  static func any(_ truths: some Sequence<Truth>) -> Truth { !all(truths.lazy.map { !$0 }) }
+}
+
 /// A predicate bound to a run: knows its slots, its present truth, and tells when that changes.
 final class Condition {
   private indirect enum Node {
@@ -20,46 +48,33 @@ final class Condition {
   let predicate: Predicate
   private let watch: Watch
   private let root: Node
-  private(set) var isTrue = false
-  /// Whether every statistic it reads has been sampled: before that it is false, but proves nothing.
-  private(set) var isKnown = false
-  private var unsampled: [Watch.Slot]
-  private var listeners: [(_ isTrue: Bool) -> Void] = []
-  private var knownListeners: [() -> Void] = []
+  private(set) var truth: Truth
+  private var listeners: [(Truth) -> Void] = []
 
   init(_ predicate: Predicate, watch: Watch) {
     self.predicate = predicate
     self.watch = watch
     var slots: [Watch.Slot] = []
     root = Self.bind(predicate, watch, &slots)
-    unsampled = predicate.values.filter(\.isSampled).map { watch.slot($0.peer, $0.name) }
-    unsampled.removeAll { watch.value($0) != nil }
-    isKnown = unsampled.isEmpty
-    isTrue = Self.evaluate(root, watch)
+    truth = Self.evaluate(root, watch)
     for slot in slots { watch.listen(slot) { [unowned self] _ in refresh() } }
   }
 
-  /// Calls `listener` whenever the truth changes.
-  func listen(_ listener: @escaping (_ isTrue: Bool) -> Void) { listeners.append(listener) }
+  var isTrue: Bool { truth == .yes }
 
-  /// Calls `listener` when the condition becomes known, whatever it then is.
-  func listen(known listener: @escaping () -> Void) { knownListeners.append(listener) }
+  /// Calls `listener` whenever the truth changes, also from unknown to false.
+  func listen(_ listener: @escaping (Truth) -> Void) { listeners.append(listener) }
 
   /// What the predicate is at this moment, for whoever does not want to go on listening.
-  static func isTrue(_ predicate: Predicate, _ watch: Watch) -> Bool {
+  static func truth(of predicate: Predicate, _ watch: Watch) -> Truth {
     var slots: [Watch.Slot] = []
     return evaluate(bind(predicate, watch, &slots), watch)
   }
 
   private func refresh() {
-    if !isKnown {
-      unsampled.removeAll { watch.value($0) != nil }
-      isKnown = unsampled.isEmpty
-      if isKnown { for listener in knownListeners { listener() } }
-    }
     let now = Self.evaluate(root, watch)
-    guard now != isTrue else { return }
-    isTrue = now
+    guard now != truth else { return }
+    truth = now
     for listener in listeners { listener(now) }
   }
 
@@ -95,20 +110,19 @@ final class Condition {
 
   // MARK: Evaluating
 
-  /// A value nobody has written yet compares as false, whatever the comparison.
-  private static func evaluate(_ node: Node, _ watch: Watch) -> Bool {
+  private static func evaluate(_ node: Node, _ watch: Watch) -> Truth {
     switch node {
-    case .constant(let value): return value
-    case .and(let parts): return parts.allSatisfy { evaluate($0, watch) }
-    case .or(let parts): return parts.contains { evaluate($0, watch) }
+    case .constant(let value): return Truth(value)
+    case .and(let parts): return .all(parts.lazy.map { evaluate($0, watch) })
+    case .or(let parts): return .any(parts.lazy.map { evaluate($0, watch) })
     case .not(let part): return !evaluate(part, watch)
-    case .holds(let source): return read(source, watch) == .flag(true)
+    case .holds(let source): return read(source, watch).map { Truth($0 == .flag(true)) } ?? .unknown
     case .isIn(let source, let values):
-      guard let value = read(source, watch) else { return false }
-      return values.contains { compare(value, .equal, $0) }
+      guard let value = read(source, watch) else { return .unknown }
+      return Truth(values.contains { compare(value, .equal, $0) })
     case .compare(let a, let comparison, let b):
-      guard let left = read(a, watch), let right = read(b, watch) else { return false }
-      return compare(left, comparison, right)
+      guard let left = read(a, watch), let right = read(b, watch) else { return .unknown }
+      return Truth(compare(left, comparison, right))
     }
   }
 

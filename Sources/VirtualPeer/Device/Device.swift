@@ -46,6 +46,8 @@ public final class Device {
     }
     firstPlayed = trace.declare("media.first-played")
     audible = trace.declare("audible", TraceField("value", .flag))
+    // What is closed and silent is known to be so before it is opened for the first time.
+    for kind in openKinds + [audible] { trace.write(kind, subject, .flag(false)) }
   }
 
   // MARK: Audio session

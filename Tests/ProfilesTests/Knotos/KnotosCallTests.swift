@@ -85,8 +85,8 @@ import VirtualPeer
     world.perform("bob", "accept")
     world.run(for: .seconds(5))
     #expect(world.value("bob", "call.state") == "connected")
-    #expect(world.value("bob", "audible") == nil)
-    #expect(world.value("alice", "audible") == nil)
+    #expect(world.values("bob", "audible") == ["false"])
+    #expect(world.values("alice", "audible") == ["false"])
   }
 
   @Test func `losing the socket does not end a connected call`() throws {

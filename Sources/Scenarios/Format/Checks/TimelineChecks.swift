@@ -44,9 +44,10 @@ enum TimelineChecks {
   }
 
   private static func checkFires(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {
-    if let earliest = earliest(entry, scenario), earliest > .zero + scenario.limits.virtual {
-      let message = "this fires at \(earliest) at the earliest, and the run ends at \(scenario.limits.virtual)"
-      reading.report(.neverFires, message, at: entry.span, hint: "see limits")
+    if let earliest = earliest(entry, scenario), earliest > scenario.latestEnd {
+      let end = scenario.latestEnd - Instant.zero
+      let message = "this fires at \(earliest) at the earliest, and the run ends at \(end)"
+      reading.report(.neverFires, message, at: entry.span, hint: scenario.duration == nil ? "see limits" : "see run")
     }
     if case .when(let predicate, _, _) = entry.trigger, predicate.constantValue == false {
       reading.report(.neverFires, "this is never true", at: predicate.span)
@@ -81,6 +82,18 @@ enum TimelineChecks {
       }
     case .definition, .entersState, .becomesTrue, .event: return Moment(origin: "\(kind)", offset: .zero)
     }
+  }
+
+  /// When an anchor comes at the earliest; nil when nothing is known of it.
+  static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? {
+    guard case .entry(let id) = kind, let entry = scenario.entry(id) else { return certain(kind, scenario) }
+    return earliest(entry, scenario)
+  }
+
+  /// When an anchor comes for certain; nil when that depends on the run.
+  static func certain(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? {
+    guard let moment = moment(kind, scenario), moment.origin == "start" else { return nil }
+    return .zero + moment.offset
   }
 
   private static func earliest(_ entry: TimelineEntry, _ scenario: Scenario) -> Instant? {

@@ -14,6 +14,7 @@ struct DocumentDraft: Sendable {
   var matrix: YAMLNode?
   var seeds = Seeds()
   var limits = Scenario.Limits()
+  var duration: Located<Interval>?
   var invariants: [Scenario.InvariantChange] = []
   var media: Scenario.Media?
   var topology = TopologyDraft()
@@ -53,6 +54,10 @@ struct DocumentDraft: Sendable {
     .key(
       "define", Kind<Predicate>.predicate.named.deferred, \.definitions, "predicates by name, each after those it uses"),
     .key("limits", Scenario.Limits.type.kind, \.limits, "when a run is given up"),
+    .key(
+      "run", Kind<Interval>.duration(.positive).located, \.duration,
+      default: "until the timeline is done and every expectation was put to the test",
+      "how long a run lasts, exactly: it ends at this virtual time"),
     .key("invariants", Scenario.InvariantChange.kind.list(), \.invariants, "+name turns an invariant on, -name off"),
     .key(
       "media", .choice, \.media, default: "synthetic, or real when a metric of quality is used",

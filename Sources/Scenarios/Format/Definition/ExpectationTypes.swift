@@ -6,6 +6,7 @@ struct ExpectationHeader: Sendable {
   var id: Located<String>?
   var guardNode: YAMLNode?
   var severity = Expectation.Severity.fail
+  var share: ShareDraft?
   var why: String?
 
   static let type = MappingType(
@@ -16,8 +17,20 @@ struct ExpectationHeader: Sendable {
         "if", Kind<YAMLNode>(.text) { node, _ in node }, \.guardNode,
         "a condition on matrix variables; elsewhere it is left out"),
       .key("severity", .choice, \.severity, default: "fail", "whether it fails the run or only warns"),
+      .key(
+        "share", ShareDraft.type.kind, \.share, default: "every run",
+        "of the runs of all seeds, the share in which it holds: { gte: 40%, lte: 60% }"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
+}
+
+/// The bounds of `share`, kept where they stand.
+struct ShareDraft: Sendable {
+  var bounds = BoundsDraft()
+
+  static let type = MappingType(
+    "share", "the least and the greatest share of the runs", ShareDraft(),
+    BoundsDraft.type.keys(of: \ShareDraft.bounds))
 }
 
 /// One kind of expectation: the key that names it, its shape and its decoder.
@@ -155,10 +168,12 @@ struct ExpectationVariant: Sendable {
   private static let ends = ExpectationVariant(
     "ends",
     MappingType(
-      "ends", "a peer's call ends with this code", Expectation.Ends(),
+      "ends", "a peer's call ends with one of these codes", Expectation.Ends(),
       [
         .key("ends", Kind<Located<String>>.peer, \.peer, required: true, "the peer"),
-        .key("code", Kind<String>.text.located, \.code, required: true, "an end code of its profile"),
+        .key(
+          "code", Kind<String>.text.located.oneOrMany(), \.codes, required: true,
+          "an end code of its profile, or several of which any will do"),
         .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
       ])
@@ -166,12 +181,11 @@ struct ExpectationVariant: Sendable {
     let peer = reading.scope.peer(payload.peer.value)
     let legal = peer?.vocabulary.endCodes ?? []
     guard peer?.isUnknown == false else { return nil }
-    guard legal.contains(payload.code.value) else {
-      reading.reportUnknown(
-        .unknownEndCode, "end code", payload.code.value, among: legal, at: payload.code.span, explain: "codes")
-      return nil
+    let unknown = payload.codes.filter { !legal.contains($0.value) }
+    for code in unknown {
+      reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")
     }
-    return .ends(payload)
+    return unknown.isEmpty ? .ends(payload) : nil
   }
 
   private static let count = ExpectationVariant(

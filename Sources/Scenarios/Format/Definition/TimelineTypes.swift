@@ -16,10 +16,12 @@ struct EntryDraft: Sendable {
   var duration: Located<Interval>?
   var message: Located<String>?
   var clear: Located<String>?
+  var mark: Located<String>?
+  var isRefused: Located<Bool>?
   var why: String?
 
   static let type = MappingType(
-    "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear)", EntryDraft(),
+    "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear, mark)", EntryDraft(),
     [
       .key("id", Kind<Located<String>>.name, \.id, "the name other entries, windows and expectations use"),
       .key("at", Kind<Interval>.duration().located, \.at, "trigger: at this virtual time"),
@@ -30,7 +32,8 @@ struct EntryDraft: Sendable {
       .key("every", Kind<Interval>.duration().checked(periodProblem).located, \.every, "trigger: again and again"),
       .key("until", .anchor, \.until, "'every' stops here"),
       .key(
-        "times", Kind<Int>.count(1...1_000_000).located, \.times, "most firings of 'when' (1 without it) or 'every'"),
+        "times", Kind<Int>.count(1...1_000_000).located, \.times,
+        "how often 'when' (once without it) or 'every' fires; the run waits for all, or for 'until'"),
       .key(
         "do", Kind<String>.text(shape: .pattern("^[^ .]+\\.[^ ]+$")).located, \.action,
         "effect: a user action, as peer.action"),
@@ -41,6 +44,10 @@ struct EntryDraft: Sendable {
       .key(
         "send", Kind<String>.text.located, \.message, "effect: a puppet sends a raw signalling message of this type"),
       .key("clear", Kind<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
+      .key("mark", Kind<Located<String>>.name, \.mark, "effect: none; the entry names a time, and this is its id"),
+      .key(
+        "refused", Kind<Bool>.flag.located, \.isRefused, default: "false",
+        "the app is expected to refuse the action of 'do'"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
 

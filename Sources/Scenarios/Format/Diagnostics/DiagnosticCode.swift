@@ -76,6 +76,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case severalSignallingServers = "E420"
   case tooFewAddresses = "E421"
   case variableName = "E422"
+  case beyondEnd = "E423"
+  case needsRun = "E424"
+  case neverTested = "E425"
   case wrongRouter = "E426"
 
   case emptyWindow = "W410"
@@ -149,7 +152,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .badListLength: "The list has too few or too many members."
     case .triggerCycle: "These entries wait for each other, so none of them ever fires."
     case .triggerCount: "An entry has exactly one trigger: at, after (with of), when or every."
-    case .effectCount: "An entry has exactly one effect: do, fault, send or clear."
+    case .effectCount: "An entry has exactly one effect: do, fault, send, clear or mark."
     case .uplinkCycle: "These networks lead to each other, so packets never reach the outside."
     case .linkWithoutPeer: "A link joins a peer to a network; this one has nobody at its end."
     case .peerWithoutNetwork: "The peer has no network and no link leads from it, so it could send nothing."
@@ -174,6 +177,11 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .variableName:
       "An id names a scenario in reports and replays, so it is the same in every cell of the matrix."
     case .ineffective: "The key changes nothing here, because it lacks something to work on."
+    case .beyondEnd:
+      "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
+    case .needsRun:
+      "Nothing says how long the run lasts, and this lasts as long as the run: write run: 60s, or what ends it."
+    case .neverTested: "The condition of 'if' is false in every cell of the matrix, so that this is never tested."
     case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
     case .emptyWindow: "The window ends before it begins, so the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."

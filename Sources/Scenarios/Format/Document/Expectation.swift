@@ -8,6 +8,8 @@ public struct Expectation: Sendable {
   public var id = ""
   public var kind: Kind
   public var severity = Severity.fail
+  /// In how large a share of the seeds' runs it holds; nil when it holds in every run.
+  public var share: [Bound]?
   public var why: String?
   public var span = SourceSpan.builtIn
   /// The expectation as the file has it, on one line.
@@ -79,10 +81,10 @@ public struct Expectation: Sendable {
     public init() {}
   }
 
-  /// A peer's call ends with a code.
+  /// A peer's call ends with one of these codes.
   public struct Ends: Sendable {
     public var peer = Located("")
-    public var code = Located("")
+    public var codes: [Located<String>] = []
     public var within: Interval?
     public var of: Anchor?
     public init() {}

@@ -11,6 +11,8 @@ public struct Scenario: Sendable {
   public var tags: [String] = []
   public var media = Media.synthetic
   public var limits = Limits()
+  /// How long a run lasts exactly; nil when it ends once all has been done and put to the test.
+  public var duration: Interval?
   public var invariants: [InvariantChange] = []
   public var topology = Topology()
   public var peers: [Peer] = []
@@ -30,6 +32,9 @@ public struct Scenario: Sendable {
   /// Machine time after which a run is given up: in real time it takes at least as long as it may last, and programs
   /// have to start and to end.
   public var wallLimit: Interval { isRealTime ? limits.wall + limits.virtual : limits.wall }
+
+  /// The latest time at which a run ends.
+  public var latestEnd: Instant { .zero + (duration ?? limits.virtual) }
 
   public func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
   public func entry(_ id: String) -> TimelineEntry? { timeline.first { $0.id == id } }

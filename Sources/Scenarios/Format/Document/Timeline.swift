@@ -2,10 +2,12 @@ public import CallCore
 
 /// One line of the timeline: one trigger and one effect.
 public struct TimelineEntry: Sendable {
-  /// The file's own id, or `#n` by position.
+  /// The file's own id, the name of a mark, or `#n` by position.
   public var id = ""
   public var trigger = Trigger.at(.zero)
   public var effect = Effect.clear(entry: Located(""))
+  /// Whether the app is expected to refuse the action.
+  public var isRefused = false
   public var why: String?
   public var span = SourceSpan.builtIn
   public init() {}
@@ -17,7 +19,7 @@ public struct TimelineEntry: Sendable {
     case after(Interval, of: Anchor)
     /// When the predicate becomes true, plus `delay`, the first `times` times.
     case when(Predicate, delay: Interval, times: Int)
-    /// Every period after the start of the run (or after `from`), until an anchor or at most `times` times.
+    /// Every period after the start of the run (or after `from`), until an anchor or `times` times, whichever is first.
     case every(Interval, from: Anchor?, until: Anchor?, times: Int?)
   }
 
@@ -30,6 +32,8 @@ public struct TimelineEntry: Sendable {
     case send(message: String, from: String, to: String, fields: Arguments)
     /// Ends the fault another entry began.
     case clear(entry: Located<String>)
+    /// Nothing: the entry names a time.
+    case mark
   }
 }
 

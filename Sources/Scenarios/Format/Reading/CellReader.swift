@@ -24,6 +24,7 @@ struct CellReader {
     scenario.why = draft.why
     scenario.tags = draft.tags
     scenario.limits = draft.limits
+    scenario.duration = draft.duration?.value
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
     var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks(&reading))
@@ -44,6 +45,7 @@ struct CellReader {
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     LinkChecks.check(scenario, &reading)
+    RunLengthChecks.check(scenario, draft.duration, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil
   }

@@ -32,10 +32,15 @@ enum EffectReader {
       reading.report(.conflictingKeys, "'for' goes with 'fault' only", at: duration.span)
       return nil
     }
+    if let refused = draft.isRefused, draft.action == nil {
+      reading.report(.conflictingKeys, "'refused' goes with 'do' only", at: refused.span)
+      return nil
+    }
     if let action = draft.action { return self.action(action, node, &reading) }
     if let fault = draft.fault { return self.fault(fault, draft.duration, node, &reading) }
     if let message = draft.message { return send(message, node, &reading) }
     if let entry = draft.clear { return clear(entry, &reading) }
+    if draft.mark != nil { return .mark }
     return nil
   }
 

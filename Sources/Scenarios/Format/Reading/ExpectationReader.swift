@@ -1,4 +1,5 @@
 import CallCore
+import VirtualPeer
 
 /// Decodes the expectations once the names of a cell are known.
 enum ExpectationReader {
@@ -36,16 +37,34 @@ enum ExpectationReader {
     var isWanted = true
     if let guardNode = header?.guardNode {
       guard let value = PredicateParser.guardValue(guardNode, &reading) else { return nil }
+      reading.note(guard: value, at: guardNode.span)
       isWanted = value
     }
     guard let kind = variant.decode(node, &reading), let header, isWanted else { return nil }
     var expectation = Expectation(kind: kind)
     expectation.id = header.id?.value ?? "#\(number + 1)"
     expectation.severity = header.severity
+    if let share = header.share {
+      guard let bounds = self.share(share, of: expectation, node, &reading) else { return nil }
+      expectation.share = bounds
+    }
     expectation.why = header.why
     expectation.span = node.span
     expectation.text = node.flowText(leavingOut: ["id", "why"])
     return expectation
+  }
+
+  private static func share(
+    _ share: ShareDraft, of expectation: Expectation, _ node: YAMLNode, _ reading: inout Reading
+  ) -> [Expectation.Bound]? {
+    let place = node["share"] ?? node
+    guard !AcrossSeeds.decides(expectation) else {
+      reading.report(
+        .conflictingKeys, "this is judged over the runs of all seeds already, so that it has no share of them",
+        at: node.entry("share")?.keySpan ?? place.span)
+      return nil
+    }
+    return share.bounds.bounds(of: .percentage, unit: nil, at: place, &reading)
   }
 
   private static func reportKind(

@@ -14,6 +14,9 @@ struct Reading {
   /// Programs that take the place of peers, as `--peer` names them.
   var programs: [(peer: String, command: [String])] = []
 
+  /// The conditions of `if`, each with whether it was true in any cell so far.
+  var guards: [(span: SourceSpan, isEverTrue: Bool)] = []
+
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
 
@@ -35,6 +38,13 @@ struct Reading {
   ) {
     let hint = Suggestion.hint(for: name, among: legal, noun: "there are")
     report(code, "unknown \(noun) '\(YAMLNode.abbreviated(name))'", at: span, hint: hint, explain: explain)
+  }
+
+  mutating func note(guard isTrue: Bool, at span: SourceSpan) {
+    guard let index = guards.firstIndex(where: { $0.span == span }) else {
+      return guards.append((span, isTrue))
+    }
+    if isTrue { guards[index].isEverTrue = true }
   }
 
   /// Names are letters, digits, `-`, `_` and `/`, and begin with a letter or digit.

@@ -54,6 +54,7 @@ struct ScenarioLoader {
     if cellID == nil {
       checkVariables(header, matrix)
       checkNames(of: cells, root)
+      checkGuards(matrix)
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
       return nil
@@ -119,6 +120,14 @@ struct ScenarioLoader {
     }
   }
 
+  /// Cells chosen by an override are not all there are.
+  private mutating func checkGuards(_ matrix: Matrix) {
+    guard !matrix.variables.isEmpty, overrides.isEmpty else { return }
+    for (span, isEverTrue) in reading.guards where !isEverTrue {
+      reading.report(.neverTested, "this is false in every cell of the matrix", at: span)
+    }
+  }
+
   private mutating func checkVariables(_ header: DocumentDraft, _ matrix: Matrix) {
     for variable in matrix.variables {
       if let other = header.vars.first(where: { $0.name == variable.name }) {
@@ -127,11 +136,16 @@ struct ScenarioLoader {
       }
       guard !reading.scope.used.contains("variable \(variable.name)"), !matrix.cells.isEmpty else { continue }
       let hint = "write ${\(variable.name)} where it belongs"
+      let place =
+        reading.scope.used.contains("shown variable \(variable.name)")
+        ? "stands in text for people alone" : "is used nowhere"
       reading.report(
-        .unusedVariable, "the matrix variable '\(variable.name)' is used nowhere", at: variable.span, hint: hint)
+        .unusedVariable, "the matrix variable '\(variable.name)' \(place)", at: variable.span, hint: hint)
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
-    for variable in header.vars where !reading.scope.used.contains("variable \(variable.name)") {
+    let used = reading.scope.used
+    for variable in header.vars
+    where used.isDisjoint(with: ["variable \(variable.name)", "shown variable \(variable.name)"]) {
       reading.report(.unusedDefinition, "the variable '\(variable.name)' is used nowhere", at: variable.span)
     }
   }

@@ -1,6 +1,8 @@
 /// Puts the values of `vars` and `matrix` in the place of `${name}`.
 struct Substitution {
   private static let untouched = ["vars", "matrix"]
+  /// Keys that change nothing of a run: a variable that stands there alone is not used.
+  private static let forPeople = ["title", "why"]
 
   /// The root of a file with every `${name}` replaced; the declarations themselves stay as they are.
   static func root(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
@@ -9,7 +11,7 @@ struct Substitution {
     copy.content = .mapping(
       entries.map { entry in
         guard !untouched.contains(entry.key) else { return entry }
-        return YAMLNode.Entry(key: entry.key, keySpan: entry.keySpan, value: self.node(entry.value, &reading))
+        return self.entry(entry, forPeople: forPeople + ["id", "tags"], &reading)
       })
     return copy
   }
@@ -24,9 +26,20 @@ struct Substitution {
       copy.content = .sequence(items.map { self.node($0, &reading) })
     case .mapping(let entries):
       copy.content = .mapping(
-        entries.map { YAMLNode.Entry(key: $0.key, keySpan: $0.keySpan, value: self.node($0.value, &reading)) })
+        entries.map { self.entry($0, forPeople: forPeople, &reading) })
     }
     return copy
+  }
+
+  private static func entry(
+    _ entry: YAMLNode.Entry, forPeople: [String], _ reading: inout Reading
+  ) -> YAMLNode.Entry {
+    let used = reading.scope.used
+    let value = node(entry.value, &reading)
+    if forPeople.contains(entry.key) {
+      reading.scope.used = used.union(reading.scope.used.subtracting(used).map { "shown \($0)" })
+    }
+    return YAMLNode.Entry(key: entry.key, keySpan: entry.keySpan, value: value)
   }
 
   private static func scalar(_ scalar: YAMLScalar, in node: YAMLNode, _ reading: inout Reading) -> YAMLScalar {

@@ -3,6 +3,8 @@ import VirtualPeer
 
 /// Decodes the timeline once the names of a cell are known.
 enum TimelineReader {
+  static let effects = ["do", "fault", "send", "clear", "mark"]
+
   static func entries(_ node: YAMLNode, _ reading: inout Reading) -> [TimelineEntry] {
     guard let items = node.items else {
       reading.report(.wrongNode, "expected a list of entries, found \(node.description)", at: node.span)
@@ -16,7 +18,7 @@ enum TimelineReader {
     var places: [(id: String, span: SourceSpan)] = []
     for (number, item) in (node?.items ?? []).enumerated() {
       let fault = item["fault"]?.scalar.flatMap { FaultKind(rawValue: $0.text) }
-      guard let id = item["id"], let text = id.scalar?.text else {
+      guard let id = item["id"] ?? item["mark"], let text = id.scalar?.text else {
         reading.scope.entries.append(("#\(number + 1)", fault))
         continue
       }
@@ -35,25 +37,30 @@ enum TimelineReader {
         .wrongNode, "expected an entry with a trigger and an effect, found \(node.description)", at: node.span)
       return nil
     }
-    let effectKeys = entries.filter { ["do", "fault", "send", "clear"].contains($0.key) }
+    let effectKeys = entries.filter { Self.effects.contains($0.key) }
     let others = EffectReader.keyNames(of: node, &reading)
     let draft = EntryDraft.type.decode(node, &reading, others: others)
     guard effectKeys.count == 1 else {
       let found = effectKeys.isEmpty ? "none" : effectKeys.map { "'\($0.key)'" }.joined(separator: " and ")
       let span = effectKeys.dropFirst().first?.keySpan ?? node.span
-      reading.report(.effectCount, "an entry has one effect (do, fault, send, clear); found \(found)", at: span)
+      reading.report(.effectCount, "an entry has one effect (\(Self.effects.joined(separator: ", "))); found \(found)", at: span)
       return nil
     }
     guard let draft else { return nil }
+    if let mark = draft.mark, let id = draft.id {
+      let message = "'mark' names the entry, so that it has no 'id' besides"
+      reading.report(.conflictingKeys, message, at: id.span, hint: "leave out id, and write mark: \(mark.value)")
+    }
     let trigger = trigger(draft, node, entries, &reading)
     let effect = EffectReader.effect(draft, node, &reading)
     guard let trigger, let effect else { return nil }
     var entry = TimelineEntry()
-    entry.id = draft.id?.value ?? "#\(number + 1)"
+    entry.id = draft.id?.value ?? draft.mark?.value ?? "#\(number + 1)"
     entry.trigger = trigger
     entry.effect = effect
+    entry.isRefused = draft.isRefused?.value ?? false
     entry.why = draft.why
-    entry.span = draft.id?.span ?? node.span
+    entry.span = draft.id?.span ?? draft.mark?.span ?? node.span
     return entry
   }
 

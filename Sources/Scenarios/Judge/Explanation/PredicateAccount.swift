@@ -6,7 +6,7 @@ struct PredicateAccount {
 
   /// `alice.call.state is connecting since 3.31 s; bob.call.state is connected since 3.40 s`
   ///
-  /// Of a conjunction only the parts that are false are told, of anything else every value.
+  /// Of a conjunction only the parts that are not true are told, of anything else every value.
   func account(of predicate: Predicate) -> String {
     var told: [String] = []
     for part in blamed(predicate) {
@@ -15,18 +15,24 @@ struct PredicateAccount {
         if !told.contains(text) { told.append(text) }
       }
     }
-    return told.isEmpty ? "it is \(Condition.isTrue(predicate, watch))" : told.joined(separator: "; ")
+    return told.isEmpty ? "it is \(Condition.truth(of: predicate, watch) == .yes)" : told.joined(separator: "; ")
   }
 
-  /// The conjuncts that are false, or all when it is true.
+  /// The conjuncts that are not true, or all when it is true.
   private func blamed(_ predicate: Predicate) -> [Predicate] {
     switch predicate.kind {
     case .and(let parts):
-      let broken = parts.filter { !Condition.isTrue($0, watch) }
+      let broken = parts.filter { Condition.truth(of: $0, watch) != .yes }
       return broken.isEmpty ? parts : broken.flatMap(blamed)
     case .defined(_, let part): return blamed(part)
     default: return [predicate]
     }
+  }
+
+  /// `alice.q.mos, bob.audible`: what it reads of what nobody has set, or nil when all of it was set.
+  func unset(in predicate: Predicate) -> String? {
+    let names = Self.operands(of: predicate).filter { watch.value(slot($0)) == nil }.map(\.description)
+    return names.isEmpty ? nil : names.enumerated().filter { !names[..<$0].contains($1) }.map(\.1).joined(separator: ", ")
   }
 
   private static func operands(of predicate: Predicate) -> [Operand] {
@@ -39,13 +45,16 @@ struct PredicateAccount {
     }
   }
 
+  private func slot(_ operand: Operand) -> Watch.Slot {
+    switch operand {
+    case .value(let path): watch.slot(path.peer, path.name)
+    case .wire(let quantity): watch.slot(WireMeter.subject, WireMeter.kind(of: quantity))
+    case .literal: preconditionFailure("literals are not watched")
+    }
+  }
+
   private func sentence(_ operand: Operand) -> String {
-    let slot =
-      switch operand {
-      case .value(let path): watch.slot(path.peer, path.name)
-      case .wire(let quantity): watch.slot(WireMeter.subject, WireMeter.kind(of: quantity))
-      case .literal: preconditionFailure("literals are not watched")
-      }
+    let slot = slot(operand)
     guard let value = watch.value(slot) else { return "\(operand) was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
     return "\(operand) is \(value)\(since)"

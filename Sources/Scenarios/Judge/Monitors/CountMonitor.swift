@@ -18,8 +18,9 @@ final class CountMonitor: Monitor {
     span = ObservedWindow(count.between, context)
     ruling = Ruling(expected: "\(Self.name(of: count)) \(Wording.bounds(count.bounds)) times, \(span.text)")
     span.onChange = { [unowned self] in look(at: $0) }
-    listen()
+    // What is so from the start comes within a window that opens with it.
     span.start()
+    listen()
   }
 
   private static func name(of count: Expectation.Count) -> String {
@@ -51,7 +52,7 @@ final class CountMonitor: Monitor {
   private func listen(to predicate: Predicate) {
     let condition = context.condition(predicate)
     self.condition = condition
-    condition.listen { [unowned self] in if $0 { hear() } }
+    condition.listen { [unowned self] in if $0 == .yes { hear() } }
     if condition.isTrue { hear() }
   }
 
@@ -79,8 +80,8 @@ final class CountMonitor: Monitor {
   private func checkUpperBounds(at now: Instant) {
     let number = Double(times.count)
     let isTooMany = count.bounds.contains { bound in
-      guard !bound.admits(number), let limit = bound.value.number else { return false }
-      return bound.comparison != .greater && bound.comparison != .greaterOrEqual && number >= limit
+      guard bound.isUpper, !bound.admits(number), let limit = bound.value.number else { return false }
+      return number >= limit
     }
     if isTooMany { ruling.decide(.fail, at: now, "\(Wording.times(times.count)): \(list)") }
   }
@@ -93,8 +94,18 @@ final class CountMonitor: Monitor {
   private func conclude(at time: Instant) {
     if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
     let holds = count.bounds.allSatisfy { $0.admits(Double(times.count)) }
+    if holds, count.bounds.contains(where: \.isUpper), let brevity = span.brevity {
+      return ruling.decide(.vacuous, at: time, brevity)
+    }
+    if holds, let names = untested { return ruling.decide(.vacuous, at: time, "\(names) was never set") }
     let text = Wording.times(times.count) + (times.isEmpty ? "" : ": \(list)")
     ruling.decide(holds ? .pass : .fail, at: time, text)
+  }
+
+  /// What a predicate that was unknown throughout reads.
+  private var untested: String? {
+    guard let condition, times.isEmpty, condition.truth == .unknown else { return nil }
+    return context.unset(in: condition.predicate)
   }
 
   func finish(at time: Instant) {
@@ -102,4 +113,9 @@ final class CountMonitor: Monitor {
     look(at: time)
     conclude(at: time)
   }
+}
+
+extension Expectation.Bound {
+  /// Whether more may break it.
+  var isUpper: Bool { comparison != .greater && comparison != .greaterOrEqual }
 }

@@ -15,7 +15,8 @@ final class EndsMonitor: Monitor {
     self.context = context
     mainMachine = context.mainMachine(of: ends.peer.value).map { context.watch.slot(ends.peer.value, $0.name) }
     let time = ends.within.map { " within \($0)\(ends.of.map { " of \($0.text)" } ?? "")" } ?? ""
-    ruling = Ruling(expected: "\(ends.peer.value)'s call ends with \(ends.code.value)\(time)")
+    let codes = ends.codes.map(\.value).joined(separator: " or ")
+    ruling = Ruling(expected: "\(ends.peer.value)'s call ends with \(codes)\(time)")
     context.watch.listen(context.watch.slot(ends.peer.value, "call.ended")) { [unowned self] in ended($0) }
     context.begin(at: ends.of) { [unowned self] in begin(at: $0) }
   }
@@ -33,13 +34,16 @@ final class EndsMonitor: Monitor {
     context.alarms.schedule(at: deadline) { [weak self] in self?.fail(at: deadline) }
   }
 
+  private func isWanted(_ code: String) -> Bool { ends.codes.contains { $0.value == code } }
+
   private func ended(_ record: TraceRecord) {
     let code = context.trace.datum("code", of: record)?.description ?? ""
+    if !ruling.isOpen, isWanted(code) { ruling.cameTrue(at: record.time, "it ended with \(code)") }
     guard began != nil else {
       earlier = (code, record.time)
       return
     }
-    if code == ends.code.value {
+    if isWanted(code) {
       ruling.decide(.pass, at: record.time, "ended with \(code) at \(Wording.time(record.time))")
     } else {
       ruling.decide(.fail, at: record.time, "ended with \(code) at \(Wording.time(record.time)) instead")
@@ -64,7 +68,7 @@ final class EndsMonitor: Monitor {
       guard let earlier else { return ruling.decide(.vacuous, at: time, "\(anchor) never came") }
       let actual = "the call ended with \(earlier.code) at \(Wording.time(earlier.time)), and \(anchor) never came"
       // Another end than the one asked for is a failure; the right one, with nothing to time it by, proves nothing.
-      return ruling.decide(earlier.code == ends.code.value ? .vacuous : .fail, at: time, actual)
+      return ruling.decide(isWanted(earlier.code) ? .vacuous : .fail, at: time, actual)
     }
     if let deadline, deadline > time {
       return ruling.decide(

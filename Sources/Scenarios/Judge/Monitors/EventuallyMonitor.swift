@@ -37,6 +37,7 @@ final class EventuallyMonitor: Monitor {
   }
 
   private func look(at now: Instant) {
+    if !ruling.isOpen, condition.isTrue { ruling.cameTrue(at: now, "it became true") }
     guard ruling.isOpen, began != nil else { return }
     switch (condition.isTrue, rise) {
     case (true, nil):

@@ -8,7 +8,8 @@ final class InvariablyMonitor: Monitor {
   private let context: MonitorContext
   private let condition: Condition
   private let span: ObservedWindow
-  private var wasKnown = false
+  /// Whether the condition was known at any moment of the window.
+  private var wasTested = false
 
   init(_ invariably: Expectation.Invariably, isNever: Bool, _ context: MonitorContext) {
     self.isNever = isNever
@@ -18,7 +19,6 @@ final class InvariablyMonitor: Monitor {
     span = ObservedWindow(invariably.window, context)
     ruling = Ruling(expected: "\(isNever ? "never" : "always") \(predicate), \(span.text)")
     condition.listen { [unowned self] _ in context.later { self.look(at: $0) } }
-    condition.listen(known: { [unowned self] in context.later { self.look(at: $0) } })
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
   }
@@ -28,8 +28,8 @@ final class InvariablyMonitor: Monitor {
   private func look(at now: Instant) {
     guard ruling.isOpen else { return }
     if span.contains(now) {
-      guard condition.isKnown else { return }
-      wasKnown = true
+      guard condition.truth != .unknown else { return }
+      wasTested = true
       guard condition.isTrue == isNever else { return }
       let truth = isNever ? "true" : "false"
       ruling.decide(.fail, at: now, "\(truth) at \(Wording.time(now)): \(context.account(predicate))")
@@ -46,10 +46,11 @@ final class InvariablyMonitor: Monitor {
 
   private func conclude(at time: Instant) {
     if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
-    guard wasKnown else {
-      let names = predicate.values.filter(\.isSampled).map(\.description)
-      return ruling.decide(.vacuous, at: time, "\(names.joined(separator: ", ")) was never sampled")
+    guard wasTested else {
+      let names = context.unset(in: predicate) ?? "nothing it reads"
+      return ruling.decide(.vacuous, at: time, "\(names) was never set, so that it was neither true nor false")
     }
+    if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "so it was, \(span.text)")
   }
 }

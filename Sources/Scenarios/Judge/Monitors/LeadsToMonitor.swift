@@ -25,9 +25,11 @@ final class LeadsToMonitor: Monitor {
     look(at: context.trace.now)
   }
 
-  var isPending: Bool { ruling.isOpen && !pending.isEmpty }
+  /// It waits until it was put to the test once.
+  var isPending: Bool { ruling.isOpen && (triggerCount == 0 || !pending.isEmpty) }
 
   private func look(at now: Instant) {
+    if !ruling.isOpen, consequence.isTrue { ruling.cameTrue(at: now, "it became true") }
     guard ruling.isOpen else { return }
     if condition.isTrue, !wasTrue {
       triggerCount += 1

@@ -65,16 +65,18 @@ final class MetricMonitor: Monitor {
   }
 
   private func conclude(at time: Instant) {
-    if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
+    if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
+    guard samples.count > 0 else {
+      return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)")
+    }
     let statistic = metric.across == .seeds ? metric.statistic.withinRun : metric.statistic
     guard var number = samples.statistic(statistic) else {
-      let need = samples.count == 0 ? "no sample" : "only one sample"
-      return ruling.decide(.vacuous, at: time, "\(need) of \(metric.value), \(span.text)")
+      return ruling.decide(.vacuous, at: time, "only one sample of \(metric.value), \(span.text)")
     }
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
     let text = "\(statistic) is \(metric.text(of: number)), of \(Wording.count(samples.count, "sample"))"
-    guard metric.across == .run else { return ruling.decide(.inconclusive, at: time, "in this run \(text)") }
+    guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }
     let holds = metric.bounds.allSatisfy { $0.admits(number) }
     ruling.decide(holds ? .pass : .fail, at: time, text, nearestMiss: holds ? nil : samples.range.map(rangeText))
   }

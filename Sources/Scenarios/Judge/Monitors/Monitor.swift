@@ -31,6 +31,21 @@ final class Ruling {
 
   var isOpen: Bool { decision == nil }
 
+  /// What came after a failure: that the thing expected came true all the same, only too late.
+  private var afterwards: String?
+
+  /// How close a failure came, and what came after it.
+  var nearestMiss: String? {
+    let parts = [decision?.nearestMiss, afterwards].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
+  /// Notes that what was expected by the time of the failure came true at `time`; only the first counts.
+  func cameTrue(at time: Instant, _ what: String) {
+    guard let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
+    afterwards = "\(what) at \(Wording.time(time)), \(time - decision.time) too late"
+  }
+
   func decide(_ verdict: ExpectationResult.Verdict, at time: Instant, _ actual: String, nearestMiss: String? = nil) {
     guard isOpen else { return }
     let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
@@ -79,6 +94,9 @@ struct MonitorContext {
       }
     }
   }
+
+  /// What the predicate reads of what nobody has set yet, or nil.
+  func unset(in predicate: Predicate) -> String? { PredicateAccount(watch: watch).unset(in: predicate) }
 
   func account(_ predicate: Predicate) -> String { PredicateAccount(watch: watch).account(of: predicate) }
 }

@@ -66,19 +66,24 @@ final class ObservedWindow {
     return until
   }
 
-  /// Whether an anchor, and not the end of the run, will close it.
+  /// Whether an anchor or a time, and not the end of the run, will close it. The run waits for that.
   var waitsForAnchor: Bool {
     switch phase {
     case .waiting: window.from != nil && window.from?.kind != .end
-    case .open: isBetween
+    case .open: isBounded
     case .closed: false
     }
   }
 
-  /// `until` alone bounds nothing that must happen: without it the window lasts to the end of the run.
-  private var isBetween: Bool {
-    guard let to = window.to, to.kind != .end else { return false }
-    return window.from != nil
+  private var isBounded: Bool { window.to.map { $0.kind != .end } ?? false }
+
+  /// Why what held to the end of the run says little, or nil: nobody says how long the run lasts, and nothing on the
+  /// timeline came after the window opened, so that it was open for the wait before the end alone.
+  var brevity: String? {
+    guard case .open(let since) = phase, !isBounded, context.scenario.duration == nil else { return nil }
+    if let last = context.anchors.lastFiring, last > since { return nil }
+    return "nothing on the timeline came after the window opened at \(Wording.time(since)), and nothing says how long "
+      + "the run lasts: write run:"
   }
 
   private func open(at time: Instant) {
@@ -105,7 +110,7 @@ final class ObservedWindow {
       if from.kind == .end { return "the window begins with the end of the run" }
       return "\(Wording.quoted(from)) never came"
     case .open(let since):
-      guard isBetween, let to = window.to else { return nil }
+      guard isBounded, let to = window.to else { return nil }
       let earlier = context.anchors.first(to).map { ", only at \(Wording.time($0)), before the window opened" } ?? ""
       return "the window that opened at \(Wording.time(since)) never closed: \(Wording.quoted(to)) never came\(earlier)"
     case .closed(let since, let until):

@@ -2,8 +2,8 @@ internal import CallCore
 
 /// `recovers`: after a fault the target is reached in time and then holds.
 ///
-/// A fault is felt late: the target is still true when it strikes. So only a target that was lost since can be
-/// reached again; one that is never lost is judged at the deadline.
+/// A fault is felt late: the target is still true when it strikes. So only a target that was lost since, or was not
+/// there when the fault struck, can be reached; one that is never lost by the deadline proves nothing.
 final class RecoversMonitor: Monitor {
   let ruling: Ruling
   private let recovers: Expectation.Recovers
@@ -53,6 +53,7 @@ final class RecoversMonitor: Monitor {
   }
 
   private func look(at now: Instant) {
+    if !ruling.isOpen, isTrue { ruling.cameTrue(at: now, "it was back") }
     guard ruling.isOpen, let began else { return }
     switch (isTrue, rise) {
     case (true, nil):
@@ -77,7 +78,11 @@ final class RecoversMonitor: Monitor {
 
   private func pass(_ recovered: Instant, at time: Instant) {
     guard let began else { return }
-    guard lost != nil else { return ruling.decide(.pass, at: time, "it was never lost") }
+    guard lost != nil else {
+      return ruling.decide(
+        .vacuous, at: time, "it was never lost, so that there was nothing to recover from (for what must not be lost, "
+          + "write always:)")
+    }
     ruling.decide(.pass, at: time, "recovered at \(Wording.time(recovered)), after \(recovered - began)")
   }
 

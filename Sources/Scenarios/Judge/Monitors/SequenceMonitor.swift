@@ -56,6 +56,7 @@ final class SequenceMonitor: Monitor {
   private func look(at now: Instant) {
     let news = heard
     heard = []
+    if !ruling.isOpen, let value = news.first(where: { $0 == awaited }) { ruling.cameTrue(at: now, "\(value) came") }
     guard ruling.isOpen else { return }
     if span.contains(now) {
       if !hasOpened {
@@ -90,8 +91,12 @@ final class SequenceMonitor: Monitor {
     ruling.decide(.pass, at: now, "all steps by \(Wording.time(now))")
   }
 
+  /// The step whose time was up.
+  private var awaited: String?
+
   private func expire(_ index: Int, at deadline: Instant) {
     guard ruling.isOpen, reached.count <= index else { return }
+    awaited = sequence.steps[index].value.value
     ruling.decide(
       .fail, at: deadline, "\(sequence.steps[index].value.value) not by \(Wording.time(deadline))\(held)",
       nearestMiss: progress)
@@ -121,7 +126,7 @@ final class SequenceMonitor: Monitor {
         .fail, at: time, "no \(sequence.steps[reached.count].value.value) by \(Wording.time(time))\(held)",
         nearestMiss: progress)
     }
-    if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
+    if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
     ruling.decide(.pass, at: time, "all steps, and nothing else")
   }
 

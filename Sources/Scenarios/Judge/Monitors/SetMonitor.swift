@@ -78,6 +78,7 @@ final class SetMonitor: Monitor {
       let text = "\(missing.joined(separator: ", ")) not seen by \(Wording.time(time))"
       return ruling.decide(.fail, at: time, text, nearestMiss: list)
     }
+    if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "all of them, and nothing else")
   }
 

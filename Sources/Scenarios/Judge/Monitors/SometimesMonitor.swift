@@ -3,25 +3,27 @@ internal import CallCore
 /// `sometimes`: whether this run reached it. Only the runs of all seeds together decide.
 final class SometimesMonitor: Monitor {
   let ruling: Ruling
+  private let context: MonitorContext
   private let condition: Condition
 
   init(_ predicate: Predicate, _ context: MonitorContext) {
+    self.context = context
     condition = context.condition(predicate)
     ruling = Ruling(expected: "\(predicate) in at least one run")
-    ruling.measured = 0
-    condition.listen { [unowned self] in if $0 { context.later { self.reach(at: $0) } } }
-    if condition.isTrue { reach(at: context.trace.now) }
+    condition.listen { [unowned self] _ in context.later { self.look(at: $0) } }
+    look(at: context.trace.now)
   }
 
   var isPending: Bool { false }
 
-  private func reach(at now: Instant) {
-    guard ruling.isOpen, condition.isTrue else { return }
-    ruling.measured = 1
+  private func look(at now: Instant) {
+    guard ruling.isOpen, condition.truth != .unknown else { return }
+    ruling.measured = condition.isTrue ? 1 : 0
+    guard condition.isTrue else { return }
     ruling.decide(.pass, at: now, "true at \(Wording.time(now))")
   }
 
   func finish(at time: Instant) {
-    ruling.decide(.inconclusive, at: time, "not true in this run")
+    ruling.decide(.shared, at: time, "not true in this run")
   }
 }

@@ -1,0 +1,30 @@
+import Profiles
+import Testing
+
+@testable import Scenarios
+
+/// Plays the first cell of a scenario that stands in a test.
+func play(_ text: String, seed: UInt64 = 1) throws -> RunResult {
+  let profiles = ProfileCatalogue.builtIn
+  let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
+  let problems = loaded.report.rendered(as: .text(color: false))
+  let file = try #require(loaded.scenario, "\(problems)")
+  return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute()
+}
+
+/// Plays two phones at home with a timeline and expectations.
+func play(_ rest: String = "", timeline: String, expect: String, network: String = "wifi") throws -> RunResult {
+  try play(
+    """
+    callsim: 1
+    id: test
+    \(rest)
+    peers:
+      alice: { profile: knotos, network: \(network) }
+      bob: { profile: knotos, network: \(network) }
+    timeline:
+    \(timeline)
+    expect:
+    \(expect)
+    """)
+}
