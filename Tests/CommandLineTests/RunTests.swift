@@ -352,7 +352,8 @@ import Testing
     (["--tag", "ci", "--cell", "loss=5%"], "--cell loss=5% leaves none of the 1 run that --tag ci leaves"),
   ])
   func `whoever excludes everything is told with what`(arguments: [String], message: String) throws {
-    let matrix = "matrix: { loss: [0%, 5%] }\ntags: [nat]\n"
+    let matrix =
+      "matrix: { loss: [0%, 5%] }\ntags: [nat]\n"
       + "define: { lossy: \"alice.stats.remote-inbound-rtp.audio.fractionLost > ${loss}\" }"
     let workspace = try Workspace([
       "scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]"),
@@ -375,7 +376,8 @@ import Testing
     (["replay", "a#abc"], "'abc' is no seed; a run is named id#seed with a number, such as 'a#1'"),
   ])
   func `a name that stands for nothing, or twice, is refused`(arguments: [String], message: String) throws {
-    let more = "vars: { loss: 0% }\n"
+    let more =
+      "vars: { loss: 0% }\n"
       + "define: { lossy: \"alice.stats.remote-inbound-rtp.audio.fractionLost > ${loss}\" }"
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: more)])
     let outcome = try Program.run(arguments, in: workspace.path)

@@ -149,7 +149,9 @@ import Testing
   }
 
   @Test func `any of several end codes will do`() {
-    for (code, verdict) in [("local-hangup", ExpectationResult.Verdict.pass), ("remote-hangup", .pass), ("busy", .fail)] {
+    for (code, verdict) in [
+      ("local-hangup", ExpectationResult.Verdict.pass), ("remote-hangup", .pass), ("busy", .fail),
+    ] {
       let bench = JudgeBench(.ends("alice", "local-hangup", "remote-hangup"))
       bench.end("alice", code, at: 1_000)
       let result = bench.finish(at: 2_000)

@@ -70,7 +70,8 @@ import Testing
 
   @Test func `a window to the end of a run that nobody gave a length is vacuous when nothing came after it opened`() {
     let kinds: [Wanted.Kind] = [
-      .always(.state("alice", "connected"), from: .entry("drop")), .never(.state("alice", "ended"), from: .entry("drop")),
+      .always(.state("alice", "connected"), from: .entry("drop")),
+      .never(.state("alice", "ended"), from: .entry("drop")),
       .count(.event("alice", "ice.restart"), .exactly(.count(0)), from: .entry("drop")),
     ]
     for hasLater in [false, true] {
@@ -165,6 +166,7 @@ import Testing
     let unsampled = JudgeBench(.always(.less(loss, 5)))
     let result = unsampled.finish(at: 2_000)
     #expect(result.verdict == .vacuous)
-    #expect(result.actual == "alice.stats.inbound-rtp.audio.packetsLost was never set, so that it was neither true nor false")
+    #expect(
+      result.actual == "alice.stats.inbound-rtp.audio.packetsLost was never set, so that it was neither true nor false")
   }
 }

@@ -77,7 +77,8 @@ import Testing
   @Test func `a definition that is true from the start triggers at the start`() throws {
     let result = try play(
       "define: { free: alice.call.state == idle }",
-      timeline: "  - { id: go, after: 2s, of: free, do: alice.call, to: bob }\n  - { id: bye, after: 5s, of: go, do: alice.hangup }",
+      timeline:
+        "  - { id: go, after: 2s, of: free, do: alice.call, to: bob }\n  - { id: bye, after: 5s, of: go, do: alice.hangup }",
       expect: "  - { ends: alice, code: local-hangup, within: 1s, of: bye }")
     #expect(result.verdict == .pass, "\(result.findings)")
   }

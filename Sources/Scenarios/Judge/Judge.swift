@@ -39,7 +39,9 @@ final class Judge {
     monitors.append((expectation, monitor))
     // What explains a failure is what was so at the time, not what is left at the end.
     monitor.ruling.onDecision = { [unowned self] in
-      if $0.verdict == .fail, expectation.share == nil { findings[index] = explanation.explain(expectation, at: $0.time) }
+      if $0.verdict == .fail, expectation.share == nil {
+        findings[index] = explanation.explain(expectation, at: $0.time)
+      }
     }
     if let decision = monitor.ruling.decision { monitor.ruling.onDecision?(decision) }
   }

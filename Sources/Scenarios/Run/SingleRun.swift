@@ -204,7 +204,8 @@ public struct SingleRun {
       if let lack = director.lack(of: entry) {
         findings.append(
           Finding(
-            .vacuous, entry.title, location: place, expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
+            .vacuous, entry.title, location: place,
+            expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
             actual: lack, time: .zero, why: entry.why))
       }
       findings += effects.findings(of: entry, location: place)

@@ -47,7 +47,9 @@ public enum CommonVocabulary {
 
   private static let deviceValues = [
     ValueDeclaration("user.accepted", .flag, "the user of this device accepted or placed the current call"),
-    ValueDeclaration("audible", .flag, "decoded sound other than silence is being played; false after 2 s of silence, longer than a pause in speech"),
+    ValueDeclaration(
+      "audible", .flag,
+      "decoded sound is being played; false after 2 s of silence, longer than a pause in speech"),
     ValueDeclaration("mic.open", .flag, "the microphone is open"),
     ValueDeclaration("camera.open", .flag, "the camera is open"),
     ValueDeclaration("speaker.open", .flag, "the speaker is playing"),

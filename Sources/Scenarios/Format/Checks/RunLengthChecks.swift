@@ -27,7 +27,8 @@ enum RunLengthChecks {
     let end = "\(scenario.latestEnd - Instant.zero)"
     let hint = scenario.duration == nil ? "raise limits: { virtual: … }" : "raise run"
     reading.report(
-      .beyondEnd, "\(what) is at \(time - Instant.zero) at the earliest, and the run ends at \(end)", at: span, hint: hint)
+      .beyondEnd, "\(what) is at \(time - Instant.zero) at the earliest, and the run ends at \(end)", at: span,
+      hint: hint)
   }
 
   private static func checkEnds(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {

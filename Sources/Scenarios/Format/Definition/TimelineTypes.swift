@@ -21,7 +21,8 @@ struct EntryDraft: Sendable {
   var why: String?
 
   static let type = MappingType(
-    "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear, mark)", EntryDraft(),
+    "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear, mark)",
+    EntryDraft(),
     [
       .key("id", Kind<Located<String>>.name, \.id, "the name other entries, windows and expectations use"),
       .key("at", Kind<Interval>.duration().located, \.at, "trigger: at this virtual time"),

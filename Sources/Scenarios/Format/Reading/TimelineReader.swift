@@ -43,7 +43,8 @@ enum TimelineReader {
     guard effectKeys.count == 1 else {
       let found = effectKeys.isEmpty ? "none" : effectKeys.map { "'\($0.key)'" }.joined(separator: " and ")
       let span = effectKeys.dropFirst().first?.keySpan ?? node.span
-      reading.report(.effectCount, "an entry has one effect (\(Self.effects.joined(separator: ", "))); found \(found)", at: span)
+      reading.report(
+        .effectCount, "an entry has one effect (\(Self.effects.joined(separator: ", "))); found \(found)", at: span)
       return nil
     }
     guard let draft else { return nil }

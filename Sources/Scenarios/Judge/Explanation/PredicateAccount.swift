@@ -32,7 +32,8 @@ struct PredicateAccount {
   /// `alice.q.mos, bob.audible`: what it reads of what nobody has set, or nil when all of it was set.
   func unset(in predicate: Predicate) -> String? {
     let names = Self.operands(of: predicate).filter { watch.value(slot($0)) == nil }.map(\.description)
-    return names.isEmpty ? nil : names.enumerated().filter { !names[..<$0].contains($1) }.map(\.1).joined(separator: ", ")
+    return names.isEmpty
+      ? nil : names.enumerated().filter { !names[..<$0].contains($1) }.map(\.1).joined(separator: ", ")
   }
 
   private static func operands(of predicate: Predicate) -> [Operand] {

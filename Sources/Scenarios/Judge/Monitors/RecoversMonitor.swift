@@ -80,7 +80,8 @@ final class RecoversMonitor: Monitor {
     guard let began else { return }
     guard lost != nil else {
       return ruling.decide(
-        .vacuous, at: time, "it was never lost, so that there was nothing to recover from (for what must not be lost, "
+        .vacuous, at: time,
+        "it was never lost, so that there was nothing to recover from (for what must not be lost, "
           + "write always:)")
     }
     ruling.decide(.pass, at: time, "recovered at \(Wording.time(recovered)), after \(recovered - began)")
