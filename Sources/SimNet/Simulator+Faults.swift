@@ -80,6 +80,9 @@ extension Simulator {
   @discardableResult
   public func addRule(_ rule: PacketRule) -> PacketRuleID { fabric.rules.add(rule) }
 
+  /// How many datagrams a rule has dropped so far, also when it has ended.
+  public func dropCount(of rule: PacketRuleID) -> Int { fabric.rules.dropCount(of: rule) }
+
   /// Ends a rule. One that has ended is left alone.
   public func removeRule(_ rule: PacketRuleID) { fabric.rules.remove(rule) }
 

@@ -117,6 +117,12 @@ extension Simulator {
 
   public func interface(_ id: InterfaceID) -> NetworkInterface { fabric.interfaces[id.index] }
 
+  /// Packets that the firewall of the network's router has dropped so far, whichever rules it had.
+  public func firewallDropCount(of network: NetworkID) -> Int { fabric.networks[network.index].firewallDropCount }
+
+  /// The link that leads from the network's router to its parent, or nil at the top.
+  public func uplink(of network: NetworkID) -> LinkID? { fabric.networks[network.index].uplink }
+
   public func prefixes(of network: NetworkID) -> [IPPrefix] { fabric.networks[network.index].prefixes }
 
   public func isUp(_ link: LinkID) -> Bool { fabric.wires[link.direction(.tx)].isUp }

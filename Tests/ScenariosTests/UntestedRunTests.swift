@@ -48,6 +48,85 @@ import Testing
     #expect(result.findings.map(\.actual) == ["nothing is expected: only the invariants were checked"])
   }
 
+  private static let faults = [
+    ("dtls.drop, nth: 9", "no packet was like this"),
+    ("packet.drop, protocol: turn", "no packet was like this"),
+    ("signal.drop, message: call_busy", "no message was like this"),
+    ("link.blackhole, link: alice/wifi, larger_than: 1400B", "the link dropped no packet"),
+    ("link.set, link: spare, delay: 200ms", "no packet was offered to the link"),
+    ("link.blackhole, link: spare, direction: tx", "no packet was offered to the link"),
+    ("link.one-way, link: spare, direction: rx", "no packet was offered to the link"),
+    ("link.down, link: spare", "the link was down already"),
+    ("link.flap, link: spare, down: 100ms, up: 100ms, cycles: 2", "no packet was offered to the link"),
+    ("link.up, link: alice/wifi", "the link was up already"),
+    ("nat.remap, network: empty", "the NAT had no mapping"),
+    ("nat.set, network: empty, udp_idle: 5s", "no packet crossed the router"),
+    ("firewall.block, network: alice/wifi, ports: [9999]", "the firewall dropped no packet"),
+    ("turn.expire-channels, server: relay", "the relay had no allocation"),
+    ("turn.disconnect, server: relay", "the relay had no connection"),
+    ("turn.reject, server: relay, code: 486", "nobody asked the relay for it"),
+    ("stun.silent, server: relay", "nobody asked the server"),
+    ("signal.disconnect, peer: carol", "carol had no connection, and made none"),
+    ("device.audio-late, peer: carol, by: 50ms", "its audio did not run"),
+  ]
+
+  private func run(fault: String, for duration: String) throws -> RunResult {
+    try play(
+      """
+      callsim: 1
+      id: test
+      topology:
+        networks:
+          internet: { cidr: 203.0.113.0/24 }
+          empty: { cidr: 192.168.77.0/24, nat: { to: internet } }
+        links: { spare: { from: carol, to: empty, start: down } }
+        servers: { relay: { kind: turn, transports: [tcp] } }
+      peers:
+        alice: { profile: knotos, network: wifi, ice: { servers: [] } }
+        bob: { profile: knotos, network: wifi, ice: { servers: [] } }
+        carol: { profile: knotos, ice: { servers: [] } }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { id: fault, at: 500ms, fault: \(fault)\(duration) }
+        - { id: accept, when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: bye, at: 20s, do: alice.hangup }
+      expect:
+        - { eventually: bob.call.state == connecting, of: accept, within: 5s }
+      """)
+  }
+
+  @Test(arguments: faults) func `a fault that met nothing makes the run vacuous`(fault: String, lack: String) throws {
+    let result = try run(fault: fault, for: "")
+    #expect(result.verdict == .vacuous, "\(result.findings)")
+    #expect(result.findings.map(\.title) == ["timeline entry 'fault'"])
+    #expect(result.findings.map(\.actual) == ["it met nothing: \(lack)"])
+  }
+
+  @Test(arguments: [
+    "packet.drop, protocol: stun, count: 1", "signal.delay, by: 100ms", "link.set, link: alice/wifi, delay: 20ms",
+    "link.blackhole, link: alice/wifi, direction: tx, for: 2s", "link.one-way, link: bob/wifi, direction: rx, for: 1s",
+    "link.down, link: alice/wifi, for: 2s", "link.flap, link: alice/wifi, down: 200ms, up: 1s, cycles: 1",
+    "nat.set, network: alice/wifi, udp_idle: 60s", "nat.remap, network: alice/wifi",
+    "firewall.block, network: alice/wifi, protocol: udp, for: 3s", "signal.disconnect, peer: alice, for: 400ms",
+    "clock.jump, peer: carol, by: 1h", "device.audio-late, peer: bob, by: 20ms",
+  ])
+  func `a fault that met something is fine`(fault: String) throws {
+    let result = try run(fault: fault, for: "")
+    #expect(!result.findings.contains { $0.title == "timeline entry 'fault'" }, "\(result.findings)")
+  }
+
+  @Test func `ending a fault that is not in force is vacuous`() throws {
+    let result = try play(
+      timeline: """
+        \(call)
+          - { id: slow, at: 1s, fault: link.set, link: alice/wifi, delay: 100ms, for: 2s }
+          - { id: again, at: 5s, clear: slow }
+          - { id: bye, at: 9s, do: alice.hangup }
+        """, expect: "  - { ends: alice, code: local-hangup, within: 1s, of: bye }")
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings.map(\.actual) == ["it was not in force at 5.00 s"])
+  }
+
   @Test func `what only warns does not fail the run when it was not put to the test`() throws {
     let result = try play(
       timeline: "\(call)\n  - { mark: over, at: 3s }",

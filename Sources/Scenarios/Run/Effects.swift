@@ -7,7 +7,7 @@ final class Effects {
   private let world: World
   private let faults: FaultLayer
   private let failures: HarnessFailures
-  /// The first action of each entry that came out otherwise than the entry says.
+  /// What came out otherwise than an entry says, once for each entry.
   private var surprises: [(entry: String, finding: Finding)] = []
 
   init(world: World, faults: FaultLayer, failures: HarnessFailures) {
@@ -31,23 +31,39 @@ final class Effects {
       server.inject(
         type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
         fields: NamedValues(fields))
-    case .clear(let id): try faults.clear(entry: id.value)
+    case .clear(let id):
+      if !faults.isInForce(id.value) {
+        let actual = "it was not in force at \(Wording.time(world.simulator.now))"
+        note(.vacuous, entry, expected: "the fault '\(id.value)' to end", actual: actual)
+      }
+      try faults.clear(entry: id.value)
     case .mark: break
     }
   }
 
   private func note(_ refusal: ActionError?, _ entry: TimelineEntry, action: String) {
+    let time = Wording.time(world.simulator.now)
+    if let refusal {
+      let actual = "it refused at \(time): \(refusal.reason) (if it should, write refused: true)"
+      note(.expectation, entry, expected: "the app does \(action)", actual: actual)
+    } else {
+      note(.expectation, entry, expected: "the app refuses \(action)", actual: "it did it at \(time)")
+    }
+  }
+
+  private func note(_ kind: Finding.Kind, _ entry: TimelineEntry, expected: String, actual: String) {
     guard !surprises.contains(where: { $0.entry == entry.id }) else { return }
-    let now = world.simulator.now
-    let time = Wording.time(now)
-    let (expected, actual) =
-      if let refusal {
-        ("the app does \(action)", "it refused at \(time): \(refusal.reason) (if it should, write refused: true)")
-      } else {
-        ("the app refuses \(action)", "it did it at \(time)")
-      }
-    let finding = Finding(.expectation, entry.title, expected: expected, actual: actual, time: now, why: entry.why)
+    let finding = Finding(
+      kind, entry.title, expected: expected, actual: actual, time: world.simulator.now, why: entry.why)
     surprises.append((entry.id, finding))
+  }
+
+  /// The timeline is over: a fault that has met nothing by now was not put to the test.
+  func finish() {
+    for entry in world.scenario.timeline {
+      guard case .fault(let fault, _) = entry.effect, let lack = faults.lack(of: entry.id) else { continue }
+      note(.vacuous, entry, expected: "\(fault.kind.rawValue) meets something", actual: "it met nothing: \(lack)")
+    }
   }
 
   /// What came of an entry otherwise than it says.

@@ -84,6 +84,7 @@ public struct SingleRun {
     playTimeline(world, director, judge, sampler)
     let end = simulator.now
     let results = judge.finish(at: end)
+    effects.finish()
 
     failures.catching { try faults.clearAll() }
     settle(world, judge)

@@ -215,7 +215,7 @@ public struct ScenarioReference: Sendable {
       return Self.table("kinds of expectation", ExpectationVariant.all.map { ($0.key, $0.shape.summary) })
     case "diagnostics":
       return Self.table("errors (E) and warnings (W)", DiagnosticCode.allCases.map { ($0.rawValue, $0.explanation) })
-    case "anchors": return DiagnosticCode.unknownAnchor.explanation + "\n"
+    case "anchors": return DiagnosticCode.unknownAnchor.explanation + "\n" + Self.anchors
     case "predicates": return Self.predicates
     default: return nil
     }
@@ -227,6 +227,12 @@ public struct ScenarioReference: Sendable {
 
     """
 
+  private static let anchors = """
+      Entries, states and events come as often as they fire, are entered or happen, and 'after' fires each time; a
+      predicate's first truth and a flag's come once, and so do times. A window goes from the first to the first.
+
+    """
+
   private static let predicates = """
     predicates
       alice.call.state == connected           a value of a peer, compared; == != < <= > >=
@@ -234,6 +240,7 @@ public struct ScenarioReference: Sendable {
       alice.audible                           a flag stands alone
       wire.media(from: bob) > 0               what the network itself sees: media, packets, bytes, cleartext
       up and not (quiet or late)              and, or, not, parentheses, and names from define
+    What reads a value that nobody has set is unknown: neither true nor false.
     Times, rates, shares and sizes carry a unit. Inside { } a predicate with [ ] , or ': ' is quoted.
 
     """

@@ -56,6 +56,7 @@ extension Fabric {
       direction, source: header.source, destination: header.destination, protocol: header.transport,
       flags: header.flags, at: now)
     guard case .drop = verdict else { return true }
+    networks[network.index].firewallDropCount += 1
     drop(slot, .firewall, by: networks[network.index].subject)
     return false
   }

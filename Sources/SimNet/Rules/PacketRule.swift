@@ -46,6 +46,8 @@ struct PacketRules {
   }
 
   private var entries: [Entry] = []
+  /// How many datagrams each rule has dropped, by its number, from 1.
+  private var drops: [Int] = []
   private var handshakes = DTLSHandshakes()
   private var added = 0
 
@@ -54,8 +56,12 @@ struct PacketRules {
   mutating func add(_ rule: PacketRule) -> PacketRuleID {
     added += 1
     entries.append(Entry(id: PacketRuleID(number: added), rule: rule))
+    drops.append(0)
     return PacketRuleID(number: added)
   }
+
+  /// How many datagrams the rule has dropped, also when it has ended.
+  func dropCount(of id: PacketRuleID) -> Int { drops[id.number - 1] }
 
   mutating func remove(_ id: PacketRuleID) { entries.removeAll { $0.id == id } }
 
@@ -73,6 +79,7 @@ struct PacketRules {
       entries[index].seen += 1
       let position = entries[index].seen - rule.skip
       isDropped = position > 0 && rule.limit.map { position <= $0 } ?? true
+      if isDropped { drops[entries[index].id.number - 1] += 1 }
     }
     if isDropped { entries.removeAll(where: \.isSpent) }
     return isDropped

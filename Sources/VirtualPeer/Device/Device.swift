@@ -27,6 +27,8 @@ public final class Device {
   private var hasPlayed = false
   private let audible: TraceKind
   private var audioUnit: AudioUnitState = .stopped
+  /// How often the audio unit was started and works.
+  package private(set) var startCount = 0
   private var lastHeard: Instant?
   private var isAudible = false
 
@@ -82,7 +84,9 @@ public final class Device {
     guard audioUnit == .stopped else { return }
     let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
     audioUnit = works ? .running : .failed
-    if works { setOpen(true) }
+    guard works else { return }
+    startCount += 1
+    setOpen(true)
   }
 
   package func stopAudioUnit() {

@@ -32,6 +32,12 @@ package final class SignallingHost {
   /// Drops the connection of a user, or of everybody.
   package func disconnect(user: String?) { tap.disconnect(user: user) }
 
+  /// Whether a user has a connection.
+  package func isConnected(user: String) -> Bool { tap.isConnected(user: user) }
+
+  /// How many connections of a user were dropped because the user is refused.
+  package func refusalCount(of user: String) -> Int { tap.refusalCounts[user] ?? 0 }
+
   /// While refused, a user's connections are dropped as soon as they say whose they are.
   package func refuse(user: String, _ refuses: Bool) { tap.setRefused(user, refuses) }
 

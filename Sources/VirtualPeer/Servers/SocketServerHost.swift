@@ -13,6 +13,9 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   private let transports: Set<Path.Transport>
   private(set) var sockets: [(endpoint: Endpoint, socket: UDPSocket)] = []
   private var streams: [(path: Path, stream: TURNStream)] = []
+  /// Datagrams that were not heard because the server was silent.
+  package private(set) var unheardCount = 0
+  package var streamCount: Int { streams.count }
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var timer: PeerTimer?
 
@@ -45,7 +48,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     let stream = TURNStream(accepted)
     streams.append((path, stream))
     stream.onMessage = { [unowned self] message in
-      guard !isSilent else { return }
+      guard hears() else { return }
       machine.receive(message, on: path, at: runtime.clock.now)
       drain()
     }
@@ -74,7 +77,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   func open(_ endpoint: Endpoint) -> Bool {
     let socket = runtime.network.openDatagramSocket(address: endpoint.address, port: endpoint.port) {
       [unowned self] datagram, path in
-      guard !isSilent else { return }
+      guard hears() else { return }
       machine.receive(datagram, on: path, at: runtime.clock.now)
       drain()
     }
@@ -117,6 +120,12 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     guard !events.isEmpty else { return }
     for event in events { handle(event) }
     drain()
+  }
+
+  /// Whether what has come is heard.
+  private func hears() -> Bool {
+    if isSilent { unheardCount += 1 }
+    return !isSilent
   }
 
   private func send(_ message: RawSpan, _ path: Path) {

@@ -50,6 +50,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
 
   package var allocationCount: Int { machine.allocationCount }
 
+  /// Requests that were answered with an error because ``rejectAll(_:with:)`` said so.
+  package var rejectionCount: UInt64 { machine.counters.rejections }
+
   /// Forgets everything, as a crash does; connections end with it.
   package func restart() {
     machine.restart(at: runtime.clock.now)

@@ -70,6 +70,8 @@ package final class SignallingFaults {
   private var faults: [(id: ID, fault: SignallingFault)] = []
   private var held: [Held] = []
   private var nextID: ID = 1
+  /// How many frames each fault has met, also when it is over.
+  private var counts: [ID: Int] = [:]
   /// Told when a black hole opens or the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
@@ -110,6 +112,9 @@ package final class SignallingFaults {
     return nextID
   }
 
+  /// How many frames a fault has met so far, also when it is over.
+  package func meetings(of id: ID) -> Int { counts[id] ?? 0 }
+
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
   package func removeAll() { change { faults.removeAll() } }
@@ -133,6 +138,7 @@ package final class SignallingFaults {
     var effects: [SignallingFault.Effect] = []
     for index in faults.indices where faults[index].fault.matches(message) {
       let effect = faults[index].fault.effect
+      counts[faults[index].id, default: 0] += 1
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
       effects.append(effect)
       tell(effect, message)
@@ -167,7 +173,10 @@ package final class SignallingFaults {
   }
 
   /// A black hole took the frame.
-  func swallowed(_ message: SignallingMessage) { tell(.blackhole, message) }
+  func swallowed(_ message: SignallingMessage) {
+    for (id, fault) in faults where fault.isTotal { counts[id, default: 0] += 1 }
+    tell(.blackhole, message)
+  }
 
   private func tell(_ effect: SignallingFault.Effect, _ message: SignallingMessage) {
     trace.write(

@@ -12,6 +12,8 @@ final class SignallingTap {
   private var sockets: [SignallingSocket] = []
   private var refused: [String] = []
   private var socketCount = 0
+  /// Connections that were reset because their user is refused, by user.
+  private(set) var refusalCounts: [String: Int] = [:]
 
   init(faults: SignallingFaults, messages: [MessageDeclaration], label: @escaping (String) -> SignallingLabel) {
     self.faults = faults
@@ -38,6 +40,8 @@ final class SignallingTap {
     for socket in sockets where user == nil || socket.user == user { socket.abort() }
   }
 
+  func isConnected(user: String) -> Bool { sockets.contains { $0.user == user } }
+
   /// While refused, a user's connections are reset as soon as they say whose they are.
   func setRefused(_ user: String, _ isRefused: Bool) {
     refused.removeAll { $0 == user }
@@ -61,7 +65,10 @@ final class SignallingTap {
     guard !faults.isIdle || !refused.isEmpty else { return socket.deliver(text) }
     let label = label(text)
     let sender = socket.user ?? label.sender
-    if let sender, refused.contains(sender), !faults.isSilent { return socket.abort() }
+    if let sender, refused.contains(sender), !faults.isSilent {
+      refusalCounts[sender, default: 0] += 1
+      return socket.abort()
+    }
     let message = SignallingMessage(type: label.type, from: sender, to: nil, text: text)
     pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
   }

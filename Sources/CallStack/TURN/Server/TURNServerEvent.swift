@@ -28,6 +28,8 @@ extension TURNServer {
     /// 401 and 438: the ordinary way to hand out a nonce.
     public var challenges: UInt64 = 0
     public var errors: UInt64 = 0
+    /// Of the errors, those that ``TURNServer/setRejection(_:of:)`` asked for.
+    public var rejections: UInt64 = 0
     /// Retransmitted Allocate requests answered as before.
     public var replays: UInt64 = 0
     public var malformed: UInt64 = 0

@@ -11,6 +11,7 @@ final class FaultLayer {
     let id: FaultID
     let entry: String
     let name: String
+    var reach = FaultReach.always
     /// What it changed.
     var layers: [any Layered] = []
     /// What else ends with it.
@@ -22,6 +23,8 @@ final class FaultLayer {
   private let onFailure: (any Error) -> Void
   /// In order of start.
   private var active: [Instance] = []
+  /// What faults that are over have met; an entry that fired twice is here twice.
+  private var past: [(entry: String, reach: FaultReach)] = []
   private var count = 0
   private let applied: TraceKind
   private let cleared: TraceKind
@@ -49,7 +52,9 @@ final class FaultLayer {
     trace.cause = trace.write(applied, subject, trace.value(entry), trace.value(fault.kind.rawValue))
     count += 1
     var instance = Instance(id: FaultID(number: count), entry: entry, name: fault.kind.rawValue)
-    guard try begin(FaultEffect(fault, in: world), &instance) else { return }
+    let effect = try FaultEffect(fault, in: world)
+    if let reach = try FaultReach(of: effect, in: world) { instance.reach = reach }
+    guard try begin(effect, &instance) else { return past.append((entry, instance.reach)) }
     active.append(instance)
     for layer in instance.layers { try layer.commit() }
     guard let duration else { return }
@@ -58,6 +63,14 @@ final class FaultLayer {
 
   /// Ends every fault that an entry has in force.
   func clear(entry: String) throws { try end { $0.entry == entry } }
+
+  func isInForce(_ entry: String) -> Bool { active.contains { $0.entry == entry } }
+
+  /// Why no fault of an entry has met anything so far; nil when one has, or none began.
+  func lack(of entry: String) -> String? {
+    let reaches = past.filter { $0.entry == entry }.map(\.reach) + active.filter { $0.entry == entry }.map(\.reach)
+    return reaches.contains { $0.hasMet() } ? nil : reaches.first?.lack
+  }
 
   /// Ends every fault.
   func clearAll() throws { try end { _ in true } }
@@ -74,6 +87,9 @@ final class FaultLayer {
       trace.cause = trace.write(cleared, subject, trace.value(instance.entry), trace.value(instance.name))
       for layer in instance.layers { layer.remove(instance.id) }
       instance.end()
+      let reach = instance.reach
+      let isDecided = !reach.isAskedLate
+      past.append((instance.entry, isDecided ? FaultReach(lack: reach.lack, now: reach.hasMet()) : reach))
     }
     for instance in ending { for layer in instance.layers { try layer.commit() } }
   }
@@ -98,12 +114,16 @@ final class FaultLayer {
     case .signalling(let fault):
       let server = try world.signallingHost
       let id = server.faults.add(fault)
+      instance.reach = FaultReach(lack: "no message was like this") { server.faults.meetings(of: id) > 0 }
       instance.end = { server.faults.remove(id) }
     case .signallingRefusal(let peer):
       try world.signallingHost.disconnect(user: world.scenario.userID(of: peer))
       try lay(over: try states.refusal(of: peer), &instance) { $0 = true }
     case .packetRules(let rules):
       let ids = rules.map { simulator.addRule($0) }
+      instance.reach = FaultReach(lack: "no packet was like this") { [simulator] in
+        ids.contains { simulator.dropCount(of: $0) > 0 }
+      }
       instance.end = { [simulator] in for id in ids { simulator.removeRule(id) } }
     case .audioLatency(let peer, let latency):
       try lay(over: try states.audioLatency(of: peer), &instance) { $0 = latency }
