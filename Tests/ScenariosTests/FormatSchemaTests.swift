@@ -31,7 +31,10 @@ import VirtualPeer
     "timeline: [{ at: 0s, fault: link.flap, link: a, down: 1s }]",
     "timeline: [{ at: 0s, fault: link.down, link: a, code: 486 }]", "timeline: [{ at: 0s, do: alice.mute, for: 3s }]",
     "timeline: [{ after: 1s, do: alice.mute }]", "expect: [{ metric: alice.q.mos, stat: min }]",
-    "expect: [{ ends: alice, code: no-such-code }]",
+    "expect: [{ ends: alice, code: no-such-code }]", "expect: [{ ends: alice, code: [declined, no-such-code] }]",
+    "expect: [{ ends: alice, code: [] }]", "expect: [{ ends: alice, code: declined, share: {} }]",
+    "timeline: [{ at: 0s, mark: a, id: b }]", "timeline: [{ at: 0s, mark: a, refused: true }]",
+    "timeline: [{ at: 0s, mark: a, do: alice.mute }]", "run: 0s", "run: 60",
   ])
   func `refuses entries that the decoder refuses`(_ text: String) throws {
     var sources = SourceMap()

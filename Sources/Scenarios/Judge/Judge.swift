@@ -81,9 +81,10 @@ final class Judge {
       var result = ExpectationResult(
         expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured)
-      if let share = entry.expectation.share, decision.verdict == .pass || decision.verdict == .fail {
+      if let share = entry.expectation.share, decision.verdict != .inconclusive {
         result.verdict = .shared
-        result.measured = decision.verdict == .pass ? 1 : 0
+        // A run that did not put it to the test says nothing of it.
+        result.measured = decision.verdict == .vacuous ? nil : decision.verdict == .pass ? 1 : 0
         result.expected = "\(ruling.expected), in \(Wording.bounds(share)) of the runs"
       }
       if let finding = findings[index] {

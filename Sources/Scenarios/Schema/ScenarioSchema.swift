@@ -117,13 +117,19 @@ private struct SchemaWriter {
     switch (mapping, key) {
     case (EntryDraft.type.name, "do"): actions
     case ("peer", "profile"): Self.orVariable(Self.words(registry.vocabularies.map(\.profile)))
-    case ("ends", "code"): Self.orVariable(Self.words(registry.vocabularies.flatMap(\.endCodes).map(\.name)))
+    case ("ends", "code"):
+      Self.oneOrMany(Self.orVariable(Self.words(registry.vocabularies.flatMap(\.endCodes).map(\.name))))
     default: nil
     }
   }
 
   private static func words(_ words: [String]) -> JSON {
     .object(["type": .string("string"), "enum": .array(words.map { .string($0) })])
+  }
+
+  private static func oneOrMany(_ one: JSON) -> JSON {
+    let many = JSON.object(["type": .string("array"), "items": one, "minItems": .integer(1)])
+    return .object(["anyOf": .array([one, many])])
   }
 
   /// One trigger, one effect, and beside a fault or an action what its declaration has.
@@ -135,9 +141,10 @@ private struct SchemaWriter {
     ])
     let oneTrigger = JSON.object(["oneOf": .array(triggers + [after])])
     let faults: [JSON] = FaultKind.allCases.map { rule(of: $0) }
+    let markOrID = JSON.object(["not": .object(["required": .array([.string("mark"), .string("id")])])])
     return JSON.object([
-      "oneOf": Self.oneOfKeys(TimelineReader.effects), "allOf": .array([oneTrigger] + faults + actionRules),
-      "dependencies": JSON.object(["for": .array([.string("fault")])]),
+      "oneOf": Self.oneOfKeys(TimelineReader.effects), "allOf": .array([oneTrigger, markOrID] + faults + actionRules),
+      "dependencies": JSON.object(["for": .array([.string("fault")]), "refused": .array([.string("do")])]),
     ])
   }
 

@@ -51,7 +51,9 @@ struct Fingerprint {
     }
     isRefused = false
     var parts = ["\(file.id) \(file.seeds.all)"]
-    for cell in file.cells {
+    for entry in SuitePlan(files: [file], hash: 0, selection: SuiteSelection()).entries {
+      let cell = entry.cell
+      var ledger = SeedLedger()
       do {
         var outputs = RunOutputs()
         let bytes = PacketBytes()
@@ -62,6 +64,9 @@ struct Fingerprint {
         if !isJudgement { parts.append("\(result.traceHash)") }
         parts += result.findings.map { "\($0.kind) \($0.actual) \($0.time)" }
         parts += result.contributions.map { "\($0.measured ?? -1)" }
+        ledger.add(result)
+        let together = ledger.close(entry, overrides: []).run?.result
+        parts += together?.findings.map { "\($0.kind) \($0.actual)" } ?? []
       } catch {
         parts.append("cannot run: \(error)")
       }

@@ -12,6 +12,7 @@ extension KeyCases {
       "scenario.define", ["connected", "ringing"],
       KeyWorld.judged("never: up", rest: "define: { up: bob.call.state == <> }")
         .replacing("bob.accept }", with: "bob.mute }")),
+    KeyCase("scenario.run", ["2s", "3s"], KeyWorld.lan(rest: "run: <>")),
     KeyCase(words: "scenario.media", KeyWorld.lan(rest: "media: <>")),
     KeyCase("seeds.count", ["1", "3"], KeyWorld.lan(rest: "seeds: { count: <> }")),
     KeyCase("seeds.list", ["[1]", "[1, 7]"], KeyWorld.lan(rest: "seeds: { list: <> }")),

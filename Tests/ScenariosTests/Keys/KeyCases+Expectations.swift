@@ -47,6 +47,7 @@ extension KeyCases {
         judged("leads_to: { if: bob.call.state == ringing, then: bob.call.state == connected, within: <> }")),
       KeyCase("ends.ends", ["alice", "bob"], judged("ends: <>, code: local-hangup")),
       KeyCase("ends.code", ["local-hangup", "busy"], judged("ends: alice, code: <>")),
+      KeyCase("ends.code", ["[busy, local-hangup]", "[busy, ring-timeout]"], judged("ends: alice, code: <>")),
       KeyCase("ends.within", ["1ms", "9s"], judged("ends: bob, code: remote-hangup, within: <>")),
       KeyCase("ends.of", ["start", "bye"], judged("ends: alice, code: local-hangup, within: 500ms, of: <>")),
       KeyCase("count.count", ["bob.ringing", "alice.ringing"], judged("count: <>, gte: 1")),
@@ -72,7 +73,7 @@ extension KeyCases {
         "sometimes.sometimes", ["alice.call.state == connected", "alice.call.state == ringing"], judged("sometimes: <>")
       ),
     ] + bounds("count", "count: bob.ringing", 1)
-    + bounds("metric", "metric: bob.stats.inbound-rtp.audio.packetsLost", 0)
+    + bounds("metric", "metric: bob.stats.inbound-rtp.audio.packetsLost", 0) + shares
 
   private static func judged(_ text: String) -> String { KeyWorld.judged(text) }
   private static func always(_ text: String) -> [String] {
@@ -86,6 +87,14 @@ extension KeyCases {
       ("eq", value, value + 1),
     ]
     .map { name, met, missed in KeyCase("\(kind).\(name)", ["\(met)", "\(missed)"], judged("\(what), \(name): <>")) }
+  }
+
+  /// Of one run, it holds in all or in none.
+  private static let shares = [
+    ("lt", "busy", ["0%", "10%"]), ("lte", "local-hangup", ["90%", "100%"]), ("gt", "local-hangup", ["90%", "100%"]),
+    ("gte", "busy", ["0%", "10%"]), ("eq", "local-hangup", ["90%", "100%"]),
+  ].map { name, code, values in
+    KeyCase("share.\(name)", values, judged("ends: alice, code: \(code), share: { \(name): <> }"))
   }
 
   /// Media are lost for longer than they may be.
@@ -124,6 +133,7 @@ extension KeyCases {
         recovering.replacing("within: 2s", with: "within: 2s, if: \"<>\"")
           .replacing("id: t", with: "id: t\nmatrix: { m: [1] }\nwhy: \"m is ${m}\"")
           .replacing("expect:", with: "expect:\n\(KeyWorld.ends)")),
+      KeyCase("sometimes.severity", ["fail", "warn"], judged("sometimes: alice.call.state == ringing, severity: <>")),
       KeyCase(
         "sometimes.if", ["m == 1", "m == 2"],
         KeyWorld.lan(

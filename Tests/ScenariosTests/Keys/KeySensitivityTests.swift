@@ -19,7 +19,6 @@ enum KeyCases {
     ("peer.command", "only for programs outside: ExternalTests"),
     ("peer.protocol", "only for programs outside: ExternalTests"),
     ("*.id", "the name of an expectation in reports"),
-    ("sometimes.severity", "decided over all seeds, after the runs"),
     ("timeline entry.fault", "each fault has cases of its own"),
     ("leads_to.leads_to", "its members are the keys of 'implication'"),
     ("profile file.callsim", "there is one version"),
@@ -39,7 +38,7 @@ enum KeyCases {
 
 @Suite struct `Keys of a scenario file` {
   @Test(arguments: KeyCases.all) func `change the run, or are refused`(_ key: KeyCase) {
-    let isJudgement = ExpectationVariant.all.contains { key.site.hasPrefix($0.key + ".") }
+    let isJudgement = (ExpectationVariant.all.map(\.key) + ["share"]).contains { key.site.hasPrefix($0 + ".") }
     let prints = key.values.map {
       Fingerprint(of: key.text($0), isJudgement: isJudgement, isInside: key.site.contains("clock"))
     }

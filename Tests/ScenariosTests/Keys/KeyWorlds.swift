@@ -1,7 +1,7 @@
 /// Small scenarios with places to put a key in: two peers who call each other for a moment.
 enum KeyWorld {
   /// Something late that changes nothing, so that the run lasts.
-  static let later = "  - { at: 40s, fault: link.up, link: b }"
+  static let later = "  - { mark: later, at: 40s }"
   static let ends = "  - { ends: alice, code: local-hangup }"
 
   /// Both on one network.

@@ -40,7 +40,7 @@ extension FaultReach {
   init?(of effect: FaultEffect, in world: World) throws {
     let simulator = world.simulator
     switch effect {
-    case .link(let name, let change): self = Self.link(change, try simulator.link(name), simulator)
+    case .link(let name, let change): self = try Self.link(change, try simulator.link(name), simulator)
     case .nat(let network, _):
       guard let uplink = simulator.uplink(of: try simulator.network(network)) else { return nil }
       self.init(lack: "no packet crossed the router") { simulator.offeredCount(to: uplink) }
@@ -65,8 +65,8 @@ extension FaultReach {
       let (isRunning, start) = (device.isAudioRunning, device.startCount)
       self.init(lack: "its audio did not run") { isRunning || device.startCount > start }
     case .natEvent(let network, _):
-      self.init(
-        lack: "the NAT had no mapping", now: !(try simulator.natMappings(of: try simulator.network(network)).isEmpty))
+      let id = try simulator.network(network)
+      self.init(lack: "the NAT had no mapping", now: !simulator.natMappings(of: id).isEmpty)
     case .turnEvent(let server, .disconnect):
       self.init(lack: "the relay had no connection", now: try world.relay(server).streamCount > 0)
     case .turnEvent(let server, _):
@@ -78,7 +78,7 @@ extension FaultReach {
 
   private static func link(
     _ change: FaultEffect.LinkChange, _ link: LinkID, _ simulator: Simulator
-  ) -> FaultReach {
+  ) throws -> FaultReach {
     let unused = "no packet was offered to the link"
     let wasUp = simulator.isUp(link)
     switch change {
@@ -94,6 +94,12 @@ extension FaultReach {
       return FaultReach(lack: unused) { simulator.offeredCount(to: link, direction) }
     case .blackhole(.some, let direction):
       return FaultReach(lack: "the link dropped no packet") { simulator.droppedCount(on: link, direction) }
+    case .move(let network):
+      let there = try simulator.network(network)
+      let place = simulator.interface(attachedBy: link).map { simulator.interface($0).network }
+      guard place != there else { return FaultReach(lack: "the host was there already", now: false) }
+      let start = simulator.offeredCount(to: link)
+      return FaultReach(lack: unused, isAskedLate: true) { simulator.offeredCount(to: link) > start }
     case .oneWay(let delivering):
       let silent: Fault.Direction = delivering == .transmit ? .receive : .transmit
       return FaultReach(lack: unused) { simulator.offeredCount(to: link, silent) }
