@@ -34,7 +34,7 @@ import VirtualPeer
     "expect: [{ ends: alice, code: no-such-code }]", "expect: [{ ends: alice, code: [declined, no-such-code] }]",
     "expect: [{ ends: alice, code: [] }]", "expect: [{ ends: alice, code: declined, share: {} }]",
     "timeline: [{ at: 0s, mark: a, id: b }]", "timeline: [{ at: 0s, mark: a, refused: true }]",
-    "timeline: [{ at: 0s, mark: a, do: alice.mute }]", "run: 0s", "run: 60",
+    "timeline: [{ at: 0s, mark: a, do: alice.mute }]", "run: 60",
   ])
   func `refuses entries that the decoder refuses`(_ text: String) throws {
     var sources = SourceMap()

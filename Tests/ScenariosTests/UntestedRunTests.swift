@@ -89,7 +89,7 @@ import Testing
         - { at: 1s, do: alice.call, to: bob }
         - { id: fault, at: 500ms, fault: \(fault)\(duration) }
         - { id: accept, when: bob.call.state == ringing, after: 1s, do: bob.accept }
-        - { id: bye, at: 20s, do: alice.hangup }
+        - { id: bye, at: 10s, do: alice.hangup }
       expect:
         - { eventually: bob.call.state == connecting, of: accept, within: 5s }
       """)
