@@ -1,5 +1,6 @@
 import CallCore
 import CallSession
+import ICE
 import StackWorlds
 import Testing
 
@@ -14,6 +15,25 @@ import Testing
     pair.drops = { _ in false }
     pair.run(for: .seconds(5))
     return (pair.a.connectionStates, pair)
+  }
+
+  /// Relays here have three times the round trip of the direct path, and their checks are answered during the handshake.
+  @Test func `the handshake's timer goes by the path it is on`() throws {
+    let pair = SessionPair { configuration in
+      configuration.iceServers = [SessionPair.turn]
+      configuration.ice.prunesPairs = false
+    }
+    pair.startServer()
+    try pair.negotiate()
+    pair.drops = { $0.isDTLS }
+    pair.run(for: .milliseconds(400), talking: false)
+    try pair.exchangeCandidates()
+    pair.run(for: .milliseconds(400), talking: false)
+    let hellos = pair.sent.filter { $0.isDTLS && $0.bytes[0] == 22 }
+    let first = try #require(hellos.first)
+    let times = hellos.filter { $0.fromA == first.fromA }.map(\.time)
+    #expect(times.count >= 3)
+    #expect(zip(times.dropFirst(), times).map { $0 - $1 }.prefix(2) == [.milliseconds(80), .milliseconds(160)])
   }
 
   @Test func `a blackhole of 3 s changes no state`() throws {

@@ -56,6 +56,36 @@ import Testing
     #expect(pair.a.session.connectionState == .connected)
   }
 
+  @Test func `an offer of a restart that is never set restarts nothing`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    let described = pair.a.session.localDescription
+    let before = try #require(described)
+    pair.a.events = []
+    pair.a.session.restartICE()
+    let offer = try pair.a.session.createOffer()
+    #expect(ufrag(offer.sdp) != ufrag(before.sdp) && !offer.sdp.contains("a=candidate:"))
+    // The same until it is set: a later call is no other restart.
+    let again = try pair.a.session.createOffer()
+    #expect(ufrag(again.sdp) == ufrag(offer.sdp))
+    pair.drain(pair.a)
+    pair.run(for: .seconds(10))
+    let kept = pair.a.session.localDescription
+    #expect(kept == before)
+    let isToldOfRestart = pair.a.events.contains { if case .iceRestart = $0 { true } else { false } }
+    #expect(!isToldOfRestart)
+    try pair.a.session.setLocalDescription(again, at: pair.now)
+    pair.drain(pair.a)
+    let restarts = pair.a.events.count { if case .iceRestart(byPeer: false) = $0 { true } else { false } }
+    #expect(restarts == 1)
+    try pair.answer(again, of: pair.a, by: pair.b)
+    try pair.exchangeCandidates()
+    pair.run(for: .seconds(2))
+    #expect(ufrag(pair.a.session.localDescription?.sdp ?? "") == ufrag(offer.sdp))
+    #expect(pair.a.connectionStates.isEmpty)
+  }
+
   @Test func `a restart wished for outlives the peer's, offered and taken back`() throws {
     let pair = SessionPair()
     try pair.negotiate()

@@ -10,6 +10,35 @@ import Testing
 
 /// Datagrams of somebody who is not the other side, at a session in a call.
 @Suite struct StrangerTests {
+  @Test func `of candidates without end only some are looked at, and the call goes on`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    pair.b.events = []
+    for number in 0..<17_000 {
+      let address = "198.51.\(number / 250).\(number % 250)"
+      let candidate = "candidate:1 1 udp 2130706431 \(address) 5000 typ host"
+      try pair.b.session.addICECandidate(candidate, mid: "0", mLineIndex: 0, at: pair.now)
+    }
+    pair.drain(pair.b)
+    let refusals = pair.b.events.count { if case .remoteCandidateRefused(_, .tooMany) = $0 { true } else { false } }
+    #expect(refusals > 0 && refusals <= 101)
+    // Past the limit not even the text is read.
+    try pair.b.session.addICECandidate("no candidate at all", mid: "0", mLineIndex: 0, at: pair.now)
+    pair.run(for: .seconds(5))
+    #expect(pair.b.session.connectionState == .connected)
+    // A new description may bring as many again.
+    try pair.negotiate()
+    pair.b.events = []
+    try pair.b.session.addICECandidate(
+      "candidate:1 1 udp 2130706431 192.168.1.1 53 typ host", mid: "0", mLineIndex: 0, at: pair.now)
+    pair.drain(pair.b)
+    let isTold = pair.b.events.contains {
+      if case .remoteCandidateRefused(_, .reservedPort) = $0 { true } else { false }
+    }
+    #expect(isTold)
+  }
+
   private static let stranger = Endpoint("198.51.100.66:6666")!
 
   private func inject(_ bytes: [UInt8], from remote: Endpoint, to side: SessionPair.Side, _ pair: SessionPair) {

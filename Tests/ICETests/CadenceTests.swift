@@ -19,15 +19,58 @@ import Testing
     let times = network.alice.checkTimes.filter { $0 > at(20) }
     let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
     #expect(gaps.count > 12)
-    // Where nothing but checks goes over a pair, it may count as not receiving just before the next one.
-    #expect(gaps.allSatisfy { $0 > .milliseconds(2_450) && $0 <= .microseconds(2_656_250) })
+    #expect(gaps.allSatisfy { $0 == .microseconds(2_656_250) })
+  }
+
+  @Test func `a round trip above the stabilizing interval does not make a stable pair unstable`() throws {
+    let network = try connected()
+    network.delay = .milliseconds(600)
+    network.run(until: at(90))
+    let times = network.alice.checkTimes.filter { $0 > at(30) }
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(gaps.count > 18)
+    #expect(gaps.allSatisfy { $0 == .microseconds(2_656_250) })
+  }
+
+  @Test func `a response that is missing for two round trips makes the next check come sooner`() throws {
+    let network = try connected()
+    network.run(until: at(20))
+    var lost: Instant?
+    network.tap = { [unowned network] bytes, from, _ in
+      guard lost == nil, from.port == 5000, bytes[0] == 0, bytes[1] == 1 else { return bytes }
+      lost = network.now
+      return nil
+    }
+    network.run(until: at(30))
+    let next = network.alice.checkTimes.first { check in lost.map { check > $0 } ?? false }
+    #expect(try #require(next) - #require(lost) == .microseconds(1_062_500))
+  }
+
+  @Test func `on an idle call backups are checked every 25 s and no more`() throws {
+    let network = TestNetwork()
+    for host in 1...4 {
+      try network.addHost(network.alice, "192.0.2.\(host):5000", localPreference: UInt16(60_000 - host))
+    }
+    try network.addHost(network.bob, "192.0.2.100:6000")
+    try network.signalAll()
+    network.run(until: at(30))
+    let selected = try #require(network.alice.selected)
+    network.run(until: at(330))
+    #expect(network.alice.pairs.count == 4)
+    for pair in network.alice.pairs where pair.id != selected.id {
+      let checks = network.alice.diary.count { entry in
+        if case .checkSent(pair.id, _) = entry.event { entry.at > at(30) } else { false }
+      }
+      #expect(checks >= 11 && checks <= 13)
+    }
+    #expect(network.alice.selected?.id == selected.id)
   }
 
   @Test func `a pair that never answered is checked at the weak interval until one is selected`() throws {
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.exchangeCredentials()
-    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9")), at: network.now)
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9009")), at: network.now)
     network.drain(network.alice)
     network.run(until: at(3))
     let times = network.alice.checkTimes
@@ -36,8 +79,10 @@ import Testing
   }
 
   @Test func `once a pair is selected all pairs share the strong pace, and the selected one comes first`() throws {
-    let network = try connected()
-    let dead = endpoint("192.0.2.9:9")
+    var settings = ICESettings()
+    settings.prunesPairs = false
+    let network = try connected(settings: settings)
+    let dead = endpoint("192.0.2.9:9009")
     network.run(until: at(20))
     network.alice.agent.addRemoteCandidate(.host(dead), at: network.now)
     network.drain(network.alice)
@@ -58,7 +103,7 @@ import Testing
     for host in 1...5 { try network.addHost(network.alice, "192.0.2.\(host):5000") }
     try network.exchangeCredentials()
     for host in 1...5 {
-      network.alice.agent.addRemoteCandidate(.host(endpoint("198.51.100.\(host):9")), at: network.now)
+      network.alice.agent.addRemoteCandidate(.host(endpoint("198.51.100.\(host):9009")), at: network.now)
     }
     network.drain(network.alice)
     network.run(until: at(12))

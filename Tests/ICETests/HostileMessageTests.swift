@@ -9,7 +9,7 @@ import Testing
 @Suite struct HostileMessageTests {
   private let a = endpoint("192.0.2.1:5000")
   private let b = endpoint("192.0.2.2:6000")
-  private let stranger = endpoint("203.0.113.66:66")
+  private let stranger = endpoint("203.0.113.66:6666")
 
   /// Alice waits with Bob's credentials; answers to strangers are caught.
   private final class Caught {
@@ -28,7 +28,7 @@ import Testing
     }
     let caught = Caught()
     network.tap = { bytes, _, to in
-      if to.port == 66 { caught.answers.append(bytes) }
+      if to.port == 6666 { caught.answers.append(bytes) }
       return bytes
     }
     return (network, caught)
@@ -207,6 +207,24 @@ import Testing
     #expect(failures > 0)
     network.run(until: at(21))
     #expect(network.alice.state == .failed)
+  }
+
+  @Test(arguments: [
+    (STUNError.badRequest, true), (.forbidden, true), (.unauthenticated, false), (.unknownAttribute, false),
+    (.serverError, false),
+  ])
+  func `an error response ends a pair that worked, unless it may pass`(error: STUNError, isFinal: Bool) throws {
+    let (network, wifi, cellular) = try TestNetwork.connected()
+    let password = network.bob.agent.localCredentials.password
+    let first = try #require(network.alice.selected?.id)
+    network.tap = { bytes, _, to in
+      guard to == wifi, let message = parse(bytes), message.messageClass == .successResponse else { return bytes }
+      return STUNForger.error(error, message.transactionID, password: password)
+    }
+    network.run(for: .seconds(4))
+    #expect(network.alice.selected?.base == (isFinal ? cellular : wifi))
+    #expect(network.alice.pairs.contains { $0.id == first } == !isFinal)
+    #expect(!network.alice.states.contains(.disconnected))
   }
 
   @Test func `after an error the peer's own check still connects`() throws {

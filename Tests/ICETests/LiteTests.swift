@@ -5,7 +5,7 @@ import Testing
 @testable import ICE
 
 @Suite struct LiteTests {
-  private func toLite(_ nomination: ICESettings.Nomination = .regular) throws -> TestNetwork {
+  private func toLite(_ nomination: ICESettings.Nomination = .aggressive) throws -> TestNetwork {
     var settings = ICESettings()
     settings.nomination = nomination
     var lite = ICESettings()
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [ICESettings.Nomination.regular, .aggressive])
-  func `a full agent controls, nominates regularly, and connects to a lite one`(
+  func `a full agent controls, nominates one pair, and connects to a lite one`(
     nomination: ICESettings.Nomination
   ) throws {
     let network = try toLite(nomination)

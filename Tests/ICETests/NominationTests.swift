@@ -5,9 +5,9 @@ import Testing
 @testable import ICE
 
 @Suite struct NominationTests {
-  private var aggressive: ICESettings {
+  private var regular: ICESettings {
     var settings = ICESettings()
-    settings.nomination = .aggressive
+    settings.nomination = .regular
     return settings
   }
 
@@ -24,7 +24,7 @@ import Testing
   private func select(_ peer: TestPeer) -> Bool { peer.selected?.base.address.isIPv6 == false }
 
   @Test func `a regular agent nominates one pair, after it worked`() throws {
-    let network = try twoPaths()
+    let network = try twoPaths(settings: regular)
     try network.signalAll()
     network.run(until: at(1))
     var nominated: Set<ICECandidatePair.ID> = []
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `an aggressive controlling agent's first check nominates and both sides end on the best pair`() throws {
-    let network = try twoPaths(settings: aggressive)
+    let network = try twoPaths()
     try network.signalAll()
     network.run(until: at(3))
     let first = network.alice.diary.compactMap {
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `an aggressive agent's worse pair that works first gives way on both sides`() throws {
-    let network = try twoPaths(settings: aggressive)
+    let network = try twoPaths()
     network.delayTo = { $0.address.isIPv6 ? .milliseconds(5) : .milliseconds(300) }
     try network.signalAll()
     network.run(until: at(5))

@@ -20,7 +20,7 @@ import Testing
     try network.addHost(network.alice, "[2001:db8::1]:5000")
     try network.addHost(network.alice, "[fe80::1]:5000")
     try ready(network)
-    for text in ["192.0.2.2:1", "[2001:db8::2]:1", "[fe80::2]:1"] {
+    for text in ["192.0.2.2:6001", "[2001:db8::2]:6001", "[fe80::2]:6001"] {
       network.alice.agent.addRemoteCandidate(remote(text), at: network.now)
     }
     let paths = network.alice.agent.pairs.map { "\($0.base.address)>\($0.remoteEndpoint.address)" }.sorted()
@@ -33,7 +33,7 @@ import Testing
     network.putBehindNAT(base, public: "203.0.113.1")
     try network.addReflexive(network.alice, base: base)
     try ready(network)
-    network.alice.agent.addRemoteCandidate(remote("192.0.2.2:1"), at: network.now)
+    network.alice.agent.addRemoteCandidate(remote("192.0.2.2:6001"), at: network.now)
     let pairs = network.alice.agent.pairs
     #expect(pairs.count == 1)
     #expect(pairs.first?.local.type == .host)
@@ -45,7 +45,7 @@ import Testing
     network.putBehindNAT(base, public: "203.0.113.1")
     try network.addReflexive(network.alice, base: base)
     try ready(network)
-    network.alice.agent.addRemoteCandidate(remote("192.0.2.2:1"), at: network.now)
+    network.alice.agent.addRemoteCandidate(remote("192.0.2.2:6001"), at: network.now)
     let pair = network.alice.agent.pairs.first
     #expect(pair?.base == base)
     #expect(pair?.local.type == .serverReflexive)
@@ -57,7 +57,7 @@ import Testing
     try ready(network)
     for index in 1...12 {
       network.alice.agent.addRemoteCandidate(
-        remote("198.51.100.\(index):1", priority: UInt32(index) << 24), at: network.now)
+        remote("198.51.100.\(index):6001", priority: UInt32(index) << 24), at: network.now)
     }
     let pairs = network.alice.agent.pairs
     #expect(pairs.count == 100)
@@ -70,7 +70,7 @@ import Testing
     try network.addHost(network.alice, "192.0.2.1:5000")
     try ready(network)
     for port in 1...1_000 {
-      network.alice.agent.addRemoteCandidate(remote("198.51.100.1:\(port)"), at: network.now)
+      network.alice.agent.addRemoteCandidate(remote("198.51.100.1:\(2_000 + port)"), at: network.now)
     }
     let known = network.alice.agent.remoteCandidates.count
     let refused = network.alice.agent.counters.unusableCandidates
@@ -82,7 +82,9 @@ import Testing
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
     try ready(network)
-    for port in 1...3 { network.alice.agent.addRemoteCandidate(remote("198.51.100.1:\(port)"), at: network.now) }
+    for port in 2_001...2_003 {
+      network.alice.agent.addRemoteCandidate(remote("198.51.100.1:\(port)"), at: network.now)
+    }
     // The first pair was checked as soon as it was formed.
     #expect(network.alice.pairs.map(\.state) == [.inProgress, .frozen, .frozen])
   }
@@ -91,7 +93,7 @@ import Testing
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
     for (index, type) in [ICECandidateType.relay, .serverReflexive, .host].enumerated() {
-      network.alice.agent.addRemoteCandidate(remote("198.51.100.\(index + 1):1", type), at: network.now)
+      network.alice.agent.addRemoteCandidate(remote("198.51.100.\(index + 1):6001", type), at: network.now)
     }
     var order: [String] = []
     network.tap = { bytes, _, to in
@@ -120,6 +122,56 @@ import Testing
     let (pairs, refused) = (network.alice.agent.pairs.count, network.alice.agent.counters.unusableCandidates)
     #expect(pairs == 0)
     #expect(refused == 4)
+  }
+
+  @Test(arguments: [
+    ("0.0.0.0", 5000, ICECandidateRefusal.unspecifiedAddress), ("::", 5000, .unspecifiedAddress),
+    ("224.0.0.251", 5353, .groupAddress), ("239.255.255.250", 1900, .groupAddress),
+    ("255.255.255.255", 5000, .groupAddress), ("ff02::fb", 5353, .groupAddress),
+    ("::ffff:224.0.0.1", 5353, .groupAddress), ("192.0.2.9", 0, .reservedPort), ("192.0.2.9", 53, .reservedPort),
+    ("192.168.1.1", 123, .reservedPort), ("2001:db8::9", 1023, .reservedPort), ("192.168.1.1", 80, .privateWebPort),
+    ("10.1.2.3", 443, .privateWebPort), ("172.31.0.1", 443, .privateWebPort), ("100.64.0.1", 80, .privateWebPort),
+    ("169.254.1.1", 80, .privateWebPort), ("127.0.0.1", 443, .privateWebPort), ("fd00::1", 443, .privateWebPort),
+    ("fe80::1", 443, .privateWebPort), ("::1", 80, .privateWebPort),
+  ])
+  func `no check goes where no agent can be`(address: String, port: UInt16, refusal: ICECandidateRefusal) throws {
+    let network = TestNetwork()
+    for host in ["192.0.2.1:5000", "127.0.0.1:5000", "[2001:db8::1]:5000", "[::1]:5000", "[fe80::2]:5000"] {
+      try network.addHost(network.alice, host)
+    }
+    try ready(network)
+    let candidate = remote("\(Endpoint(IPAddress(address)!, port: port))")
+    network.alice.agent.addRemoteCandidate(candidate, at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(2))
+    #expect(network.sent == 0)
+    #expect(network.alice.counters.unusableCandidates == 1)
+    let told = network.alice.diary.compactMap {
+      if case .remoteCandidateRefused(_, let reason) = $0.event { reason } else { nil }
+    }
+    #expect(told == [refusal])
+  }
+
+  @Test(arguments: ["192.0.2.9:1024", "192.0.2.9:80", "192.0.2.9:443", "[2001:db8::9]:443", "192.168.1.1:5000"])
+  func `checks go to where a relay or a host may be`(address: String) throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.alice, "[2001:db8::1]:5000")
+    try ready(network)
+    network.alice.agent.addRemoteCandidate(remote(address), at: network.now)
+    #expect(network.alice.pairs.map(\.remoteEndpoint) == [endpoint(address)])
+  }
+
+  @Test func `a loopback address pairs with its like alone`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.alice, "127.0.0.1:5000")
+    try ready(network)
+    for text in ["192.0.2.9:6000", "127.0.0.1:6000"] {
+      network.alice.agent.addRemoteCandidate(remote(text), at: network.now)
+    }
+    let paths = network.alice.agent.pairs.map { "\($0.base.address)>\($0.remoteEndpoint.address)" }.sorted()
+    #expect(paths == ["127.0.0.1>127.0.0.1", "192.0.2.1>192.0.2.9"])
   }
 
   @Test func `a name resolved late still connects`() throws {

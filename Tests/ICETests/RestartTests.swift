@@ -1,4 +1,5 @@
 import CallCore
+import STUN
 import StackWorlds
 import Testing
 
@@ -83,10 +84,77 @@ import Testing
     #expect(network.alice.state == .completed && network.bob.state == .completed)
   }
 
+  @Test(arguments: [true, false], [true, false])
+  func `while a restart waits for its answer the call falls over to a backup of the old generation`(
+    aliceControls: Bool, aliceRestarts: Bool
+  ) throws {
+    let (network, wifi, cellular) = try TestNetwork.connected(aliceControls: aliceControls)
+    let peer = aliceRestarts ? network.alice : network.bob
+    try peer.agent.restart(at: network.now)
+    network.drain(peer)
+    network.run(for: .seconds(10))
+    #expect(network.alice.selected?.base == wifi)
+    network.isBlocked = { from, to in from == wifi || to == wifi }
+    network.run(for: .seconds(30))
+    #expect(network.alice.selected?.base == cellular)
+    #expect(network.bob.selected?.remoteEndpoint == cellular)
+    for peer in [network.alice, network.bob] {
+      #expect(!peer.states.contains(.disconnected) && peer.canSend)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `an answer that takes ten seconds costs the offerer nothing`(offererControls: Bool) throws {
+    let network = try connected()
+    let (offerer, answerer) = offererControls ? (network.alice, network.bob) : (network.bob, network.alice)
+    let candidates = try [host(offerer), host(answerer)]
+    for (peer, candidate) in zip([offerer, answerer], candidates) {
+      try peer.agent.restart(at: network.now)
+      try peer.agent.addLocalCandidate(candidate, at: network.now)
+      network.drain(peer)
+    }
+    try answerer.agent.setRemoteCredentials(offerer.agent.localCredentials, at: network.now)
+    network.signalCandidates(from: offerer, to: answerer)
+    network.run(for: .seconds(10))
+    #expect(offerer.canSend && answerer.canSend)
+    try offerer.agent.setRemoteCredentials(answerer.agent.localCredentials, at: network.now)
+    network.signalCandidates(from: answerer, to: offerer)
+    network.endCandidates()
+    network.run(for: .seconds(3))
+    for peer in [offerer, answerer] {
+      #expect(!peer.states.contains(.disconnected))
+      #expect(peer.selected?.generation == 1)
+      #expect(peer.state == .completed)
+    }
+  }
+
+  @Test func `checks of before a restart are answered until no more come`() throws {
+    let network = try connected()
+    let old = [network.alice, network.bob].map { $0.agent.localCredentials }
+    try restartBoth(network)
+    network.run(for: .seconds(20))
+    #expect(network.alice.selected?.generation == 1)
+    let path = try #require(network.alice.selected).path
+    var answers = 0
+    network.tap = { bytes, from, _ in
+      if from.port == 5000, bytes[0] == 1, bytes[1] == 1 { answers += 1 }
+      return bytes
+    }
+    var late = STUNForger(from: old[1], to: old[0])
+    network.deliver(late.request, on: path, to: network.alice)
+    #expect(answers == 1)
+    network.run(for: .seconds(60))
+    answers = 0
+    late.transaction = STUNTransactionID(high: 8, low: 8)
+    network.deliver(late.request, on: path, to: network.alice)
+    #expect(answers == 0)
+    #expect(network.alice.counters.unknownUfrag == 1)
+  }
+
   @Test func `candidates and checks of the old generation never touch the new one`() throws {
     let network = try connected()
     let old = network.bob.agent.localCredentials.ufrag
-    var late = ICECandidate.host(endpoint("192.0.2.77:7"))
+    var late = ICECandidate.host(endpoint("192.0.2.77:7007"))
     late.ufrag = old
     let candidate = try host(network.alice)
     try network.alice.agent.restart(at: network.now)
@@ -101,7 +169,7 @@ import Testing
     try network.signalAll()
     network.run(for: .seconds(2))
     #expect(network.alice.counters.wrongGeneration == 1)
-    #expect(network.alice.pairs.allSatisfy { $0.remoteEndpoint != endpoint("192.0.2.77:7") })
+    #expect(network.alice.pairs.allSatisfy { $0.remoteEndpoint != endpoint("192.0.2.77:7007") })
     #expect(network.alice.state == .completed)
   }
 

@@ -51,7 +51,7 @@ import Testing
     let network = TestNetwork(alice: .controlled)
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.exchangeCredentials()
-    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.2:1"), localPreference: 7), at: .zero)
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.2:6001"), localPreference: 7), at: .zero)
     let before = network.alice.pairs.map(\.priority)
     network.alice.agent.setRole(.controlling, at: .zero)
     let after = network.alice.pairs.map(\.priority)

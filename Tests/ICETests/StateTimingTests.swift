@@ -75,7 +75,7 @@ import Testing
     network.signalCandidates(from: network.bob, to: network.alice)
     network.run(until: at(7))
     // A late candidate, and never an end of candidates.
-    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.3:1")), at: network.now)
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.3:7001")), at: network.now)
     network.drain(network.alice)
     network.run(until: at(40))
     let failed = try #require(network.alice.entered(.failed))
@@ -100,7 +100,7 @@ import Testing
   @Test func `unanswered checks do not fail an agent that the peer may still reach from an unknown address`() throws {
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
-    let dead = endpoint("192.0.2.9:9")
+    let dead = endpoint("192.0.2.9:9009")
     try network.exchangeCredentials()
     network.alice.agent.addRemoteCandidate(.host(dead), at: network.now)
     network.drain(network.alice)

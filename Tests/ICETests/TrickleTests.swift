@@ -73,7 +73,7 @@ import Testing
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.exchangeCredentials()
-    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9")), at: network.now)
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9009")), at: network.now)
     network.drain(network.alice)
     network.run(until: at(21))
     #expect(network.alice.states == [.checking, .failed])
@@ -84,7 +84,7 @@ import Testing
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.exchangeCredentials()
-    for _ in 0..<3 { network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9")), at: network.now) }
+    for _ in 0..<3 { network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9009")), at: network.now) }
     let (pairs, local) = (network.alice.agent.pairs.count, network.alice.agent.localCandidates.count)
     #expect(pairs == 1 && local == 1)
   }

@@ -56,10 +56,12 @@ package final class TestNetwork {
 
   /// A socket without a NAT, with its host candidate.
   @discardableResult
-  package func addHost(_ peer: TestPeer, _ text: String, localPreference: UInt16 = .max) throws -> Endpoint {
+  package func addHost(
+    _ peer: TestPeer, _ text: String, localPreference: UInt16 = .max, network: ICENetwork? = nil
+  ) throws -> Endpoint {
     let base = endpoint(text)
     owners.append((base, peer))
-    try peer.agent.addLocalCandidate(.host(base, localPreference: localPreference), at: now)
+    try peer.agent.addLocalCandidate(.host(base, localPreference: localPreference), network: network, at: now)
     drain(peer)
     return base
   }
@@ -72,10 +74,13 @@ package final class TestNetwork {
   }
 
   @discardableResult
-  package func addRelay(_ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp) throws -> Endpoint {
+  package func addRelay(
+    _ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp, network: ICENetwork? = nil
+  ) throws -> Endpoint {
     let base = addSocket(peer, text)
     let server = endpoint("198.51.100.200:3478").address
-    try peer.agent.addLocalCandidate(.relay(base, mapped: base, server: server, over: transport), at: now)
+    try peer.agent.addLocalCandidate(
+      .relay(base, mapped: base, server: server, over: transport), network: network, at: now)
     drain(peer)
     return base
   }
@@ -145,9 +150,10 @@ package final class TestNetwork {
 
   /// A call, ten seconds old, of Alice on Wi-Fi, with cellular as a backup when wanted, to Bob on one network.
   package static func connected(
-    alsoCellular: Bool = true
+    alsoCellular: Bool = true, aliceControls: Bool = true
   ) throws -> (network: TestNetwork, wifi: Endpoint, cellular: Endpoint) {
-    let network = TestNetwork()
+    let network = TestNetwork(
+      alice: aliceControls ? .controlling : .controlled, bob: aliceControls ? .controlled : .controlling)
     let cellular = endpoint("198.18.0.1:5001")
     let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
     if alsoCellular { try network.addHost(network.alice, "\(cellular)", localPreference: 60_000) }

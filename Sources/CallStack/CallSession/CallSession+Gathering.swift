@@ -90,8 +90,11 @@ extension CallSession {
   private mutating func add(_ found: ICECandidate, base: Endpoint) {
     var candidate = found
     candidate.ufrag = ice.localCredentials.ufrag
+    let network = network(of: gatherer.socket(ofRelay: base) ?? base)
+    candidate.networkID = Int(network.id)
+    candidate.networkCost = network.type.cost == 0 ? nil : Int(network.type.cost)
     do throws(ICEError) {
-      try ice.addLocalCandidate(candidate, base: base, at: now)
+      try ice.addLocalCandidate(candidate, base: base, network: network, at: now)
     } catch {
       return
     }
@@ -118,6 +121,15 @@ extension CallSession {
       if let best = family.first(where: { $0.type == type }) { return best.endpoint }
     }
     return nil
+  }
+
+  /// An interface has a network for each of its addresses, as in libwebrtc, and the same one when it comes back.
+  private mutating func network(of socket: Endpoint) -> ICENetwork {
+    if !networks.contains(socket.address) { networks.append(socket.address) }
+    let place = networks.firstIndex(of: socket.address) ?? 0
+    let interface = interfaces.first { $0.socket.address == socket.address }
+    return ICENetwork(
+      id: UInt16(clamping: place + 1), type: interface.flatMap { ICENetworkType(rawValue: $0.networkType) } ?? .unknown)
   }
 
   /// A candidate to trickle, under the section whose transport it is for.

@@ -28,9 +28,13 @@ extension CallSession {
   }
 
   public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
-    if jsep.isRestartRequested, !isRestarting { try beginRestart(byPeer: false) }
+    if !jsep.isRestartRequested || isRestarting {
+      restartCredentials = nil
+    } else if restartCredentials == nil {
+      restartCredentials = ice.makeCredentials()
+    }
     return try translating { () throws(JSEPError) in
-      SessionDescriptionText(.offer, sdp: try jsep.createOffer(transportParameters()).text)
+      SessionDescriptionText(.offer, sdp: try jsep.createOffer(transportParameters(restartCredentials)).text)
     }
   }
 
@@ -50,6 +54,8 @@ extension CallSession {
       try jsep.setLocalDescription(Self.type(of: description), parsed)
     }
     if description.kind == .offer, !hasStartedICE { ice.setRole(.controlling, at: self.now) }
+    // An offer that is never set restarts nothing.
+    if description.kind == .offer, let restartCredentials { try beginRestart(byPeer: false, with: restartCredentials) }
     hasNegotiated = true
     reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
@@ -71,9 +77,9 @@ extension CallSession {
       try jsep.setRemoteDescription(Self.type(of: description), parsed)
     }
     hasNegotiated = true
+    trickledCandidates = 0
     if description.kind == .offer {
       if !hasStartedICE { ice.setRole(.controlled, at: self.now) }
-      // An offer of ours that was never set has no say in how this one is answered.
       if !effects.isRemoteICERestart { cancelRestart() } else if !isRestarting { try beginRestart(byPeer: true) }
     }
     reportEnds(effects)
@@ -87,6 +93,13 @@ extension CallSession {
     _ candidate: String?, mid: String?, mLineIndex: Int?, at now: Instant
   ) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
+    trickledCandidates += 1
+    guard trickledCandidates <= Self.trickleLimit else {
+      if trickledCandidates == Self.trickleLimit + 1 {
+        events.append(.remoteCandidateRefused(candidate ?? "", reason: .tooMany))
+      }
+      return
+    }
     let text = candidate ?? ""
     let parsed = text.isEmpty ? nil : ICECandidate(text)
     let isRefused = Defect.unresolvedNameFatal.isPlanted && parsed?.endpoint == nil
@@ -118,14 +131,20 @@ extension CallSession {
     settle()
   }
 
+  /// How many candidates may follow one description: more than an agent pairs, whatever their number says of the peer.
+  private static let trickleLimit = 500
+
   // MARK: Steps
 
-  private mutating func beginRestart(byPeer: Bool) throws(SessionError) {
+  private mutating func beginRestart(
+    byPeer: Bool, with credentials: ICECredentials? = nil
+  ) throws(SessionError) {
     do throws(ICEError) {
-      try ice.restart(at: now)
+      try ice.restart(with: credentials, at: now)
     } catch {
       throw .invalidState("\(error)")
     }
+    restartCredentials = nil
     isRestarting = true
     localCandidates = []
     hasGathered = Defect.restartGathersNothing.isPlanted
@@ -233,15 +252,17 @@ extension CallSession {
     }
   }
 
-  private func transportParameters() -> TransportParameters {
+  /// - Parameter restart: the credentials of a generation to come, for which nothing has been gathered.
+  private func transportParameters(_ restart: ICECredentials? = nil) -> TransportParameters {
     let fingerprint = SDP.Fingerprint(
       algorithm: "sha-256", digest: configuration.certificate.fingerprint(.sha256).digest)
-    let candidates = localCandidates.map(concealment.shown)
+    let credentials = restart ?? ice.localCredentials
+    let candidates = restart == nil ? localCandidates.map(concealment.shown) : []
     return TransportParameters(
-      usernameFragment: ice.localCredentials.ufrag, password: ice.localCredentials.password,
+      usernameFragment: credentials.ufrag, password: credentials.password,
       fingerprints: [fingerprint], candidates: candidates.map(\.description),
-      endOfCandidates: iceGatheringState == .complete && !localCandidates.isEmpty,
-      defaultEndpoint: defaultEndpoint)
+      endOfCandidates: iceGatheringState == .complete && !candidates.isEmpty,
+      defaultEndpoint: restart == nil ? defaultEndpoint : nil)
   }
 
   private func parse(_ description: SessionDescriptionText) throws(SessionError) -> SessionDescription {

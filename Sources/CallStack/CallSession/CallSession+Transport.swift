@@ -150,7 +150,10 @@ extension CallSession {
     case .consentExpired(let pair): events.append(.consentExpired(remote: pair.remoteEndpoint))
     case .checkFailed(let pair, let failure):
       events.append(.checkFailed(local: pair.base, remote: pair.remoteEndpoint, reason: Self.word(for: failure)))
-    case .checkSucceeded(_, let roundTripTime): dtls.setRoundTripTime(roundTripTime)
+    case .checkSucceeded(let id, _):
+      if let pair = ice.selectedPair, pair.id == id { timeHandshake(by: pair) }
+    case .remoteCandidateRefused(let candidate, let refusal):
+      events.append(.remoteCandidateRefused("\(candidate)", reason: refusal))
     case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairRemoved: break
     }
   }
@@ -165,8 +168,14 @@ extension CallSession {
     }
   }
 
+  /// What a backup takes says nothing of the path that the handshake is on.
+  private mutating func timeHandshake(by pair: ICECandidatePair) {
+    if let roundTripTime = pair.smoothedRoundTripTime { dtls.setRoundTripTime(roundTripTime) }
+  }
+
   private mutating func selected(_ pair: ICECandidatePair) {
     traffic.selectedPairChanges += 1
+    timeHandshake(by: pair)
     dtls.bind(to: pair.path, at: now)
     if Defect.rolloverForgottenOnPathChange.isPlanted, hasKeys, dtls.role == .client { installKeys() }
     if configuration.protection == .none { audio.start(at: now) }

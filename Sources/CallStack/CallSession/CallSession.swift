@@ -45,6 +45,12 @@ public struct CallSession: ~Copyable, SansIO {
   /// Whether the far side's credentials are those of a provisional answer, which another endpoint may still replace.
   var hasProvisionalPeer = false
   var negotiationWasNeeded = false
+  /// What tells the restart apart that the offer created last brings, once that is set.
+  var restartCredentials: ICECredentials?
+  /// How many candidates came since the last remote description.
+  var trickledCandidates = 0
+  /// The addresses whose networks local candidates were on: the place is the network's id, less one.
+  var networks: [IPAddress] = []
   /// Whether descriptions or transceivers changed since the signalling state was last derived.
   var hasNegotiated = false
   var localCandidates: [ICECandidate] = []

@@ -236,6 +236,9 @@ struct CandidateGatherer: ~Copyable {
     return true
   }
 
+  /// Which socket talks to the server of a relayed address; nil when `base` is no such address.
+  func socket(ofRelay base: Endpoint) -> Endpoint? { relays.first { $0.relayed.contains(base) }?.base }
+
   /// How the server of a relayed address is reached; nil when `base` is no such address.
   func transport(ofRelay base: Endpoint) -> Path.Transport? {
     relays.first { $0.relayed.contains(base) }?.server.transport

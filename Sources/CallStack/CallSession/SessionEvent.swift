@@ -63,6 +63,8 @@ public enum SessionEvent: Sendable {
   /// Candidates that were told are of no use any more; only with ``ICEGatheringPolicy/continually`` (libwebrtc's
   /// `onIceCandidatesRemoved`).
   case iceCandidatesRemoved([String])
+  /// A signalled candidate (`candidate:…` text) is of no use, and nothing is sent there.
+  case remoteCandidateRefused(String, reason: ICECandidateRefusal)
   /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 701 for silence (W3C).
   case iceServerError(server: Endpoint, code: Int, reason: String)
   /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given

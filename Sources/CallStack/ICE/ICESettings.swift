@@ -2,16 +2,22 @@ public import CallCore
 
 /// Every timer and policy of an agent. The defaults are libwebrtc's, or the RFC's where it leaves no choice.
 public struct ICESettings: Hashable, Sendable {
-  /// When a controlling agent puts USE-CANDIDATE into a check.
+  /// Which comes first, the use of a pair or its nomination.
   public enum Nomination: Hashable, Sendable {
-    /// Once a pair was chosen among the valid ones (RFC 8445 section 8.1.1). Always used towards an ICE-lite peer.
+    /// The nomination (RFC 8445 section 8.1.1): a controlling agent uses a pair when the peer has agreed to it, and a
+    /// controlled one the pair that was nominated last. It uses another only when that one does not work any more.
     case regular
-    /// In every check that could make a better pair than the selected one, so that the first success is used at once,
-    /// as Chromium does.
+    /// The use, as in Chromium: both sides use the best pair that works, the first one at once. The checks of a
+    /// controlling agent nominate the pair in use, and those that could make a better one.
     case aggressive
   }
 
-  public var nomination = Nomination.regular
+  public var nomination = Nomination.aggressive
+  /// Whether pairs are no longer checked once a better one works well on the same network, as in libwebrtc. They are
+  /// forgotten ``deadTimeout`` after they last received something, and no backup from then on. Otherwise every pair is.
+  public var prunesPairs = true
+  /// The kind of network whose pairs come first, whatever they cost (libwebrtc's `network_preference`).
+  public var networkPreference: ICENetworkType?
   /// Whether this agent only answers checks (RFC 8445 section 2.5): for hosts with public addresses, such as an SFU.
   public var isLite = false
   /// The most pairs that are checked; worse ones beyond it are not formed (RFC 8445 section 6.1.2.5).
@@ -24,8 +30,11 @@ public struct ICESettings: Hashable, Sendable {
   public var checkPacing = Interval.milliseconds(50)
   /// How long a response is still accepted after its request.
   public var responseTimeout = Interval.seconds(60)
-  /// How long the selected pair must not have been receiving before one that does replaces it.
+  /// How long the selected pair must not have been receiving, and another one must have, before it is replaced.
   public var switchDelay = Interval.seconds(1)
+  /// How much later a controlled agent must have received data on another pair to follow it there: on a shorter path
+  /// they overtake the last ones of the longer.
+  public var overtakingTime = Interval.milliseconds(100)
 
   // MARK: Cadence once a pair is selected
   //
@@ -47,14 +56,20 @@ public struct ICESettings: Hashable, Sendable {
 
   // MARK: Liveness
 
-  /// Without any packet for this long the selected pair is "not receiving", and checks go faster.
+  /// Without any packet for this long a pair is "not receiving", unless its last check was answered. While the selected
+  /// one is, checks go faster.
   public var receivingTimeout = Interval.milliseconds(2_500)
+  /// How long a check is waited for before it counts as not answered there: libwebrtc looks as rarely.
+  public var receivingCheckInterval = Interval.milliseconds(250)
   /// A pair stops being writable after this long without a response, and ``unwritableMinimumChecks`` checks.
   public var unwritableTimeout = Interval.seconds(5)
   public var unwritableMinimumChecks = 5
+  /// How long the last of these checks is waited for: two round trips, within these bounds.
+  public var minimumResponseWait = Interval.milliseconds(100)
+  public var maximumResponseWait = Interval.seconds(60)
   /// A pair that never worked, or stopped being writable, is given up after this long without a response.
   public var inactiveTimeout = Interval.seconds(15)
-  /// A pair is forgotten after this long without receiving anything on it.
+  /// A pair is forgotten after this long without receiving anything on it, and without an answer to a check.
   public var deadTimeout = Interval.seconds(30)
   public var minimumPairLifetime = Interval.seconds(10)
 

@@ -45,6 +45,8 @@ extension STUNAttribute where Value == UInt32 {
   public static var lifetime: Self { Self(0x000D) }
   /// The priority a peer-reflexive candidate found by this check would have (RFC 8445 section 16.1).
   public static var priority: Self { Self(0x0024) }
+  /// GOOG-NETWORK-INFO, libwebrtc's own: the number of the network a check is sent from, and in the lower half its cost.
+  public static var networkInfo: Self { Self(0xC057) }
 }
 
 extension STUNAttribute where Value == UInt64 {
@@ -120,7 +122,7 @@ enum STUNAttributeRegistry {
     case 0x001E: 32...32
     case 0x0013: 0...0xFFFF
     case 0x0022: 8...8
-    case 0x8028, 0x000D, 0x0024, 0x000C, 0x0019, 0x0017, 0x8000, 0x0003, 0x0027: 4...4
+    case 0x8028, 0x000D, 0x0024, 0x000C, 0x0019, 0x0017, 0x8000, 0x0003, 0x0027, 0xC057: 4...4
     case 0x8029, 0x802A: 8...8
     case 0x0025, 0x001A: 0...0
     case 0x0018: 1...1

@@ -183,6 +183,9 @@ package final class LiveCall {
     case .selectedCandidatePairChange(let local, let remote):
       selectedPair = (local, remote)
       log("path \(local.text) <-> \(remote.text)")
+    // Browsers gather TCP candidates always, and names are another matter.
+    case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
+    case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .iceServerError(let server, let code, let reason):
       // 401 and 403: not these credentials; 441: not this user (RFC 8656 section 19).
       if [401, 403, 441].contains(code) { wasRefusedByServer = true }

@@ -73,6 +73,10 @@ struct ConnectionTrace {
       trace.write(kind, subject, trace.value(local), trace.value(remote), trace.value("\(reason)"))
     case .consentExpired(let remote):
       trace.write(trace.declare("consent.expired", TraceField("remote", .endpoint)), subject, trace.value(remote))
+    case .remoteCandidateRefused(let candidate, let reason):
+      let kind = trace.declare(
+        "ice.candidate-refused", TraceField("candidate", .symbol), TraceField("reason", .symbol))
+      trace.write(kind, subject, trace.value(candidate), trace.value(reason.rawValue))
     case .iceServerError(let server, let code, let reason):
       let kind = trace.declare(
         "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),

@@ -63,7 +63,7 @@ import Testing
       try network.addHost(network.bob, "192.0.2.2:6000")
       try network.signalAll()
       network.run(until: at(10))
-      var late = ICECandidate.host(endpoint("192.0.2.77:7"))
+      var late = ICECandidate.host(endpoint("192.0.2.77:7007"))
       late.ufrag = network.bob.agent.localCredentials.ufrag
       for peer in [network.alice, network.bob] {
         let host = try #require(peer.agent.localCandidates.first { $0.type == .host })

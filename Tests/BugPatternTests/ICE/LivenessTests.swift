@@ -35,14 +35,14 @@ import Testing
   @Test func `16 - after a suspension checks leave one at a time`() throws {
     try proves(.overdueChecksSentAtOnce) { claims in
       var settings = ICESettings()
-      // Checks alone keep the pair receiving until nobody runs.
-      settings.receivingTimeout = .seconds(4)
+      settings.prunesPairs = false
+      settings.backupPingInterval = .seconds(4)
       let network = TestNetwork(settings: settings)
       try network.addHost(network.alice, "192.0.2.1:5000")
       for index in 0..<8 { try network.addHost(network.bob, "192.0.2.2:\(6_000 + index)") }
       try network.signalAll()
       network.run(until: at(60))
-      // Nobody runs for 6 s: the selected pair is silent, so that every pair is due.
+      // Nobody runs for 6 s, after which every pair is due.
       let resumed = network.now + .seconds(6)
       let before = network.alice.checkTimes.count
       for _ in 0..<50 {

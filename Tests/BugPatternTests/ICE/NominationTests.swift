@@ -59,7 +59,10 @@ import Testing
 
   @Test func `04 - a nomination counts behind a NAT that changes the address`() throws {
     try proves(.mappedNominationDropped) { claims in
-      let network = TestNetwork()
+      // Only who waits for a nomination misses it.
+      var settings = ICESettings()
+      settings.nomination = .regular
+      let network = TestNetwork(settings: settings)
       try network.addHost(network.alice, "192.0.2.1:5000")
       let base = try network.addHost(network.bob, "192.168.1.2:6000")
       network.putBehindNAT(base, public: "203.0.113.1")

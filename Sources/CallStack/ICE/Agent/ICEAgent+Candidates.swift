@@ -6,28 +6,33 @@ extension ICEAgent {
 
   /// Adds a candidate, at any time: candidates of a network that appears during a call pair up like the first ones.
   ///
-  /// - Parameter base: the socket checks are sent from: the candidate itself for host and relay, the host for srflx.
+  /// - Parameters:
+  ///   - base: the socket checks are sent from: the candidate itself for host and relay, the host for srflx.
+  ///   - network: what that socket, or the one that talks to the relay's server, is on. When it is not known, what has the
+  ///     same base address is taken to be on one network, for which nothing is paid.
   public mutating func addLocalCandidate(
-    _ candidate: ICECandidate, base: Endpoint, at now: Instant
+    _ candidate: ICECandidate, base: Endpoint, network: ICENetwork? = nil, at now: Instant
   ) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     guard candidate.transport == .udp, candidate.component == 1, candidate.endpoint != nil else {
       throw .unusableLocalCandidate
     }
-    let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base)
+    let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base, network: network)
     // RFC 8445 section 5.1.3: the same address and base again is redundant.
     let known = current.localCandidates.contains { $0.base == base && $0.candidate.endpoint == candidate.endpoint }
     if !known {
       current.localCandidates.append(local)
-      for remote in current.remoteCandidates { form(local, remote) }
+      for remote in current.remoteCandidates { form(local, remote, in: 0) }
     }
     settle()
   }
 
   /// Adds a host or relayed candidate, which is its own base.
-  public mutating func addLocalCandidate(_ candidate: ICECandidate, at now: Instant) throws(ICEError) {
+  public mutating func addLocalCandidate(
+    _ candidate: ICECandidate, network: ICENetwork? = nil, at now: Instant
+  ) throws(ICEError) {
     guard let base = candidate.endpoint else { throw .unusableLocalCandidate }
-    try addLocalCandidate(candidate, base: base, at: now)
+    try addLocalCandidate(candidate, base: base, network: network, at: now)
   }
 
   /// Gathering is done for now.
@@ -47,7 +52,6 @@ extension ICEAgent {
       if withdrawsActive { noteWithdrawal(ofRelay: selected?.base == base && selected?.local.type == .relay) }
       removePairs(in: g) { $0.base == base }
     }
-    if let selected, locate(selected.id) == nil { events.append(.selectedPairChanged(selectedPair)) }
     settle()
   }
 
@@ -73,7 +77,6 @@ extension ICEAgent {
       }
       removePairs(in: g) { $0.id == selected?.id && !$0.isActive }
     }
-    if let selected, locate(selected.id) == nil { events.append(.selectedPairChanged(selectedPair)) }
     settle()
   }
 
@@ -111,15 +114,15 @@ extension ICEAgent {
     let early = current.earlyChecks
     current.earlyChecks = []
     for check in early {
-      if check.remoteUfrag == credentials.ufrag { act(on: check) } else { counters.wrongGeneration &+= 1 }
+      if check.remoteUfrag == credentials.ufrag { act(on: check, in: 0) } else { counters.wrongGeneration &+= 1 }
     }
     settle()
   }
 
   /// Adds a signalled candidate; one that comes before its credentials waits for them.
   ///
-  /// A candidate that names an earlier generation's `ufrag`, is not UDP, or is an unresolved name is counted and ignored:
-  /// add it again when the name is resolved (``ICECandidate/resolved(to:)``).
+  /// A candidate that names an earlier generation's `ufrag` or cannot be paired is counted and ignored, and the events say
+  /// why (``ICECandidateRefusal``). One with a name is added again when that is resolved (``ICECandidate/resolved(to:)``).
   public mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.lateNameDropped.isPlanted, current.remoteCandidatesEndedAt != nil { return }
@@ -159,11 +162,8 @@ extension ICEAgent {
       buffer(candidate)
       return
     }
-    guard candidate.transport == .udp, candidate.component == 1, let endpoint = candidate.endpoint, endpoint.port != 0
-    else {
-      counters.unusableCandidates &+= 1
-      return
-    }
+    if let refusal = candidate.refusal { return refuse(candidate, refusal) }
+    guard let endpoint = candidate.endpoint else { return }
     if let index = current.remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }) {
       let known = current.remoteCandidates[index]
       // What signalling says replaces what a check made us guess; a repeated address is redundant.
@@ -177,7 +177,12 @@ extension ICEAgent {
       reprioritize(0)
       return
     }
-    addRemote(candidate)
+    addRemote(candidate, in: 0)
+  }
+
+  private mutating func refuse(_ candidate: ICECandidate, _ refusal: ICECandidateRefusal) {
+    counters.unusableCandidates &+= 1
+    events.append(.remoteCandidateRefused(candidate, refusal))
   }
 
   /// Keeps a candidate for the credentials it belongs to: those of this generation, or of the peer's next one.
@@ -186,21 +191,21 @@ extension ICEAgent {
     if current.bufferedCandidates.count < candidateLimit {
       current.bufferedCandidates.append(candidate)
     } else {
-      counters.unusableCandidates &+= 1
+      refuse(candidate, .tooMany)
     }
   }
 
   /// Keeps a new remote candidate and pairs it; false when there are too many.
   @discardableResult
-  mutating func addRemote(_ candidate: ICECandidate) -> Bool {
-    guard current.remoteCandidates.count < candidateLimit else {
-      counters.unusableCandidates &+= 1
+  mutating func addRemote(_ candidate: ICECandidate, in g: Int) -> Bool {
+    guard generations[g].remoteCandidates.count < candidateLimit else {
+      refuse(candidate, .tooMany)
       return false
     }
-    current.remoteCandidates.append(candidate)
+    generations[g].remoteCandidates.append(candidate)
     // A lite agent sends no checks, so only checks that arrive make pairs.
     if !settings.isLite {
-      for local in current.localCandidates { form(local, candidate) }
+      for local in generations[g].localCandidates { form(local, candidate, in: g) }
     }
     return true
   }
@@ -209,44 +214,66 @@ extension ICEAgent {
 
   /// Forms a pair unless it is redundant, of two families, or revoked (RFC 8445 sections 6.1.2.2 to 6.1.2.5).
   @discardableResult
-  mutating func form(_ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate) -> ICECandidatePair.ID? {
+  mutating func form(
+    _ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate, in g: Int
+  ) -> ICECandidatePair.ID? {
     guard !settings.isLite, let endpoint = remote.endpoint, Self.areCompatible(local.base.address, endpoint.address)
     else {
       return nil
     }
-    if let index = current.checklist.index(base: local.base, remote: endpoint) {
+    if let index = generations[g].checklist.index(base: local.base, remote: endpoint) {
       // Checks of both would be the same datagrams: the better candidate stands for both.
-      let pair = current.checklist.pairs[index]
+      let pair = generations[g].checklist.pairs[index]
       if pair.reachability == .unknown, pair.local.priority < local.candidate.priority {
-        current.checklist.update(index) { $0.local = local.candidate }
-        reprioritize(0)
+        generations[g].checklist.update(index) { $0.local = local.candidate }
+        reprioritize(g)
       }
       return pair.id
     }
-    return insertPair(local, remote, at: endpoint)
+    return insertPair(local, remote, at: endpoint, in: g)
   }
 
   mutating func insertPair(
-    _ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate, at endpoint: Endpoint
+    _ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate, at endpoint: Endpoint, in g: Int
   ) -> ICECandidatePair.ID? {
-    guard !current.hasRevoked(Path(local: local.base, remote: endpoint)) else { return nil }
+    guard !generations[g].hasRevoked(Path(local: local.base, remote: endpoint)) else { return nil }
     let id = ICECandidatePair.ID(nextPairNumber)
     nextPairNumber &+= 1
     var pair = ICECandidatePair(
       id: id, local: local.candidate, remote: remote, base: local.base, remoteEndpoint: endpoint,
-      priority: priority(of: local.candidate, remote), state: .waiting, consentInterval: drawConsentInterval(),
-      createdAt: now)
-    pair.state = current.checklist.initialState(of: pair)
-    current.checklist.insert(pair)
-    current.hasHadPairs = true
-    return current.checklist.enforce(limit: settings.pairLimit, keeping: id) ? id : nil
+      generation: generations[g].number, network: local.network, priority: priority(of: local.candidate, remote),
+      state: .waiting, consentInterval: drawConsentInterval(), createdAt: now)
+    pair.state = generations[g].checklist.initialState(of: pair)
+    generations[g].checklist.insert(pair)
+    generations[g].hasHadPairs = true
+    let surplus = generations[g].checklist.surplus(beyond: settings.pairLimit, newest: id, keeping: selected)
+    if !surplus.isEmpty { removePairs(in: g) { surplus.contains($0.id) } }
+    return surplus.contains(id) ? nil : id
   }
 
   mutating func removePairs(in g: Int, where isGone: (ICECandidatePair) -> Bool) {
-    for pair in generations[g].checklist.pairs where isGone(pair) { events.append(.pairRemoved(pair.id)) }
-    generations[g].checklist.remove(where: isGone)
-    if generations[g].selectedPair == nil { generations[g].selected = nil }
-    if generations[g].checklist[generations[g].nominating] == nil { generations[g].nominating = nil }
+    let gone = generations[g].checklist.pairs.filter(isGone).map(\.id)
+    guard !gone.isEmpty else { return }
+    for id in gone { events.append(.pairRemoved(id)) }
+    generations[g].checklist.remove { gone.contains($0.id) }
+    forgetUnusedReflexives(in: g)
+    if let id = nominating, gone.contains(id) { nominating = nil }
+    if let id = selected, gone.contains(id) {
+      selected = nil
+      events.append(.selectedPairChanged(nil))
+    }
+  }
+
+  /// Checks may show ever new addresses. What they made up goes with the last pair that used it.
+  mutating func forgetUnusedReflexives(in g: Int) {
+    let pairs = generations[g].checklist.pairs
+    generations[g].localCandidates.removeAll { local in
+      local.candidate.type == .peerReflexive
+        && !pairs.contains { $0.base == local.base && $0.local.endpoint == local.candidate.endpoint }
+    }
+    generations[g].remoteCandidates.removeAll { remote in
+      remote.type == .peerReflexive && !pairs.contains { $0.remoteEndpoint == remote.endpoint }
+    }
   }
 
   func priority(of local: ICECandidate, _ remote: ICECandidate) -> UInt64 {
@@ -266,15 +293,14 @@ extension ICEAgent {
 
   mutating func becomeRole(_ role: ICERole) {
     self.role = role
-    for g in generations.indices {
-      generations[g].nominating = nil
-      reprioritize(g)
-    }
+    nominating = nil
+    for g in generations.indices { reprioritize(g) }
     events.append(.roleChanged(role))
   }
 
-  /// One family, and link-local IPv6 only with its like: no other address is on the same link for certain.
+  /// One family, and link-local IPv6 only with its like: no other address is on the same link for certain. Neither is a
+  /// loopback address of the peer one that another of ours should send to: it is this machine's own.
   private static func areCompatible(_ a: IPAddress, _ b: IPAddress) -> Bool {
-    a.isIPv6 == b.isIPv6 && (!a.isIPv6 || a.isLinkLocal == b.isLinkLocal)
+    a.isIPv6 == b.isIPv6 && (!a.isIPv6 || a.isLinkLocal == b.isLinkLocal) && a.isLoopback == b.isLoopback
   }
 }

@@ -15,21 +15,43 @@ extension ICEAgent {
   }
 
   private mutating func nextCheck() -> (g: Int, id: ICECandidatePair.ID)? {
-    if current.remote != nil, let id = current.checklist.popTriggered() { return (0, id) }
-    let weakFrom = weakFrom
-    // The pair in use goes before exploration at its usual cadence. In trouble it takes turns with the others, which
-    // may have to replace it.
-    let isWeak = weakFrom.map { $0 <= now } ?? false
-    for g in generations.indices where !isWeak {
-      for id in [generations[g].nominating, generations[g].selected] {
-        if let pair = generations[g].checklist[id], isDue(pair, in: g, weakFrom) { return (g, pair.id) }
-      }
+    for g in generations.indices where generations[g].remote != nil {
+      if let id = generations[g].checklist.popTriggered() { return (g, id) }
     }
-    let pairs = current.checklist.pairs
-    // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
-    let fresh = pairs.first { $0.state == .waiting } ?? pairs.first { $0.state == .frozen }
-    if let fresh { return (0, fresh.id) }
+    let weakFrom = weakFrom
+    if let preferred = preferredCheck(weakFrom) { return preferred }
+    for g in generations.indices where generations[g].remote != nil {
+      let pairs = generations[g].checklist.pairs
+      // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
+      let fresh =
+        pairs.first { $0.state == .waiting && $0.isActive } ?? pairs.first { $0.state == .frozen && $0.isActive }
+      if let fresh { return (g, fresh.id) }
+    }
     return longestUnchecked(weakFrom)
+  }
+
+  /// The pair in use goes before exploration at its usual cadence. In trouble it goes no faster than that, so that the
+  /// others, which may have to replace it, have their turns, and of those the best of each network comes first.
+  private func preferredCheck(_ weakFrom: Instant?) -> (g: Int, id: ICECandidatePair.ID)? {
+    let isWeak = isWeak
+    for id in [nominating, selected] {
+      guard let id, let (g, index) = locate(id) else { continue }
+      let pair = generations[g].checklist.pairs[index]
+      if isWeak ? isBehind(pair) : isDue(pair, in: g, weakFrom) { return (g, id) }
+    }
+    guard isWeak else { return nil }
+    var oldest: ICECandidatePair?
+    for pair in bestPairs(beside: selectedPair) where pair.id != selected && isBehind(pair) {
+      if let known = oldest, (known.lastCheckSentAt ?? .zero) <= (pair.lastCheckSentAt ?? .zero) { continue }
+      oldest = pair
+    }
+    guard let oldest, let (g, _) = locate(oldest.id) else { return nil }
+    return (g, oldest.id)
+  }
+
+  private func isBehind(_ pair: ICECandidatePair) -> Bool {
+    guard pair.isWritable, let last = pair.lastCheckSentAt else { return false }
+    return last + settings.stabilizingPingInterval <= now
   }
 
   private func longestUnchecked(_ weakFrom: Instant?) -> (g: Int, id: ICECandidatePair.ID)? {
@@ -51,29 +73,35 @@ extension ICEAgent {
   /// the first checks of a pair and a nomination go faster.
   func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Instant? {
     guard let due = checkDue(pair, in: g, weakFrom) else { return nil }
-    let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == generations[g].nominating
-    let unhurried = isHurried ? nextCheckAt : min(nextUnhurriedCheckAt, max(nextCheckAt, weakFrom ?? nextCheckAt))
-    return max(due, unhurried)
+    let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == nominating
+    if isHurried { return max(due, nextCheckAt) }
+    let weak = weakFrom.map { max(nextCheckAt, $0) }
+    return max(due, min(nextUnhurriedCheckAt, weak ?? nextUnhurriedCheckAt))
   }
 
-  /// From when on checks go at the weak interval: nil before the first selection, the past when the selected pair is in
-  /// trouble, and otherwise when it will count as not receiving.
+  /// Whether the selected pair is in trouble, or gone.
+  var isWeak: Bool { weakFrom.map { $0 <= now } ?? false }
+
+  /// From when on checks go at the weak interval: the past when the selected pair is in trouble, and otherwise when it
+  /// will count as not receiving. Nil when it will not, as things stand, and before the first selection.
   var weakFrom: Instant? {
     guard hasSelected else { return nil }
     guard let pair = selectedPair, pair.isWritable else { return Instant(nanoseconds: .min) }
-    return (pair.lastReceivedAt ?? pair.createdAt) + settings.receivingTimeout
+    return receivingEnd(pair)
   }
 
   /// When a pair wants its next check, or nil when it wants none.
   func checkDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Instant? {
-    let isSelected = pair.id == generations[g].selected
-    // Of the generation being replaced only the pair that carries media matters.
-    guard pair.isActive, generations[g].remote != nil, g == 0 || isSelected else { return nil }
+    guard generations[g].remote != nil, pair.isActive || pair.isPruned else { return nil }
+    if !pair.isActive {
+      // What is left of a pair that was pruned is tried once the selected one is in trouble.
+      return weakFrom.map { max($0, (pair.lastCheckSentAt ?? pair.createdAt) + settings.weakPingInterval) }
+    }
     if pair.reachability == .unknown, pair.state == .failed { return nil }
     guard let last = pair.lastCheckSentAt else { return pair.createdAt }
     if Defect.consentStopsAtLostReply.isPlanted, pair.isWritable, pair.unanswered.count > 0 { return nil }
     if pair.checksSent < settings.minimumWeakPings { return last + settings.weakPingInterval }
-    let isNominating = pair.id == generations[g].nominating
+    let (isSelected, isNominating) = (pair.id == selected, pair.id == nominating)
     switch pair.reachability {
     case .timedOut: return nil
     case .unknown: return last + settings.weakPingInterval
@@ -88,9 +116,12 @@ extension ICEAgent {
   private func usualDue(_ pair: ICECandidatePair, last: Instant, isSelected: Bool, isNominating: Bool) -> Instant {
     if isNominating { return last + max(settings.weakPingInterval, (pair.roundTrip.smoothed ?? .zero) * 3 / 2) }
     if isSelected {
-      let isStable = pair.roundTrip.isSettled && pair.unanswered.count == 0
-      let cadence = isStable ? settings.stablePingInterval : settings.stabilizingPingInterval
-      return last + min(cadence, pair.consentInterval)
+      let consent = last + pair.consentInterval
+      let stabilizing = last + settings.stabilizingPingInterval
+      guard pair.roundTrip.isSettled, let roundTrip = pair.roundTrip.smoothed else { return min(stabilizing, consent) }
+      // A response is missing after twice the time it usually takes.
+      let missing = pair.unanswered.firstSentAt.map { max(stabilizing, $0 + roundTrip * 2) }
+      return min(last + settings.stablePingInterval, missing ?? consent, consent)
     }
     guard hasSelected else { return last + settings.strongPingInterval }
     return max((pair.lastResponseAt ?? last) + settings.backupPingInterval, last + settings.strongPingInterval)
@@ -101,13 +132,14 @@ extension ICEAgent {
   private mutating func sendCheck(_ g: Int, _ index: Int) {
     let pair = generations[g].checklist.pairs[index]
     guard let remote = generations[g].remote, let key = generations[g].remoteKey else { return }
-    let useCandidate = g == 0 && carriesUseCandidate(pair)
+    let useCandidate = carriesUseCandidate(pair)
     let id = STUNTransactionID(from: &random)
     var request = STUNMessageBuilder(.request, .binding, id)
     request.append(.username, "\(remote.ufrag):\(generations[g].local.ufrag)")
     request.append(role == .controlling ? .iceControlling : .iceControlled, tieBreaker)
     if useCandidate { request.append(.useCandidate) }
     request.append(.priority, ICEPriority.peerReflexive(like: pair.local.priority))
+    if let network = pair.network { request.append(.networkInfo, network.info) }
     request.appendIntegrity(key: key)
     request.appendFingerprint()
     outgoing.append((request.bytes, pair.path))
@@ -134,12 +166,12 @@ extension ICEAgent {
   /// nominated pairs to choose from, ends up on the same pair.
   private func carriesUseCandidate(_ pair: ICECandidatePair) -> Bool {
     guard role == .controlling else { return false }
-    let isAggressive =
-      settings.nomination == .aggressive && (!remoteIsLite || Defect.liteNominatedAggressively.isPlanted)
-    if let nominating = current.nominating { return pair.id == nominating }
-    guard let selected = current.selectedPair else { return isAggressive }
-    if pair.id == selected.id { return true }
-    return isAggressive && pair.priority > selected.priority
+    if let nominating { return pair.id == nominating }
+    if settings.nomination == .regular { return pair.id == selected }
+    // A lite peer takes every nomination at its word (RFC 8445 section 8.1.1).
+    if remoteIsLite, !Defect.liteNominatedAggressively.isPlanted { return pair.id == selected && pair.isWritable }
+    guard let selected = selectedPair, selected.isWritable else { return true }
+    return pair.id == selected.id || compareCandidates(pair, selected) == .better
   }
 
   /// RFC 8445 section 11: keeps NAT bindings open when neither media nor checks do.

@@ -44,7 +44,9 @@ extension ICEAgent {
     switch pair.reachability {
     case .writable:
       guard let first = pair.unanswered.firstSentAt, let enough = pair.unanswered.limitReachedAt else { return nil }
-      return max(first + settings.unwritableTimeout, enough + (pair.roundTrip.smoothed ?? .zero))
+      let wait = (pair.roundTrip.smoothed ?? .zero) * 2
+      let patience = min(max(wait, settings.minimumResponseWait), settings.maximumResponseWait)
+      return max(first + settings.unwritableTimeout, enough + patience)
     case .unknown, .unreliable: return pair.unanswered.firstSentAt.map { $0 + settings.inactiveTimeout }
     case .timedOut: return nil
     }
@@ -53,12 +55,13 @@ extension ICEAgent {
   // MARK: Consent (RFC 7675)
 
   mutating func expireConsent(_ g: Int) {
-    guard let pair = generations[g].selectedPair, let deadline = consentDeadline(pair), deadline <= now else { return }
+    guard let pair = generations[g].checklist[selected], let deadline = consentDeadline(pair), deadline <= now else {
+      return
+    }
     generations[g].revoked.append(pair.path)
     events.append(.consentExpired(pair))
     events.append(.checkFailed(pair, .consentExpired))
     removePairs(in: g) { $0.id == pair.id }
-    events.append(.selectedPairChanged(selectedPair))
   }
 
   func consentDeadline(_ pair: ICECandidatePair) -> Instant? {
@@ -71,20 +74,21 @@ extension ICEAgent {
   private mutating func removeDead(_ g: Int) {
     var dead: [ICECandidatePair.ID] = []
     for pair in generations[g].checklist.pairs {
-      if let deadline = deathDeadline(pair, in: g), deadline <= now { dead.append(pair.id) }
+      if let deadline = deathDeadline(pair), deadline <= now { dead.append(pair.id) }
     }
-    guard !dead.isEmpty else { return }
-    let selected = selectedPair?.id
-    removePairs(in: g) { dead.contains($0.id) }
-    if let selected, dead.contains(selected) { events.append(.selectedPairChanged(selectedPair)) }
+    if !dead.isEmpty { removePairs(in: g) { dead.contains($0.id) } }
   }
 
-  /// A pair that never received anything is kept as long as a response to it would still count.
-  func deathDeadline(_ pair: ICECandidatePair, in g: Int) -> Instant? {
+  /// A pair that never received anything is kept as long as a response to it would still count, and one that was pruned
+  /// before that no longer than any.
+  func deathDeadline(_ pair: ICECandidatePair) -> Instant? {
     let youngest = pair.createdAt + settings.minimumPairLifetime
-    if let received = pair.lastReceivedAt { return max(youngest, received + settings.deadTimeout) }
-    guard !pair.isActive, let last = pair.lastCheckSentAt else { return nil }
-    return max(youngest, last + settings.responseTimeout)
+    if let received = pair.lastReceivedAt {
+      return max(youngest, max(received, pair.unanswered.firstSentAt ?? received) + settings.deadTimeout)
+    }
+    if pair.isActive { return nil }
+    if pair.isPruned { return youngest }
+    return pair.lastCheckSentAt.map { max(youngest, $0 + settings.responseTimeout) }
   }
 
   /// When an agent that could not form a single pair gives up. With both lists complete a check from an unknown address
@@ -125,14 +129,13 @@ extension ICEAgent {
           consider(pacedCheckDue(pair, in: g, weakFrom), .check)
         }
         consider(reachabilityDeadline(pair), .liveness)
-        consider(deathDeadline(pair, in: g), .liveness)
+        consider(deathDeadline(pair), .liveness)
       }
-      if let pair = generations[g].selectedPair { consider(consentDeadline(pair), .consent) }
+      if !generations[g].checklist.triggered.isEmpty, generations[g].remote != nil { consider(nextCheckAt, .check) }
     }
-    if !current.checklist.triggered.isEmpty, current.remote != nil { consider(nextCheckAt, .check) }
-    if role == .controlling, current.nominating == nil, let best = bestValidPair {
-      consider(nominationDue(of: best), .nomination)
-    }
+    if let pair = selectedPair { consider(consentDeadline(pair), .consent) }
+    // What is due already could not be done.
+    if let (_, due) = nextSelection(), due > now { consider(due, .nomination) }
     consider(keepaliveDue, .keepalive)
     switch connectionState {
     case .connected, .completed: consider(withdrawalNoticedAt, .liveness)

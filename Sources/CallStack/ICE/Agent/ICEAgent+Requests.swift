@@ -33,16 +33,15 @@ extension ICEAgent {
       counters.wrongGeneration &+= 1
       return reject(request, .unauthenticated, on: path, key: key)
     }
-    if g == 0, hasLostRoleConflict(request, key: key, on: path) { return }
+    if hasLostRoleConflict(request, key: key, on: path) { return }
     answer(request, on: path, key: key)
     let check = ICEGeneration.EarlyCheck(
-      path: path, remoteUfrag: names.sender, priority: priority, useCandidate: request.contains(.useCandidate))
-    if g > 0 {
-      noteOldCheck(check, in: g)
-    } else if current.remote == nil {
+      path: path, remoteUfrag: names.sender, priority: priority, useCandidate: request.contains(.useCandidate),
+      networkInfo: request[.networkInfo])
+    if generations[g].remote != nil {
+      act(on: check, in: g)
+    } else if g == 0 {
       remember(check)
-    } else {
-      act(on: check)
     }
   }
 
@@ -63,16 +62,6 @@ extension ICEAgent {
     return true
   }
 
-  /// A check of the generation being replaced keeps the pair that still carries media alive, and does nothing else.
-  private mutating func noteOldCheck(_ check: ICEGeneration.EarlyCheck, in g: Int) {
-    guard let index = generations[g].checklist.index(base: check.path.local, remote: check.path.remote) else { return }
-    generations[g].checklist.update(index) { [now] in
-      $0.lastReceivedAt = now
-      $0.counters.requestsReceived &+= 1
-      $0.counters.responsesSent &+= 1
-    }
-  }
-
   private mutating func remember(_ check: ICEGeneration.EarlyCheck) {
     let known = current.earlyChecks.firstIndex {
       $0.path.local == check.path.local && $0.path.remote == check.path.remote && $0.remoteUfrag == check.remoteUfrag
@@ -85,66 +74,85 @@ extension ICEAgent {
   }
 
   /// Learns from an authenticated check: the peer's address, a pair to check in turn, a nomination.
-  mutating func act(on check: ICEGeneration.EarlyCheck) {
-    guard !current.hasRevoked(check.path), let index = pairIndex(for: check) else { return }
-    current.checklist.update(index) { [now] pair in
-      pair.lastReceivedAt = now
+  mutating func act(on check: ICEGeneration.EarlyCheck, in g: Int) {
+    guard !generations[g].hasRevoked(check.path), let index = pairIndex(for: check, in: g) else { return }
+    noteReceived(g, index)
+    let isNominated = check.useCandidate && role == .controlled
+    generations[g].checklist.update(index) { [now] pair in
       pair.counters.requestsReceived &+= 1
       pair.counters.responsesSent &+= 1
       if Defect.mappedNominationDropped.isPlanted, pair.local.endpoint != pair.base { return }
       if check.useCandidate { pair.nominationReceivedAt = now }
+      if isNominated { pair.nominated = true }
     }
-    if settings.isLite { return acceptAsLite(index) }
-    triggerCheck(index)
-    if check.useCandidate, role == .controlled { considerNomination(of: index) }
+    if let info = check.networkInfo { noteCost(Int(UInt16(truncatingIfNeeded: info)), ofRemote: check.path.remote, g) }
+    if settings.isLite { return acceptAsLite(g, index) }
+    triggerCheck(g, index, isNominated: isNominated)
+  }
+
+  /// The cost of a network may change while it is in use.
+  private mutating func noteCost(_ cost: Int, ofRemote endpoint: Endpoint, _ g: Int) {
+    guard let known = generations[g].remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }),
+      generations[g].remoteCandidates[known].networkCost ?? 0 != cost
+    else { return }
+    generations[g].remoteCandidates[known].networkCost = cost
+    for index in generations[g].checklist.pairs.indices
+    where generations[g].checklist.pairs[index].remoteEndpoint == endpoint {
+      generations[g].checklist.update(index) { $0.remote.networkCost = cost }
+    }
   }
 
   /// The pair a check came over, made if need be.
-  private mutating func pairIndex(for check: ICEGeneration.EarlyCheck) -> Int? {
+  private mutating func pairIndex(for check: ICEGeneration.EarlyCheck, in g: Int) -> Int? {
     let path = check.path
-    if let index = current.checklist.index(base: path.local, remote: path.remote) { return index }
+    if let index = generations[g].checklist.index(base: path.local, remote: path.remote) { return index }
     if Defect.mappedPortNotFollowed.isPlanted,
-      let index = current.checklist.pairs.firstIndex(where: { $0.remoteEndpoint.address == path.remote.address })
+      let index = generations[g].checklist.pairs.firstIndex(where: { $0.remoteEndpoint.address == path.remote.address })
     {
       return index
     }
-    guard let local = current.localCandidates.first(where: { $0.base == path.local }) else { return nil }
-    if !current.remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
+    guard let local = generations[g].localCandidates.first(where: { $0.base == path.local }) else { return nil }
+    if !generations[g].remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
       let candidate = ICECandidate(
         .peerReflexive, at: path.remote, priority: check.priority, foundation: nextReflexiveFoundation())
-      guard addRemote(candidate) else { return nil }
+      guard addRemote(candidate, in: g) else { return nil }
       events.append(.peerReflexiveDiscovered(candidate, isLocal: false))
     }
-    guard let remote = current.remoteCandidates.first(where: { $0.endpoint == path.remote }) else { return nil }
-    if current.checklist.index(base: path.local, remote: path.remote) == nil {
-      _ = insertPair(local, remote, at: path.remote)
+    guard let remote = generations[g].remoteCandidates.first(where: { $0.endpoint == path.remote }) else { return nil }
+    if generations[g].checklist.index(base: path.local, remote: path.remote) == nil {
+      _ = insertPair(local, remote, at: path.remote, in: g)
     }
-    return current.checklist.index(base: path.local, remote: path.remote)
+    return generations[g].checklist.index(base: path.local, remote: path.remote)
   }
 
-  /// RFC 8445 section 7.3.1.4.
-  private mutating func triggerCheck(_ index: Int) {
-    let pair = current.checklist.pairs[index]
+  /// RFC 8445 section 7.3.1.4. A pair that was pruned is left alone, unless the peer wants to use it and no longer the
+  /// selected one.
+  private mutating func triggerCheck(_ g: Int, _ index: Int, isNominated: Bool) {
+    let pair = generations[g].checklist.pairs[index]
     guard !pair.isWritable || pair.state != .succeeded else { return }
+    let isOutOfFavour = selectedPair?.nominationReceivedAt.map { now - $0 > settings.switchDelay } ?? true
+    if pair.isPruned, !isWeak, !isNominated || !isOutOfFavour { return }
     if pair.reachability == .timedOut || pair.state == .failed {
-      current.checklist.update(index) { revived in
+      generations[g].checklist.update(index) { [now] revived in
+        if revived.isPruned { revived.revivedAt = now }
         revived.state = .waiting
+        revived.isPruned = false
         if revived.reachability == .timedOut { revived.reachability = .unknown }
         revived.unanswered.clear()
       }
     }
     // A check that is under way answers the question already.
     if let last = pair.lastCheckSentAt, now < last + settings.weakPingInterval { return }
-    current.checklist.trigger(pair.id)
+    generations[g].checklist.trigger(pair.id)
   }
 
   /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
-  private mutating func acceptAsLite(_ index: Int) {
-    current.checklist.update(index) {
+  private mutating func acceptAsLite(_ g: Int, _ index: Int) {
+    generations[g].checklist.update(index) {
       $0.state = .succeeded
       $0.reachability = .writable
+      $0.isPruned = false
     }
-    considerNomination(of: index)
   }
 
   mutating func nextReflexiveFoundation() -> String {

@@ -55,9 +55,12 @@ extension ICEAgent {
 
   private mutating func handleError(_ code: UInt16, of check: CheckTransaction, _ g: Int, _ index: Int) {
     guard code == 487 else {
-      // A server error may pass; anything else will be said again.
-      if code < 500 { return fail(g, index, .error(code: code)) }
-      events.append(.checkFailed(generations[g].checklist.pairs[index], .error(code: code)))
+      let pair = generations[g].checklist.pairs[index]
+      // As in libwebrtc these may pass, with the description that the peer has yet to read or with its trouble; any other
+      // would be said again, and ends a pair that worked. One that never did waits for the peer's own check.
+      if ![401, 420, 500].contains(code), pair.reachability == .unknown { return fail(g, index, .error(code: code)) }
+      events.append(.checkFailed(pair, .error(code: code)))
+      if ![401, 420, 500].contains(code) { removePairs(in: g) { $0.id == pair.id } }
       return
     }
     guard check.role == role || Defect.staleRoleConflictObeyed.isPlanted, !remoteIsLite else {
@@ -67,7 +70,7 @@ extension ICEAgent {
     counters.roleConflicts &+= 1
     becomeRole(role.opposite)
     tieBreaker = random.next()
-    if g == 0 { current.checklist.trigger(check.pair) }
+    generations[g].checklist.trigger(check.pair)
   }
 
   /// Marks a check as lost. The pair is not given up before its time: the peer's own check may still come through.
@@ -85,45 +88,41 @@ extension ICEAgent {
 
   private mutating func handleSuccess(of check: CheckTransaction, mapped: Endpoint, _ g: Int, _ index: Int) {
     let roundTrip = now - check.sentAt
+    noteReceived(g, index)
     generations[g].checklist.update(index) { [now] pair in
       pair.counters.responsesReceived &+= 1
       pair.lastResponseAt = now
-      pair.lastReceivedAt = now
       pair.unanswered.clear()
       pair.roundTrip.add(roundTrip)
       pair.reachability = .writable
+      pair.isPruned = false
       pair.state = .succeeded
     }
     events.append(.checkSucceeded(check.pair, roundTripTime: roundTrip))
     generations[g].checklist.unfreeze(like: generations[g].checklist.pairs[index])
-    guard g == 0 else { return }
-    learnLocal(mapped, index)
-    // Learning may have moved the pair to another rank.
-    guard let index = current.checklist.index(of: check.pair) else { return }
-    if role == .controlling {
-      if check.useCandidate, check.role == .controlling { completeNomination(of: index) }
-    } else if current.checklist.pairs[index].nominationReceivedAt != nil {
-      considerNomination(of: index)
-    }
+    learnLocal(mapped, g, index)
+    if role == .controlling, check.useCandidate, check.role == .controlling { completeNomination(of: check.pair) }
   }
 
   /// The valid pair's local candidate is the one whose address the peer saw (RFC 8445 sections 7.2.5.3.1 and 7.2.5.3.2).
-  private mutating func learnLocal(_ mapped: Endpoint, _ index: Int) {
-    let pair = current.checklist.pairs[index]
+  private mutating func learnLocal(_ mapped: Endpoint, _ g: Int, _ index: Int) {
+    let pair = generations[g].checklist.pairs[index]
     guard pair.local.endpoint != mapped else { return }
-    let known = current.localCandidates.first { $0.base == pair.base && $0.candidate.endpoint == mapped }
+    let known = generations[g].localCandidates.first { $0.base == pair.base && $0.candidate.endpoint == mapped }
     let candidate: ICECandidate
     if let known {
       candidate = known.candidate
     } else {
-      guard current.localCandidates.count < candidateLimit else { return }
+      guard generations[g].localCandidates.count < candidateLimit else { return }
       candidate = ICECandidate(
         .peerReflexive, at: mapped, priority: ICEPriority.peerReflexive(like: pair.local.priority),
         foundation: nextReflexiveFoundation(), related: pair.base)
-      current.localCandidates.append(ICEGeneration.LocalCandidate(candidate: candidate, base: pair.base))
+      generations[g].localCandidates.append(
+        ICEGeneration.LocalCandidate(candidate: candidate, base: pair.base, network: pair.network))
       events.append(.peerReflexiveDiscovered(candidate, isLocal: true))
     }
-    current.checklist.update(index) { $0.local = candidate }
-    reprioritize(0)
+    generations[g].checklist.update(index) { $0.local = candidate }
+    reprioritize(g)
+    forgetUnusedReflexives(in: g)
   }
 }

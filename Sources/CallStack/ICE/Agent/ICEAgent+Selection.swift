@@ -1,122 +1,140 @@
 internal import CallCore
 
-// Which pair carries media: nomination from both sides (RFC 8445 section 8), and fail-over later.
+// Which pair carries media.
 extension ICEAgent {
   mutating func chooseSelection() {
-    if role == .controlling, !settings.isLite { nominateBest() } else { followNominations() }
+    if let pair = pair(nominating), !pair.isWritable { nominating = nil }
+    guard let (best, due) = nextSelection(), due <= now else { return }
+    if Defect.nominationIgnoredOnceConnected.isPlanted, role == .controlled, selected != nil { return }
+    if Defect.firstNominationKept.isPlanted, role == .controlled, selectedPair?.isWritable == true { return }
+    guard nominatesFirst else { return select(best.id) }
+    guard let (g, _) = locate(best.id) else { return }
+    nominating = best.id
+    generations[g].checklist.trigger(best.id)
   }
 
-  // MARK: Controlling
+  /// Whether a pair is used only when the peer has agreed to it.
+  private var nominatesFirst: Bool { role == .controlling && settings.nomination == .regular }
 
-  private mutating func nominateBest() {
-    if let pair = current.checklist[current.nominating], !pair.isWritable { current.nominating = nil }
-    guard current.nominating == nil, let best = bestValidPair, let due = nominationDue(of: best), due <= now else {
-      return
-    }
-    current.nominating = best.id
-    current.checklist.trigger(best.id)
-  }
-
-  /// When the best valid pair is to be nominated, or nil when it is not, as things stand: like libwebrtc, at once, and
-  /// again when a better one works.
-  func nominationDue(of best: ICECandidatePair) -> Instant? {
-    guard let selected = current.selectedPair else { return now }
-    guard best.id != selected.id else { return nil }
-    guard selected.isWritable else { return now }
-    if !isReceiving(selected), isReceiving(best) {
-      return (selected.lastReceivedAt ?? selected.createdAt) + settings.receivingTimeout + settings.switchDelay
-    }
-    return best.priority > selected.priority && !Self.areEqualRelays(best, selected) ? now : nil
-  }
-
-  /// The best pair that works: one that receives first, then by priority, and among equal relays by round trip.
-  var bestValidPair: ICECandidatePair? {
-    var best: ICECandidatePair?
-    for pair in current.checklist.pairs where pair.isWritable && pair.state == .succeeded {
-      if Defect.onlySignalledPairsNominated.isPlanted, [pair.local.type, pair.remote.type].contains(.peerReflexive) {
-        continue
-      }
-      guard let known = best else {
-        best = pair
-        continue
-      }
-      if isReceiving(pair) != isReceiving(known) {
-        if isReceiving(pair) { best = pair }
-      } else if Self.areEqualRelays(known, pair), let a = pair.roundTrip.smoothed, let b = known.roundTrip.smoothed,
-        a < b
-      {
-        best = pair
-      }
-    }
-    return best
-  }
-
-  private func isReceiving(_ pair: ICECandidatePair) -> Bool {
-    (pair.lastReceivedAt ?? pair.createdAt) + settings.receivingTimeout > now
-  }
-
-  private static func areEqualRelays(_ a: ICECandidatePair, _ b: ICECandidatePair) -> Bool {
-    a.local.type == .relay && b.local.type == .relay && a.local.priority >> 24 == b.local.priority >> 24
-      && a.remote.type == b.remote.type
+  private mutating func select(_ id: ICECandidatePair.ID) {
+    guard selected != id, let (g, _) = locate(id) else { return }
+    selected = id
+    hasSelected = true
+    generations[g].hasBeenUsed = true
+    if Defect.backupPairsPruned.isPlanted { removePairs(in: 0) { $0.id != id } }
+    events.append(.selectedPairChanged(selectedPair))
   }
 
   /// The peer answered a check with USE-CANDIDATE: both sides use the pair now.
-  mutating func completeNomination(of index: Int) {
-    let pair = current.checklist.pairs[index]
-    current.checklist.update(index) { $0.nominated = true }
-    if current.nominating == pair.id {
-      current.nominating = nil
-      select(pair.id)
-    } else if let selected = current.selectedPair, selected.isWritable, selected.priority >= pair.priority {
-      return
-    } else if current.nominating == nil {
-      select(pair.id)
-    }
+  mutating func completeNomination(of id: ICECandidatePair.ID) {
+    guard let (g, index) = locate(id) else { return }
+    generations[g].checklist.update(index) { $0.nominated = true }
+    guard nominating == id else { return }
+    nominating = nil
+    select(id)
   }
 
-  // MARK: Controlled
+  // MARK: The next one
 
-  /// Weighs a nomination of a pair that may not have been checked from this side yet.
-  ///
-  /// An aggressive peer nominates several pairs at once, and the best counts. A peer that changes its mind later,
-  /// perhaps to a worse pair, stops nominating the old one, so the newer nomination counts.
-  mutating func considerNomination(of index: Int) {
-    let pair = current.checklist.pairs[index]
-    guard let nominatedAt = pair.nominationReceivedAt, pair.isWritable, pair.state == .succeeded else { return }
-    if Defect.nominationIgnoredOnceConnected.isPlanted, current.selected != nil { return }
-    if Defect.firstNominationKept.isPlanted, current.selectedPair?.isWritable == true { return }
-    current.checklist.update(index) { $0.nominated = true }
-    if let selected = current.selectedPair, selected.isWritable, selected.id != pair.id,
-      pair.priority <= selected.priority, let previous = selected.nominationReceivedAt,
-      nominatedAt - previous <= settings.switchDelay
-    {
-      return
-    }
-    select(pair.id)
-  }
-
-  /// Falls back on an older nomination when the selected pair is gone. One that merely stopped working stays until the
-  /// controlling side nominates another: it decides, and may well still hear this side there.
-  private mutating func followNominations() {
-    guard current.selected == nil else { return }
+  /// The pair to be used next, and from when on, as things stand; nil while the selected one is the best.
+  func nextSelection() -> (pair: ICECandidatePair, due: Instant)? {
+    guard nominating == nil else { return nil }
+    let newest = newestNomination
     var best: ICECandidatePair?
-    for pair in current.checklist.pairs where pair.isWritable && pair.nominationReceivedAt != nil {
-      if let known = best, (known.nominationReceivedAt ?? .zero) >= (pair.nominationReceivedAt ?? .zero) { continue }
-      best = pair
+    for generation in generations {
+      for pair in generation.checklist.pairs where isSelectable(pair) {
+        if let known = best, order(pair, known, newest) != .better { continue }
+        best = pair
+      }
     }
-    if let best { select(best.id) }
+    guard let best, best.id != selected, let due = switchDue(to: best, newest) else { return nil }
+    return (best, due)
   }
 
-  // MARK: Both
+  /// Whether a pair works and may be sent on (RFC 8445 section 12.1.1, RFC 7675). One that worked until some moments ago
+  /// is better than none.
+  private func isSelectable(_ pair: ICECandidatePair) -> Bool {
+    guard pair.isWritable || selected == nil && pair.reachability == .unreliable else { return false }
+    if let end = consentDeadline(pair), end <= now { return false }
+    if settings.isLite { return pair.nominationReceivedAt != nil }
+    switch role {
+    case .controlling:
+      return !Defect.onlySignalledPairsNominated.isPlanted
+        || ![pair.local.type, pair.remote.type].contains(.peerReflexive)
+    case .controlled: return settings.nomination == .aggressive || hasSelected || pair.nominationReceivedAt != nil
+    }
+  }
 
-  private mutating func select(_ id: ICECandidatePair.ID) {
-    guard current.selected != id, let index = current.checklist.index(of: id) else { return }
-    current.selected = id
-    current.checklist.update(index) { $0.nominated = true }
-    hasSelected = true
-    if Defect.backupPairsPruned.isPlanted { removePairs(in: 0) { $0.id != id } }
-    // The restart is complete: nothing of the old generation is needed any more.
-    if generations.count > 1 { generations.removeLast() }
-    events.append(.selectedPairChanged(current.selectedPair))
+  /// When the selected pair gives way to another that is better; nil when it does not, as things stand.
+  private func switchDue(to pair: ICECandidatePair, _ newest: Instant?) -> Instant? {
+    guard let selected = selectedPair, selected.isActive else { return now }
+    var order = PairOrder(pair.writability, selected.writability)
+    if followsNomination { order = order.or(compareNominations(pair, selected, newest)) }
+    if order != .equal { return order == .better ? now : nil }
+    let (isReceivingThere, isReceivingHere) = (isReceiving(pair), isReceiving(selected))
+    // What only seems better, on a network that costs more, is no reason to go there.
+    if !isReceivingThere, isReceivingHere || compareNetworks(pair, selected) == .worse { return nil }
+    if compareClaims(pair, selected, newest, overtaking: settings.overtakingTime) == .better { return now }
+    guard isReceivingThere, !isReceivingHere else { return nil }
+    return max(receivingEnd(selected) ?? now, pair.receivingSince ?? now) + settings.switchDelay
+  }
+
+  // MARK: Pruning
+
+  /// Gives up the pairs that a better one of the same network makes needless. Until the controlling side has nominated
+  /// the selected pair, its choice might be among them.
+  mutating func prunePairs() {
+    guard settings.prunesPairs, !settings.isLite, let selected = selectedPair,
+      role == .controlling || selected.nominated
+    else { return }
+    let active = generations.flatMap { $0.checklist.pairs.filter(\.isActive) }
+    guard active.count > 1 else { return }
+    let bests = bestPairs(beside: selected)
+    for pair in active where pair.id != nominating {
+      // What the peer asks for has a moment to show that it works.
+      if let revivedAt = pair.revivedAt, now - revivedAt <= settings.switchDelay { continue }
+      guard let best = bests.first(where: { $0.sharesNetwork(with: pair) }), best.id != pair.id, best.isWritable,
+        isReceiving(best), compareCandidates(best, pair) != .worse
+      else { continue }
+      prune(pair.id)
+    }
+  }
+
+  /// The best active pair of each network.
+  ///
+  /// - Parameter selected: the best of its network, whatever the others are.
+  func bestPairs(beside selected: ICECandidatePair?) -> [ICECandidatePair] {
+    let newest = newestNomination
+    var bests: [ICECandidatePair] = []
+    if let selected { bests.append(selected) }
+    for generation in generations {
+      for pair in generation.checklist.pairs where pair.isActive {
+        if let index = bests.firstIndex(where: { $0.sharesNetwork(with: pair) }) {
+          if bests[index].id != selected?.id, order(pair, bests[index], newest) == .better { bests[index] = pair }
+        } else {
+          bests.append(pair)
+        }
+      }
+    }
+    return bests
+  }
+
+  /// Once a pair of the new generation is in use and does well, those of the old one are there to answer checks until
+  /// no more come: the peer may learn of the restart much later.
+  mutating func retireGeneration() {
+    guard generations.count > 1, let selected = selectedPair, selected.generation == current.number else { return }
+    if selected.isWritable, isReceiving(selected) {
+      for pair in generations[1].checklist.pairs where pair.isActive { prune(pair.id) }
+    }
+    if generations[1].checklist.pairs.isEmpty { generations.removeLast() }
+  }
+
+  private mutating func prune(_ id: ICECandidatePair.ID) {
+    guard let (g, index) = locate(id) else { return }
+    generations[g].checklist.update(index) {
+      $0.isPruned = true
+      $0.reachability = .timedOut
+    }
+    generations[g].checklist.cancelTriggered(id)
   }
 }

@@ -4,8 +4,7 @@ extension ICEAgent {
   /// `failed` once there were pairs and none is active; `disconnected` once one worked and none does; back from both
   /// when one works again. `connected` needs a pair that both sides agreed on.
   mutating func updateState() {
-    let carrying = generations.dropFirst().compactMap(\.selectedPair)
-    let live = current.checklist.pairs + carrying
+    let live = generations.lazy.flatMap(\.checklist.pairs)
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
     guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
     let works = live.contains(where: \.isWritable)
@@ -41,7 +40,8 @@ extension ICEAgent {
 
   /// Both sides have said all, and a pair is agreed on.
   private var isComplete: Bool {
-    current.selected != nil && current.localCandidatesEndedAt != nil && current.remoteCandidatesEndedAt != nil
+    current.localCandidatesEndedAt != nil && current.remoteCandidatesEndedAt != nil
+      && selectedPair?.generation == current.number
   }
 
   mutating func setState(_ state: ICEConnectionState) {
@@ -52,17 +52,24 @@ extension ICEAgent {
 
   // MARK: Restart (RFC 8445 section 9)
 
-  /// Begins a new generation with new credentials; add its local candidates and set the peer's new credentials next.
+  /// What the next generation is to be told apart by: for an offer that brings a restart once it is set.
+  public mutating func makeCredentials() -> ICECredentials { ICECredentials(from: &random) }
+
+  /// Begins a new generation; add its local candidates and set the peer's new credentials next.
   ///
-  /// Media stays on the selected pair until a new one is selected, and the role stays as it is.
-  public mutating func restart(at now: Instant) throws(ICEError) {
+  /// Until one of the new pairs works the old ones go on as before, and media moves among them if need be. The role stays
+  /// as it is.
+  ///
+  /// - Parameter credentials: from ``makeCredentials()``, when they have been told already.
+  public mutating func restart(with credentials: ICECredentials? = nil, at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
-    var fresh = ICEGeneration(number: current.number + 1, local: ICECredentials(from: &random))
+    var fresh = ICEGeneration(number: current.number + 1, local: credentials ?? makeCredentials())
     // Candidates may overtake the description that announces the peer's own restart.
     swap(&fresh.bufferedCandidates, &current.bufferedCandidates)
     if let ufrag = current.remote?.ufrag { retiredUfrags = retiredUfrags.suffix(7) + [ufrag] }
     // A second restart before the first is done replaces the unfinished one: media is on the oldest.
-    let isUnfinished = generations.count > 1 && current.selected == nil
+    let isUnfinished = generations.count > 1 && !current.hasBeenUsed
+    if generations.count > 1 { removePairs(in: isUnfinished ? 0 : 1) { _ in true } }
     generations = [fresh, isUnfinished ? generations[1] : current]
     if connectionState != .connected, connectionState != .completed { hasConnected = false }
     settle()

@@ -20,8 +20,12 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// When the peer's consent to send there runs out.
   var consentEndsAt: Instant?
 
-  /// The generation that checks run for, then, while a restart is under way, the one it replaces.
+  /// The current generation, then the one it replaces, until nothing is left of that one.
   var generations: [ICEGeneration]
+  /// The pair that carries media, of either generation.
+  var selected: ICECandidatePair.ID?
+  /// The pair that a regularly nominating agent asks the peer for.
+  var nominating: ICECandidatePair.ID?
   /// The peer's earlier user name fragments: what belongs to them is late, anything else unknown is early.
   var retiredUfrags: [String] = []
   var remoteIsLite = false
@@ -71,8 +75,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// The pairs of the current generation, best first.
   public var pairs: [ICECandidatePair] { current.checklist.pairs }
 
-  /// The pair that carries media: during a restart the old one, until a new one is selected.
-  public var selectedPair: ICECandidatePair? { generations.lazy.compactMap(\.selectedPair).first }
+  /// The pair that carries media: during a restart one of the old generation, until one of the new works.
+  public var selectedPair: ICECandidatePair? { pair(selected) }
 
   /// Whether media may be sent now.
   public var canSend: Bool { sendingPath != nil }
@@ -102,7 +106,7 @@ public struct ICEAgent: ~Copyable, SansIO {
     }
     switch message.messageClass {
     case .request: handleRequest(message, on: path)
-    case .indication: markReceived(on: path)
+    case .indication: markReceived(on: path, isData: false)
     case .successResponse, .errorResponse: handleResponse(message, on: path)
     }
   }
@@ -126,8 +130,10 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// - Returns: whether the path is that of a pair.
   @discardableResult
   public mutating func markReceived(on path: Path, at now: Instant) -> Bool {
-    guard enter(at: now) else { return false }
-    return markReceived(on: path)
+    guard enter(at: now), let id = markReceived(on: path, isData: true) else { return false }
+    // The controlling side may have moved there.
+    if role == .controlled, id != selected { settle() }
+    return true
   }
 
   /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
@@ -136,21 +142,32 @@ public struct ICEAgent: ~Copyable, SansIO {
     generations[g].checklist.update(index) { [now = self.now] in $0.lastSentAt = now }
   }
 
+  /// Of two generations' pairs on one path the newer one is believed to be meant.
   @discardableResult
-  private mutating func markReceived(on path: Path) -> Bool {
-    var isPair = false
+  private mutating func markReceived(on path: Path, isData: Bool) -> ICECandidatePair.ID? {
     for g in generations.indices {
       guard let index = generations[g].checklist.index(base: path.local, remote: path.remote) else { continue }
-      generations[g].checklist.update(index) { [now] in $0.lastReceivedAt = now }
-      isPair = true
+      noteReceived(g, index)
+      if isData { generations[g].checklist.update(index) { [now] in $0.lastDataAt = now } }
+      return generations[g].checklist.pairs[index].id
     }
-    return isPair
+    return nil
+  }
+
+  mutating func noteReceived(_ g: Int, _ index: Int) {
+    let wasReceiving = isReceiving(generations[g].checklist.pairs[index])
+    generations[g].checklist.update(index) { [now] in
+      if !wasReceiving { $0.receivingSince = now }
+      $0.lastReceivedAt = now
+    }
   }
 
   /// Ends everything: no datagram and no timer follows.
   public mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     generations = [ICEGeneration(number: current.number, local: current.local)]
+    selected = nil
+    nominating = nil
     transactions = []
     outgoing.removeAll()
     setState(.closed)
@@ -171,6 +188,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   mutating func settle() {
     expire()
     chooseSelection()
+    prunePairs()
+    retireGeneration()
     sendDueCheck()
     sendKeepalive()
     updateState()
@@ -187,5 +206,10 @@ public struct ICEAgent: ~Copyable, SansIO {
     return nil
   }
 
-  func locateSelected() -> (g: Int, index: Int)? { selectedPair.flatMap { locate($0.id) } }
+  func locateSelected() -> (g: Int, index: Int)? { selected.flatMap { locate($0) } }
+
+  func pair(_ id: ICECandidatePair.ID?) -> ICECandidatePair? {
+    guard let id, let (g, index) = locate(id) else { return nil }
+    return generations[g].checklist.pairs[index]
+  }
 }

@@ -53,6 +53,8 @@ public enum ICEEvent: Sendable {
   case checkSucceeded(ICECandidatePair.ID, roundTripTime: Interval)
   case checkFailed(ICECandidatePair, ICECheckFailure)
   case pairRemoved(ICECandidatePair.ID)
+  /// A signalled candidate is of no use.
+  case remoteCandidateRefused(ICECandidate, ICECandidateRefusal)
 }
 
 /// A caller's mistake.
@@ -102,6 +104,6 @@ public struct ICECounters: Hashable, Sendable {
   public var roleConflicts: UInt64 = 0
   /// 487 responses that a role change had overtaken.
   public var staleRoleConflicts: UInt64 = 0
-  /// Remote candidates that cannot be paired: not UDP, another component, an unresolved name, or too many.
+  /// Remote candidates that are not paired (``ICECandidateRefusal``).
   public var unusableCandidates: UInt64 = 0
 }

@@ -3,11 +3,13 @@ internal import STUN
 
 /// Everything that an ICE restart replaces: credentials, candidates, pairs, and what they led to.
 ///
-/// During a restart the agent holds two: the old one keeps carrying media and may still be returned to.
+/// During a restart the agent holds two: the old one keeps carrying media, with all its pairs, and may still be returned
+/// to. After it the old one answers checks for as long as the peer sends any.
 struct ICEGeneration {
   struct LocalCandidate {
     var candidate: ICECandidate
     let base: Endpoint
+    let network: ICENetwork?
   }
 
   /// A check that came before the peer's credentials: it was answered, and is acted on once they are known.
@@ -16,6 +18,8 @@ struct ICEGeneration {
     let remoteUfrag: String
     let priority: UInt32
     let useCandidate: Bool
+    /// GOOG-NETWORK-INFO.
+    let networkInfo: UInt32?
   }
 
   let number: Int
@@ -35,9 +39,8 @@ struct ICEGeneration {
 
   var checklist = Checklist()
   var hasHadPairs = false
-  var selected: ICECandidatePair.ID?
-  /// The pair that the controlling agent is nominating.
-  var nominating: ICECandidatePair.ID?
+  /// Whether one of its pairs was ever selected.
+  var hasBeenUsed = false
   /// Paths whose consent ended: never sent on again with these credentials (RFC 7675 section 5.1).
   var revoked: [Path] = []
 
@@ -51,8 +54,6 @@ struct ICEGeneration {
     remote = credentials
     remoteKey = .shortTerm(password: credentials.password)
   }
-
-  var selectedPair: ICECandidatePair? { checklist[selected] }
 
   func isLocal(_ base: Endpoint) -> Bool { localCandidates.contains { $0.base == base } }
 

@@ -38,24 +38,22 @@ struct Checklist {
 
   /// Removes pairs and their triggered checks.
   mutating func remove(where isGone: (ICECandidatePair) -> Bool) {
-    guard pairs.contains(where: isGone) else { return }
     let gone = pairs.filter(isGone).map(\.id)
     pairs.removeAll { gone.contains($0.id) }
     triggered.removeAll { gone.contains($0) }
   }
 
-  /// Drops the worst unchecked pairs beyond the limit.
+  /// Which pairs are too many: the worst that are neither being checked nor work, or else the newest.
   ///
-  /// - Returns: whether `id` survived.
-  mutating func enforce(limit: Int, keeping id: ICECandidatePair.ID) -> Bool {
-    while pairs.count > limit {
-      let spare = pairs.indices.filter { [.frozen, .waiting, .failed].contains(pairs[$0].state) }
-      guard let index = Defect.pairLimitDropsBest.isPlanted ? spare.first : spare.last else { break }
-      let gone = pairs.remove(at: index).id
-      triggered.removeAll { $0 == gone }
-    }
-    if pairs.count > limit { remove { $0.id == id } }
-    return pairs.contains { $0.id == id }
+  /// - Parameter kept: a pair that stays whatever its state.
+  func surplus(beyond limit: Int, newest: ICECandidatePair.ID, keeping kept: ICECandidatePair.ID?)
+    -> [ICECandidatePair.ID]
+  {
+    guard pairs.count > limit else { return [] }
+    let spare = pairs.filter { [.frozen, .waiting, .failed].contains($0.state) && $0.id != kept }.map(\.id)
+    let surplus = pairs.count - limit
+    let gone = Defect.pairLimitDropsBest.isPlanted ? spare.prefix(surplus) : spare.suffix(surplus)
+    return gone.count == surplus ? Array(gone) : [newest]
   }
 
   // MARK: Triggered checks

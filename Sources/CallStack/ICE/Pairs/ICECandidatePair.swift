@@ -36,20 +36,32 @@ public struct ICECandidatePair: Sendable {
   /// The local socket, or the relayed address of a TURN allocation.
   public let base: Endpoint
   public let remoteEndpoint: Endpoint
+  /// How many restarts there were before it.
+  public let generation: Int
+  /// The network of its base, when it is known.
+  public let network: ICENetwork?
   public internal(set) var priority: UInt64
   public internal(set) var state: State
   public internal(set) var reachability = Reachability.unknown
   /// Whether the pair was agreed on by USE-CANDIDATE.
   public internal(set) var nominated = false
+  /// Whether it was given up because a better pair of its network works.
+  public internal(set) var isPruned = false
   public let createdAt: Instant
 
   var checksSent = 0
   var lastCheckSentAt: Instant?
   var lastResponseAt: Instant?
   var lastReceivedAt: Instant?
+  /// When something other than STUN was last received.
+  var lastDataAt: Instant?
+  /// Since when it has been receiving without a break.
+  var receivingSince: Instant?
   var lastSentAt: Instant?
   /// When the peer last asked for this pair with USE-CANDIDATE.
   var nominationReceivedAt: Instant?
+  /// When the peer's wish to use it made an agent that had pruned it check it again.
+  var revivedAt: Instant?
   /// The interval until the next consent check, drawn anew for each.
   var consentInterval: Interval
   var unanswered = UnansweredChecks()
@@ -66,14 +78,16 @@ public struct ICECandidatePair: Sendable {
   }
 
   init(
-    id: ID, local: ICECandidate, remote: ICECandidate, base: Endpoint, remoteEndpoint: Endpoint, priority: UInt64,
-    state: State, consentInterval: Interval, createdAt: Instant
+    id: ID, local: ICECandidate, remote: ICECandidate, base: Endpoint, remoteEndpoint: Endpoint, generation: Int,
+    network: ICENetwork?, priority: UInt64, state: State, consentInterval: Interval, createdAt: Instant
   ) {
     self.id = id
     self.local = local
     self.remote = remote
     self.base = base
     self.remoteEndpoint = remoteEndpoint
+    self.generation = generation
+    self.network = network
     self.priority = priority
     self.state = state
     self.consentInterval = consentInterval
@@ -85,9 +99,19 @@ public struct ICECandidatePair: Sendable {
   /// The newest measured round trip.
   public var currentRoundTripTime: Interval? { roundTrip.current }
   public var totalRoundTripTime: Interval { roundTrip.total }
+  /// The moving average of the round trips, of which the newest counts a quarter.
+  public var smoothedRoundTripTime: Interval? { roundTrip.smoothed }
 
   var isWritable: Bool { reachability == .writable }
   var isActive: Bool { reachability != .timedOut }
+  /// What both ends' networks cost together.
+  var networkCost: Int { Int(network?.type.cost ?? 0) + (remote.networkCost ?? 0) }
+
+  func sharesNetwork(with other: ICECandidatePair) -> Bool {
+    if let network, let theirs = other.network { return network.id == theirs.id }
+    return base.address == other.base.address
+  }
+
   /// Whether both ends share their pair's foundation, and so most likely its fate.
   func hasSameFoundation(as other: ICECandidatePair) -> Bool {
     local.foundation == other.local.foundation && remote.foundation == other.remote.foundation

@@ -1,0 +1,184 @@
+import CallCore
+import StackWorlds
+import Testing
+
+@testable import ICE
+
+/// Which of several pairs carries media, as in libwebrtc.
+@Suite struct SelectionTests {
+  private static let wifi = ICENetwork(id: 1, type: .wifi)
+  private static let cellular = ICENetwork(id: 2, type: .cellular)
+
+  private func settings(_ change: (inout ICESettings) -> Void) -> ICESettings {
+    var settings = ICESettings()
+    change(&settings)
+    return settings
+  }
+
+  /// Bob controls and has two networks; Alice has one address.
+  private func bobOnTwoNetworks(_ settings: ICESettings, bob: ICESettings) throws -> TestNetwork {
+    let network = TestNetwork(alice: .controlled, bob: .controlling, settings: settings, bobSettings: bob)
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000", localPreference: 65_535, network: Self.wifi)
+    try network.addHost(network.bob, "198.18.0.2:6001", localPreference: 60_000, network: Self.cellular)
+    return network
+  }
+
+  private func selections(of peer: TestPeer, since start: Instant) -> Int {
+    peer.diary.count { if case .selectedPairChanged = $0.event { $0.at > start } else { false } }
+  }
+
+  private func firstSelection(of peer: TestPeer) -> Instant? {
+    peer.diary.first { if case .selectedPairChanged = $0.event { true } else { false } }?.at
+  }
+
+  @Test func `both sides use a pair as soon as it works, one round trip after the first check`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(1))
+    #expect(firstSelection(of: network.alice) == .zero + .milliseconds(40))
+    #expect(firstSelection(of: network.bob) == .zero + .milliseconds(40))
+  }
+
+  @Test func `with regular nomination both sides wait for it`() throws {
+    let network = TestNetwork(settings: settings { $0.nomination = .regular })
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(1))
+    let (alices, bobs) = (firstSelection(of: network.alice), firstSelection(of: network.bob))
+    #expect(try #require(alices) >= .zero + .milliseconds(80))
+    #expect(try #require(bobs) >= .zero + .milliseconds(60))
+  }
+
+  @Test(arguments: [ICESettings.Nomination.regular, .aggressive], [true, false])
+  func `a controlled agent stays with the newest nomination though an older one of higher priority still works`(
+    nomination: ICESettings.Nomination, hasMedia: Bool
+  ) throws {
+    // Bob prefers a network for reasons of his own; all that Alice can see speaks for the other.
+    let bob = settings {
+      $0.networkPreference = .cellular
+      $0.nomination = nomination
+    }
+    let network = try bobOnTwoNetworks(settings { $0.nomination = nomination }, bob: bob)
+    network.isBlocked = { from, to in from.port == 6001 || to.port == 6001 }
+    try network.signalAll()
+    network.run(until: at(5))
+    #expect(network.alice.selected?.remoteEndpoint.port == 6000)
+    network.isBlocked = { _, _ in false }
+    network.run(until: at(12))
+    #expect(network.bob.selected?.base.port == 6001)
+    #expect(network.alice.selected?.remoteEndpoint.port == 6001)
+    let moved = network.now
+    while network.now < at(80) {
+      network.run(for: .milliseconds(500))
+      if hasMedia, let path = network.bob.sendingPath {
+        network.alice.agent.markReceived(on: path.reversed, at: network.now)
+        network.drain(network.alice)
+      }
+    }
+    #expect(selections(of: network.alice, since: moved) == 0)
+    #expect(network.alice.pairs.contains { $0.remoteEndpoint.port == 6000 && $0.isWritable })
+  }
+
+  @Test func `a controlled agent follows the media of the controlling one at once`() throws {
+    let keeping = settings { $0.prunesPairs = false }
+    let network = try bobOnTwoNetworks(keeping, bob: keeping)
+    try network.signalAll()
+    network.run(until: at(3))
+    let first = try #require(network.alice.selected)
+    let other = Path(local: endpoint("192.0.2.1:5000"), remote: endpoint("198.18.0.2:6001"))
+    network.alice.agent.markReceived(on: first.path, at: network.now)
+    network.run(for: .seconds(1))
+    // Bob moves by himself: his check, and then his media, are on the other pair.
+    var forged = STUNForger(from: network.bob.agent.localCredentials, to: network.alice.agent.localCredentials)
+    forged.role = .controlling
+    forged.useCandidate = true
+    network.deliver(forged.request, on: other, to: network.alice)
+    network.run(for: .milliseconds(100))
+    network.alice.agent.markReceived(on: other, at: network.now)
+    network.drain(network.alice)
+    #expect(network.alice.selected?.path.remote == other.remote)
+    // A late packet of the old path does not turn it back.
+    network.alice.agent.markReceived(on: first.path, at: network.now + .milliseconds(50))
+    network.drain(network.alice)
+    #expect(network.alice.selected?.path.remote == other.remote)
+  }
+
+  @Test(arguments: [true, false])
+  func `the network that costs less comes before the pair of higher priority`(aliceControls: Bool) throws {
+    let network = TestNetwork(
+      alice: aliceControls ? .controlling : .controlled, bob: aliceControls ? .controlled : .controlling)
+    try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 65_535, network: Self.cellular)
+    try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 60_000, network: Self.wifi)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(3))
+    #expect(network.alice.selected?.base.port == 5000)
+    // Bob knows from candidates and checks what Alice pays.
+    #expect(network.bob.selected?.remoteEndpoint.port == 5000)
+  }
+
+  @Test func `checks tell the cost of the network they come from`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "198.18.0.1:5001", network: Self.cellular)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.exchangeCredentials()
+    // Bob is told of nothing: all he knows comes from Alice's checks.
+    network.signalCandidates(from: network.bob, to: network.alice)
+    network.run(until: at(1))
+    #expect(network.bob.selected?.remote.type == .peerReflexive)
+    #expect(network.bob.selected?.remote.networkCost == 900)
+  }
+
+  @Test func `an agent that prefers a network uses it whatever it costs`() throws {
+    let network = TestNetwork(settings: settings { $0.networkPreference = .cellular })
+    try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535, network: Self.wifi)
+    try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000, network: Self.cellular)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(3))
+    #expect(network.alice.selected?.base.port == 5001)
+  }
+
+  @Test func `while the selected pair is not writable every check nominates`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
+    try network.addHost(network.alice, "198.18.0.1:5001", localPreference: 60_000)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    network.isBlocked = { _, _ in true }
+    network.run(until: at(10 + 7.8))
+    let worse = try #require(network.alice.pairs.first { $0.base.port == 5001 })
+    #expect(network.alice.selected?.isWritable == false)
+    let from = network.now
+    network.run(for: .seconds(2))
+    let nominating = network.alice.diary.filter { entry in
+      if case .checkSent(worse.id, true) = entry.event { entry.at > from } else { false }
+    }
+    #expect(!nominating.isEmpty)
+  }
+
+  @Test func `a full checklist keeps the selected pair although it timed out`() throws {
+    let network = TestNetwork(settings: settings { $0.prunesPairs = false })
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(5))
+    let selected = try #require(network.alice.selected)
+    network.isBlocked = { _, _ in true }
+    network.run(until: at(24))
+    #expect(network.alice.selected?.reachability == .timedOut)
+    for port in 1_024..<1_324 {
+      let better = ICECandidate(
+        .host, at: endpoint("192.0.2.3:\(port)"), priority: selected.remote.priority + 1, foundation: "r")
+      network.alice.agent.addRemoteCandidate(better, at: network.now)
+    }
+    network.drain(network.alice)
+    #expect(network.alice.pairs.count == 100)
+    #expect(network.alice.selected?.id == selected.id)
+  }
+}
