@@ -207,8 +207,9 @@ struct WorldBuilder {
     configuration.wallClock = wallClock
     configuration.media = scenario.media == .real ? .real : .synthetic
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
+    configuration.ice.nomination = peer.ice.nomination == .regular ? .regular : .aggressive
+    configuration.ice.prunesPairs = peer.ice.prune
     configuration.gathering = peer.ice.gathering
-    if peer.ice.nomination == .aggressive { configuration.ice.nomination = .aggressive }
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
     for server in scenario.topology.servers

@@ -38,6 +38,7 @@ extension KeyCases {
           alice: ", ice: { gathering: <> }", timeline: "  - { at: 600ms, fault: link.up, link: c }", talk: "2s"
         ).replacing("links:", with: "links:\n    c: { from: alice, to: lan, start: down }")),
       KeyCase(words: "ice.nomination", KeyWorld.lan(alice: ", ice: { nomination: <> }")),
+      KeyCase(words: "ice.prune", KeyWorld.relayed(talk: "2s").replacing("policy: relay", with: "prune: <>")),
       KeyCase("dtls.role", ["active", "passive"], KeyWorld.lan(bob: ", dtls: { role: <> }")),
       KeyCase(
         "clock.skew", ["0s", "-30s"],

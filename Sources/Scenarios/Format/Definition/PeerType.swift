@@ -97,7 +97,13 @@ extension Scenario.ICESettings {
         "turn_transports", Kind<Topology.Server.Transport>.choice.located.list(atLeast: 1), \.turnTransports,
         default: "all a server has", "how it reaches TURN servers"),
       .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
-      .key("nomination", .choice, \.nomination, default: "regular", "how the controlling side nominates"),
+      .key(
+        "nomination", .choice, \.nomination, default: "aggressive",
+        "whether a pair is used at once and nominated then, as in Chromium (aggressive), or the other way round, as in "
+          + "RFC 8445 (regular)"),
+      .key(
+        "prune", .flag, \.prune, default: "true",
+        "whether pairs are given up once a better one of their network works, as in Chromium"),
       .key(
         "gathering", .choice, \.gathering, default: "once",
         "whether it also gathers on interfaces that come up, as apps for phones do"),

@@ -87,7 +87,8 @@ extension Scenario {
     /// How the peer reaches TURN servers; nil means every way that a server offers.
     public var turnTransports: [Located<Topology.Server.Transport>]?
     public var policy = Policy.all
-    public var nomination = Nomination.regular
+    public var nomination = Nomination.aggressive
+    public var prune = true
     public var gathering = ICEGatheringPolicy.once
     public init() {}
 

@@ -18,6 +18,7 @@ final class RecentTrouble {
       fields[1] == "0"
         ? "\(fields[0]) did not answer: \(fields[2])" : "\(fields[0]) answered \(fields[1]): \(fields[2])"
     },
+    Kind(name: "ice.candidate-refused") { "did not check the candidate '\($0[0])': \($0[1])" },
     Kind(name: "dtls.failed") { "DTLS failed: \($0[0])" },
     Kind(name: "consent.expired") { "consent expired for \($0[0])" },
   ]
