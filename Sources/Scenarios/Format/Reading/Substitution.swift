@@ -11,7 +11,7 @@ struct Substitution {
     copy.content = .mapping(
       entries.map { entry in
         guard !untouched.contains(entry.key) else { return entry }
-        return self.entry(entry, forPeople: forPeople + ["id", "tags"], &reading)
+        return self.entry(entry, &reading)
       })
     return copy
   }
@@ -25,15 +25,12 @@ struct Substitution {
     case .sequence(let items):
       copy.content = .sequence(items.map { self.node($0, &reading) })
     case .mapping(let entries):
-      copy.content = .mapping(
-        entries.map { self.entry($0, forPeople: forPeople, &reading) })
+      copy.content = .mapping(entries.map { self.entry($0, &reading) })
     }
     return copy
   }
 
-  private static func entry(
-    _ entry: YAMLNode.Entry, forPeople: [String], _ reading: inout Reading
-  ) -> YAMLNode.Entry {
+  private static func entry(_ entry: YAMLNode.Entry, _ reading: inout Reading) -> YAMLNode.Entry {
     let used = reading.scope.used
     let value = node(entry.value, &reading)
     if forPeople.contains(entry.key) {
