@@ -103,6 +103,19 @@ import Testing
     }
   }
 
+  @Test func `while a restart waits for its answer the backups of the old generation are checked as before`() throws {
+    let (network, _, cellular) = try TestNetwork.connected()
+    let backup = try #require(network.alice.pairs.first { $0.base == cellular }).id
+    try network.alice.agent.restart(at: network.now)
+    network.drain(network.alice)
+    let from = network.now
+    network.run(for: .seconds(80))
+    let checks = network.alice.diary.count { entry in
+      if case .checkSent(backup, _) = entry.event { entry.at > from } else { false }
+    }
+    #expect(checks >= 3)
+  }
+
   @Test(arguments: [true, false])
   func `an answer that takes ten seconds costs the offerer nothing`(offererControls: Bool) throws {
     let network = try connected()

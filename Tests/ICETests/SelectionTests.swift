@@ -150,10 +150,14 @@ import Testing
     try network.addHost(network.bob, "192.0.2.2:6000")
     try network.signalAll()
     network.run(until: at(10))
-    network.isBlocked = { _, _ in true }
-    network.run(until: at(10 + 7.8))
     let worse = try #require(network.alice.pairs.first { $0.base.port == 5001 })
-    #expect(network.alice.selected?.isWritable == false)
+    func isWritable(_ port: UInt16) -> Bool { network.alice.pairs.contains { $0.base.port == port && $0.isWritable } }
+    // The backup goes first, so that there is nothing to turn to.
+    network.isBlocked = { from, to in from.port == 5001 || to.port == 5001 }
+    while isWritable(5001), network.now < at(60) { network.run(for: .milliseconds(100)) }
+    network.isBlocked = { _, _ in true }
+    while isWritable(5000), network.now < at(70) { network.run(for: .milliseconds(100)) }
+    #expect(network.alice.selected?.base.port == 5000 && network.alice.selected?.isWritable == false)
     let from = network.now
     network.run(for: .seconds(2))
     let nominating = network.alice.diary.filter { entry in
