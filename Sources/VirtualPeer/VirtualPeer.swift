@@ -42,6 +42,7 @@ public final class VirtualPeer {
   private var preferredNetwork: String?
   /// What the microphone recorded and the speaker plays, sample by sample.
   package let audioRecord: AudioRecord
+  private var isShutDown = false
 
   /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
   ///
@@ -68,7 +69,7 @@ public final class VirtualPeer {
     self.host = host
     trace = simulator.trace
     subject = trace.subject(name)
-    userAction = trace.declare("user.action", TraceField("action", .symbol))
+    userAction = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
     actionRefused = trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
     network = trace.declare("network", TraceField("value", .symbol))
     // Nobody has accepted anything yet.
@@ -102,7 +103,7 @@ public final class VirtualPeer {
   /// - Returns: why the app refused, or nil when it did not.
   @discardableResult
   public func perform(_ action: UserAction) -> ActionError? {
-    trace.write(userAction, subject, trace.value(action.name))
+    trace.write(userAction, subject, trace.value(action.name), trace.value(action.values.text("to") ?? ""))
     do throws(ActionError) {
       if action.name == "switch-network" {
         try switchNetwork(to: action.values.text("to") ?? "")
@@ -138,6 +139,7 @@ public final class VirtualPeer {
 
   private func interfacesChanged() {
     traceNetwork()
+    guard !isShutDown else { return }
     connections.interfacesChanged()
     app.networkChanged()
   }
@@ -153,6 +155,7 @@ public final class VirtualPeer {
 
   /// Ends the app and lets go of everything it holds.
   public func shutDown() {
+    isShutDown = true
     app.shutDown()
     for connection in connections.openConnections { connection.close() }
   }
@@ -168,6 +171,9 @@ public final class VirtualPeer {
 
   /// Timers not yet fired or cancelled: zero after ``shutDown()``.
   public var pendingTimerCount: Int { runtime.clock.pendingCount }
+
+  /// Streams that the app has neither closed nor seen closed.
+  package var openStreamCount: Int { runtime.network.openStreamCount }
 
   public var openConnectionCount: Int { connections.openConnections.count }
 }

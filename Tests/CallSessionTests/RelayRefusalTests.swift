@@ -58,6 +58,28 @@ import Testing
     #expect(pair.a.session.iceConnectionState == .failed && requests(pair, .channelBind) <= 2)
   }
 
+  @Test func `what comes through a relay and nobody asked for is refused aloud`() throws {
+    let pair = relayedPair()
+    pair.startServer()
+    try gathered(pair)
+    let path = Path(local: pair.a.interface.socket, remote: SessionPair.turn.endpoint)
+    let rtp: [UInt8] = [0x80, 111] + [UInt8](repeating: 0, count: 18)
+    // A channel that was never bound, and a peer that was given no permission: 192.0.2.99, with the cookie mixed in.
+    let channelData: [UInt8] = [0x4F, 0xFF, 0, 20] + rtp
+    let address: [UInt8] = [0, 0x12, 0, 8, 0, 1, 0x21, 0x12, 192 ^ 0x21, 0 ^ 0x12, 2 ^ 0xA4, 99 ^ 0x42]
+    let indication: [UInt8] =
+      [0, 0x17, 0, 36, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 1, count: 12) + address + [0, 0x13, 0, 20] + rtp
+    for bytes in [channelData, indication] {
+      pair.a.events = []
+      pair.a.session.receive(bytes.span.bytes, on: path, at: pair.now)
+      pair.drain(pair.a)
+      let words = pair.a.events.compactMap { event in
+        if case .packetDiscarded(let what, _) = event { "\(what)" } else { nil }
+      }
+      #expect(words == ["relayed-to-nobody"])
+    }
+  }
+
   @Test(arguments: [STUNMethod.createPermission, .channelBind, .refresh])
   func `a server that knows nothing of what it gave is asked for four allocations, not without end`(
     method: STUNMethod

@@ -165,7 +165,8 @@ final class SimulatedCall: PacketTap, PeerConnectionDelegate {
   func added(_ interface: InterfaceID, name: String) { if interfaceID == nil { interfaceID = interface } }
 
   func observed(
-    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection, at now: Instant
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
+    isDamaged: Bool, at now: Instant
   ) {
     guard interface == interfaceID else { return }
     switch direction {

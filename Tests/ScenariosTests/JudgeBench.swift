@@ -1,5 +1,6 @@
 import CallCore
 import Profiles
+import SimNet
 import VirtualPeer
 
 @testable import Scenarios
@@ -10,6 +11,8 @@ final class JudgeBench {
   let watch: Watch
   let anchors: Anchors
   let judge: Judge
+  /// What crosses it the test says.
+  let wire = WireTap(peers: ["alice", "bob"])
   private var states: [String: String] = [:]
 
   init(_ kinds: [Expectation.Kind], _ change: (inout Scenario) -> Void = { _ in }) {
@@ -29,7 +32,7 @@ final class JudgeBench {
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
-      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]))
+      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]), wire: wire)
     for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
   }
 
@@ -37,7 +40,10 @@ final class JudgeBench {
     self.init([kind], change)
   }
 
-  deinit { watch.close() }
+  deinit {
+    watch.close()
+    wire.close()
+  }
 
   func at(_ milliseconds: Int64) { trace.now = Instant.zero + .milliseconds(milliseconds) }
 
@@ -70,9 +76,18 @@ final class JudgeBench {
     trace.write(trace.declare("call.ended", TraceField("code", .symbol)), trace.subject(peer), trace.value(code))
   }
 
-  func act(_ peer: String, _ action: String, at milliseconds: Int64) {
+  func act(_ peer: String, _ action: String, to callee: String = "", at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(trace.declare("user.action", TraceField("action", .symbol)), trace.subject(peer), trace.value(action))
+    let kind = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
+    trace.write(kind, trace.subject(peer), trace.value(action), trace.value(callee))
+  }
+
+  /// The app says which call it is in.
+  func begin(_ peer: String, _ id: String, with other: String, at milliseconds: Int64) {
+    at(milliseconds)
+    for (name, value) in [("call.id", id), ("call.peer", other)] {
+      trace.write(trace.declare(name, TraceField("value", .symbol)), trace.subject(peer), trace.value(value))
+    }
   }
 
   func event(_ peer: String, _ name: String, at milliseconds: Int64) {
@@ -80,6 +95,19 @@ final class JudgeBench {
     trace.write(trace.declare(name), trace.subject(peer))
   }
 
+  /// A media packet at a peer's interface.
+  func onWire(
+    _ peer: String, _ direction: LinkDirection, at milliseconds: Int64, sequence: UInt16 = 0, prefix: UInt64? = 2,
+    bytes: Int = 116, transport: TransportProtocol = .udp, timestamp: UInt32 = 0
+  ) {
+    at(milliseconds)
+    wire.tell(
+      WireMedia(
+        peer: peer, direction: direction, transport: transport, ssrc: 7, sequence: sequence, timestamp: timestamp,
+        byteCount: bytes, prefix: prefix, identity: UInt64(sequence), time: trace.now))
+  }
+
+  /// The session says so.
   func mediaSent(_ peer: String, at milliseconds: Int64, prefix: UInt64 = 1, bytes: Int = 100) {
     at(milliseconds)
     let kind = trace.declare(

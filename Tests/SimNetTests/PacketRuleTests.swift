@@ -39,6 +39,16 @@ import Testing
     }
   }
 
+  @Test func `padding after ChannelData is none of what it carries`() {
+    for padding in 0...3 {
+      let bytes = Self.channelData + [UInt8](repeating: 0, count: padding)
+      #expect(
+        PacketContent.media(in: bytes.span.bytes) == 4..<16 && PacketContent.relayed(in: bytes.span.bytes) == 4..<16)
+    }
+    let short = Self.channelData.dropLast()
+    #expect(PacketContent.media(in: Array(short).span.bytes) == nil)
+  }
+
   /// A handshake record that begins with a message of `type`, as long as a ClientHello without a cookie.
   private static func handshake(_ type: UInt8, cookie: UInt8 = 0) -> [UInt8] {
     let header: [UInt8] = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, type]

@@ -420,7 +420,7 @@ import Testing
     #expect(try bind(bench, 0x4000, ServerBench.peer) == nil)
     bench.receive(bytes)
     let counters = bench.server.counters
-    #expect(bench.sent.isEmpty && counters.droppedWithoutPermission + counters.malformed == 1)
+    #expect(bench.sent.isEmpty && counters.droppedWithoutChannel + counters.malformed == 1)
   }
 
   @Test func `Send without allocation, permission, peer or data goes nowhere`() throws {

@@ -4,6 +4,7 @@ public import ICE
 internal import RTP
 public import SDP
 internal import SRTP
+internal import TURN
 
 /// Why a session wants to be woken: the reason in its ``CallSession/wake``.
 public enum SessionWakeReason: UInt8, Sendable {
@@ -114,6 +115,9 @@ public struct CallSession: ~Copyable, SansIO {
       demultiplex(datagram.extracting(range), on: inner)
     } else if !gatherer.receive(datagram, on: path, at: self.now) {
       demultiplex(datagram, on: path)
+    } else if TURNClient.carriesData(datagram) {
+      // By a relay that was given up, or a channel or permission that nobody asked for.
+      discard("relayed-to-nobody", on: path)
     }
     settle()
   }

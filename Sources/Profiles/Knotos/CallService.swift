@@ -58,6 +58,7 @@ final class CallService: PeerConnectionDelegate {
     callCount += 1
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
+    trace.begin(call: call.id, with: call.peer)
     enter("calling", on: "startCall")
     trace.set("user.accepted", true)
     open(call)
@@ -172,6 +173,7 @@ final class CallService: PeerConnectionDelegate {
     let call = Call(id: callID, peer: caller, isCaller: false)
     call.pendingOffer = sdp
     self.call = call
+    trace.begin(call: call.id, with: call.peer)
     adoptEarlyCandidates(call)
     trace.set("user.accepted", false)
     enter("ringing", on: "call_offer")
@@ -191,6 +193,7 @@ final class CallService: PeerConnectionDelegate {
     own.close()
     let call = Call(id: callID, peer: own.peer, isCaller: false)
     self.call = call
+    trace.begin(call: call.id, with: call.peer)
     adoptEarlyCandidates(call)
     enter("connecting", on: "call_answer")
     open(call)

@@ -12,8 +12,8 @@ extension KnotosApp {
     actions: [
       ActionDeclaration(
         "call", [ParameterDeclaration("to", .peer, required: true, "whom to call", provenance: .documented)],
-        "Start a call."),
-      ActionDeclaration("accept", [], "Answer the ringing call."),
+        "Start a call.", consent: .place),
+      ActionDeclaration("accept", [], "Answer the ringing call.", consent: .accept),
       ActionDeclaration("decline", [], "Refuse the ringing call."),
       ActionDeclaration("hangup", [], "End the call, or cancel it while it rings."),
       ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on."),
@@ -30,11 +30,16 @@ extension KnotosApp {
     ],
     endCodes: [
       CodeDeclaration("local-hangup", "This user hung up.", provenance: .documented),
-      CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented),
-      CodeDeclaration("declined", "The callee refused (reason `declined`).", provenance: .documented),
-      CodeDeclaration("busy", "The callee was in another call (reason `declined`).", provenance: .harnessDefault),
+      CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented, claim: .otherEnded),
+      CodeDeclaration(
+        "declined", "The callee refused (reason `declined`).", provenance: .documented, claim: .otherRefused),
+      CodeDeclaration(
+        "busy", "The callee was in another call (reason `declined`).", provenance: .harnessDefault,
+        claim: .otherRefused),
       CodeDeclaration("ring-timeout", "Nobody answered in time (reason `missed`).", provenance: .documented),
-      CodeDeclaration("cancelled", "The caller gave up while it rang (reason `missed`).", provenance: .documented),
+      CodeDeclaration(
+        "cancelled", "The caller gave up while it rang (reason `missed`).", provenance: .documented,
+        claim: .otherEnded),
       CodeDeclaration(
         "setup-timeout", "No connection within the setup timer (reason `failed`).", provenance: .inferred),
       CodeDeclaration("ice-failed", "No candidate pair works (reason `failed`).", provenance: .documented),
@@ -83,7 +88,7 @@ extension KnotosApp {
     "call.state",
     states: [
       .init("idle", "No call."), .init("calling", "The offer is out."), .init("ringing", "An offer came in."),
-      .init("connecting", "Answered; ICE and DTLS are at work."), .init("connected", "Media may flow."),
+      .init("connecting", "Answered; ICE and DTLS are at work."), .init("connected", "Media may flow.", isActive: true),
       .init("ended", "The call is over, for the reason shown.", isTerminal: true),
     ],
     transitions: [

@@ -67,6 +67,7 @@ final class SocketIOClient {
 
   func shutDown() {
     retry?.cancel()
+    retry = nil
     liveness?.cancel()
     onState = nil
     if let channel {

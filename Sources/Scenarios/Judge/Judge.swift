@@ -12,9 +12,10 @@ final class Judge {
   let invariants: InvariantJudge
   private var findings: [Int: Explanation.Finding] = [:]
 
-  init(_ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry) {
+  init(_ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry, wire: WireTap) {
     self.scenario = scenario
-    context = MonitorContext(scenario: scenario, watch: watch, anchors: anchors, profiles: profiles)
+    context = MonitorContext(
+      scenario: scenario, watch: watch, anchors: anchors, profiles: profiles, wire: wire)
     explanation = Explanation(context)
     invariants = InvariantJudge(context, explanation)
     for expectation in scenario.expectations { add(expectation) }

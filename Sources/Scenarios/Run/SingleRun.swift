@@ -60,17 +60,22 @@ public struct SingleRun {
     let watch = Watch(trace: trace)
     defer { watch.close() }
     let anchors = Anchors(scenario, watch: watch)
-    let judge = Judge(scenario, watch: watch, anchors: anchors, profiles: profiles.registry)
-    let wire = WireMeter(scenario.watchedWire, peers: scenario.peers.map(\.name), trace: trace, watch: watch)
-    defer { withExtendedLifetime(wire) {} }
+    let wire = WireTap(peers: scenario.peers.map(\.name), next: outputs.tap)
+    defer { wire.close() }
+    let judge = Judge(scenario, watch: watch, anchors: anchors, profiles: profiles.registry, wire: wire)
+    // What a program had before protection it keeps to itself.
+    let sessions = scenario.peers.filter { $0.stack != .external }
+    let cleartext = CleartextDetector(peers: sessions.map(\.name), tap: wire, watch: watch)
+    let meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
+    defer { withExtendedLifetime((cleartext, meter)) {} }
     let sampler = StatsSampler(scenario, watch: watch, anchors: anchors)
+    let paths = RelayPaths(watch: watch)
     let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
     let world = try World(scenario: scenario, simulator: simulator)
     var runOutputs = outputs
-    // What a program had before protection it keeps to itself.
-    let sessions = scenario.peers.filter { $0.stack != .external }
-    runOutputs.tap = CleartextDetector(peers: sessions.map(\.name), watch: watch, next: outputs.tap)
+    runOutputs.tap = wire
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
+    for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
     let failures = HarnessFailures()
     let faults = FaultLayer(world: world) { error in failures.catching { throw error } }
     let effects = Effects(world: world, faults: faults, failures: failures)
@@ -96,7 +101,7 @@ public struct SingleRun {
     if scenario.isRealTime { world.pace.run(until: simulator.now + Self.farewell) }
     world.stopPrograms(outputs)
     simulator.run(until: simulator.now + Self.quietBudget)
-    judge.invariants.quiesced(leftovers: world.leftovers, at: simulator.now)
+    judge.invariants.quiesced(leftovers: world.leftovers(paths), at: simulator.now)
     if let failure = failures.first { throw failure }
 
     // What a program that broke down did not do says nothing about what it would have done.
@@ -175,20 +180,18 @@ public struct SingleRun {
 
   private func sample(_ world: World, _ judge: Judge, _ sampler: StatsSampler, everybody: Bool) {
     for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
-      let report = peer.statistics()
-      if let report {
-        sampler.sample(
-          report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: world.simulator.now)
-      }
-      judge.invariants.sampled(
-        report, openConnections: peer.openConnectionCount, of: peer.name,
-        at: world.simulator.now)
+      guard let report = peer.statistics() else { continue }
+      sampler.sample(
+        report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: world.simulator.now)
+      judge.invariants.sampled(report, of: peer.name, at: world.simulator.now)
     }
   }
 
-  /// Gives peers time to leave transient states; most need none.
+  /// Lets the world go on without faults, so that everybody hears of their end, and gives peers time to leave transient
+  /// states; most need none.
   private func settle(_ world: World, _ judge: Judge) {
     let limit = world.simulator.now + Self.livenessBudget
+    world.pace.run(until: world.simulator.now + Self.grace)
     while world.simulator.now < limit, !judge.invariants.arePeersSettled, world.programFailure == nil {
       world.pace.run(until: min(limit, world.simulator.now + .milliseconds(500)))
     }

@@ -111,19 +111,29 @@ final class World {
     for peer in peers { peer.shutDown() }
   }
 
-  /// What is still alive after the peers were shut down, a line each; empty when the world is quiet.
-  var leftovers: [String] {
+  /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
+  ///
+  /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client can no longer reach.
+  func leftovers(_ paths: RelayPaths) -> [String] {
     var lines: [String] = []
     for peer in peers {
-      func note(_ count: Int, _ what: String) { if count > 0 { lines.append("\(peer.name): \(count) \(what)") } }
-      note(peer.pendingTimerCount, "timers")
-      note(peer.openConnectionCount, "peer connections")
-      note(simulator.openSocketCount(of: peer.host), "sockets")
+      func note(_ count: Int, _ what: String) {
+        if count > 0 { lines.append("\(peer.name): \(Wording.count(count, what)) left") }
+      }
+      note(peer.pendingTimerCount, "timer")
+      note(peer.openConnectionCount, "peer connection")
+      note(simulator.openSocketCount(of: peer.host), "socket")
+      note(peer.openStreamCount, "stream")
+      if peer.device.isAudioRunning { lines.append("\(peer.name): its microphone and speaker are still open") }
+      if peer.device.audioSession.isActive { lines.append("\(peer.name): its audio session is still active") }
     }
-    for server in turn where server.host.allocationCount > 0 {
-      lines.append("\(server.name): \(server.host.allocationCount) allocations")
+    for server in turn {
+      for allocation in server.host.allocations where paths.isIntact(allocation.relay) {
+        lines.append(
+          "\(server.name): the allocation of \(allocation.relay) to \(allocation.username) at \(allocation.client) "
+            + "was never given back")
+      }
     }
-    if simulator.packetsInFlight > 0 { lines.append("network: \(simulator.packetsInFlight) packets in flight") }
     return lines
   }
 

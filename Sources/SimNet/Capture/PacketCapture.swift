@@ -28,7 +28,7 @@ public final class PacketCapture: PacketTap {
 
   public func observed(
     _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
-    at now: Instant
+    isDamaged: Bool, at now: Instant
   ) {
     guard interface.index < interfaces.count, let known = interfaces[interface.index] else { return }
     writer.write(

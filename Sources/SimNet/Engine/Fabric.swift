@@ -64,13 +64,14 @@ struct Fabric: ~Copyable {
       return refuse(payload.byteCount, header, from: sender, subject: subject)
     }
     let slot = launch(handle, payload.byteCount, header, from: sender, subject: subject)
+    // What a rule drops has left the host: it is lost at the first step.
+    if !isLoopback, let interface { observe(slot, on: interface, .tx) }
     if header.transport == .udp, rules.drop(payload, from: sender, to: nil) {
       return drop(slot, .rule, by: subject)
     }
     if isLoopback {
       flights[slot].event = schedule(.loopback, slot, at: now)
     } else if let interface {
-      observe(slot, on: interface, .tx)
       carry(slot, over: interfaces[interface.index].link.direction(.tx))
     } else {
       drop(slot, .noRoute, by: subject)
@@ -234,7 +235,8 @@ struct Fabric: ~Copyable {
   private func observe(_ slot: UInt32, on interface: InterfaceID, _ direction: LinkDirection) {
     guard let tap else { return }
     pool.withBytes(of: flights[slot].handle) {
-      tap.observed($0, flights[slot].header, on: interface, direction, at: now)
+      tap.observed(
+        $0, flights[slot].header, on: interface, direction, isDamaged: flights[slot].failsChecksum, at: now)
     }
   }
 }

@@ -10,7 +10,8 @@ public protocol PacketTap: AnyObject {
   /// - Parameters:
   ///   - payload: what UDP carries, or a TCP segment with its header.
   ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it.
+  ///   - isDamaged: whether its checksum is wrong, so that the host will drop it.
   func observed(
     _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
-    at now: Instant)
+    isDamaged: Bool, at now: Instant)
 }

@@ -44,6 +44,11 @@ public enum PacketContent: String, CaseIterable, Sendable {
     return data
   }
 
+  /// Where what a relay carries lies in a message between a client and its TURN server; nil when it carries nothing.
+  package static func relayed(in payload: RawSpan) -> Range<Int>? {
+    PacketContent(payload) == .turn ? relayedData(in: payload) : nil
+  }
+
   /// Methods 3 (Allocate) to 9 (ChannelBind) belong to TURN (RFC 8656 section 17), method 1 to STUN.
   private static func isTURN(_ payload: RawSpan) -> Bool {
     guard let type = payload.bigEndian(UInt16.self, at: 0) else { return false }
@@ -52,7 +57,11 @@ public enum PacketContent: String, CaseIterable, Sendable {
 
   /// Where the data of a ChannelData message or of a Send or Data indication lies.
   private static func relayedData(in payload: RawSpan) -> Range<Int>? {
-    if (64...79).contains(payload.byte(at: 0) ?? 0) { return payload.byteCount < 4 ? nil : 4..<payload.byteCount }
+    if (64...79).contains(payload.byte(at: 0) ?? 0) {
+      // Over TCP padding follows, and over UDP it may (RFC 8656 section 12.5).
+      guard let length = payload.bigEndian(UInt16.self, at: 2), 4 + Int(length) <= payload.byteCount else { return nil }
+      return 4..<4 + Int(length)
+    }
     var offset = 20
     while let type = payload.bigEndian(UInt16.self, at: offset),
       let length = payload.bigEndian(UInt16.self, at: offset + 2)

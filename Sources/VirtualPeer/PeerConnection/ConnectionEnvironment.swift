@@ -16,6 +16,9 @@ package final class ConnectionEnvironment {
   private var lingering: [any PeerConnection] = []
   private let trace: Trace
   private let peer: String
+  private let subject: TraceSubject
+  private let connections: TraceKind
+  private let unsent: TraceKind
   private let keyLog: ((String) -> Void)?
 
   package init(
@@ -32,7 +35,16 @@ package final class ConnectionEnvironment {
     self.keyLog = keyLog
     self.heard = heard
     audioRecord = AudioRecord(media: media)
+    subject = trace.subject(peer)
+    connections = trace.declare("connections.open", TraceField("value", .integer))
+    unsent = trace.declare("packet.unsent", TraceField("reason", .symbol))
   }
+
+  /// Writes how many peer connections are open now.
+  func traceOpenConnections(_ count: Int) { trace.write(connections, subject, .integer(count)) }
+
+  /// Writes that what a session wanted to send could not leave the device.
+  func traceUnsent(_ reason: String) { trace.write(unsent, subject, trace.value(reason)) }
 
   package func makeEvents() -> ConnectionEvents {
     ConnectionEvents(ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog), clock: clock)

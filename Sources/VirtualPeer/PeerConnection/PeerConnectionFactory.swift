@@ -20,6 +20,7 @@ public final class PeerConnectionFactory {
     self.stack = stack
     environment.onClose = { [unowned self] closed in
       open.removeAll { $0.connection == nil || $0.connection === closed }
+      environment.traceOpenConnections(openConnections.count)
     }
   }
 
@@ -29,6 +30,7 @@ public final class PeerConnectionFactory {
     let connection = stack.makeConnection(
       configuration, random: environment.random.scoped("connection/\(count)"), environment: environment)
     open.append(Weak(connection: connection))
+    environment.traceOpenConnections(openConnections.count)
     return connection
   }
 

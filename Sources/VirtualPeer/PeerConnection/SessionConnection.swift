@@ -246,11 +246,13 @@ final class SessionConnection: PeerConnection {
   private func send(_ message: RawSpan, _ path: Path) {
     switch path.transport {
     case .udp:
-      guard let socket = socket(at: path.local) else { return }
+      guard let socket = socket(at: path.local) else { return environment.traceUnsent("no-socket") }
       environment.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
     case .tcp:
-      guard sockets.contains(where: { $0.interface.socket == path.local }) else { return }
-      stream(on: path.unmarked).send(message)
+      guard sockets.contains(where: { $0.interface.socket == path.local }) else {
+        return environment.traceUnsent("no-interface")
+      }
+      if !stream(on: path.unmarked).send(message) { environment.traceUnsent("no-room") }
     }
   }
 

@@ -106,6 +106,9 @@ public final class PeerNetwork {
     }
   }
 
+  /// Streams whose owner has not let go of them, nor been told of their end.
+  var openStreamCount: Int { streams.values.count { !$0.isReleased } }
+
   /// Tells the streams that never had a way out that they are closed.
   func closeUnreachable() {
     let waiting = unreachable
@@ -126,6 +129,8 @@ public final class PeerStream {
 
   public var onEvent: ((Event) -> Void)?
   public let remote: Endpoint
+  /// Whether this end has closed it.
+  private(set) var isReleased = false
   private let id: StreamID?
   private unowned let network: PeerNetwork
 
@@ -166,6 +171,7 @@ public final class PeerStream {
 
   /// Sends what is written, then FIN.
   public func close() {
+    isReleased = true
     guard let postpone else { return closeNow() }
     postpone { [self] in closeNow() }
   }
@@ -176,6 +182,7 @@ public final class PeerStream {
 
   /// Sends RST and forgets the stream at once.
   public func abort() {
+    isReleased = true
     onEvent = nil
     guard let id else { return }
     network.simulator.abort(id, of: network.host)

@@ -70,6 +70,15 @@ public final class PeerTrace {
     trace.write(ended, subject, trace.value(name))
   }
 
+  /// Says which call the app is in from now on: an identifier that both sides of the call have for it, and with whom.
+  ///
+  /// Say it when a call is placed, when it begins to ring, and when another takes its place; before the user is asked,
+  /// so that what he answers is known to be an answer to this call.
+  public func begin(call id: String, with peer: String) {
+    set("call.id", id)
+    set("call.peer", peer)
+  }
+
   /// Writes an event without fields, such as `user.accepted`.
   public func event(_ name: String) { trace.write(trace.declare(name), subject) }
 
@@ -85,6 +94,10 @@ public final class PeerTrace {
 
   public func set(_ name: String, _ value: Bool) {
     trace.write(trace.declare(name, TraceField("value", .flag)), subject, .flag(value))
+  }
+
+  public func set(_ name: String, _ value: Int) {
+    trace.write(trace.declare(name, TraceField("value", .integer)), subject, .integer(value))
   }
 
   /// Writes that a signalling message left; `isLost` when there was no connection to carry it.

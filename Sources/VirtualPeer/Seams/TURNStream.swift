@@ -26,9 +26,13 @@ final class TURNStream {
 
   /// Sends a message whole, or not at all when the buffer has no room for it: media must not wait for ever behind a
   /// network that has stopped. A packet rule of the scenario sees the message as it sees a datagram.
-  func send(_ message: RawSpan) {
-    guard stream.queuedByteCount + message.byteCount <= Self.sendBuffer else { return }
+  ///
+  /// - Returns: whether there was room.
+  @discardableResult
+  func send(_ message: RawSpan) -> Bool {
+    guard stream.queuedByteCount + message.byteCount <= Self.sendBuffer else { return false }
     stream.send(message: message)
+    return true
   }
 
   /// Ends the connection once everything is sent. Nothing is reported any more.

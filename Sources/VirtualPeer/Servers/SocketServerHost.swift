@@ -49,7 +49,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     streams.append((path, stream))
     stream.onMessage = { [unowned self] message in
       guard hears() else { return }
-      machine.receive(message, on: path, at: runtime.clock.now)
+      receive(message, on: path)
       drain()
     }
     stream.onEnd = { [unowned self] end in
@@ -58,6 +58,9 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
       drain()
     }
   }
+
+  /// Gives the server a datagram, or a message of a connection.
+  func receive(_ message: RawSpan, on path: Path) { machine.receive(message, on: path, at: runtime.clock.now) }
 
   /// A client's connection is gone.
   func streamEnded(_ path: Path, _ end: TURNStream.End) {}
@@ -78,7 +81,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     let socket = runtime.network.openDatagramSocket(address: endpoint.address, port: endpoint.port) {
       [unowned self] datagram, path in
       guard hears() else { return }
-      machine.receive(datagram, on: path, at: runtime.clock.now)
+      receive(datagram, on: path)
       drain()
     }
     guard let socket else { return false }

@@ -10,6 +10,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   private let subject: TraceSubject
   private let relayOpened: TraceKind
   private let relayClosed: TraceKind
+  private let dropped: TraceKind
+  /// The clients that hold an allocation, with their relayed addresses and names.
+  package private(set) var allocations: [(relay: Endpoint, client: Endpoint, username: String)] = []
 
   package init(
     configuration: TURNServer.Configuration, runtime: HostRuntime, port: UInt16 = TURNServerHost.port,
@@ -22,6 +25,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
       TraceField("username", .symbol))
     relayClosed = trace.declare("turn.relay-closed", TraceField("relayed", .endpoint), TraceField("reason", .symbol))
+    dropped = trace.declare(
+      "turn.dropped", TraceField("reason", .symbol), TraceField("from", .endpoint), TraceField("to", .endpoint),
+      TraceField("bytes", .integer))
     super.init(
       machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: port,
       transports: transports, delay: delay)
@@ -31,6 +37,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     switch event {
     case .openRelay(let relay, let client, let username):
       trace.write(relayOpened, subject, trace.value(relay), trace.value(client), trace.value(username))
+      allocations.append((relay, client, username))
       if open(relay) {
         machine.relayOpened(relay, at: runtime.clock.now)
       } else {
@@ -38,7 +45,27 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       }
     case .closeRelay(let relay, _, let reason):
       trace.write(relayClosed, subject, trace.value(relay), trace.value(reason.rawValue))
+      allocations.removeAll { $0.relay == relay }
       close(relay)
+    }
+  }
+
+  /// What the server throws away nobody is told of but the trace: with the reason, whom it came from and where it came in.
+  override func receive(_ message: RawSpan, on path: Path) {
+    let before = machine.counters
+    super.receive(message, on: path)
+    let after = machine.counters
+    let reasons = [
+      ("no-permission", after.droppedWithoutPermission > before.droppedWithoutPermission),
+      ("no-channel", after.droppedWithoutChannel > before.droppedWithoutChannel),
+      ("no-allocation", after.droppedWithoutAllocation > before.droppedWithoutAllocation),
+      ("too-large", after.droppedTooLarge > before.droppedTooLarge),
+      ("malformed", after.malformed > before.malformed),
+    ]
+    for (reason, applies) in reasons where applies {
+      trace.write(
+        dropped, subject, trace.value(reason), trace.value(path.remote), trace.value(path.local),
+        .integer(message.byteCount))
     }
   }
 
@@ -47,8 +74,6 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   }
 
   // MARK: Faults
-
-  package var allocationCount: Int { machine.allocationCount }
 
   /// Requests that were answered with an error because ``rejectAll(_:with:)`` said so.
   package var rejectionCount: UInt64 { machine.counters.rejections }

@@ -47,13 +47,15 @@ public enum CommonVocabulary {
 
   private static let deviceValues = [
     ValueDeclaration("user.accepted", .flag, "the user of this device accepted or placed the current call"),
+    ValueDeclaration("call.id", .text, "what both sides call the call that this app is or was last in"),
+    ValueDeclaration("call.peer", .text, "with whom that call is"),
+    ValueDeclaration("connections.open", .count, "peer connections that the app has not closed"),
     ValueDeclaration(
       "audible", .flag,
       "decoded sound is being played; false after 2 s of silence, longer than a pause in speech"),
     ValueDeclaration("mic.open", .flag, "the microphone is open"),
-    ValueDeclaration("camera.open", .flag, "the camera is open"),
     ValueDeclaration("speaker.open", .flag, "the speaker is playing"),
-    ValueDeclaration("capture.open", .flag, "the microphone or the camera is open"),
+    ValueDeclaration("capture.open", .flag, "the microphone is open: there is no camera yet"),
     ValueDeclaration("network", .text, "the interface the device prefers now"),
   ]
 

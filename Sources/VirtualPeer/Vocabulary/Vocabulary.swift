@@ -47,11 +47,14 @@ public struct StateMachine: Sendable {
     public let name: String
     public let summary: String
     public let isTerminal: Bool
+    /// Whether the call stands: it may stay there until somebody ends it. Of the main machine only.
+    public let isActive: Bool
 
-    public init(_ name: String, _ summary: String, isTerminal: Bool = false) {
+    public init(_ name: String, _ summary: String, isTerminal: Bool = false, isActive: Bool = false) {
       self.name = name
       self.summary = summary
       self.isTerminal = isTerminal
+      self.isActive = isActive
     }
   }
 
@@ -116,14 +119,27 @@ public struct ParameterDeclaration: Sendable {
 
 /// Something a user of the app can do: `call`, `accept`, `mute`.
 public struct ActionDeclaration: Sendable {
+  /// What the action consents to: media may leave the device for that call alone.
+  public enum Consent: Sendable {
+    /// To a call with the peer that the parameter `to` names, or with anybody when there is none.
+    case place
+    /// To the call that the app says it is in.
+    case accept
+  }
+
   public let name: String
   public let parameters: [ParameterDeclaration]
   public let summary: String
+  /// Nil when it consents to no call.
+  public let consent: Consent?
 
-  public init(_ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String) {
+  public init(
+    _ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String, consent: Consent? = nil
+  ) {
     self.name = name
     self.parameters = parameters
     self.summary = summary
+    self.consent = consent
   }
 }
 
@@ -145,14 +161,25 @@ public struct MessageDeclaration: Sendable {
 }
 
 public struct CodeDeclaration: Sendable {
+  /// What an end code says of the other side; the two sides of a call must not contradict each other.
+  public enum Claim: Sendable {
+    /// The other side ended the call of its own will.
+    case otherEnded
+    /// The other side refused the call, and so had not ended it.
+    case otherRefused
+  }
+
   public let name: String
   public let summary: String
   public let provenance: Provenance
+  /// Nil when it says nothing of the other side.
+  public let claim: Claim?
 
-  public init(_ name: String, _ summary: String, provenance: Provenance) {
+  public init(_ name: String, _ summary: String, provenance: Provenance, claim: Claim? = nil) {
     self.name = name
     self.summary = summary
     self.provenance = provenance
+    self.claim = claim
   }
 }
 

@@ -82,7 +82,8 @@ private final class PacketBytes: PacketTap {
   func added(_ interface: InterfaceID, name: String) {}
 
   func observed(
-    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection, at now: Instant
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
+    isDamaged: Bool, at now: Instant
   ) {
     for index in 0..<payload.byteCount {
       let byte = payload.unsafeLoad(fromByteOffset: index, as: UInt8.self)

@@ -195,7 +195,7 @@ public struct TURNClient: SansIO, ~Copyable {
       counters.unexpected += 1
       return
     }
-    if isChannelData(datagram) || PeerIndication.method(of: datagram) == .data {
+    if Self.carriesData(datagram) {
       guard let (peer, range) = payload(of: datagram, on: path, at: now),
         let bytes = datagram.bytes(in: range)
       else { return }
@@ -207,6 +207,11 @@ public struct TURNClient: SansIO, ~Copyable {
     } catch {
       counters.malformed += 1
     }
+  }
+
+  /// Whether a server has framed a peer's payload in `datagram`.
+  public static func carriesData(_ datagram: RawSpan) -> Bool {
+    isChannelData(datagram) || PeerIndication.method(of: datagram) == .data
   }
 
   /// Where in `datagram` a peer's payload lies, or nil when it carries none: then it is for ``receive(_:on:at:)``.

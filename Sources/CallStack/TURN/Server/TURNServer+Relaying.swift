@@ -10,7 +10,7 @@ extension TURNServer {
     }
     // A binding lives twice as long as the permission it made: data stops when either ends.
     guard let peer = allocation.peer(of: channel, at: now) else {
-      counters.droppedWithoutPermission += 1
+      counters.droppedWithoutChannel += 1
       return
     }
     relay(payload, of: allocation, to: peer, at: now)

@@ -35,8 +35,10 @@ extension TURNServer {
     public var malformed: UInt64 = 0
     public var relayedToPeers: UInt64 = 0
     public var relayedToClients: UInt64 = 0
-    /// Data without a permission or channel, from either side.
+    /// Data from either side for which there is no permission, or none any more.
     public var droppedWithoutPermission: UInt64 = 0
+    /// ChannelData of a channel that is not bound, or no longer.
+    public var droppedWithoutChannel: UInt64 = 0
     public var droppedWithoutAllocation: UInt64 = 0
     /// A peer's payload that does not fit a datagram once wrapped.
     public var droppedTooLarge: UInt64 = 0

@@ -68,16 +68,17 @@ public enum Operand: Sendable {
   }
 }
 
-/// What the simulator itself sees on the wire: `wire.media(from: bob)` counts packets that carry media.
+/// What the interfaces of peers carry, whatever their stacks say: `wire.media(from: bob)` counts packets of media that
+/// leave Bob, `wire.media(from: bob, to: alice)` those of them that reach Alice, behind NATs and through relays.
 public struct WireQuantity: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
     case media, packets, bytes, cleartext
 
     public var summary: String {
       switch self {
-      case .media: "media packets that peers have sent"
-      case .packets: "packets that were put on the wire"
-      case .bytes: "their bytes"
+      case .media: "RTP packets that left peers, or with `to` reached one"
+      case .packets: "packets that left peers, or with `to` reached one"
+      case .bytes: "what they carry in UDP or TCP, in bytes"
       case .cleartext: "media packets that crossed it unprotected"
       }
     }

@@ -294,10 +294,15 @@ struct PredicateParser {
         return nil
       }
       let peer = take()
-      guard reading.scope.peer(peer.text) != nil else {
+      guard let known = reading.scope.peer(peer.text) else {
         let names = reading.scope.peers.map(\.name)
         let hint = Suggestion.hint(for: peer.text, among: names, noun: "there are")
         report(.unknownPeer, "unknown peer '\(peer.text)'", at: peer, hint: hint, &reading)
+        return nil
+      }
+      guard known.stack != .puppet else {
+        let hint = "it only sends signalling; name a peer with a network"
+        report(.unknownPeer, "the puppet '\(peer.text)' is on no wire", at: peer, hint: hint, &reading)
         return nil
       }
       if end.text == "from" { quantity.from = peer.text } else { quantity.to = peer.text }

@@ -23,18 +23,21 @@ final class NetworkEvidence {
     let trace = context.trace
     // Packets are many: words are compared, and text is made once for each reason and place.
     var byWord: [Key: Tally] = [:]
-    context.watch.listen(toAll: "packet.dropped") { [unowned self, unowned trace] record in
-      let key = Key(reason: record.values[0], subject: record.subject)
-      let tally: Tally
-      if let known = byWord[key] {
-        tally = known
-      } else {
-        tally = Tally(key: [trace.datum(at: 0, of: record).description, trace.subjects[Int(record.subject.id)]])
-        byWord[key] = tally
-        drops.append(tally)
+    // What a TURN server throws away has reached it, and is dropped there.
+    for kind in ["packet.dropped", "turn.dropped"] {
+      context.watch.listen(toAll: kind) { [unowned self, unowned trace] record in
+        let key = Key(reason: record.values[0], subject: record.subject)
+        let tally: Tally
+        if let known = byWord[key] {
+          tally = known
+        } else {
+          tally = Tally(key: [trace.datum(at: 0, of: record).description, trace.subjects[Int(record.subject.id)]])
+          byWord[key] = tally
+          drops.append(tally)
+        }
+        tally.count += 1
+        tally.last = record.time
       }
-      tally.count += 1
-      tally.last = record.time
     }
     context.watch.listen(toAll: "ice.check-failed") { [unowned self, unowned trace] record in
       let key = [

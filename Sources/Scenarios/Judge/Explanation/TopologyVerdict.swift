@@ -1,4 +1,5 @@
 internal import CallCore
+internal import VirtualPeer
 
 /// What the topology alone says about whether two peers can reach each other (RFC 4787, RFC 5128).
 struct TopologyVerdict {
@@ -6,18 +7,17 @@ struct TopologyVerdict {
 
   init(_ scenario: Scenario) { self.scenario = scenario }
 
-  /// Sentences that explain why no direct path can work, or nothing when one could.
+  /// Sentences that explain what each peer's network keeps it from and, of two peers, why no direct path can work.
   func lines(between peers: [String]) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
-    guard real.count == 2 else { return [] }
-    let (a, b) = (real[0], real[1])
     var lines: [String] = []
     for peer in real {
       if routers(of: peer).contains(where: { $0.firewall?.blockUDP == true }) {
         lines.append("\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP")
       }
+      lines += unreachableRelays(of: peer)
     }
-    if sharesNetwork(a, b) { return lines }
+    guard real.count == 2, case let (a, b) = (real[0], real[1]), !sharesNetwork(a, b) else { return lines }
     let (natA, natB) = (strictest(of: a), strictest(of: b))
     guard let natA, let natB, excludes(natA.nat, natB.nat) || excludes(natB.nat, natA.nat) else { return lines }
     lines.append("\(a.name) is behind \(describe(natA)), \(b.name) behind \(describe(natB))")
@@ -27,6 +27,20 @@ struct TopologyVerdict {
       : "the symmetric NAT uses a port towards the peer that the other's port filter was not told of"
     lines.append("\(why): no direct pair can work, only a relay" + relays)
     return lines
+  }
+
+  /// TURN servers whose port a router on the way does not let out.
+  private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
+    let port = Int(TURNServerHost.port)
+    return routers(of: peer).flatMap { network -> [String] in
+      guard let firewall = network.firewall, !firewall.admits(port) else { return [] }
+      let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
+      let rule = firewall.allowPorts.isEmpty ? "does not let out port \(port)" : "lets out to port \(ports) only"
+      return scenario.topology.servers.filter { $0.kind == .turn }.map {
+        "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server \($0.name) "
+          + "at port \(port)"
+      }
+    }
   }
 
   private var relays: String {
@@ -64,6 +78,13 @@ struct TopologyVerdict {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"
+  }
+}
+
+extension Topology.Firewall {
+  /// Whether a destination port passes.
+  fileprivate func admits(_ port: Int) -> Bool {
+    (allowPorts.isEmpty || allowPorts.contains(port)) && !blockPorts.contains(port)
   }
 }
 

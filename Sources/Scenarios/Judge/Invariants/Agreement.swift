@@ -1,7 +1,19 @@
 internal import CallCore
+internal import VirtualPeer
 
 /// Both sides of a call end with views that pair: both connected, or both ended by codes that tell one story.
+///
+/// It follows what each app says of the call it is in (`call.id`, `call.peer`), however that call began; of apps that
+/// do not say it, the calls their users place.
 final class Agreement {
+  /// One side's last call.
+  private struct View {
+    let id: String
+    let peer: String
+    let began: Instant
+    var ending: Ending?
+  }
+
   private struct Ending {
     var code: String
     var time: Instant
@@ -9,103 +21,131 @@ final class Agreement {
 
   private let context: MonitorContext
   private let report: (Violation) -> Void
-  /// The last call each user placed, in order.
-  private var calls: [(caller: String, callee: String, entry: Anchor)] = []
-  private var endings: [String: Ending] = [:]
+  private let names: [String]
+  private var views: [String: View] = [:]
+  /// Every call a side was ever in.
+  private var history: [String: Set<String>] = [:]
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.context = context
     self.report = report
-    for entry in context.scenario.timeline {
-      guard case .action(let caller, "call", let arguments) = entry.effect, let callee = arguments.text("to") else {
-        continue
+    names = context.scenario.peers.map(\.name)
+    let watch = context.watch
+    for peer in names {
+      let (id, with) = (watch.slot(peer, "call.id"), watch.slot(peer, "call.peer"))
+      // Whom it is with is said after which it is.
+      watch.listen(with) { [unowned self, unowned watch] record in
+        guard let id = watch.value(id)?.description, let other = watch.value(with)?.description else { return }
+        begin(peer, id, with: other, at: record.time)
       }
-      let anchor = Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)
-      _ = context.anchors.first(anchor)
-      calls.append((caller, callee, anchor))
-    }
-    for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(context.watch.slot(peer, "call.ended")) { [unowned self] record in
-        let code = self.context.trace.datum("code", of: record)?.description ?? ""
-        endings[peer] = Ending(code: code, time: record.time)
+      watch.listen(watch.slot(peer, "user.action")) { [unowned self, unowned watch] record in
+        guard watch.value(id) == nil, let other = placed(record, by: peer) else { return }
+        // Until both have said something of their own, the two are in the call that one of them placed.
+        let call = "\(peer) > \(other) \(record.number.rawValue)"
+        begin(peer, call, with: other, at: record.time)
+        if watch.value(watch.slot(other, "call.id")) == nil { begin(other, call, with: peer, at: record.time) }
+      }
+      watch.listen(watch.slot(peer, "call.ended")) { [unowned self, unowned trace = context.trace] record in
+        let code = trace.datum("code", of: record)?.description ?? ""
+        views[peer]?.ending = Ending(code: code, time: record.time)
       }
     }
   }
 
-  /// Judges the last call of each pair.
+  private func begin(_ peer: String, _ id: String, with other: String, at time: Instant) {
+    views[peer] = View(id: id, peer: other, began: time)
+    history[peer, default: []].insert(id)
+  }
+
+  /// Whom an action calls; nil when it is no call.
+  private func placed(_ record: TraceRecord, by peer: String) -> String? {
+    guard let vocabulary = context.vocabulary(of: peer),
+      let action = context.trace.datum("action", of: record)?.description,
+      vocabulary.actions.contains(where: { $0.name == action && $0.consent == .place }),
+      case .symbol(let callee)? = context.trace.datum("to", of: record), names.contains(callee)
+    else { return nil }
+    return callee
+  }
+
+  // MARK: Judging
+
+  /// Judges the last call of each peer.
   func check(at time: Instant) {
-    for call in lastCalls { check(call.caller, call.callee, since: call.start, at: time) }
+    for peer in names {
+      guard let view = views[peer], names.contains(view.peer) else { continue }
+      guard let other = views[view.peer], other.id == view.id, other.peer == peer else {
+        checkAlone(peer, view, at: time)
+        continue
+      }
+      // Each pair once, beginning with the side that was in it first.
+      let isFirst = view.began < other.began || (view.began == other.began && isBefore(peer, view.peer))
+      if isFirst { check(peer, view, view.peer, other, at: time) }
+    }
+  }
+
+  private func isBefore(_ a: String, _ b: String) -> Bool {
+    (names.firstIndex(of: a) ?? 0) < (names.firstIndex(of: b) ?? 0)
   }
 
   /// Whether somebody is still connected to a peer whose call is over: he may not have noticed yet.
   var isOneSided: Bool {
-    lastCalls.contains { call in
-      guard let first = CallStage(of: call.caller, context), let second = CallStage(of: call.callee, context) else {
+    names.contains { peer in
+      guard let view = views[peer], names.contains(view.peer), case .connected? = CallStage(of: peer, context) else {
         return false
       }
-      return switch (first, second) {
-      case (.connected, .none), (.none, .connected): true
-      default: false
-      }
+      return isOver(view, for: view.peer)
     }
   }
 
-  /// The last call of each pair; peers that have been in other calls since are left out. A call that found its callee
-  /// busy has one side only: how the callee's own call ends is another story.
-  private var lastCalls: [(caller: String, callee: String, start: Instant)] {
-    var seen: Set<String> = []
-    let placed = calls.compactMap { call in context.anchors.all(call.entry).last.map { (call, $0) } }
-      .filter { call, start in ending(of: call.caller, since: start)?.code != "busy" }
-    return placed.sorted { $0.1 > $1.1 }.compactMap { call, start in
-      let isLast = !seen.contains(call.caller) && !seen.contains(call.callee)
-      seen.formUnion([call.caller, call.callee])
-      return isLast ? (call.caller, call.callee, start) : nil
-    }
+  /// Whether the other side is not, or no longer, in that call.
+  private func isOver(_ view: View, for other: String) -> Bool {
+    guard let stage = CallStage(of: other, context) else { return false }
+    guard views[other]?.id == view.id else { return true }
+    if case .none = stage { return true }
+    return false
   }
 
-  private func check(_ a: String, _ b: String, since start: Instant, at time: Instant) {
+  /// The other side is in another call, or never heard of this one.
+  private func checkAlone(_ peer: String, _ view: View, at time: Instant) {
+    guard case .connected? = CallStage(of: peer, context), CallStage(of: view.peer, context) != nil else { return }
+    let known = history[view.peer]?.contains(view.id) == true
+    let state = known ? "\(view.peer) has been in another call since" : "\(view.peer) was never in that call"
+    report(Violation(.agreement, at: time, actual: "\(peer) is connected to \(view.peer), but \(state)"))
+  }
+
+  private func check(_ a: String, _ one: View, _ b: String, _ other: View, at time: Instant) {
     guard let first = CallStage(of: a, context), let second = CallStage(of: b, context) else { return }
     switch (first, second) {
     case (.connected, .connected), (.underway, _), (_, .underway): break
-    case (.connected, .none): disagree(a, b, since: start, at: time)
-    case (.none, .connected): disagree(b, a, since: start, at: time)
+    case (.connected, .none): disagree(a, b, other.ending, at: time)
+    case (.none, .connected): disagree(b, a, one.ending, at: time)
     case (.none, .none):
-      guard let one = ending(of: a, since: start), let other = ending(of: b, since: start),
-        !EndCodePairs.agree(one.code, other.code)
+      guard let mine = one.ending, let yours = other.ending,
+        contradict(claim(of: mine.code, by: a), claim(of: yours.code, by: b))
       else { return }
       report(
         Violation(
           .agreement, at: time,
-          actual: "\(a) ended with \(one.code) at \(Wording.time(one.time)), and \(b) with \(other.code) "
-            + "at \(Wording.time(other.time)): \(EndCodePairs.objection)"))
+          actual: "\(a) ended with \(mine.code) at \(Wording.time(mine.time)), and \(b) with \(yours.code) "
+            + "at \(Wording.time(yours.time)): each says that the other ended it"))
     }
   }
 
-  private func ending(of peer: String, since start: Instant) -> Ending? {
-    endings[peer].flatMap { $0.time >= start ? $0 : nil }
-  }
-
-  private func disagree(_ connected: String, _ other: String, since start: Instant, at time: Instant) {
+  private func disagree(_ connected: String, _ other: String, _ ending: Ending?, at time: Instant) {
     let end =
-      ending(of: other, since: start).map { "\(other)'s call ended with \($0.code) at \(Wording.time($0.time))" }
-      ?? "\(other) is in no call"
+      ending.map { "\(other)'s call ended with \($0.code) at \(Wording.time($0.time))" } ?? "\(other) is in no call"
     report(Violation(.agreement, at: time, actual: "\(connected) is connected, but \(end)"))
   }
-}
 
-/// Which end codes two sides of one call may have.
-enum EndCodePairs {
-  /// Codes that say that the other side ended the call of its own will.
-  private static let blameOther = ["remote-hangup", "cancelled", "remote-cancelled", "recall"]
-  /// Codes that say that the other side refused the call: it had not ended it then.
-  private static let refusals = ["declined", "busy", "permission-needed"]
+  private func claim(of code: String, by peer: String) -> CodeDeclaration.Claim? {
+    context.vocabulary(of: peer)?.endCodes.first { $0.name == code }?.claim
+  }
 
-  static let objection = "each says that the other ended it"
-
-  /// Two sides disagree when each says that the other ended the call; every other pair is one story seen from two
-  /// sides, or two sides that gave up separately because they could not tell each other.
-  static func agree(_ a: String, _ b: String) -> Bool {
-    !(blameOther.contains(a) && (blameOther.contains(b) || refusals.contains(b)))
-      && !(blameOther.contains(b) && refusals.contains(a))
+  /// Two sides disagree when each says that the other ended the call, or one that the other ended what that one
+  /// refused; every other pair is one story seen from two sides, or two sides that gave up separately because they
+  /// could not tell each other.
+  private func contradict(_ a: CodeDeclaration.Claim?, _ b: CodeDeclaration.Claim?) -> Bool {
+    guard let a, let b else { return false }
+    return a == .otherEnded || b == .otherEnded
   }
 }

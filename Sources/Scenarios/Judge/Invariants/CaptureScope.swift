@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Microphone and camera are open only from the call or accept to the end plus ``grace``.
+/// The microphone is open only from the call or accept to the end plus ``grace``.
 final class CaptureScope {
   static let grace = Interval.milliseconds(200)
 
@@ -10,26 +10,21 @@ final class CaptureScope {
     for peer in context.scenario.peers.map(\.name) {
       let consent = UserConsent(peer, context)
       consents.append(consent)
-      for (value, device) in [("mic.open", "microphone"), ("camera.open", "camera")] {
-        let slot = context.watch.slot(peer, value)
-        context.watch.listen(slot) { [unowned consent, unowned watch = context.watch] record in
-          guard watch.value(slot) == .flag(true), !consent.isGiven else { return }
-          // Opened and consented to in one event is in order.
-          watch.afterEvent {
-            guard !consent.isGiven else { return }
-            let actual = "\(peer) opened its \(device) at \(Wording.time(record.time)) without a call its user wanted"
-            report(Violation(.captureScope, at: record.time, actual: actual))
-          }
+      let slot = context.watch.slot(peer, "mic.open")
+      context.watch.listen(slot) { [unowned consent, unowned watch = context.watch] record in
+        guard watch.value(slot) == .flag(true), !consent.isGiven else { return }
+        // Opened and consented to in one event is in order.
+        watch.afterEvent {
+          guard !consent.isGiven else { return }
+          let actual = "\(peer) opened its microphone at \(Wording.time(record.time)) without a call its user wanted"
+          report(Violation(.captureScope, at: record.time, actual: actual))
         }
       }
       consent.onEnd = { [unowned consent, unowned watch = context.watch] end in
         watch.alarms.schedule(at: end + Self.grace) {
-          guard !consent.isGiven else { return }
-          for (value, device) in [("mic.open", "microphone"), ("camera.open", "camera")]
-          where watch.value(watch.slot(peer, value)) == .flag(true) {
-            let actual = "\(peer)'s \(device) is still open \(Self.grace) after its call ended at \(Wording.time(end))"
-            report(Violation(.captureScope, at: end + Self.grace, actual: actual))
-          }
+          guard !consent.isGiven, watch.value(slot) == .flag(true) else { return }
+          let actual = "\(peer)'s microphone is still open \(Self.grace) after its call ended at \(Wording.time(end))"
+          report(Violation(.captureScope, at: end + Self.grace, actual: actual))
         }
       }
     }

@@ -1,65 +1,55 @@
 internal import CallCore
+internal import SimNet
 
-/// What a user allowed: from the call or accept of this call to its end.
-///
-/// The app says so with `user.called` and `user.accepted`; that a user really acted says the harness.
-final class UserConsent {
-  private(set) var isGiven = false
-  private(set) var endedAt: Instant?
-  /// Whether the user did anything at all since the last call ended.
-  private(set) var hasActed = false
-  /// Told when the app claims a consent that no user gave.
-  var onForged: ((_ flag: String, Instant) -> Void)?
-  var onEnd: ((Instant) -> Void)?
-
-  init(_ peer: String, _ context: MonitorContext) {
-    let watch = context.watch
-    watch.listen(watch.slot(peer, "user.action")) { [unowned self] _ in hasActed = true }
-    for flag in ["user.called", "user.accepted"] {
-      let slot = watch.slot(peer, flag)
-      watch.listen(slot) { [unowned self, unowned watch] record in
-        guard watch.value(slot) == .flag(true) else { return }
-        if !hasActed { onForged?(flag, record.time) }
-        isGiven = true
-        endedAt = nil
-      }
-    }
-    watch.listen(watch.slot(peer, "call.ended")) { [unowned self] record in
-      isGiven = false
-      hasActed = false
-      endedAt = record.time
-      onEnd?(record.time)
-    }
-  }
-}
-
-/// No media leaves a device before its user accepted or placed the call, packet by packet.
+/// No media leaves a device before its user accepted or placed the call, packet by packet, by what its interfaces carry.
 final class Consent {
-  private var consents: [UserConsent] = []
+  private var senders: [String: Sender] = [:]
+  private let report: (Violation) -> Void
+
+  /// One peer's consent, and what it meant to send on a connection while it had it.
+  private final class Sender {
+    let consent: UserConsent
+    var isTold = false
+    /// Packets by source that were handed over in time and may leave late, as a connection to a relay lets them.
+    var waiting: [UInt32: Int] = [:]
+
+    init(_ consent: UserConsent) { self.consent = consent }
+  }
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
+    self.report = report
+    let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
-      let consent = UserConsent(peer, context)
-      consents.append(consent)
-      consent.onForged = { flag, time in
-        report(
-          Violation(
-            .consent, at: time, actual: "\(peer) set \(flag) at \(Wording.time(time)), but its user did nothing"))
+      let sender = Sender(UserConsent(peer, context))
+      senders[peer] = sender
+      sender.consent.onForged = { time in
+        let actual = "\(peer) set user.accepted at \(Wording.time(time)), but its user did not"
+        report(Violation(.consent, at: time, actual: actual))
       }
-      var isTold = false
-      context.watch.listen(context.watch.slot(peer, "media.sent")) { [unowned consent] record in
-        guard !consent.isGiven else {
-          isTold = false
-          return
-        }
-        guard !isTold else { return }
-        isTold = true
-        let reason =
-          consent.endedAt.map { "after its call had ended at \(Wording.time($0))" }
-          ?? "although its user had neither called nor accepted"
-        report(
-          Violation(.consent, at: record.time, actual: "\(peer) sent media at \(Wording.time(record.time)) \(reason)"))
+      watch.listen(watch.slot(peer, "media.sent")) { [unowned sender] record in
+        if sender.consent.isGiven { sender.waiting[UInt32(truncatingIfNeeded: record.values[0]), default: 0] += 1 }
       }
     }
+    context.wire.listen(media: { [unowned self] media in
+      if media.direction == .tx, let sender = senders[media.peer] { judge(media, sender) }
+    })
+  }
+
+  private func judge(_ media: WireMedia, _ sender: Sender) {
+    let isInTime = sender.consent.isGiven
+    // Nothing waits in front of a datagram; what is in a stream was put there in order.
+    sender.waiting[media.ssrc, default: 0] -= 1
+    let hasWaited = media.transport == .tcp && sender.waiting[media.ssrc, default: 0] >= 0
+    guard !isInTime, !hasWaited else {
+      sender.isTold = false
+      return
+    }
+    guard !sender.isTold else { return }
+    sender.isTold = true
+    let reason =
+      sender.consent.endedAt.map { "after its call had ended at \(Wording.time($0))" }
+      ?? "although its user had neither called nor accepted"
+    let actual = "\(media.peer) sent media at \(Wording.time(media.time)) \(reason)"
+    report(Violation(.consent, at: media.time, actual: actual))
   }
 }

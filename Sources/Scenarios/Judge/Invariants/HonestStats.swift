@@ -1,92 +1,112 @@
 internal import CallCore
 internal import CallSession
 
-/// Statistics equal what the peer really sent and received, stream by stream.
+/// Statistics equal what the peer's interfaces carried, stream by stream: packets, bytes, losses, jitter, round trips.
+///
+/// What the stack takes is known by its word, packet by packet, and each must have arrived at that instant; what arrived
+/// and it passed over in silence it must account for. What a device could not send has not left it, so a sender may
+/// count that much more than the wire carried.
 final class HonestStats {
-  private struct Traffic {
-    var packets: Int64 = 0
-    var bytes: Int64 = 0
-
-    mutating func count(_ record: TraceRecord) {
-      packets += 1
-      bytes += Int64(bitPattern: record.values[1])
-    }
-  }
-
-  /// What one peer sent and received, by SSRC.
-  private final class PeerTraffic {
-    let peer: String
-    var sent: [Int64: Traffic] = [:]
-    var received: [Int64: Traffic] = [:]
-    init(peer: String) { self.peer = peer }
-  }
-
-  private let peers: [PeerTraffic]
+  private let traffic: [PeerTraffic]
   private let report: (Violation) -> Void
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.report = report
-    let watch = context.watch
-    // Of what a program outside sent, the network saw only what its kernel let out; it may have numbered more.
-    peers = context.scenario.peers.filter { $0.stack != .external }.map { PeerTraffic(peer: $0.name) }
-    for traffic in peers {
-      watch.listen(watch.slot(traffic.peer, "media.sent")) { record in
-        traffic.sent[Int64(bitPattern: record.values[0]), default: Traffic()].count(record)
-      }
-      watch.listen(watch.slot(traffic.peer, "media.received")) { record in
-        traffic.received[Int64(bitPattern: record.values[0]), default: Traffic()].count(record)
+    // Of a program outside the network sees what its kernel lets out and in; the program may have numbered more.
+    traffic = context.scenario.peers.filter { $0.stack == .real }.map { PeerTraffic($0.name, context) }
+    for traffic in traffic {
+      traffic.onForged = { ssrc, time in
+        let actual = "\(traffic.peer) says that it received a packet of source \(ssrc) at \(Wording.time(time)), "
+        report(Violation(.honestStats, at: time, actual: actual + "when none arrived"))
       }
     }
   }
 
   func check(_ stats: StatsReport, of peer: String, at time: Instant) {
-    guard let traffic = peers.first(where: { $0.peer == peer }) else { return }
+    guard let traffic = traffic.first(where: { $0.peer == peer }) else { return }
     for entry in stats.entries {
-      guard let ssrc = entry.integer("ssrc") else { continue }
+      let member = Claim(entry: entry, peer: peer, time: time)
+      if entry.type == "candidate-pair" { check(roundTrip: member, traffic) }
+      guard let ssrc = entry.integer("ssrc").flatMap({ UInt32(exactly: $0) }) else { continue }
       switch entry.type {
-      case "outbound-rtp":
-        compare(entry, "Sent", with: traffic.sent[ssrc] ?? Traffic(), of: peer, at: time)
-      case "inbound-rtp":
-        let truth = traffic.received[ssrc] ?? Traffic()
-        compare(entry, "Received", with: truth, of: peer, at: time)
-        checkLoss(entry, ssrc, received: truth.packets, of: peer, at: time)
+      case "outbound-rtp": check(sent: member, ssrc, traffic)
+      case "inbound-rtp": check(received: member, ssrc, traffic)
       default: break
       }
     }
   }
 
-  /// Packets, and bytes with RTP headers, which W3C counts apart.
-  private func compare(
-    _ entry: StatsReport.Entry, _ way: String, with truth: Traffic, of peer: String, at time: Instant
-  ) {
-    if let packets = entry.integer("packets\(way)"), packets != truth.packets {
-      tell(entry, "packets\(way)", packets, truth.packets, of: peer, at: time)
+  // MARK: Streams
+
+  private func check(sent claim: Claim, _ ssrc: UInt32, _ traffic: PeerTraffic) {
+    let wire = traffic.sent[ssrc] ?? PeerTraffic.Sent()
+    guard let packets = claim.entry.integer("packetsSent") else { return }
+    let most = traffic.usesConnections ? Int64.max : wire.packets + traffic.unsent
+    guard packets >= wire.packets, packets <= most else {
+      return tell(claim, "packetsSent \(packets)", "\(wire.packets) left it")
     }
-    if let payload = entry.integer("bytes\(way)"), let headers = entry.integer("headerBytes\(way)"),
-      payload + headers != truth.bytes
-    {
-      tell(entry, "bytes\(way) + headerBytes\(way)", payload + headers, truth.bytes, of: peer, at: time)
+    if packets == wire.packets { check(bytes: claim, "Sent", wire.bytes, packets) }
+  }
+
+  private func check(received claim: Claim, _ ssrc: UInt32, _ traffic: PeerTraffic) {
+    traffic.settle(ssrc, at: claim.time)
+    let wire = traffic.received[ssrc] ?? PeerTraffic.Received()
+    if let packets = claim.entry.integer("packetsReceived") {
+      guard packets == wire.taken.packets else {
+        return tell(claim, "packetsReceived \(packets)", "\(wire.taken.packets) arrived and were taken")
+      }
+      check(bytes: claim, "Received", wire.taken.bytes, packets)
+    }
+    if wire.ignored > traffic.refused {
+      tell(claim, "nothing of \(wire.ignored) packets that arrived", "it refused \(traffic.refused)")
+    }
+    if let lost = claim.entry.integer("packetsLost"), lost != wire.taken.lost {
+      tell(claim, "packetsLost \(lost)", "\(wire.taken.lost) are missing")
+    }
+    if case .real(let jitter)? = claim.entry["jitter"] {
+      let truth = wire.taken.jitter / ReceptionRecord.clockRate
+      if (jitter - truth).magnitude > Self.jitterTolerance {
+        tell(claim, "jitter \(Wording.decimal(jitter, places: 6)) s", "it was \(Wording.decimal(truth, places: 6)) s")
+      }
     }
   }
 
-  private func checkLoss(
-    _ entry: StatsReport.Entry, _ ssrc: Int64, received: Int64, of peer: String, at time: Instant
-  ) {
-    // What a puppet sent nobody counted, so nothing can be said about it.
-    let sent = peers.compactMap { $0.sent[ssrc]?.packets }.reduce(0, +)
-    guard let lost = entry.integer("packetsLost"), sent > 0, lost > max(0, sent - received) else { return }
-    tell(entry, "packetsLost", lost, max(0, sent - received), orLess: true, of: peer, at: time)
+  /// The stack counts in whole ticks of the media clock, each of which is 21 µs.
+  private static let jitterTolerance = 0.000_1
+
+  /// Bytes with RTP headers, which W3C counts apart, before protection: what SRTP adds to a packet is the same for each.
+  private func check(bytes claim: Claim, _ way: String, _ wire: Int64, _ packets: Int64) {
+    guard let payload = claim.entry.integer("bytes\(way)"), let headers = claim.entry.integer("headerBytes\(way)")
+    else {
+      return
+    }
+    guard !Self.tagSizes.contains(where: { payload + headers + $0 * packets == wire }) else { return }
+    tell(
+      claim, "bytes\(way) + headerBytes\(way) \(payload + headers)",
+      "\(packets) packets of \(wire) bytes, protected, were on the wire")
   }
 
-  private func tell(
-    _ entry: StatsReport.Entry, _ member: String, _ said: Int64, _ truth: Int64, orLess: Bool = false, of peer: String,
-    at time: Instant
-  ) {
-    let bound = orLess ? "at most " : ""
-    report(
-      Violation(
-        .honestStats, at: time,
-        actual: "\(peer)'s \(entry.type) says \(member) \(said) at \(Wording.time(time)), and it was \(bound)\(truth)"))
+  /// None, HMAC-SHA1-32, HMAC-SHA1-80, GCM.
+  private static let tagSizes: [Int64] = [0, 4, 10, 16]
+
+  private func check(roundTrip claim: Claim, _ traffic: PeerTraffic) {
+    guard case .real(let seconds)? = claim.entry["currentRoundTripTime"], !traffic.hasMeasured(seconds) else { return }
+    tell(
+      claim, "currentRoundTripTime \(Wording.decimal(seconds, places: 6)) s", "no check was answered after that time")
+  }
+
+  // MARK: Telling
+
+  /// One entry of a report, and when it was given.
+  private struct Claim {
+    let entry: StatsReport.Entry
+    let peer: String
+    let time: Instant
+  }
+
+  private func tell(_ claim: Claim, _ said: String, _ truth: String) {
+    let actual = "\(claim.peer)'s \(claim.entry.type) says \(said) at \(Wording.time(claim.time)), and \(truth)"
+    report(Violation(.honestStats, at: claim.time, actual: actual))
   }
 }
 

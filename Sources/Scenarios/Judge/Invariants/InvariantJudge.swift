@@ -10,7 +10,6 @@ final class InvariantJudge {
   private var monitors: [AnyObject] = []
   private var agreement: Agreement?
   private var statistics: HonestStats?
-  private var activeCalls: OneActiveCall?
   /// At most so many violations of one invariant are told; one broken peer breaks it with every packet.
   private static let limit = 5
 
@@ -29,7 +28,7 @@ final class InvariantJudge {
       case .preAcceptPrivacy: monitors.append(PreAcceptPrivacy(context, report))
       case .agreement: agreement = Agreement(context, report)
       case .honestStats: statistics = HonestStats(context, report)
-      case .oneActiveCall: activeCalls = OneActiveCall(report)
+      case .oneActiveCall: monitors.append(OneActiveCall(context, report))
       case .noTrap, .quiescence: break
       }
     }
@@ -50,11 +49,8 @@ final class InvariantJudge {
   // MARK: What the runner hands in
 
   /// A peer's statistics, taken when nothing of the peer was half done.
-  ///
-  /// - Parameter openConnections: how many peer connections it has.
-  func sampled(_ report: StatsReport?, openConnections: Int, of peer: String, at time: Instant) {
-    activeCalls?.sampled(openConnections, of: peer, at: time)
-    if let report { statistics?.check(report, of: peer, at: time) }
+  func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
+    statistics?.check(report, of: peer, at: time)
   }
 
   /// Whether no peer is on its way from one state to another, or still in a call that the other side has left.

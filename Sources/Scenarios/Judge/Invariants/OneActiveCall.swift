@@ -1,15 +1,15 @@
 internal import CallCore
 
-/// A peer is in at most one active call: it never holds two peer connections.
+/// A peer is in at most one active call: it never holds two peer connections, not for an instant.
 final class OneActiveCall {
-  private let report: (Violation) -> Void
-
-  init(_ report: @escaping (Violation) -> Void) { self.report = report }
-
-  func sampled(_ openConnections: Int, of peer: String, at time: Instant) {
-    guard openConnections > 1 else { return }
-    report(
-      Violation(
-        .oneActiveCall, at: time, actual: "\(peer) has \(openConnections) connections open at \(Wording.time(time))"))
+  init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
+    for peer in context.scenario.peers.map(\.name) {
+      let slot = context.watch.slot(peer, "connections.open")
+      context.watch.listen(slot) { [unowned watch = context.watch] record in
+        guard case .integer(let count)? = watch.value(slot), count > 1 else { return }
+        let actual = "\(peer) has \(count) connections open at \(Wording.time(record.time))"
+        report(Violation(.oneActiveCall, at: record.time, actual: actual))
+      }
+    }
   }
 }

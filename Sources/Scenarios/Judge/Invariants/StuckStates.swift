@@ -31,7 +31,9 @@ enum CallStage {
     let slot = context.watch.slot(peer, machine.name)
     guard let state = context.watch.value(slot)?.description else { return nil }
     let since = context.watch.changedAt(slot) ?? .zero
-    if state == "connected" {
+    // A vocabulary that says of no state that a call may stay there is taken by the usual word.
+    let active = machine.states.filter(\.isActive).map(\.name)
+    if active.isEmpty ? state == "connected" : active.contains(state) {
       self = .connected(since: since)
     } else if state == machine.states.first?.name
       || machine.states.contains(where: { $0.name == state && $0.isTerminal })

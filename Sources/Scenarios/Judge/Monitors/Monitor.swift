@@ -60,6 +60,7 @@ struct MonitorContext {
   let watch: Watch
   let anchors: Anchors
   let profiles: ProfileRegistry
+  let wire: WireTap
 
   var trace: Trace { watch.trace }
   var alarms: Alarms { watch.alarms }

@@ -70,7 +70,7 @@ extension FaultReach {
     case .turnEvent(let server, .disconnect):
       self.init(lack: "the relay had no connection", now: try world.relay(server).streamCount > 0)
     case .turnEvent(let server, _):
-      self.init(lack: "the relay had no allocation", now: try world.relay(server).allocationCount > 0)
+      self.init(lack: "the relay had no allocation", now: try !world.relay(server).allocations.isEmpty)
     case .clockJump: self = .always
     case .signalling, .packetRules: return nil
     }

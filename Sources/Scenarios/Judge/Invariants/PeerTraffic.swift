@@ -1,0 +1,112 @@
+internal import CallCore
+internal import SimNet
+
+/// What one peer's interfaces carried, beside what its stack says of it, packet by packet.
+final class PeerTraffic {
+  /// One source's packets on their way out.
+  struct Sent {
+    var packets: Int64 = 0
+    var bytes: Int64 = 0
+  }
+
+  /// One source's packets that arrived.
+  struct Received {
+    /// Those the stack took.
+    var taken = ReceptionRecord()
+    /// Those it said nothing of, at the time or since.
+    var ignored: Int64 = 0
+    /// Those that have just arrived.
+    var pending: [WireMedia] = []
+
+    mutating func settle(before time: Instant) {
+      let over = pending.prefix { $0.time < time }.count
+      ignored += Int64(over)
+      pending.removeFirst(over)
+    }
+  }
+
+  let peer: String
+  private(set) var sent: [UInt32: Sent] = [:]
+  private(set) var received: [UInt32: Received] = [:]
+  /// What the device could not send: no socket, no interface, no room.
+  private(set) var unsent: Int64 = 0
+  /// What the stack refused, or the host before it.
+  private(set) var refused: Int64 = 0
+  /// Whether media or checks left by a connection, where they may wait.
+  private(set) var usesConnections = false
+  private var asked: [UInt64: [Instant]] = [:]
+  private var roundTrips: Set<Int64> = []
+  /// Of the checks through relays, over UDP or on connections.
+  private var shortestRelayed: Int64?
+  /// Told when the stack says that it took a packet that never arrived.
+  var onForged: ((_ ssrc: UInt32, Instant) -> Void)?
+
+  init(_ peer: String, _ context: MonitorContext) {
+    self.peer = peer
+    let watch = context.watch
+    context.wire.listen(media: { [unowned self] media in if media.peer == peer { saw(media) } })
+    context.wire.listen(checks: { [unowned self] check in if check.peer == peer { saw(check) } })
+    watch.listen(watch.slot(peer, "media.received")) { [unowned self] record in
+      took(UInt32(truncatingIfNeeded: record.values[0]), at: record.time)
+    }
+    watch.listen(watch.slot(peer, "packet.unsent")) { [unowned self] _ in unsent += 1 }
+    watch.listen(watch.slot(peer, "packet.discarded")) { [unowned self] _ in refused += 1 }
+    watch.listen(watch.slot(peer, "packet.dropped")) { [unowned self, unowned trace = context.trace] record in
+      if trace.datum("reason", of: record) == .symbol("no-route") { unsent += 1 } else { refused += 1 }
+    }
+  }
+
+  private func saw(_ media: WireMedia) {
+    switch media.direction {
+    case .tx:
+      sent[media.ssrc, default: Sent()].packets += 1
+      sent[media.ssrc, default: Sent()].bytes += Int64(media.byteCount)
+      if media.transport == .tcp { usesConnections = true }
+    case .rx:
+      received[media.ssrc, default: Received()].settle(before: media.time)
+      received[media.ssrc, default: Received()].pending.append(media)
+    }
+  }
+
+  /// The stack says that it took a packet: it must have arrived at this very instant.
+  private func took(_ ssrc: UInt32, at time: Instant) {
+    received[ssrc]?.settle(before: time)
+    guard let arrived = received[ssrc]?.pending.first else {
+      onForged?(ssrc, time)
+      return
+    }
+    received[ssrc]?.pending.removeFirst()
+    received[ssrc]?.taken.receive(arrived)
+  }
+
+  /// Nothing more happens at this time.
+  func settle(_ ssrc: UInt32, at time: Instant) { received[ssrc]?.settle(before: time + .nanoseconds(1)) }
+
+  // MARK: Round trips
+
+  private func saw(_ check: WireCheck) {
+    if check.transport == .tcp { usesConnections = true }
+    switch (check.direction, check.isRequest) {
+    case (.tx, true): asked[check.transaction, default: []].append(check.time)
+    case (.rx, false):
+      for time in asked[check.transaction] ?? [] {
+        let roundTrip = (check.time - time).nanoseconds
+        roundTrips.insert(roundTrip)
+        if check.isRelayed { shortestRelayed = min(shortestRelayed ?? roundTrip, roundTrip) }
+      }
+    default: break
+    }
+  }
+
+  /// Whether some check and its answer were so far apart, to the microsecond.
+  ///
+  /// A check through a relay may have waited for the connection, or for the permission, before the wire saw it.
+  func hasMeasured(_ seconds: Double) -> Bool {
+    let nanoseconds = Int64((seconds * 1e9).rounded())
+    if (-1_000...1_000).contains(where: { roundTrips.contains(nanoseconds + $0) }) { return true }
+    return shortestRelayed.map { ($0...Self.longestTransaction).contains(nanoseconds) } ?? false
+  }
+
+  /// What is not answered by then has been given up (RFC 8489 section 6.2.1).
+  private static let longestTransaction = Interval.milliseconds(39_500).nanoseconds
+}

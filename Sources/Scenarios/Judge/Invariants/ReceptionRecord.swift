@@ -1,0 +1,65 @@
+internal import CallCore
+
+/// What a receiver of one source must count from the packets that reached it: losses and jitter of RFC 3550 (appendices
+/// A.3 and A.8) with libwebrtc's rule for restarts.
+///
+/// It is written apart from the stack on purpose: it judges what the stack says.
+struct ReceptionRecord {
+  private(set) var packets: Int64 = 0
+  private(set) var bytes: Int64 = 0
+  /// In ticks of the media clock.
+  private(set) var jitter = 0.0
+  /// How many numbers the source has used, as far as anybody can tell.
+  private var expected: Int64 = 0
+  private var highest: UInt16 = 0
+  /// The number of the last packet, when it was too far from the others to be loss or reordering. It counts among the
+  /// losses only once the next packet has shown whether the source restarted.
+  private var doubtful: UInt16?
+  /// The last packet in order.
+  private var last: (timestamp: UInt32, arrival: Double)?
+
+  static let clockRate = 48_000.0
+  private static let reorderingLimit: UInt16 = 50
+
+  /// Negative when packets came more than once.
+  var lost: Int64 { expected - packets + (doubtful == nil ? 0 : 1) }
+
+  mutating func receive(_ media: WireMedia) {
+    packets += 1
+    bytes += Int64(media.byteCount)
+    if isInOrder(media.sequence) { time(media) }
+  }
+
+  private mutating func isInOrder(_ sequence: UInt16) -> Bool {
+    let doubt = doubtful
+    doubtful = nil
+    if packets == 1 || doubt.map({ $0 &+ 1 }) == sequence {
+      // A source that begins, with one packet, or begins anew, with two: what lies between is no loss.
+      expected += packets == 1 ? 1 : 2
+      highest = sequence
+      return true
+    }
+    let ahead = Int16(bitPattern: sequence &- highest)
+    guard ahead.magnitude <= Self.reorderingLimit else {
+      doubtful = sequence
+      return false
+    }
+    guard ahead > 0 else { return false }
+    expected += Int64(ahead)
+    highest = sequence
+    return true
+  }
+
+  private mutating func time(_ media: WireMedia) {
+    // Packets of one frame have one timestamp, and say nothing of the way.
+    guard media.timestamp != last?.timestamp else { return }
+    let arrival = Double(media.time.nanoseconds) / 1e9 * Self.clockRate
+    defer { last = (media.timestamp, arrival) }
+    guard let last else { return }
+    let sent = Double(Int32(bitPattern: media.timestamp &- last.timestamp))
+    let difference = (arrival - last.arrival - sent).magnitude
+    // More than five seconds is another media clock.
+    guard difference < 5 * Self.clockRate else { return }
+    jitter += (difference - jitter) / 16
+  }
+}

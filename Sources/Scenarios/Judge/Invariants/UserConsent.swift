@@ -1,0 +1,85 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// What the user of one peer allowed: the call he placed or accepted, until it ends.
+///
+/// The harness knows what the user did and when. Of the app it takes only which call it is in (`call.id`, `call.peer`):
+/// an accept is an accept of the call that the app was showing then, a placed call one with the peer it was placed to.
+/// An app that does not say which call it is in is held to the order of things: some accept or call since the last end.
+final class UserConsent {
+  private let vocabulary: Vocabulary?
+  private let watch: Watch
+  private let callID: Watch.Slot
+  private let callPeer: Watch.Slot
+  private var accepted: [String] = []
+  private var placed: [String] = []
+  /// An accept or call whose call is not known.
+  private var isUnspecific = false
+  /// What the last action added, in case the app refuses it.
+  private var undo: (() -> Void)?
+  private(set) var endedAt: Instant?
+  /// Told when the app claims a consent that its user did not give.
+  var onForged: ((Instant) -> Void)?
+  var onEnd: ((Instant) -> Void)?
+
+  init(_ peer: String, _ context: MonitorContext) {
+    watch = context.watch
+    vocabulary = context.vocabulary(of: peer)
+    callID = watch.slot(peer, "call.id")
+    callPeer = watch.slot(peer, "call.peer")
+    watch.listen(watch.slot(peer, "user.action")) { [unowned self] record in
+      let field = { (name: String) in self.watch.trace.datum(name, of: record)?.description ?? "" }
+      acted(field("action"), to: field("to"))
+    }
+    watch.listen(watch.slot(peer, "action-refused")) { [unowned self] _ in
+      undo?()
+      undo = nil
+    }
+    let flag = watch.slot(peer, "user.accepted")
+    watch.listen(flag) { [unowned self] record in
+      if watch.value(flag) == .flag(true), !isGiven { onForged?(record.time) }
+    }
+    watch.listen(watch.slot(peer, "call.ended")) { [unowned self] record in
+      (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
+      endedAt = record.time
+      onEnd?(record.time)
+    }
+  }
+
+  /// Whether media may leave the device now.
+  var isGiven: Bool {
+    guard let id = watch.value(callID)?.description else { return isUnspecific || !placed.isEmpty }
+    return accepted.contains(id) || isUnspecific
+      || watch.value(callPeer).map { placed.contains($0.description) } ?? false
+  }
+
+  private func acted(_ action: String, to callee: String) {
+    undo = nil
+    switch consent(of: action) {
+    case .place? where !callee.isEmpty:
+      placed.append(callee)
+      undo = { [unowned self] in placed.removeLast() }
+    case .accept?:
+      if let id = watch.value(callID)?.description {
+        accepted.append(id)
+        undo = { [unowned self] in accepted.removeLast() }
+      } else {
+        beUnspecific()
+      }
+    case .place?: beUnspecific()
+    case nil: break
+    }
+  }
+
+  private func beUnspecific() {
+    guard !isUnspecific else { return }
+    isUnspecific = true
+    undo = { [unowned self] in isUnspecific = false }
+  }
+
+  /// A vocabulary that says of no action what it consents to leaves nothing to go by but that the user did something.
+  private func consent(of action: String) -> ActionDeclaration.Consent? {
+    guard let vocabulary, vocabulary.actions.contains(where: { $0.consent != nil }) else { return .accept }
+    return vocabulary.actions.first { $0.name == action }?.consent
+  }
+}

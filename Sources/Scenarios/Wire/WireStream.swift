@@ -1,0 +1,79 @@
+internal import CallCore
+internal import SimNet
+internal import TURN
+
+/// One direction of a TCP connection as it passes an interface: finds the TURN messages in its segments.
+///
+/// Segments are put in order by their sequence numbers, as often as they come. A connection is one to a TURN server when
+/// its first bytes are a STUN message (RFC 8489 section 5); of any other nothing is told.
+struct WireStream {
+  private enum Phase {
+    /// Not begun, or too short to tell.
+    case unknown([UInt8])
+    case turn(TURNStreamFramer)
+    case other
+  }
+
+  private var phase = Phase.unknown([])
+  /// The number of the next byte, once SYN has said the first.
+  private var next: UInt32?
+  /// What came before its turn, by sequence number.
+  private var early: [(number: UInt32, bytes: [UInt8])] = []
+  /// A window of 65,535 bytes in segments of a hundred.
+  private static let earlyLimit = 656
+
+  /// Takes a segment with its header and hands over each message that it completes.
+  mutating func receive(_ segment: RawSpan, message: (RawSpan) -> Void) {
+    guard let header = TCPHeader(parsing: segment), let size = TCPHeader.size(of: segment) else { return }
+    if header.flags.contains(.syn) {
+      self = WireStream()
+      next = header.sequence.rawValue &+ 1
+    }
+    guard case let data = segment.extracting(size..<segment.byteCount), !data.isEmpty else { return }
+    if case .other = phase { return }
+    let number = header.flags.contains(.syn) ? header.sequence.rawValue &+ 1 : header.sequence.rawValue
+    take(data, number, message)
+    while let index = early.firstIndex(where: { distance($0.number) <= 0 }) {
+      let (number, bytes) = early.remove(at: index)
+      take(bytes.span.bytes, number, message)
+    }
+  }
+
+  /// How far a number is after the next that is wanted.
+  private func distance(_ number: UInt32) -> Int { next.map { Int(Int32(bitPattern: number &- $0)) } ?? .max }
+
+  private mutating func take(_ data: RawSpan, _ number: UInt32, _ message: (RawSpan) -> Void) {
+    let ahead = distance(number)
+    guard ahead <= 0 else {
+      if next != nil, early.count < Self.earlyLimit, !early.contains(where: { $0.number == number }) {
+        early.append((number, data.copied))
+      }
+      return
+    }
+    // The beginning may have come before, with a segment that was sent again.
+    guard -ahead < data.byteCount else { return }
+    let news = data.extracting(-ahead..<data.byteCount)
+    next = next.map { $0 &+ UInt32(news.byteCount) }
+    read(news, message)
+  }
+
+  private mutating func read(_ bytes: RawSpan, _ message: (RawSpan) -> Void) {
+    switch phase {
+    case .other: break
+    case .turn(var framer): phase = framer.receive(bytes, message: message) ? .turn(framer) : .other
+    case .unknown(let begun):
+      let all = begun + bytes.copied
+      guard let cookie = all.span.bytes.bigEndian(UInt32.self, at: 4) else {
+        phase = .unknown(all)
+        return
+      }
+      guard all[0] < 0x40, cookie == 0x2112_A442 else {
+        phase = .other
+        early = []
+        return
+      }
+      var framer = TURNStreamFramer()
+      phase = framer.receive(all.span.bytes, message: message) ? .turn(framer) : .other
+    }
+  }
+}

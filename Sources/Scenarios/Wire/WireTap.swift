@@ -1,0 +1,180 @@
+internal import CallCore
+internal import SimNet
+
+/// One RTP packet as a peer's interface carried it, bare or in TURN framing: what the network knows of it, whatever the
+/// peer's stack says.
+struct WireMedia {
+  var peer: String
+  /// `tx` when the peer sends it, `rx` when it has reached the peer.
+  var direction: LinkDirection
+  var transport = TransportProtocol.udp
+  var ssrc: UInt32
+  var sequence: UInt16 = 0
+  var timestamp: UInt32 = 0
+  /// The RTP packet's size, protected as it is.
+  var byteCount: Int
+  /// The first eight bytes of its payload; nil when it has fewer.
+  var prefix: UInt64?
+  /// Equal for the same packet wherever it is seen: networks and relays change what is around it only.
+  var identity: UInt64 = 0
+  var time: Instant
+}
+
+/// One Binding request or its success response (RFC 8489) at a peer's interface, bare or in TURN framing.
+struct WireCheck {
+  var peer: String
+  var direction: LinkDirection
+  var transport = TransportProtocol.udp
+  var isRequest: Bool
+  /// Whether it is in TURN framing.
+  var isRelayed = false
+  /// A hash of the transaction identifier.
+  var transaction: UInt64
+  var time: Instant
+}
+
+/// One packet as a peer's interface carried it.
+struct WirePacket {
+  var peer: String
+  var direction: LinkDirection
+  /// What UDP carries, or a TCP segment with its header.
+  var byteCount: Int
+  /// What it carries, out of TURN framing: one of UDP; of TCP the segment and every TURN message it completes.
+  var identities: [UInt64]
+}
+
+/// Listens at every peer's interfaces, and tells what crosses them, in the order of the network.
+///
+/// Relayed packets are taken out of their framing: ChannelData, Send and Data indications, over UDP and over TCP, whose
+/// segments it puts in order as the receiver would. What was damaged on the way is not told when it arrives: the host
+/// drops it.
+final class WireTap: PacketTap {
+  private let peers: [String]
+  /// Sees everything as well, such as a capture.
+  private let next: (any PacketTap)?
+  private var owners: [InterfaceID: String] = [:]
+  private var streams: [StreamKey: WireStream] = [:]
+  private var mediaListeners: [(WireMedia) -> Void] = []
+  private var packetListeners: [(WirePacket) -> Void] = []
+  private var checkListeners: [(WireCheck) -> Void] = []
+
+  private struct StreamKey: Hashable {
+    let interface: InterfaceID
+    let source: Endpoint
+    let destination: Endpoint
+  }
+
+  init(peers: [String], next: (any PacketTap)? = nil) {
+    self.peers = peers
+    self.next = next
+  }
+
+  func listen(media listener: @escaping (WireMedia) -> Void) { mediaListeners.append(listener) }
+
+  func listen(packets listener: @escaping (WirePacket) -> Void) { packetListeners.append(listener) }
+
+  func listen(checks listener: @escaping (WireCheck) -> Void) { checkListeners.append(listener) }
+
+  /// Lets go of every listener: they hold what holds the tap.
+  func close() {
+    mediaListeners.removeAll()
+    packetListeners.removeAll()
+    checkListeners.removeAll()
+  }
+
+  // MARK: PacketTap
+
+  func added(_ interface: InterfaceID, name: String) {
+    next?.added(interface, name: name)
+    // An interface is named after its host: `alice wifi`.
+    let host = String(name.prefix { $0 != " " })
+    if peers.contains(host) { owners[interface] = host }
+  }
+
+  func observed(
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
+    isDamaged: Bool, at now: Instant
+  ) {
+    next?.observed(payload, header, on: interface, direction, isDamaged: isDamaged, at: now)
+    guard let peer = owners[interface], !(isDamaged && direction == .rx) else { return }
+    var identities: [UInt64] = []
+    switch header.transport {
+    case .udp: saw(payload, of: peer, direction, .udp, &identities, at: now)
+    case .tcp:
+      if !packetListeners.isEmpty { identities.append(Self.identity(of: payload)) }
+      let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
+      streams[key, default: WireStream()].receive(payload) { message in
+        saw(message, of: peer, direction, .tcp, &identities, at: now)
+      }
+      if header.flags.contains(.rst) { streams[key] = nil }
+    }
+    guard !packetListeners.isEmpty else { return }
+    tell(WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities))
+  }
+
+  // MARK: Telling
+
+  func tell(_ check: WireCheck) { for listener in checkListeners { listener(check) } }
+
+  func tell(_ media: WireMedia) { for listener in mediaListeners { listener(media) } }
+
+  func tell(_ packet: WirePacket) { for listener in packetListeners { listener(packet) } }
+
+  /// A datagram, or a message on a connection to a TURN server.
+  private func saw(
+    _ message: RawSpan, of peer: String, _ direction: LinkDirection, _ transport: TransportProtocol,
+    _ identities: inout [UInt64], at now: Instant
+  ) {
+    let relayed = PacketContent.relayed(in: message)
+    let content = message.extracting(relayed ?? 0..<message.byteCount)
+    if !packetListeners.isEmpty { identities.append(Self.identity(of: content)) }
+    if !checkListeners.isEmpty, let type = content.bigEndian(UInt16.self, at: 0), type & ~0x0100 == 0x0001,
+      content.byteCount >= 20
+    {
+      let transaction = Self.identity(of: content.extracting(8..<20))
+      tell(
+        WireCheck(
+          peer: peer, direction: direction, transport: transport, isRequest: type == 0x0001,
+          isRelayed: relayed != nil, transaction: transaction, time: now))
+    }
+    guard !mediaListeners.isEmpty, let range = PacketContent.media(in: message) else { return }
+    let packet = message.extracting(range)
+    guard let sequence = packet.bigEndian(UInt16.self, at: 2), let timestamp = packet.bigEndian(UInt32.self, at: 4),
+      let ssrc = packet.bigEndian(UInt32.self, at: 8)
+    else { return }
+    tell(
+      WireMedia(
+        peer: peer, direction: direction, transport: transport, ssrc: ssrc, sequence: sequence, timestamp: timestamp,
+        byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet), identity: Self.identity(of: packet),
+        time: now))
+  }
+
+  // MARK: Reading
+
+  /// The first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
+  static func payloadPrefix(of packet: RawSpan) -> UInt64? {
+    guard let first = packet.byte(at: 0) else { return nil }
+    var offset = 12 + Int(first & 0x0F) * 4
+    if first & 0x10 != 0 {
+      guard let words = packet.bigEndian(UInt16.self, at: offset + 2) else { return nil }
+      offset += 4 + Int(words) * 4
+    }
+    return packet.bigEndian(UInt64.self, at: offset)
+  }
+
+  /// A hash of the bytes (FNV-1a, by words of eight and then by bytes).
+  static func identity(of bytes: RawSpan) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    var offset = 0
+    while let word = bytes.bigEndian(UInt64.self, at: offset) {
+      hash = (hash ^ word) &* 0x0000_0100_0000_01B3
+      hash ^= hash >> 32
+      offset += 8
+    }
+    while let byte = bytes.byte(at: offset) {
+      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+      offset += 1
+    }
+    return hash
+  }
+}
