@@ -161,7 +161,7 @@ import VirtualPeer
       call(
         topology: "topology: { servers: { relay: { kind: turn, transports: [tcp] } } }",
         alice: "network: home, ice: { policy: relay }", bob: "network: home, ice: { policy: relay }",
-        expect: "  - { eventually: alice.connected, within: 10s, of: accept }"))
+        expect: "  - { eventually: alice.call.state == connected, within: 10s, of: accept }"))
     let scenario = try #require(file?.cells.first?.scenario, "\(problems)")
     let watch = Watch(trace: Trace())
     defer { watch.close() }

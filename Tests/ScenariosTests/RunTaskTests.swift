@@ -85,6 +85,25 @@ import VirtualPeer
     #expect(!files.contains { FileManager.default.fileExists(atPath: $0) })
   }
 
+  /// What is measured lies beside the events: the wire's bytes, statistics, what is left at the end.
+  @Test(arguments: [true, false])
+  func `equal events that are judged differently make a run nondeterministic`(isFinding: Bool) throws {
+    func outcome(_ measured: Double) -> JobOutcome {
+      guard case .result(var result) = Self.result(isFinding ? .fail : .pass) else { preconditionFailure() }
+      result.findings =
+        isFinding ? [Finding(.expectation, "loss", expected: "< 1", actual: "it was \(measured)", time: .zero)] : []
+      result.contributions = isFinding ? [] : [Contribution(id: "loss", expected: "< 1", measured: measured)]
+      return .result(result)
+    }
+    var task = RunTask(title: nil, checksDeterminism: true, failureFolder: nil)
+    var job = try #require(Self.next(task.advance(after: Self.job, outcome(0.25))))
+    job = try #require(Self.next(task.advance(after: job, outcome(0.5))))
+    while let next = Self.next(task.advance(after: job, outcome(0.25))) { job = next }
+    #expect(task.result?.verdict == .nondeterministic)
+    let actual = try #require(task.result?.findings.first?.actual)
+    #expect(actual.contains("0.25") && actual.contains("0.5"))
+  }
+
   @Test func `when no traced run differs again both hashes are told`() throws {
     var task = RunTask(title: nil, checksDeterminism: true, failureFolder: nil)
     var job = try #require(Self.next(task.advance(after: Self.job, Self.result(.pass, hash: 1))))

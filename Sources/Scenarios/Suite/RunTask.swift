@@ -169,7 +169,7 @@ private struct TracedRuns {
     count += 1
     if let result, kept == nil {
       kept = (file, result)
-    } else if let result, result.traceHash != kept?.result.traceHash {
+    } else if let result, let kept, !result.isTheSamePlay(as: kept.result) {
       other = (file, result)
     } else {
       unlink(file)
@@ -191,12 +191,19 @@ private struct TracedRuns {
 }
 
 extension RunResult {
-  /// Whether two plays of a run had the same events and came to the same verdict.
+  /// Whether two plays of a run had the same events and were judged alike. What is judged may lie beside the events:
+  /// bytes on the wire, statistics, what is left at the end.
   fileprivate func isTheSamePlay(as other: RunResult) -> Bool {
     traceHash == other.traceHash && eventCount == other.eventCount && verdict == other.verdict
+      && findings == other.findings && contributions == other.contributions
+      && virtualDuration == other.virtualDuration
   }
 
   fileprivate var identity: String {
-    "verdict \(verdict.rawValue), \(eventCount) events, trace \(Self.hexadecimal(traceHash))"
+    let judged =
+      findings.map { "\($0.title): \($0.actual)" }
+      + contributions.map { "\($0.id): \($0.measured.map { "\($0)" } ?? "nothing measured")" }
+    return "verdict \(verdict.rawValue), \(eventCount) events, trace \(Self.hexadecimal(traceHash))"
+      + (judged.isEmpty ? "" : " (\(judged.joined(separator: "; ")))")
   }
 }
