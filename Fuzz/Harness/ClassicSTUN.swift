@@ -1,4 +1,4 @@
-package import CallCore
+internal import CallCore
 
 /// Whether the bytes are a whole answer of RFC 3489 to a Binding request: with 128 bits of transaction, and no magic
 /// cookie. Servers give them to clients that ask so (RFC 8489 section 11); ``STUNMessage`` does not read them.
