@@ -71,17 +71,20 @@ import VirtualPeer
     #expect(result.verdict == .pass, "\(way): \(result.findings)")
   }
 
+  /// Bob's link has a name, so that faults can hit it.
+  private static let officeBehindAWire = """
+    topology:
+      networks:
+        internet: { cidr: 203.0.113.0/24 }
+        office: { cidr: 10.1.0.0/16, nat: { to: internet } }
+      links:
+        wire: { from: bob, to: office, delay: 5ms }
+    """
+
   @Test func `what is lost on the way left its sender and reached nobody`() throws {
     let result = try run(
       call(
-        topology: """
-          topology:
-            networks:
-              internet: { cidr: 203.0.113.0/24 }
-              office: { cidr: 10.1.0.0/16, nat: { to: internet } }
-            links:
-              wire: { from: bob, to: office, delay: 5ms }
-          """,
+        topology: Self.officeBehindAWire,
         alice: "network: home", bob: "why: behind a line that fails",
         timeline: """
             - { id: cut, after: 5s, of: bob.connected, fault: link.blackhole, link: wire }
@@ -117,14 +120,7 @@ import VirtualPeer
   @Test func `a run that ends while a link is down leaves nothing behind`() throws {
     let result = try run(
       call(
-        topology: """
-          topology:
-            networks:
-              internet: { cidr: 203.0.113.0/24 }
-              office: { cidr: 10.1.0.0/16, nat: { to: internet } }
-            links:
-              wire: { from: bob, to: office, delay: 5ms }
-          """,
+        topology: Self.officeBehindAWire,
         alice: "network: home", bob: "why: at the end of a line",
         timeline: """
             - { id: bye, after: 3s, of: accept, do: alice.hangup }

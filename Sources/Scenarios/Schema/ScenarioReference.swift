@@ -11,8 +11,8 @@ public struct ScenarioReference: Sendable {
     self.registry = registry
     names = NameReference(registry: registry)
     var found: [MappingShape] = []
-    Self.collect(.mapping(DocumentDraft.type.shape), into: &found)
-    Self.collect(.mapping(ProfileFileDraft.type.shape), into: &found)
+    found.append(allWithin: .mapping(DocumentDraft.type.shape))
+    found.append(allWithin: .mapping(ProfileFileDraft.type.shape))
     mappings = found
   }
 
@@ -78,18 +78,6 @@ public struct ScenarioReference: Sendable {
   }
 
   private static func topic(_ mapping: MappingShape) -> String { mapping.name.replacing(" ", with: "-") }
-
-  private static func collect(_ shape: Shape, into found: inout [MappingShape]) {
-    switch shape {
-    case .mapping(let mapping):
-      guard !found.contains(where: { $0.name == mapping.name }) else { return }
-      found.append(mapping)
-      for key in mapping.keys { collect(key.shape, into: &found) }
-    case .list(let member, _), .named(let member): collect(member, into: &found)
-    case .either(let shapes): for shape in shapes { collect(shape, into: &found) }
-    default: break
-    }
-  }
 
   // MARK: - Text
 

@@ -14,8 +14,8 @@ enum DeclaredKeys {
 
   static let all: [Site] = {
     var mappings: [MappingShape] = []
-    collect(.mapping(DocumentDraft.type.shape), into: &mappings)
-    collect(.mapping(ProfileFileDraft.type.shape), into: &mappings)
+    mappings.append(allWithin: .mapping(DocumentDraft.type.shape))
+    mappings.append(allWithin: .mapping(ProfileFileDraft.type.shape))
     var sites = mappings.flatMap { mapping in
       mapping.keys.map { Site(name: "\(mapping.name).\($0.name)", shape: $0.shape) }
     }
@@ -49,18 +49,6 @@ enum DeclaredKeys {
 
   /// The words of the key, as its declaration lists them.
   static func words(of site: String) -> [String] { all.first { $0.name == site }?.shape.everyWord ?? [] }
-
-  private static func collect(_ shape: Shape, into found: inout [MappingShape]) {
-    switch shape {
-    case .mapping(let mapping):
-      guard !found.contains(where: { $0.name == mapping.name }) else { return }
-      found.append(mapping)
-      for key in mapping.keys { collect(key.shape, into: &found) }
-    case .list(let member, _), .named(let member): collect(member, into: &found)
-    case .either(let shapes): for shape in shapes { collect(shape, into: &found) }
-    default: break
-    }
-  }
 }
 
 extension Shape {

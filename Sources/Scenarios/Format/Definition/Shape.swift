@@ -47,3 +47,18 @@ struct MappingShape: Sendable {
   let summary: String
   let keys: [Key]
 }
+
+extension [MappingShape] {
+  /// Adds the mappings of a shape, outer ones first, each name once.
+  mutating func append(allWithin shape: Shape) {
+    switch shape {
+    case .mapping(let mapping):
+      guard !contains(where: { $0.name == mapping.name }) else { return }
+      append(mapping)
+      for key in mapping.keys { append(allWithin: key.shape) }
+    case .list(let member, _), .named(let member): append(allWithin: member)
+    case .either(let shapes): for shape in shapes { append(allWithin: shape) }
+    default: break
+    }
+  }
+}
