@@ -29,6 +29,9 @@ private final class Side {
   var session: CallSession
   var candidates: [(text: String?, mid: String, index: Int)] = []
   var description = ""
+  /// Those that ICE restarts asked for.
+  var furtherSockets: [Endpoint] = []
+  private var nextPort: UInt16 = 10_000
 
   init(_ name: String, _ socket: Endpoint, isProtected: Bool) {
     self.socket = socket
@@ -39,6 +42,15 @@ private final class Side {
     session = CallSession(configuration: configuration, random: RandomSource(seed: 3).scoped(name), at: .zero)
     session.setInterfaces([LocalInterface(socket: socket, name: "eth0", networkType: "ethernet")], at: .zero)
     _ = try? session.addAudioTransceiver()
+  }
+
+  func owns(_ local: Endpoint) -> Bool { local == socket || furtherSockets.contains(local) }
+
+  func openSocket(beside base: Endpoint, at now: Instant) {
+    nextPort &+= 1
+    let opened = Endpoint(base.address, port: nextPort)
+    furtherSockets.append(opened)
+    session.supply(opened, for: base, at: now)
   }
 
   /// The value of an `a=` line of our last description.
@@ -100,8 +112,9 @@ private final class Call {
       require(wakes < 20_000, "a session never comes to rest")
       while let first = flying.first, first.at <= now {
         flying.removeFirst()
-        let side = first.path.local == a.socket ? a : b
-        if side.socket == first.path.local { side.session.receive(first.bytes.span.bytes, on: first.path, at: now) }
+        for side in [a, b] where side.owns(first.path.local) {
+          side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
+        }
         drain()
       }
       if now >= nextFrame {
@@ -130,8 +143,14 @@ private final class Call {
         flying.append((now + .milliseconds(10), bytes, path.reversed))
       }
       while let event = side.session.nextEvent() {
-        if case .iceCandidate(let text, let mid, let index) = event { side.candidates.append((text, mid, index)) }
+        switch event {
+        case .iceCandidate(let text, let mid, let index): side.candidates.append((text, mid, index))
+        case .socketNeeded(let base): side.openSocket(beside: base, at: now)
+        case .socketUnneeded(let socket): side.furtherSockets.removeAll { $0 == socket }
+        default: break
+        }
       }
+      require(side.furtherSockets.count < 200, "sockets of earlier restarts are never closed")
     }
   }
 

@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func `candidates keep their statistics identifiers across a handoff`() throws {
-    let pair = SessionPair()
+    let pair = SessionPair { $0.restartSockets = .same }
     try pair.negotiate()
     pair.run(for: .seconds(1))
     func ids(_ side: SessionPair.Side, _ type: String) -> [String] {

@@ -18,9 +18,11 @@ package final class SessionPair {
   package final class Side {
     package var session: CallSession
     package private(set) var interface: LocalInterface
-    /// Which socket is opened for a TURN server that wants to be asked from another: the next port, or none.
+    /// Which socket is opened when another is needed: the next port, or none.
     package var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
-    fileprivate var relaySockets: [Endpoint] = []
+    /// Those that are open beside the interfaces' own.
+    package fileprivate(set) var furtherSockets: [Endpoint] = []
+    fileprivate var lastFurtherSocket: Endpoint?
     /// Beside ``interface``.
     private var others: [LocalInterface] = []
     private let isReal: Bool
@@ -83,7 +85,7 @@ package final class SessionPair {
     }
 
     fileprivate func owns(_ local: Endpoint) -> Bool {
-      interface.socket == local || relaySockets.contains(local) || others.contains { $0.socket == local }
+      interface.socket == local || furtherSockets.contains(local) || others.contains { $0.socket == local }
     }
 
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
@@ -174,7 +176,7 @@ package final class SessionPair {
     for path in paths {
       server?.streamClosed(translated(path.reversed), at: now)
       drainServer()
-      for side in [a, b] where side.interface.socket == path.local {
+      for side in [a, b] where side.owns(path.local) {
         side.session.streamClosed(path, at: now)
         drain(side)
       }
@@ -287,12 +289,16 @@ package final class SessionPair {
       event: { event in
         if case .iceCandidate(let text, let mid, let index) = event { side.candidates.append((text, mid, index)) }
         if case .socketNeeded(let base) = event { bases.append(base) }
+        if case .socketUnneeded(let socket) = event { side.furtherSockets.removeAll { $0 == socket } }
         side.events.append(event)
       })
     _ = output.finalize(for: side.buffer)
     for base in bases {
-      let opened = side.nextSocket(side.relaySockets.last ?? base)
-      if let opened { side.relaySockets.append(opened) }
+      let opened = side.nextSocket(side.lastFurtherSocket.flatMap { $0.address == base.address ? $0 : nil } ?? base)
+      if let opened {
+        side.furtherSockets.append(opened)
+        side.lastFurtherSocket = opened
+      }
       side.session.supply(opened, for: base, at: now)
     }
     if !bases.isEmpty { drain(side) }

@@ -5,8 +5,9 @@ internal import TURN
 
 /// Local candidates: which sockets there are, and what is found on them.
 extension CallSession {
-  /// Says which sockets there are now. Candidates of those that are gone are withdrawn at once; new ones are gathered
-  /// on at the next ICE restart, or at once when ``SessionConfiguration/gathering`` says so.
+  /// Says which sockets there are now, one for each address. Candidates of those that are gone are withdrawn at once; new
+  /// ones are gathered on at once until a pair carries media, as in libwebrtc, and later when
+  /// ``SessionConfiguration/gathering`` says so, or with the next ICE restart.
   public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
@@ -14,15 +15,37 @@ extension CallSession {
     let added = interfaces.map(\.socket).filter { socket in !self.interfaces.contains { $0.socket == socket } }
     self.interfaces = interfaces
     for interface in interfaces { concealment.add(interface) }
-    gatherer.remove(sockets: gone)
-    for socket in gone {
-      ice.removeLocalCandidates(base: socket, at: self.now)
+    removeSockets(ofInterfaces: gone)
+    if hasGathered, !added.isEmpty, configuration.gathering == .continually || !ice.hasUsedCurrentGeneration {
+      gather(alsoOn: added)
+    }
+    gatherOnceOpen()
+    settle()
+  }
+
+  private mutating func removeSockets(ofInterfaces gone: [Endpoint]) {
+    guard !gone.isEmpty else { return }
+    var sockets = gone
+    for index in gatherings.indices {
+      sockets += gatherings[index].places.filter { gone.contains($0.interface) }.compactMap(\.socket)
+      gatherings[index].places.removeAll { gone.contains($0.interface) }
+    }
+    gatherer.remove(sockets: sockets)
+    for socket in sockets {
+      ice.removeLocalCandidates(base: socket, at: now)
       forgetLocalCandidates(of: socket)
     }
-    if configuration.gathering == .continually, hasGathered, !added.isEmpty {
-      gatherer.gather(interfaces.map(\.socket), asking: added, at: self.now)
+  }
+
+  private mutating func gather(alsoOn added: [Endpoint]) {
+    guard let last = gatherings.indices.last else { return }
+    gatherings[last].places = interfaces.map { interface in
+      gatherings[last].places.first { $0.interface == interface.socket }
+        ?? Gathering.Place(interface: interface.socket, socket: interface.socket)
     }
-    settle()
+    if gatherings[last].hasBegun, let sockets = gatherings[last].sockets {
+      gatherer.gather(sockets, asking: added, at: now)
+    }
   }
 
   /// The peer has lost candidates that it told (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
@@ -39,7 +62,17 @@ extension CallSession {
   /// Answers ``SessionEvent/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
   public mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
-    gatherer.supply(socket, for: base, at: self.now)
+    let last = gatherings.indices.last
+    let place = last.flatMap { last in
+      gatherings[last].places.firstIndex { $0.interface == base && $0.socket == nil }
+    }
+    if let last, let place {
+      // Better the old socket than no candidate at all.
+      gatherings[last].places[place].socket = socket ?? latestSocket(ofInterface: base)
+      gatherOnceOpen()
+    } else {
+      gatherer.supply(socket, for: base, at: self.now)
+    }
     settle()
   }
 
@@ -48,7 +81,55 @@ extension CallSession {
     guard !hasGathered else { return }
     hasGathered = true
     setGatheringState(.gathering)
-    gatherer.gather(interfaces.map(\.socket), at: now)
+    var gathering = Gathering(transport: transportNumber, generation: ice.generation, places: [])
+    for interface in interfaces.map(\.socket) {
+      let known = latestSocket(ofInterface: interface)
+      let isRenewed = known != nil && configuration.restartSockets == .new
+      gathering.places.append(Gathering.Place(interface: interface, socket: isRenewed ? nil : known ?? interface))
+      if isRenewed { events.append(.socketNeeded(interface)) }
+    }
+    gatherings.append(gathering)
+    gatherOnceOpen()
+  }
+
+  /// The socket of the last gathering on an interface; nil when there was none.
+  private func latestSocket(ofInterface interface: Endpoint) -> Endpoint? {
+    gatherings.reversed().lazy.flatMap(\.places).first { $0.interface == interface && $0.socket != nil }?.socket
+  }
+
+  private mutating func gatherOnceOpen() {
+    guard let last = gatherings.indices.last, !gatherings[last].hasBegun, let sockets = gatherings[last].sockets else {
+      return
+    }
+    gatherings[last].hasBegun = true
+    gatherer.gather(sockets, at: now)
+  }
+
+  /// The gathering of credentials that nobody answered is given up.
+  mutating func cancelGathering() {
+    hasGathered = true
+    while let last = gatherings.last, last.generation != ice.generation {
+      gatherings.removeLast()
+      leave(last)
+    }
+  }
+
+  /// Gives up the sockets of credentials that are over, with what NATs and relays hold for them.
+  mutating func leaveOldSockets() {
+    guard gatherings.count > 1 else { return }
+    let old = gatherings.dropLast().filter { gathering in
+      gathering.transport != transportNumber || !ice.holds(generation: gathering.generation)
+    }
+    for gathering in old {
+      gatherings.removeAll { $0.transport == gathering.transport && $0.generation == gathering.generation }
+      leave(gathering)
+    }
+  }
+
+  private mutating func leave(_ gathering: Gathering) {
+    let needed = gatherings.flatMap(\.places).compactMap(\.socket)
+    let left = gathering.places.compactMap(\.socket).filter { !needed.contains($0) }
+    if !left.isEmpty { gatherer.leave(left, at: now) }
   }
 
   mutating func handle(_ event: CandidateGatherer.Event) {
@@ -58,7 +139,7 @@ extension CallSession {
       ice.removeLocalCandidates(base: base, at: now)
       forgetLocalCandidates(of: base)
     case .serverError(let server, let code, let reason):
-      events.append(.iceServerError(server: server, code: code, reason: reason))
+      events.append(.iceServerError(server: server.endpoint, url: server.url, code: code, reason: reason))
     case .peerRefused(let base, let peer, let port, let code):
       ice.failPairs(base: base, to: peer, port: port, .relayRefused(code: code), at: now)
     case .allocated(let allocation):
@@ -67,8 +148,12 @@ extension CallSession {
       }
     case .streamUnneeded(let path): events.append(.streamUnneeded(path))
     case .socketNeeded(let base): events.append(.socketNeeded(base))
+    // That of the interface stays: it stands for it.
+    case .socketUnneeded(let socket) where interfaces.contains { $0.socket == socket }: break
+    case .socketUnneeded(let socket): events.append(.socketUnneeded(socket))
     // There may always be another interface.
     case .finished where configuration.gathering == .continually: break
+    case .finished where iceGatheringState == .complete: break
     case .finished:
       ice.endOfLocalCandidates(at: now)
       try? jsep.endLocalCandidates()

@@ -169,7 +169,7 @@ extension CallSession {
     }
     isRestarting = false
     localCandidates = ice.localCandidates.filter { $0.type != .peerReflexive }
-    hasGathered = true
+    cancelGathering()
   }
 
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.

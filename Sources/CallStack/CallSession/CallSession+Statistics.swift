@@ -117,7 +117,7 @@ extension CallSession {
       members.add("usernameFragment", isRemote ? ice.remoteCredentials?.ufrag : ice.localCredentials.ufrag)
     }
     if !isRemote {
-      members.add("networkType", interfaces.first { $0.socket == found.endpoint }?.networkType)
+      members.add("networkType", interface(of: found, base: found.relatedEndpoint ?? found.endpoint)?.networkType)
       members.add("relayProtocol", relayProtocol(of: found, base: found.endpoint))
     }
     members.add("isRemote", isRemote)

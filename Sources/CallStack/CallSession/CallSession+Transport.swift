@@ -184,7 +184,7 @@ extension CallSession {
   }
 
   private func summary(_ candidate: ICECandidate, base: Endpoint? = nil) -> CandidateSummary {
-    let interface = interfaces.first { $0.socket == base }
+    let interface = interface(of: candidate, base: base)
     var summary = CandidateSummary(
       candidateType: candidate.type.rawValue,
       endpoint: candidate.endpoint ?? Endpoint(.anyIPv4, port: candidate.port),
@@ -195,6 +195,12 @@ extension CallSession {
       summary.concealment = name
     }
     return summary
+  }
+
+  /// What a local candidate's socket, or the one that talks to its relay's server, is on.
+  func interface(of candidate: ICECandidate, base: Endpoint?) -> LocalInterface? {
+    let socket = candidate.type == .relay ? candidate.endpoint.flatMap { gatherer.socket(ofRelay: $0) } : base
+    return interfaces.first { $0.socket.address == socket?.address }
   }
 
   /// How the server of a local relayed candidate is reached (W3C `relayProtocol`).

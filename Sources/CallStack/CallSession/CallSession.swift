@@ -39,6 +39,8 @@ public struct CallSession: ~Copyable, SansIO {
 
   var interfaces: [LocalInterface] = []
   var concealment = Concealment()
+  /// What was gathered: for the current credentials last, before it for those that may still be returned to.
+  var gatherings: [Gathering] = []
   var hasGathered = false
   /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false
@@ -198,6 +200,7 @@ public struct CallSession: ~Copyable, SansIO {
         moved = true
       }
     }
+    leaveOldSockets()
     updateStates()
   }
 

@@ -23,7 +23,10 @@ struct Concealment {
   func shown(_ candidate: ICECandidate) -> ICECandidate {
     guard !names.isEmpty else { return candidate }
     var shown = candidate
-    if let endpoint = candidate.endpoint, let known = names.first(where: { $0.socket == endpoint }) {
+    // All sockets of an address share its name. A relay may be on the same machine.
+    if candidate.type != .relay, let endpoint = candidate.endpoint,
+      let known = names.last(where: { $0.socket.address == endpoint.address })
+    {
       shown.address = .name(known.name)
     }
     if case .ip(let related)? = candidate.relatedAddress {

@@ -54,6 +54,15 @@ public enum ICEGatheringPolicy: String, Sendable, CaseIterable {
   case continually
 }
 
+/// From which sockets an ICE restart gathers (RFC 8445 section 9 leaves it open).
+public enum ICERestartSockets: String, Sendable, CaseIterable {
+  /// From new ones, as browsers do: NATs make new mappings, and TURN servers give further allocations, while the old ones
+  /// carry media until a new pair works.
+  case new
+  /// From those there are, with the mappings and allocations that they have.
+  case same
+}
+
 /// How the media inside RTP packets is made.
 public enum MediaFidelity: String, Sendable, CaseIterable {
   /// Real Opus on real samples.
@@ -127,6 +136,7 @@ public struct SessionConfiguration: Sendable {
   public var iceServers: [ICEServer] = []
   public var iceTransportPolicy = ICETransportPolicy.all
   public var gathering = ICEGatheringPolicy.once
+  public var restartSockets = ICERestartSockets.new
   public var relayRefresh = RelayRefresh()
   /// When requests to STUN and TURN servers are sent again.
   public var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc

@@ -65,15 +65,18 @@ public enum SessionEvent: Sendable {
   case iceCandidatesRemoved([String])
   /// A signalled candidate (`candidate:…` text) is of no use, and nothing is sent there.
   case remoteCandidateRefused(String, reason: ICECandidateRefusal)
-  /// Something a TURN or STUN server said or failed to say; `code` is the STUN error code, 701 for silence (W3C).
-  case iceServerError(server: Endpoint, code: Int, reason: String)
+  /// Something a TURN or STUN server said or failed to say (W3C `icecandidateerror`): `url` is the server's RFC 7064 or
+  /// RFC 7065 URI, and `code` the STUN error code, 701 for silence.
+  case iceServerError(server: Endpoint, url: String, code: Int, reason: String)
   /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given
   /// to send has gone.
   case streamUnneeded(Path)
-  /// A TURN server remembers another client at the port of this socket (437, RFC 8656 section 7.4): the driver opens
-  /// another at the same address, which lives as long as that address does, and says where with
-  /// ``CallSession/supply(_:for:at:)``.
+  /// An ICE restart gathers on sockets of its own, or a TURN server remembers another client at the port of this one
+  /// (437, RFC 8656 section 7.4): the driver opens another at the same address, and says where with
+  /// ``CallSession/supply(_:for:at:)``. It lives until ``socketUnneeded(_:)``, or until that address is gone.
   case socketNeeded(Endpoint)
+  /// Nothing is sent any more from a socket that was opened for ``socketNeeded(_:)``: the driver closes it.
+  case socketUnneeded(Endpoint)
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
   case dtlsFailed(reason: String)
   /// An NSS key log line, so that captures can be decrypted.

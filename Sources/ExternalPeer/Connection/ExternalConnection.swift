@@ -287,11 +287,11 @@ final class ExternalConnection: PeerConnection {
         events.append(.selectedCandidatePairChange(local: local, remote: remote))
       }
     case "icecandidateerror":
-      let server = event["url"]?.string.flatMap(Self.endpoint) ?? Endpoint(.anyIPv4, port: 0)
+      let url = event["url"]?.string ?? ""
       events.append(
         .iceServerError(
-          server: server, code: Int(clamping: event["errorCode"]?.integer ?? 701),
-          reason: event["errorText"]?.string ?? ""))
+          server: Self.endpoint(ofURL: url) ?? Endpoint(.anyIPv4, port: 0), url: url,
+          code: Int(clamping: event["errorCode"]?.integer ?? 701), reason: event["errorText"]?.string ?? ""))
     case "signalingstatechange" where pendingPosts > 0:
       // The program is behind: where it comes to has been told.
       break

@@ -186,11 +186,11 @@ package final class LiveCall {
     // Browsers gather TCP candidates always, and names are another matter.
     case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
     case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
-    case .iceServerError(let server, let code, let reason):
+    case .iceServerError(_, let url, let code, let reason):
       // 401 and 403: not these credentials; 441: not this user (RFC 8656 section 19).
       if [401, 403, 441].contains(code) { wasRefusedByServer = true }
-      serverError = "\(server): \(code) \(reason)"
-      log("server \(server): \(code) \(reason)")
+      serverError = "\(url): \(code) \(reason)"
+      log("server \(url): \(code) \(reason)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
     default: break
     }

@@ -39,8 +39,8 @@ package final class LiveConnection {
   private let configuration: LiveConfiguration
   private var session: CallSession
   private var sockets: [(interface: LocalInterface, socket: any LiveSocket)] = []
-  /// Further sockets that TURN servers are asked from.
-  private var relaySockets: [any LiveSocket] = []
+  /// Further sockets: of ICE restarts, and those that TURN servers are asked from.
+  private var furtherSockets: [any LiveSocket] = []
   /// Connections to TURN servers, by the paths that the session knows them by.
   private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -190,7 +190,7 @@ package final class LiveConnection {
 
   private func closeEverything() {
     closeSockets()
-    closeRelaySockets { _ in true }
+    closeFurtherSockets { _ in true }
     for (_, stream) in streams { stream.close() }
     streams = []
   }
@@ -226,7 +226,7 @@ package final class LiveConnection {
     // Those without a socket are tried again: duplicate detection takes a second, and a port may become free.
     addresses = found.filter { address in current.contains { $0.interface.socket.address == address.address } }
     guard interfaces != known else { return }
-    closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
+    closeFurtherSockets { further in !current.contains { $0.interface.socket.address == further.address } }
     session.setInterfaces(current.map(\.interface), at: world.now)
     drain()
   }
@@ -249,17 +249,17 @@ package final class LiveConnection {
     sockets = []
   }
 
-  private func openRelaySocket(beside base: Endpoint) -> Endpoint? {
+  private func openFurtherSocket(beside base: Endpoint) -> Endpoint? {
     guard let address = addresses.first(where: { $0.address == base.address }), let opened = try? open(address) else {
       return nil
     }
-    relaySockets.append(opened)
+    furtherSockets.append(opened)
     return opened.local
   }
 
-  private func closeRelaySockets(where isUnneeded: (IPAddress) -> Bool) {
-    for socket in relaySockets where isUnneeded(socket.local.address) { socket.close() }
-    relaySockets.removeAll { isUnneeded($0.local.address) }
+  private func closeFurtherSockets(where isUnneeded: (Endpoint) -> Bool) {
+    for socket in furtherSockets where isUnneeded(socket.local) { socket.close() }
+    furtherSockets.removeAll { isUnneeded($0.local) }
   }
 
   private func open(_ address: InterfaceAddress) throws(SystemError) -> any LiveSocket {
@@ -302,6 +302,7 @@ package final class LiveConnection {
         case .mediaSent, .mediaReceived: break
         case .streamUnneeded(let path): closeStream(path)
         case .socketNeeded(let base): bases.append(base)
+        case .socketUnneeded(let local): closeFurtherSockets { $0 == local }
         case .nameResolutionNeeded(let name): resolve(name)
         default:
           if case .keyLog(let line) = event { configuration.tap?.learnt(keyLog: line) }
@@ -311,7 +312,7 @@ package final class LiveConnection {
         }
       })
     _ = output.finalize(for: buffer)
-    for base in bases { session.supply(openRelaySocket(beside: base), for: base, at: world.now) }
+    for base in bases { session.supply(openFurtherSocket(beside: base), for: base, at: world.now) }
     guard bases.isEmpty else { return drain() }
     sessionTimer.deadline = wake.deadline
     if isClosed, wake == .never { fallSilent() }
@@ -328,7 +329,7 @@ package final class LiveConnection {
   }
 
   private func socket(at local: Endpoint) -> (any LiveSocket)? {
-    sockets.first { $0.interface.socket == local }?.socket ?? relaySockets.first { $0.local == local }
+    sockets.first { $0.interface.socket == local }?.socket ?? furtherSockets.first { $0.local == local }
   }
 
   /// The connection that the session calls `path`, opened when there is none.

@@ -31,11 +31,11 @@ extension SessionEvent {
           JSON.Member("sdpMLineIndex", .integer(Int64(index))),
         ]
       )
-    case .iceServerError(let server, let code, let reason):
+    case .iceServerError(_, let url, let code, let reason):
       (
         "icecandidateerror",
         [
-          JSON.Member("url", .string("\(server)")), JSON.Member("errorCode", .integer(Int64(code))),
+          JSON.Member("url", .string(url)), JSON.Member("errorCode", .integer(Int64(code))),
           JSON.Member("errorText", .string(reason)),
         ]
       )

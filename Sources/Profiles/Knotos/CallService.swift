@@ -420,7 +420,7 @@ final class CallService: PeerConnectionDelegate {
     switch event {
     case .iceCandidate(let text?, let mid, let index):
       send(.candidate(text: text, mid: mid, mLineIndex: index), call)
-    case .iceServerError(_, let code, _) where code == 401 || code == 441:
+    case .iceServerError(_, _, let code, _) where code == 401 || code == 441:
       call.wasRefusedByTURN = true
       trace.raise("kn.turn_401")
     case .dtlsFailed(let reason):

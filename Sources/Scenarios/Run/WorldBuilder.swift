@@ -210,6 +210,7 @@ struct WorldBuilder {
     configuration.ice.nomination = peer.ice.nomination == .regular ? .regular : .aggressive
     configuration.ice.prunesPairs = peer.ice.prune
     configuration.gathering = peer.ice.gathering
+    configuration.restartSockets = peer.ice.restartSockets
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
     for server in scenario.topology.servers

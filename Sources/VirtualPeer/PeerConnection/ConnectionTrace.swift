@@ -77,7 +77,7 @@ struct ConnectionTrace {
       let kind = trace.declare(
         "ice.candidate-refused", TraceField("candidate", .symbol), TraceField("reason", .symbol))
       trace.write(kind, subject, trace.value(candidate), trace.value(reason.rawValue))
-    case .iceServerError(let server, let code, let reason):
+    case .iceServerError(let server, _, let code, let reason):
       let kind = trace.declare(
         "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
         TraceField("reason", .symbol))
@@ -87,7 +87,7 @@ struct ConnectionTrace {
         "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),
         TraceField("lifetime", .interval))
       trace.write(kind, subject, trace.value(server), trace.value(relayed), .interval(lifetime))
-    case .streamUnneeded, .socketNeeded: return false
+    case .streamUnneeded, .socketNeeded, .socketUnneeded: return false
     case .dtlsFailed(let reason): write("dtls.failed", [("reason", reason)])
     case .remoteBye(let ssrc):
       trace.write(trace.declare("rtcp.bye", TraceField("ssrc", .integer)), subject, .integer(ssrc))

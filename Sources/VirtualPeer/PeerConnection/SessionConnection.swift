@@ -12,8 +12,8 @@ final class SessionConnection: PeerConnection {
   private var session: CallSession
   private let environment: ConnectionEnvironment
   private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
-  /// Further sockets that TURN servers are asked from.
-  private var relaySockets: [(local: Endpoint, socket: UDPSocket)] = []
+  /// Further sockets: of ICE restarts, and those that TURN servers are asked from.
+  private var furtherSockets: [(local: Endpoint, socket: UDPSocket)] = []
   /// Connections to TURN servers, by the paths that the session knows them by.
   private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -139,7 +139,7 @@ final class SessionConnection: PeerConnection {
   private func letGo() {
     for (_, socket) in sockets { environment.network.close(socket) }
     sockets = []
-    closeRelaySockets { _ in true }
+    closeFurtherSockets { _ in true }
     for (_, stream) in streams { stream.close() }
     streams = []
     environment.release(self)
@@ -162,7 +162,7 @@ final class SessionConnection: PeerConnection {
     }
     for (_, socket) in sockets { environment.network.close(socket) }
     sockets = current
-    closeRelaySockets { address in !current.contains { $0.interface.socket.address == address } }
+    closeFurtherSockets { further in !current.contains { $0.interface.socket.address == further.address } }
     session.setInterfaces(current.map(\.interface), at: environment.clock.now)
     drain()
   }
@@ -184,15 +184,15 @@ final class SessionConnection: PeerConnection {
     return (Endpoint(address, port: environment.network.simulator.localEndpoint(of: opened).port), opened)
   }
 
-  private func openRelaySocket(beside base: Endpoint) -> Endpoint? {
+  private func openFurtherSocket(beside base: Endpoint) -> Endpoint? {
     guard let opened = open(base.address) else { return nil }
-    relaySockets.append(opened)
+    furtherSockets.append(opened)
     return opened.local
   }
 
-  private func closeRelaySockets(where isUnneeded: (IPAddress) -> Bool) {
-    for (local, socket) in relaySockets where isUnneeded(local.address) { environment.network.close(socket) }
-    relaySockets.removeAll { isUnneeded($0.local.address) }
+  private func closeFurtherSockets(where isUnneeded: (Endpoint) -> Bool) {
+    for (local, socket) in furtherSockets where isUnneeded(local) { environment.network.close(socket) }
+    furtherSockets.removeAll { isUnneeded($0.local) }
   }
 
   // MARK: Audio
@@ -232,11 +232,12 @@ final class SessionConnection: PeerConnection {
         switch event {
         case .streamUnneeded(let path): closeStream(path)
         case .socketNeeded(let base): bases.append(base)
+        case .socketUnneeded(let local): closeFurtherSockets { $0 == local }
         default: events.append(event)
         }
       })
     _ = output.finalize(for: buffer)
-    for base in bases { session.supply(openRelaySocket(beside: base), for: base, at: environment.clock.now) }
+    for base in bases { session.supply(openFurtherSocket(beside: base), for: base, at: environment.clock.now) }
     guard bases.isEmpty else { return drain() }
     schedule(wake)
     events.deliver(from: self)
@@ -249,7 +250,7 @@ final class SessionConnection: PeerConnection {
       guard let socket = socket(at: path.local) else { return environment.traceUnsent("no-socket") }
       environment.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
     case .tcp:
-      guard sockets.contains(where: { $0.interface.socket == path.local }) else {
+      guard socket(at: path.local) != nil else {
         return environment.traceUnsent("no-interface")
       }
       if !stream(on: path.unmarked).send(message) { environment.traceUnsent("no-room") }
@@ -257,7 +258,7 @@ final class SessionConnection: PeerConnection {
   }
 
   private func socket(at local: Endpoint) -> UDPSocket? {
-    sockets.first { $0.interface.socket == local }?.socket ?? relaySockets.first { $0.local == local }?.socket
+    sockets.first { $0.interface.socket == local }?.socket ?? furtherSockets.first { $0.local == local }?.socket
   }
 
   /// The connection that the session calls `path`, opened when there is none.

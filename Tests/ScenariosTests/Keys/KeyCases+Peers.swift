@@ -37,6 +37,10 @@ extension KeyCases {
         KeyWorld.lan(
           alice: ", ice: { gathering: <> }", timeline: "  - { at: 600ms, fault: link.up, link: c }", talk: "2s"
         ).replacing("links:", with: "links:\n    c: { from: alice, to: lan, start: down }")),
+      KeyCase(
+        words: "ice.restart_sockets",
+        KeyWorld.lan(
+          alice: ", ice: { restart_sockets: <> }", timeline: "  - { at: 1s, do: alice.ice-restart }", talk: "2s")),
       KeyCase(words: "ice.nomination", KeyWorld.lan(alice: ", ice: { nomination: <> }")),
       KeyCase(words: "ice.prune", KeyWorld.relayed(talk: "2s").replacing("policy: relay", with: "prune: <>")),
       KeyCase("dtls.role", ["active", "passive"], KeyWorld.lan(bob: ", dtls: { role: <> }")),

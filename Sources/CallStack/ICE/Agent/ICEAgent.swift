@@ -69,6 +69,10 @@ public struct ICEAgent: ~Copyable, SansIO {
   public var remoteCredentials: ICECredentials? { current.remote }
   /// How many restarts there were.
   public var generation: Int { current.number }
+  /// Whether a pair of the current generation has ever carried media.
+  public var hasUsedCurrentGeneration: Bool { current.hasBeenUsed }
+  /// Whether a generation's pairs carry media, may be returned to, or answer checks.
+  public func holds(generation: Int) -> Bool { generations.contains { $0.number == generation } }
   /// Local candidates of the current generation, discovered ones included.
   public var localCandidates: [ICECandidate] { current.localCandidates.map(\.candidate) }
   public var remoteCandidates: [ICECandidate] { current.remoteCandidates }

@@ -28,7 +28,10 @@ enum ProgramChecks {
         : "a program of protocol: none has no app and no stack that we know of"
       reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
     }
-    for (key, act) in [("nomination", "nominates"), ("prune", "prunes"), ("gathering", "gathers")] {
+    let acts = [
+      ("nomination", "nominates"), ("prune", "prunes"), ("gathering", "gathers"), ("restart_sockets", "opens sockets"),
+    ]
+    for (key, act) in acts {
       guard let entry = node?["ice"]?.entry(key) else { continue }
       let message = "'\(key)' means nothing to \(peer.name): a program \(act) as it likes"
       reading.report(.conflictingKeys, message, at: entry.keySpan)

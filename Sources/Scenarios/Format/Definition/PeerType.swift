@@ -107,6 +107,9 @@ extension Scenario.ICESettings {
       .key(
         "gathering", .choice, \.gathering, default: "once",
         "whether it also gathers on interfaces that come up, as apps for phones do"),
+      .key(
+        "restart_sockets", .choice, \.restartSockets, default: "new",
+        "whether an ICE restart gathers on new sockets, as in browsers, or on the same ones"),
     ])
 }
 

@@ -90,6 +90,7 @@ extension Scenario {
     public var nomination = Nomination.aggressive
     public var prune = true
     public var gathering = ICEGatheringPolicy.once
+    public var restartSockets = ICERestartSockets.new
     public init() {}
 
     func uses(_ transport: Topology.Server.Transport) -> Bool {
