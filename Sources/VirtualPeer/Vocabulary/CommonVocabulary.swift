@@ -34,6 +34,7 @@ public enum CommonVocabulary {
 
   public static let events = [
     EventDeclaration("ice.restart", "new ICE credentials were made for a restart"),
+    EventDeclaration("ice.server-error", "a STUN or TURN server refused, or said nothing (W3C icecandidateerror)"),
     EventDeclaration("media.first-sent", "the first media packet of a call left the peer"),
     EventDeclaration("media.first-played", "the first received audio of a call was played"),
   ]
