@@ -34,10 +34,15 @@ final class RelayPaths {
       inside[Hop(endpoint: external, isUDP: isUDP(record))] = origin
     }
     watch.listen(toAll: "nat.removed") { [unowned self] record in
-      if let external = endpoint("external", record) { sever { $0.contains(external) } }
+      guard let external = endpoint("external", record) else { return }
+      let hop = Hop(endpoint: external, isUDP: isUDP(record))
+      // Another host's mapping may have the same external endpoint, where ports are overloaded.
+      if inside[hop] == endpoint("internal", record) { inside[hop] = nil }
+      sever { $0.contains(external) }
     }
     watch.listen(toAll: "nat.remapped") { [unowned self] record in
       guard let external = endpoint("external", record), let previous = endpoint("previous", record) else { return }
+      inside[Hop(endpoint: previous, isUDP: isUDP(record))] = nil
       inside[Hop(endpoint: external, isUDP: isUDP(record))] = endpoint("internal", record)
       sever { $0.contains(previous) }
     }

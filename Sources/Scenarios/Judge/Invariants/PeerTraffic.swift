@@ -34,8 +34,10 @@ final class PeerTraffic {
   private(set) var refused: Int64 = 0
   /// Whether media or checks left by a connection, where they may wait.
   private(set) var usesConnections = false
-  private var asked: [UInt64: [Instant]] = [:]
-  private var roundTrips: Set<Int64> = []
+  /// When checks left, those that may still be answered, oldest first.
+  private var asked: [(transaction: UInt64, time: Instant)] = []
+  /// In nanoseconds, each once, in order.
+  private var roundTrips: [Int64] = []
   /// Of the checks through relays, over UDP or on connections.
   private var shortestRelayed: Int64?
   /// Told when the stack says that it took a packet that never arrived.
@@ -87,11 +89,15 @@ final class PeerTraffic {
   private func saw(_ check: WireCheck) {
     if check.transport == .tcp { usesConnections = true }
     switch (check.direction, check.isRequest) {
-    case (.tx, true): asked[check.transaction, default: []].append(check.time)
+    case (.tx, true):
+      let over = asked.prefix { (check.time - $0.time).nanoseconds > Self.longestTransaction }.count
+      asked.removeFirst(over)
+      asked.append((check.transaction, check.time))
     case (.rx, false):
-      for time in asked[check.transaction] ?? [] {
+      for (transaction, time) in asked where transaction == check.transaction {
         let roundTrip = (check.time - time).nanoseconds
-        roundTrips.insert(roundTrip)
+        let place = place(of: roundTrip)
+        if place == roundTrips.endIndex || roundTrips[place] != roundTrip { roundTrips.insert(roundTrip, at: place) }
         if check.isRelayed { shortestRelayed = min(shortestRelayed ?? roundTrip, roundTrip) }
       }
     default: break
@@ -103,8 +109,19 @@ final class PeerTraffic {
   /// A check through a relay may have waited for the connection, or for the permission, before the wire saw it.
   func hasMeasured(_ seconds: Double) -> Bool {
     let nanoseconds = Int64((seconds * 1e9).rounded())
-    if (-1_000...1_000).contains(where: { roundTrips.contains(nanoseconds + $0) }) { return true }
+    let next = place(of: nanoseconds - 1_000)
+    if next < roundTrips.endIndex, roundTrips[next] <= nanoseconds + 1_000 { return true }
     return shortestRelayed.map { ($0...Self.longestTransaction).contains(nanoseconds) } ?? false
+  }
+
+  /// Where the first round trip is that is no shorter.
+  private func place(of nanoseconds: Int64) -> Int {
+    var range = 0..<roundTrips.count
+    while !range.isEmpty {
+      let middle = (range.lowerBound + range.upperBound) / 2
+      range = roundTrips[middle] < nanoseconds ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound
   }
 
   /// What is not answered by then has been given up (RFC 8489 section 6.2.1).
