@@ -26,7 +26,7 @@ test: prepare ## builds and runs all tests
 	swift build --build-tests
 	swift test --skip-build --disable-xctest
 
-interop: build ## calls Chromium, aiortc and itself, live; INTEROP="--only relay" and the like choose
+interop: build ## calls other software and itself, live; INTEROP="--only relay" and the like choose
 	@interop/all $(INTEROP)
 
 fuzz-parsers: prepare ## fuzzes every parser, machine and a whole session, FUZZ_SECONDS (60) each
@@ -56,4 +56,4 @@ bench: prepare ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv
+	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv interop/.pion

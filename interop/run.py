@@ -20,12 +20,11 @@ sys.path.insert(0, str(HERE))
 
 from suite import network, report, starvation  # noqa: E402
 from suite.call import Call  # noqa: E402
-from suite.case import OURS, all_cases  # noqa: E402
+from suite.case import OURS, PEERS, all_cases  # noqa: E402
 from suite.peer import Kind, Peer, ProtocolError  # noqa: E402
 from suite.report import Result  # noqa: E402
 from suite.verdict import Crashed, Failed, Skipped  # noqa: E402
 
-PEERS = ("chromium", "firefox", "aiortc", "callsim")
 # Further attempts for a case whose programs got no processor when they needed one: what was heard says nothing about
 # them then.
 STARVED_RETRIES = 5
@@ -37,6 +36,9 @@ def kinds(callsim):
     return {
         "chromium": Kind("chromium", (peer, "chromium"), weight=0.6),
         "firefox": Kind("firefox", (peer, "firefox"), weight=0.6),
+        "gstreamer": Kind("gstreamer", (peer, "gstreamer"), weight=0.3),
+        "pion": Kind("pion", (peer, "pion"), weight=0.2),
+        "janus": Kind("janus", (peer, "janus"), weight=0.2),
         "aiortc": Kind("aiortc", (peer, "aiortc"), weight=0.3),
         "callsim": Kind("callsim", (str(callsim), "live", "--stdio"), weight=0.15),
     }
@@ -52,10 +54,12 @@ def missing(kind):
         if not any(map(shutil.which, names)):
             return "firefox is not installed"
         return None if shutil.which("pulseaudio") else "pulseaudio is not installed, and Firefox wants a sound card"
-    if kind.name == "aiortc":
+    if kind.name == "janus":
+        return None if shutil.which(os.environ.get("JANUS", "janus")) else "janus is not installed"
+    if kind.name in ("aiortc", "gstreamer", "pion"):
         opening = '{"id":1,"method":"open"}\n'
         probe = subprocess.run(kind.command, input=opening, capture_output=True, text=True, timeout=60)
-        answer = json.loads(probe.stdout.partition("\n")[0] or '{"error":{"message":"aiortc does not start"}}')
+        answer = json.loads(probe.stdout.partition("\n")[0] or json.dumps({"error": {"message": f"{kind.name} does not start"}}))
         return answer.get("error", {}).get("message")
     if not os.access(kind.command[0], os.X_OK):
         return f"{kind.command[0]} is not built"
@@ -167,7 +171,7 @@ async def run(options):
         for case in sorted(all_cases(), key=lambda case: -case.timeout)
         for row, offers in case.rows()
         for kind in wanted
-        if (case.sample or not options.sample)
+        if (kind.name in case.sample or not options.sample)
         and (not options.only or any(part.lower() in f"{row}, {kind.name}".lower() for part in options.only))
     ]
     if not calls:
@@ -190,8 +194,8 @@ def main():
     parser = argparse.ArgumentParser(prog="make interop", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their name; may be repeated")
     parser.add_argument("--peer", action="append", choices=PEERS, help="against this one")
-    parser.add_argument("--sample", action="store_true", help="a few cases alone: a call each way with each peer, relays, "
-                        "and a restart")  # fmt: skip
+    parser.add_argument("--sample", action="store_true", help="a few cases alone: a call each way with each peer, and "
+                        "relays and a restart with some")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="name the cases, and end")
     parser.add_argument("--long", action="store_true", help="also cases that take minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every result to a file")
@@ -208,6 +212,8 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("interop-runs"), help="where failed cases leave what they have")
     options = parser.parse_args()
     if options.list:
+        # Whoever reads may have seen enough before the end: then writing ends the program, as it ends others.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         return report.list_cases(all_cases())
     options.folder = options.folder.resolve()
     options.blocked = network.enter()

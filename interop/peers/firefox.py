@@ -113,6 +113,8 @@ class FirefoxPeer(BrowserPeer):
     def _write_preferences(self):
         preferences = dict(PREFERENCES)
         preferences["media.peerconnection.ice.obfuscate_host_addresses"] = self._options.mdns
+        # A page that may use the microphone learns of every address, and not only of the one for the way out.
+        preferences["permissions.default.microphone"] = 1 if self._options.microphone else 0
         preferences["media.peerconnection.ice.default_address_only"] = not self._options.microphone
         lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items())
         Path(self._profile, "user.js").write_text("".join(lines))

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 
 OURS, THEIRS = "ours", "theirs"
+# In the order of the table.
+PEERS = ("chromium", "firefox", "gstreamer", "pion", "janus", "aiortc", "callsim")
+# With these a sample has more than a call each way.
+SAMPLED = ("chromium", "firefox", "aiortc", "callsim")
 
 _registered = []
 
@@ -19,8 +23,8 @@ class Case:
     network: dict = field(default_factory=dict)
     # Cases that take minutes are left out unless asked for.
     long: bool = False
-    # The few that are played where there is no time for all.
-    sample: bool = False
+    # The peers with which it is played where there is no time for all.
+    sample: tuple = ()
 
     @property
     def about(self):
@@ -36,6 +40,11 @@ def case(name, **properties):
         return function
 
     return register
+
+
+def about_only(peer, reason):
+    """`without` for a case that is about one peer."""
+    return dict.fromkeys((name for name in PEERS if name != peer), reason)
 
 
 def all_cases():

@@ -1,11 +1,11 @@
 """Calls that go well: who offers, how candidates travel, who is the DTLS client."""
 
 from .. import sdp
-from ..case import case
-from ..verdict import expect
+from ..case import PEERS, case
+from ..verdict import Skipped, expect
 
 
-@case("audio", sample=True)
+@case("audio", sample=PEERS)
 async def audio(call):
     """Candidates trickle; both hear the other's melody, over one BUNDLE with RTP and RTCP on one port."""
     await call.open()
@@ -33,11 +33,18 @@ async def full(call):
 
 async def _with_answer_role(call, role):
     forced = {"active": "passive", "passive": "active"}[role]
+
+    def check(answer):
+        setup = set(sdp.values(answer, "setup"))
+        if setup == {forced} and call.answerer.kind.name == "pion":
+            raise Skipped(f"Pion 3.1 answers a=setup:{forced} with a=setup:{forced}")
+        expect(setup == {role}, f"a=setup:{role} in the answer to a=setup:{forced}", f"it has {setup}")
+        return answer
+
     call.edits.offer = lambda offer: sdp.with_setup(offer, forced)
+    call.edits.answer = check
     await call.open()
-    exchange = await call.connect()
-    setup = set(sdp.values(exchange.answer, "setup"))
-    expect(setup == {role}, f"a=setup:{role} in the answer to a=setup:{forced}", f"it has {setup}")
+    await call.connect()
     await call.listen(1.5)
     call.measure_first_heard()
 

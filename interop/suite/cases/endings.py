@@ -37,13 +37,15 @@ async def _hang_up(call, ender):
     expect(rest < 0.5, f"{ender} to send nothing after it", f"it sent for another {rest:.1f} s")
 
 
-@case("hang-up by ours", offers=(OURS, THEIRS))
+@case("hang-up by ours", offers=(OURS, THEIRS),
+      without={"pion": "Pion 3.1 takes no notice of close_notify: it ends when ICE does"})  # fmt: skip
 async def by_ours(call):
     """We close: close_notify goes out, and they notice at once."""
     await _hang_up(call, call.ours)
 
 
-@case("hang-up by theirs", offers=(OURS, THEIRS))
+@case("hang-up by theirs", offers=(OURS, THEIRS),
+      without={"gstreamer": "webrtcbin 1.22 ends without a word: neither close_notify nor BYE"})  # fmt: skip
 async def by_theirs(call):
     """They close, and we notice at once."""
     await _hang_up(call, call.theirs)

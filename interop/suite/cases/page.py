@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from ..case import THEIRS, case
+from ..case import THEIRS, about_only, case
 from ..page import Page
 from ..tool import Tool
 from ..verdict import Skipped, expect
@@ -78,7 +78,7 @@ def _expect_statistics(rows):
 
 
 @case("the page of live --serve", offers=(THEIRS,), timeout=60,
-      without=dict.fromkeys(("firefox", "aiortc", "callsim"), "the page is opened in Chromium"))  # fmt: skip
+      without=about_only("chromium", "the page is opened in Chromium"))  # fmt: skip
 async def page(call):
     """A browser opens our page and presses Call, Mute and Hang up: the page shows the call, and both are heard."""
     if call.ours.kind.name != "callsim":

@@ -4,7 +4,7 @@ import asyncio
 
 from .. import sdp
 from ..capture import Capture
-from ..case import case
+from ..case import SAMPLED, case
 from ..verdict import Skipped, expect
 
 
@@ -18,15 +18,20 @@ async def _restart(call, restarter):
         old = {*sdp.ufrags(first.offer), *sdp.ufrags(first.answer)}
         new = {*sdp.ufrags(second.offer), *sdp.ufrags(second.answer)}
         kept = sorted(old & set(sdp.ufrags(second.answer)))
-        if kept and restarter is call.ours and call.theirs.kind.name == "aiortc":
-            raise Skipped("aiortc answers an ICE restart with the credentials it has")
+        if kept and restarter is call.ours and call.theirs.kind.name in ("aiortc", "gstreamer"):
+            raise Skipped(f"{call.theirs.kind.name} answers an ICE restart with the credentials it has")
         expect(not old & new, "new ICE credentials from both sides", f"these stayed: {sorted(old & new)}")
         for peer, mark in marks.items():
+            # It tells of addresses alone, and they stay.
+            if peer.kind.name == "janus":
+                continue
             await peer.until(
                 lambda _, mark=mark: mark.events("selectedcandidatepairchange"), "a pair of the new generation", within=8
             )
         call.measured["restarted"] = max(
-            mark.events("selectedcandidatepairchange")[0].time - mark.time for mark in marks.values()
+            events[0].time - mark.time
+            for mark in marks.values()
+            if (events := mark.events("selectedcandidatepairchange"))
         )
         # Checks of the selected pair come every 2.5 s at the latest, so within three some would be seen.
         await asyncio.sleep(1.0)
@@ -47,7 +52,7 @@ async def _restart(call, restarter):
         expect(not late, "no checks of the old generation from ours, a second after the restart", f"there were some, of {late}")
 
 
-@case("ICE restart by ours", timeout=50, sample=True)
+@case("ICE restart by ours", timeout=50, sample=SAMPLED)
 async def by_ours(call):
     """We restart: new credentials both ways, a new pair, and the call is heard all the while."""
     await _restart(call, call.ours)

@@ -2,10 +2,10 @@
 
 from .. import sdp
 from ..capture import Capture, CaptureFile
-from ..case import OURS, THEIRS, case
+from ..case import OURS, THEIRS, about_only, case
 from ..verdict import Skipped, expect
 
-_CHROMIUM_ONLY = dict.fromkeys(("firefox", "aiortc", "callsim"), "it is about what Chromium does")
+_CHROMIUM_ONLY = about_only("chromium", "it is about what Chromium does")
 
 
 def _wrong_srtcp(packet):
@@ -49,7 +49,7 @@ async def _expect_well_formed(call, capture, prefix=""):
         expect(count, f"{protocol} packets from ours", f"tshark finds none in {capture.path}")
 
 
-@case("no malformed packet")
+@case("no malformed packet", timeout=90)
 async def well_formed(call):
     """Wireshark reads every packet of a call, from the first check to the last words, in its capture and in ours."""
     # What we capture ourselves has the keys in it as well.
