@@ -1,8 +1,9 @@
 import CallCore
-import CallSession
 import ICE
 import StackWorlds
 import Testing
+
+@testable import CallSession
 
 @Suite struct LivenessTests {
   /// States of `a` with the seconds after the blackhole began.
@@ -34,6 +35,14 @@ import Testing
     let times = hellos.filter { $0.fromA == first.fromA }.map(\.time)
     #expect(times.count >= 3)
     #expect(zip(times.dropFirst(), times).map { $0 - $1 }.prefix(2) == [.milliseconds(80), .milliseconds(160)])
+    // The server's flight begins when the relays have answered.
+    #expect(pair.a.session.ice.pairs.contains { ($0.currentRoundTripTime ?? .zero) > .milliseconds(100) })
+    let count = pair.sent.count
+    pair.drops = { $0.isDTLS && $0.fromA != first.fromA }
+    pair.run(for: .seconds(2), talking: false)
+    let answers = pair.sent[count...].filter { $0.isDTLS && $0.fromA != first.fromA }.map(\.time)
+    let flights = answers.reduce(into: [Instant]()) { if $0.last != $1 { $0.append($1) } }
+    #expect(try #require(flights.dropFirst().first) - #require(flights.first) == .milliseconds(80))
   }
 
   @Test func `a blackhole of 3 s changes no state`() throws {

@@ -25,8 +25,8 @@ import Testing
     #expect(
       Self.commands([], [Self.entry("wlan0", ["192.168.1.2/24", "2001:db8::2/64"], mtu: 1_400)]) == [
         "link set dev wlan0 addrgenmode none mtu 1400 up", "addr add 192.168.1.2/24 dev wlan0",
-        "addr add 2001:db8::2/64 dev wlan0 nodad", "route replace 0.0.0.0/0 dev wlan0 metric 100",
-        "route replace ::/0 dev wlan0 metric 100",
+        "addr add 2001:db8::2/64 dev wlan0 nodad", "route append 0.0.0.0/0 dev wlan0 metric 100",
+        "route append ::/0 dev wlan0 metric 100",
       ])
   }
 
@@ -52,8 +52,20 @@ import Testing
 
   @Test func `another preference moves routes and nothing else`() {
     let commands = Self.commands([Self.entry("wlan0", metric: 100)], [Self.entry("wlan0", metric: 110)])
-    #expect(commands.contains("route replace 0.0.0.0/0 dev wlan0 metric 110"))
+    #expect(commands.contains("route append 0.0.0.0/0 dev wlan0 metric 110"))
     #expect(commands.allSatisfy { $0.contains("route") })
+  }
+
+  /// The kernel knows a route by its prefix and metric alone: one that replaces takes the other interface's.
+  @Test func `an interface that comes back does not take the route of the one that it is preferred to`() {
+    let commands = Self.commands(
+      [Self.entry("wlan0", up: false), Self.entry("wwan0", ["100.64.0.2/16"], metric: 100)],
+      [Self.entry("wlan0", metric: 100), Self.entry("wwan0", ["100.64.0.2/16"], metric: 110)])
+    #expect(
+      commands.suffix(3) == [
+        "route append 0.0.0.0/0 dev wlan0 metric 100", "route append 0.0.0.0/0 dev wwan0 metric 110",
+        "route del 0.0.0.0/0 dev wwan0 metric 100",
+      ])
   }
 
   @Test func `devices are called as kernels call their kinds`() {

@@ -66,6 +66,46 @@ import Testing
     #expect(network.alice.selected?.id == selected.id)
   }
 
+  /// libwebrtc has backups only once each network has one pair left.
+  @Test func `a pair of another network is checked like the selected one until no other is tried any more`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000", network: ICENetwork(id: 1, type: .ethernet))
+    try network.addHost(network.alice, "198.18.0.1:5001", network: ICENetwork(id: 2, type: .cellular))
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    // Of a higher priority, so that it is tried although another works on the same network.
+    var dead = ICECandidate.host(endpoint("192.0.2.9:9009"))
+    dead.priority = 2_147_483_647
+    try network.exchangeCredentials()
+    network.signalCandidates(from: network.bob, to: network.alice)
+    network.alice.agent.addRemoteCandidate(dead, at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(60))
+    let other = try #require(network.alice.pairs.first { $0.base.port == 5001 && $0.remoteEndpoint.port == 6000 })
+    let checks = network.alice.diary.compactMap { entry in
+      if case .checkSent(other.id, _) = entry.event { entry.at } else { nil }
+    }
+    let early = checks.filter { $0 > at(2) && $0 < at(14) }
+    #expect(early.count >= 4 && zip(early.dropFirst(), early).allSatisfy { $0 - $1 < .seconds(3) })
+    #expect((1...2).contains(checks.count { $0 > at(18) }))
+  }
+
+  @Test func `what a check costs counts for more in the order of checks than its pair's priority`() throws {
+    let network = TestNetwork()
+    try network.addHost(
+      network.alice, "198.18.0.1:5001", localPreference: 65_535, network: ICENetwork(id: 2, type: .cellular))
+    try network.addHost(
+      network.alice, "192.0.2.1:5000", localPreference: 60_000, network: ICENetwork(id: 1, type: .wifi))
+    network.alice.agent.addRemoteCandidate(.host(endpoint("192.0.2.9:9009")), at: network.now)
+    var order: [UInt16] = []
+    network.tap = { bytes, from, _ in
+      order.append(from.port)
+      return bytes
+    }
+    try network.exchangeCredentials()
+    network.run(until: at(0.1))
+    #expect(order == [5000, 5001])
+  }
+
   @Test func `a pair that never answered is checked at the weak interval until one is selected`() throws {
     let network = TestNetwork()
     try network.addHost(network.alice, "192.0.2.1:5000")
@@ -112,8 +152,8 @@ import Testing
       if case .checkSent(first.id, _) = entry.event { entry.at } else { nil }
     }
     let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
-    // 25 pairs at 50 ms each.
-    #expect(gaps.dropFirst(2).allSatisfy { $0 >= .milliseconds(1_250) })
+    // 25 pairs, one each sixteenth of a second.
+    #expect(gaps.dropFirst(2).allSatisfy { $0 >= .microseconds(25 * 62_500) })
   }
 
   @Test func `checks never come closer together than the pacing`() throws {
@@ -126,7 +166,7 @@ import Testing
     network.run(until: at(15))
     let times = network.alice.checkTimes
     let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
-    #expect(gaps.allSatisfy { $0 >= .milliseconds(50) })
+    #expect(gaps.allSatisfy { $0 >= .microseconds(62_500) })
   }
 
   @Test func `a pair that stops receiving is checked at the weak interval`() throws {

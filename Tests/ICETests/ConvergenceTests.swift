@@ -9,7 +9,7 @@ import Testing
   private func world(seed: UInt64) throws -> TestNetwork {
     var random = RandomSource(seed: seed).stream("world")
     var settings = ICESettings()
-    if random.chance(0.4) { settings.nomination = .aggressive }
+    if random.chance(0.4) { settings.nomination = .regular }
     let roles: [(ICERole, ICERole)] = [
       (.controlling, .controlled), (.controlled, .controlling), (.controlling, .controlling),
       (.controlled, .controlled),

@@ -111,7 +111,8 @@ import Testing
     let network = TestNetwork(settings: settings)
     try network.addHost(network.alice, "192.0.2.1:5000")
     try network.addHost(network.bob, "192.0.2.2:6000")
-    let relay = try network.addRelay(caller ? network.alice : network.bob, "198.51.100.200:50000")
+    let relay = try network.addRelay(
+      caller ? network.alice : network.bob, "198.51.100.200:50000", network: ICENetwork(id: 2, type: .ethernet))
     try network.signalAll()
     network.run(until: at(20))
     #expect(network.alice.selected?.base == endpoint("192.0.2.1:5000"))
@@ -133,18 +134,42 @@ import Testing
     #expect(try #require(moved).at <= fault + .seconds(7))
   }
 
-  @Test func `among equal relays the shortest round trip is chosen`() throws {
-    let network = TestNetwork()
-    try network.addRelay(network.alice, "198.51.100.200:50000")
-    try network.addRelay(network.alice, "198.51.100.200:50001")
+  /// Two relays, each on a network of its own, so that both stay; Bob has one network and keeps all pairs of it.
+  private func twoRelays(preferences: (UInt16, UInt16)) throws -> TestNetwork {
+    var keeping = ICESettings()
+    keeping.prunesPairs = false
+    let network = TestNetwork(bobSettings: keeping)
+    try network.addRelay(
+      network.alice, "198.51.100.200:50000", localPreference: preferences.0, network: ICENetwork(id: 1, type: .ethernet)
+    )
+    try network.addRelay(
+      network.alice, "198.51.100.200:50001", localPreference: preferences.1, network: ICENetwork(id: 2, type: .ethernet)
+    )
     try network.addHost(network.bob, "192.0.2.2:6000")
-    network.delayTo = { $0.port == 50_000 ? .milliseconds(90) : .milliseconds(15) }
-    try network.exchangeCredentials()
-    network.signalCandidates(from: network.bob, to: network.alice)
-    network.signalCandidates(from: network.alice, to: network.bob)
-    network.run(until: at(3))
-    #expect(network.alice.selected?.base == endpoint("198.51.100.200:50001"))
-    #expect(network.bob.selected?.remoteEndpoint == endpoint("198.51.100.200:50001"))
+    try network.signalAll()
+    return network
+  }
+
+  @Test func `of two relays the one of higher priority is used, though the other has the shorter way`() throws {
+    let network = try twoRelays(preferences: (65_535, 65_534))
+    network.delayTo = { $0.port == 50_001 ? .milliseconds(15) : .milliseconds(90) }
+    network.run(until: at(60))
+    #expect(network.alice.selected?.base.port == 50_000 && network.bob.selected?.remoteEndpoint.port == 50_000)
+  }
+
+  @Test(arguments: [(8, false), (13, true)] as [(Int64, Bool)])
+  func `where nothing else speaks for a pair a round trip shorter by 10 ms does`(saved: Int64, moves: Bool) throws {
+    let network = try twoRelays(preferences: (65_535, 65_535))
+    network.delayTo = { _ in .milliseconds(50) }
+    network.run(until: at(20))
+    let first = try #require(network.alice.selected)
+    network.delayTo = { [remote = first.base] in
+      // The way back from Bob to the other relay is shorter.
+      $0 == remote || $0.port == 6000 ? .milliseconds(50) : .milliseconds(50 - saved)
+    }
+    network.run(until: at(400))
+    #expect((network.alice.selected?.base != first.base) == moves)
+    #expect(network.alice.selected?.base == network.bob.selected?.remoteEndpoint)
   }
 
   @Test func `a signalled candidate replaces the peer-reflexive one it was mistaken for`() throws {

@@ -106,7 +106,13 @@ import Testing
     #expect(network.bob.pairs.count == 2 && network.bob.pairs.allSatisfy { !$0.isPruned })
   }
 
-  @Test func `a pair that the peer nominates is taken up again`() throws {
+  private func checks(_ peer: TestPeer, of id: ICECandidatePair.ID) -> Int {
+    peer.count { if case .checkSent(id, _) = $0 { true } else { false } }
+  }
+
+  @Test func `a pair that was given up stays so though the peer nominates it, until the selected one is in trouble`()
+    throws
+  {
     let (network, relay) = try withRelay()
     network.run(until: at(5))
     let pair = try #require(network.bob.pairs.first { $0.remoteEndpoint == relay })
@@ -117,10 +123,53 @@ import Testing
     var forged = STUNForger(from: network.alice.agent.localCredentials, to: network.bob.agent.localCredentials)
     forged.role = .controlling
     forged.useCandidate = true
-    let checks = { network.bob.count { if case .checkSent(pair.id, _) = $0 { true } else { false } } }
-    let before = checks()
+    let before = checks(network.bob, of: pair.id)
     network.deliver(forged.request, on: pair.path, to: network.bob)
     network.run(for: .milliseconds(600))
-    #expect(checks() > before)
+    #expect(checks(network.bob, of: pair.id) == before && network.bob.selected?.remoteEndpoint.port == 5000)
+    network.tap = { bytes, _, _ in bytes }
+    blockDirect(network)
+    network.run(for: .seconds(5))
+    #expect(checks(network.bob, of: pair.id) > before && network.bob.selected?.remoteEndpoint == relay)
+  }
+
+  @Test func `a pair that was given up once is not brought back by the peer after it worked again`() throws {
+    let (network, relay) = try withRelay()
+    let cellular = try network.addHost(
+      network.alice, "198.18.0.1:5001", localPreference: 100, network: ICENetwork(id: 2, type: .cellular))
+    network.run(until: at(10))
+    // On the Wi-Fi the relay has to take over, and then nothing works there.
+    network.isBlocked = { from, to in
+      Set([from.port, to.port]) == [5000, 6000] || from == cellular || to == cellular
+    }
+    network.run(for: .seconds(6))
+    #expect(network.alice.selected?.base == relay)
+    let id = try #require(network.alice.selected?.id)
+    network.isBlocked = { from, to in from.port == 5000 || to.port == 5000 || from == relay || to == relay }
+    network.run(for: .seconds(20))
+    #expect(network.alice.selected?.base == cellular)
+    let given = try #require(network.alice.pairs.first { $0.id == id })
+    #expect(given.isPruned && given.reachability == .timedOut)
+    let before = checks(network.alice, of: id)
+    var forged = STUNForger(from: network.bob.agent.localCredentials, to: network.alice.agent.localCredentials)
+    forged.role = .controlled
+    network.deliver(forged.request, on: given.path, to: network.alice)
+    network.run(for: .seconds(1))
+    #expect(checks(network.alice, of: id) == before)
+  }
+
+  @Test func `another mapping of a socket brings no forgotten pair back`() throws {
+    let network = TestNetwork()
+    let base = try network.addHost(network.alice, "192.168.1.2:5000", network: Self.ethernet)
+    network.putBehindNAT(base, public: "203.0.113.1")
+    try network.addReflexive(network.alice, base: base)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.addRelay(network.bob, "198.51.100.200:50000")
+    try network.signalAll()
+    network.run(until: at(90))
+    #expect(network.alice.pairs.map(\.remoteEndpoint) == [endpoint("192.0.2.2:6000")])
+    network.rebind("203.0.113.1")
+    try network.addReflexive(network.alice, base: base)
+    #expect(network.alice.pairs.map(\.remoteEndpoint) == [endpoint("192.0.2.2:6000")])
   }
 }

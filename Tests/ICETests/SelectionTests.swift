@@ -62,7 +62,11 @@ import Testing
       $0.networkPreference = .cellular
       $0.nomination = nomination
     }
-    let network = try bobOnTwoNetworks(settings { $0.nomination = nomination }, bob: bob)
+    let alice = settings {
+      $0.nomination = nomination
+      $0.prunesPairs = false
+    }
+    let network = try bobOnTwoNetworks(alice, bob: bob)
     network.isBlocked = { from, to in from.port == 6001 || to.port == 6001 }
     try network.signalAll()
     network.run(until: at(5))
@@ -184,5 +188,85 @@ import Testing
     network.drain(network.alice)
     #expect(network.alice.pairs.count == 100)
     #expect(network.alice.selected?.id == selected.id)
+  }
+
+  @Test func `what no network tells costs as much as what lies below a tunnel`() {
+    #expect(ICENetworkType.allCases.map(\.cost) == [0, 10, 900, 50, 50])
+  }
+
+  @Test func `of two pairs that have become unreliable the one that something comes on is used`() throws {
+    let (network, wifi, cellular) = try TestNetwork.connected()
+    // Nothing of Alice's arrives, and of Bob's only his checks on cellular.
+    network.isBlocked = { from, to in from == wifi || to == wifi || from == cellular }
+    network.run(for: .seconds(12))
+    let pairs = network.alice.pairs
+    #expect(pairs.count == 2 && pairs.allSatisfy { $0.reachability == .unreliable })
+    #expect(network.alice.selected?.base == cellular && network.alice.state == .disconnected)
+  }
+
+  @Test func `data brings back a pair that was given up`() throws {
+    let (network, _, cellular) = try TestNetwork.connected()
+    let backup = try #require(network.alice.pairs.first { $0.base == cellular })
+    network.isBlocked = { from, to in from == cellular || to == cellular }
+    func isGivenUp() -> Bool { network.alice.pairs.contains { $0.id == backup.id && $0.reachability == .timedOut } }
+    while !isGivenUp(), network.now < at(60) { network.talk(for: .milliseconds(100)) }
+    #expect(isGivenUp())
+    // Of Bob's only answers come through from now on, and then a packet.
+    network.isBlocked = { _, _ in false }
+    network.tap = { bytes, from, to in from.port == 6000 && to == cellular && bytes[0] == 0 ? nil : bytes }
+    network.talk(for: .seconds(2))
+    #expect(isGivenUp())
+    network.alice.agent.markReceived(on: backup.path, at: network.now)
+    network.drain(network.alice)
+    network.talk(for: .seconds(1))
+    #expect(network.alice.pairs.contains { $0.id == backup.id && $0.isWritable })
+  }
+
+  @Test func `a pair that never answered is forgotten when it is given up`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    var dead = ICECandidate.host(endpoint("192.0.2.9:9009"))
+    dead.priority = 2_147_483_647
+    try network.signalAll()
+    network.alice.agent.addRemoteCandidate(dead, at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(14))
+    #expect(network.alice.pairs.count == 2)
+    network.run(until: at(17))
+    #expect(network.alice.pairs.map(\.remoteEndpoint) == [endpoint("192.0.2.2:6000")])
+  }
+
+  @Test func `a pair that timed out is tried again while the selected one is in trouble`() throws {
+    let (network, wifi, cellular) = try TestNetwork.connected()
+    let backup = try #require(network.alice.pairs.first { $0.base == cellular })
+    network.isBlocked = { from, to in from == cellular || to == cellular }
+    func isGivenUp() -> Bool { network.alice.pairs.contains { $0.id == backup.id && $0.reachability == .timedOut } }
+    while !isGivenUp(), network.now < at(60) { network.talk(for: .milliseconds(100)) }
+    network.isBlocked = { from, to in from == wifi || to == wifi }
+    network.talk(for: .seconds(5))
+    #expect(network.alice.selected?.id == backup.id && !network.alice.states.contains(.disconnected))
+  }
+
+  @Test func `a pair that its relay refuses stays refused, whatever the peer sends`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000", network: Self.wifi)
+    let relay = try network.addRelay(network.alice, "198.51.100.200:50000", network: Self.cellular)
+    let bob = try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(5))
+    network.alice.agent.failPairs(
+      base: relay, to: bob.address, port: nil, .relayRefused(code: 403), at: network.now)
+    network.drain(network.alice)
+    let refused = try #require(network.alice.pairs.first { $0.base == relay })
+    #expect(refused.isRefused)
+    let before = network.alice.count { if case .checkSent(refused.id, _) = $0 { true } else { false } }
+    // Bob's checks go on, his media comes that way, and the other path fails.
+    network.isBlocked = { from, to in from.port == 5000 || to.port == 5000 }
+    network.alice.agent.markReceived(on: refused.path, at: network.now)
+    network.run(for: .seconds(12))
+    let after = network.alice.count { if case .checkSent(refused.id, _) = $0 { true } else { false } }
+    #expect(after == before && network.alice.selected?.base != relay)
+    #expect(network.alice.pairs.contains { $0.id == refused.id })
   }
 }

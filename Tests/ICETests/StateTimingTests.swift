@@ -139,4 +139,19 @@ import Testing
     let disconnected = try #require(network.alice.entered(.disconnected))
     #expect(disconnected >= fault + .seconds(5) && disconnected <= fault + .milliseconds(7_700))
   }
+
+  @Test func `the last of five unanswered checks is waited for twice the usual round trip`() throws {
+    let network = try connected()
+    network.delay = .milliseconds(1_500)
+    network.run(until: at(90))
+    #expect(network.alice.selected?.smoothedRoundTripTime.map { $0 > .milliseconds(2_990) } == true)
+    network.isBlocked = { _, _ in true }
+    network.run(for: .seconds(30))
+    let answered = network.alice.diary.last { if case .checkSucceeded = $0.event { true } else { false } }
+    let last = try #require(answered).at
+    let unanswered = network.alice.checkTimes.filter { $0 > last }
+    let disconnected = try #require(network.alice.entered(.disconnected))
+    let wait = disconnected - unanswered[4]
+    #expect(wait > .milliseconds(5_980) && wait <= .milliseconds(6_000))
+  }
 }

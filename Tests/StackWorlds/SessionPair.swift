@@ -282,6 +282,8 @@ package final class SessionPair {
     _ = pump(
       &side.session, buffer: &output,
       send: { datagram, path in
+        // What a session wants to send from a socket that is gone goes nowhere.
+        guard side.owns(path.local) else { return }
         let datagram = Sent(time: now, fromA: fromA, bytes: datagram.copied, path: path)
         sent.append(datagram)
         if !drops(datagram) { fly(datagram.bytes, on: path) }

@@ -61,7 +61,9 @@ package final class TestNetwork {
   ) throws -> Endpoint {
     let base = endpoint(text)
     owners.append((base, peer))
-    try peer.agent.addLocalCandidate(.host(base, localPreference: localPreference), network: network, at: now)
+    var candidate = ICECandidate.host(base, localPreference: localPreference)
+    if let cost = network?.type.cost, cost > 0 { candidate.networkCost = Int(cost) }
+    try peer.agent.addLocalCandidate(candidate, network: network, at: now)
     drain(peer)
     return base
   }
@@ -75,12 +77,14 @@ package final class TestNetwork {
 
   @discardableResult
   package func addRelay(
-    _ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp, network: ICENetwork? = nil
+    _ peer: TestPeer, _ text: String, over transport: ICERelayTransport = .udp, localPreference: UInt16 = .max,
+    network: ICENetwork? = nil
   ) throws -> Endpoint {
     let base = addSocket(peer, text)
     let server = endpoint("198.51.100.200:3478").address
     try peer.agent.addLocalCandidate(
-      .relay(base, mapped: base, server: server, over: transport), network: network, at: now)
+      .relay(base, mapped: base, server: server, over: transport, localPreference: localPreference), network: network,
+      at: now)
     drain(peer)
     return base
   }
@@ -191,6 +195,20 @@ package final class TestNetwork {
   }
 
   package func run(for interval: Interval) { run(until: now + interval) }
+
+  /// Runs with media both ways, a packet each 20 ms, on the paths that the agents chose. No NAT is between them.
+  package func talk(for interval: Interval) {
+    let end = now + interval
+    while now < end {
+      for (sender, receiver) in [(alice, bob), (bob, alice)] {
+        guard let path = sender.sendingPath, !isBlocked(path.local, path.remote) else { continue }
+        sender.agent.markSent(at: now)
+        receiver.agent.markReceived(on: path.reversed, at: now)
+        drain(receiver)
+      }
+      run(until: min(end, now + .milliseconds(20)))
+    }
+  }
 
   package func deliver(_ bytes: [UInt8], on path: Path, to peer: TestPeer) {
     peer.agent.receive(bytes.span.bytes, on: path, at: now)

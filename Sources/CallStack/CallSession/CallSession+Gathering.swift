@@ -5,9 +5,9 @@ internal import TURN
 
 /// Local candidates: which sockets there are, and what is found on them.
 extension CallSession {
-  /// Says which sockets there are now, one for each address. Candidates of those that are gone are withdrawn at once; new
-  /// ones are gathered on at once until a pair carries media, as in libwebrtc, and later when
-  /// ``SessionConfiguration/gathering`` says so, or with the next ICE restart.
+  /// Says which sockets there are now, one for each address. Candidates of those that are gone are withdrawn at once, and
+  /// their pairs go by their checks; new ones are gathered on at once until a pair carries media, as in libwebrtc, and
+  /// later when ``SessionConfiguration/gathering`` says so, or with the next ICE restart.
   public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
@@ -32,7 +32,7 @@ extension CallSession {
     }
     gatherer.remove(sockets: sockets)
     for socket in sockets {
-      ice.removeLocalCandidates(base: socket, at: now)
+      ice.withdrawLocalCandidates(base: socket, at: now)
       forgetLocalCandidates(of: socket)
     }
   }
@@ -137,6 +137,9 @@ extension CallSession {
     case .found(let candidate, let base): add(candidate, base: base)
     case .lost(let base):
       ice.removeLocalCandidates(base: base, at: now)
+      forgetLocalCandidates(of: base)
+    case .withdrawn(let base):
+      ice.withdrawLocalCandidates(base: base, at: now)
       forgetLocalCandidates(of: base)
     case .serverError(let server, let code, let reason):
       events.append(.iceServerError(server: server.endpoint, url: server.url, code: code, reason: reason))

@@ -150,8 +150,8 @@ extension CallSession {
     case .consentExpired(let pair): events.append(.consentExpired(remote: pair.remoteEndpoint))
     case .checkFailed(let pair, let failure):
       events.append(.checkFailed(local: pair.base, remote: pair.remoteEndpoint, reason: Self.word(for: failure)))
-    case .checkSucceeded(let id, _):
-      if let pair = ice.selectedPair, pair.id == id { timeHandshake(by: pair) }
+    // What a backup takes says nothing of the path that the handshake is on.
+    case .checkSucceeded: if let pair = ice.selectedPair { timeHandshake(by: pair) }
     case .remoteCandidateRefused(let candidate, let refusal):
       events.append(.remoteCandidateRefused("\(candidate)", reason: refusal))
     case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairRemoved: break
@@ -168,7 +168,6 @@ extension CallSession {
     }
   }
 
-  /// What a backup takes says nothing of the path that the handshake is on.
   private mutating func timeHandshake(by pair: ICECandidatePair) {
     if let roundTripTime = pair.smoothedRoundTripTime { dtls.setRoundTripTime(roundTripTime) }
   }
@@ -180,15 +179,17 @@ extension CallSession {
     if Defect.rolloverForgottenOnPathChange.isPlanted, hasKeys, dtls.role == .client { installKeys() }
     if configuration.protection == .none { audio.start(at: now) }
     events.append(
-      .selectedCandidatePairChange(local: summary(pair.local, base: pair.base), remote: summary(pair.remote)))
+      .selectedCandidatePairChange(
+        local: summary(pair.local, base: pair.base, network: pair.network), remote: summary(pair.remote)))
   }
 
-  private func summary(_ candidate: ICECandidate, base: Endpoint? = nil) -> CandidateSummary {
-    let interface = interface(of: candidate, base: base)
+  private func summary(
+    _ candidate: ICECandidate, base: Endpoint? = nil, network: ICENetwork? = nil
+  ) -> CandidateSummary {
     var summary = CandidateSummary(
       candidateType: candidate.type.rawValue,
       endpoint: candidate.endpoint ?? Endpoint(.anyIPv4, port: candidate.port),
-      networkType: interface?.networkType ?? "unknown",
+      networkType: (network?.type ?? .unknown).rawValue,
       relayProtocol: relayProtocol(of: candidate, base: base))
     if base != nil, case .name(let name) = concealment.shown(candidate).address {
       summary.endpoint.address = candidate.endpoint?.address.isIPv6 == true ? .anyIPv6 : .anyIPv4

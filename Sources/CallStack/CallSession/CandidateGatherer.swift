@@ -12,6 +12,8 @@ struct CandidateGatherer: ~Copyable {
     case found(ICECandidate, base: Endpoint)
     /// A relay was lost; its candidates are of no use any more.
     case lost(base: Endpoint)
+    /// The interface that a relay was reached over is gone.
+    case withdrawn(base: Endpoint)
     case serverError(ICEServer, code: Int, reason: String)
     /// A relay will not carry anything to a peer: to any port of the address when `port` is nil.
     case peerRefused(base: Endpoint, peer: IPAddress, port: UInt16?, code: UInt16)
@@ -137,7 +139,7 @@ struct CandidateGatherer: ~Copyable {
     removeReflexives(on: sockets)
     leaving.removeAll { sockets.contains($0) }
     for relay in relays where sockets.contains(relay.base) {
-      for relayed in relay.relayed { events.append(.lost(base: relayed)) }
+      for relayed in relay.relayed { events.append(.withdrawn(base: relayed)) }
       if let stream = relay.stream { events.append(.streamUnneeded(stream)) }
     }
     relays.removeAll { sockets.contains($0.base) }

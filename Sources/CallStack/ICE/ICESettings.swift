@@ -13,8 +13,9 @@ public struct ICESettings: Hashable, Sendable {
   }
 
   public var nomination = Nomination.aggressive
-  /// Whether pairs are no longer checked once a better one works well on the same network, as in libwebrtc. They are
-  /// forgotten ``deadTimeout`` after they last received something, and no backup from then on. Otherwise every pair is.
+  /// Whether pairs are no longer checked once a better one works well on the same network, as in libwebrtc, unless that
+  /// one gets into trouble. They are forgotten ``deadTimeout`` after they last received something, and no backup from then
+  /// on. Otherwise every pair is.
   public var prunesPairs = true
   /// The kind of network whose pairs come first, whatever they cost (libwebrtc's `network_preference`).
   public var networkPreference: ICENetworkType?
@@ -25,9 +26,6 @@ public struct ICESettings: Hashable, Sendable {
 
   // MARK: Checks
 
-  /// Ta: the least time between two checks while no pair is selected (RFC 8445 section 14.2). There is no RTO: a check
-  /// is not repeated, its pair is checked anew when all others had their turn.
-  public var checkPacing = Interval.milliseconds(50)
   /// How long a response is still accepted after its request.
   public var responseTimeout = Interval.seconds(60)
   /// How long the selected pair must not have been receiving, and another one must have, before it is replaced.
@@ -35,13 +33,17 @@ public struct ICESettings: Hashable, Sendable {
   /// How much later a controlled agent must have received data on another pair to follow it there: on a shorter path
   /// they overtake the last ones of the longer.
   public var overtakingTime = Interval.milliseconds(100)
+  /// How much shorter the round trip of a pair must be that nothing else speaks for to replace the selected one.
+  public var minimumImprovement = Interval.milliseconds(10)
 
-  // MARK: Cadence once a pair is selected
+  // MARK: Cadence
   //
   // libwebrtc means 48, 480, 900 and 2500 ms. It looks every 48 or 250 ms whether a check is due, and Chromium runs its
   // timers in steps of 1/64 s, so that a check goes out every 4, 34, 68 or 170 steps.
 
-  /// Between checks while the selected pair is not writable or not receiving, and between the first checks of a pair.
+  /// Ta (RFC 8445 section 14.2): between checks while no pair is selected, or the selected one is not writable or not
+  /// receiving, and between the first checks of a pair. There is no RTO: a check is not repeated, its pair is checked
+  /// anew when all others had their turn.
   public var weakPingInterval = Interval.microseconds(62_500)
   /// Between checks otherwise, whatever pair they are for; the pair in use goes first when it is due.
   public var strongPingInterval = Interval.microseconds(531_250)
@@ -49,7 +51,7 @@ public struct ICESettings: Hashable, Sendable {
   public var stablePingInterval = Interval.microseconds(2_656_250)
   /// Between checks of the selected pair otherwise.
   public var stabilizingPingInterval = Interval.microseconds(1_062_500)
-  /// Between checks of a pair that works and is not selected.
+  /// Between checks of a pair that works and is not selected, once each network has one pair left.
   public var backupPingInterval = Interval.seconds(25)
   /// How many first checks of a pair go out at the weak interval.
   public var minimumWeakPings = 3

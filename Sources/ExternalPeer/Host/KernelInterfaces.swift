@@ -57,13 +57,13 @@ struct KernelInterfaces: Equatable {
   private func up(_ entry: Entry) -> [String] {
     ["link set dev \(entry.device) addrgenmode none mtu \(entry.mtu) up"]
       + entry.addresses.map { add($0, to: entry.device) }
-      + routes(of: entry)
+      + routes(of: entry, "append")
   }
 
   private func change(_ old: Entry, to new: Entry) -> [String] {
     if old.addresses == new.addresses {
       return defaults(of: new).flatMap { prefix in
-        ["route replace \(prefix) dev \(new.device) metric \(new.metric)"]
+        ["route append \(prefix) dev \(new.device) metric \(new.metric)"]
           + ["route del \(prefix) dev \(new.device) metric \(old.metric)"]
       }
     }
@@ -73,15 +73,17 @@ struct KernelInterfaces: Equatable {
     let removed = old.addresses.filter { !new.addresses.contains($0) }.map {
       "addr del \($0.address)/\($0.prefixLength) dev \(new.device)"
     }
-    return added + removed + routes(of: new)
+    return added + removed + routes(of: new, "replace")
   }
 
   private func add(_ address: IPPrefixAddress, to device: String) -> String {
     "addr add \(address.address)/\(address.prefixLength) dev \(device)" + (address.address.isIPv6 ? " nodad" : "")
   }
 
-  private func routes(of entry: Entry) -> [String] {
-    defaults(of: entry).map { "route replace \($0) dev \(entry.device) metric \(entry.metric)" }
+  /// - Parameter command: `append` for a metric that the interface had not: another may have it until its own line comes,
+  ///   and `replace` would take its route.
+  private func routes(of entry: Entry, _ command: String) -> [String] {
+    defaults(of: entry).map { "route \(command) \($0) dev \(entry.device) metric \(entry.metric)" }
   }
 
   /// Everything, in each family the interface has an address of.

@@ -10,10 +10,13 @@ import Testing
   @Test func `05 - a candidate that was withdrawn pairs up again when it is back`() throws {
     try proves(.withdrawnCandidateNotReadded) { claims in
       let (network, wifi, cellular) = try TestNetwork.connected()
-      network.alice.agent.removeLocalCandidates(base: wifi, at: network.now)
+      network.alice.agent.withdrawLocalCandidates(base: wifi, at: network.now)
       network.drain(network.alice)
-      network.run(for: .seconds(3))
+      network.isBlocked = { from, to in from == wifi || to == wifi }
+      // For so long that its pair is forgotten.
+      network.run(for: .minutes(1))
       claims("the call is on the other network", network.alice.selected?.base == cellular)
+      network.isBlocked = { _, _ in false }
       try network.alice.agent.addLocalCandidate(.host(wifi, localPreference: 65_535), at: network.now)
       network.drain(network.alice)
       network.run(for: .seconds(5))

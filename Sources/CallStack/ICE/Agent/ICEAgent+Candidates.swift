@@ -17,12 +17,18 @@ extension ICEAgent {
     guard candidate.transport == .udp, candidate.component == 1, candidate.endpoint != nil else {
       throw .unusableLocalCandidate
     }
-    let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base, network: network)
+    if !Defect.withdrawnCandidateNotReadded.isPlanted {
+      current.localCandidates.removeAll { $0.base == base && $0.isWithdrawn }
+    }
+    let ofSocket = current.localCandidates.filter { $0.base == base }
     // RFC 8445 section 5.1.3: the same address and base again is redundant.
-    let known = current.localCandidates.contains { $0.base == base && $0.candidate.endpoint == candidate.endpoint }
-    if !known {
+    if !ofSocket.contains(where: { $0.candidate.endpoint == candidate.endpoint }) {
+      let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base, network: network)
       current.localCandidates.append(local)
-      for remote in current.remoteCandidates { form(local, remote, in: 0) }
+      // A socket that there was before has had its pairs: those that are gone are not wanted again.
+      for remote in current.remoteCandidates where ofSocket.isEmpty || pairIndex(from: base, to: remote) != nil {
+        form(local, remote, in: 0)
+      }
     }
     settle()
   }
@@ -42,40 +48,54 @@ extension ICEAgent {
     settle()
   }
 
-  /// Removes every candidate of a socket that is gone, and the pairs that used it.
+  /// Withdraws every candidate of a socket, or of a relay reached from one, whose interface is gone. As in libwebrtc they
+  /// form no more pairs, and those that there are go by their checks, which will not be answered unless the interface
+  /// comes back: a call on one of them moves when nothing has come for ``ICESettings/receivingTimeout`` and
+  /// ``ICESettings/switchDelay``.
+  public mutating func withdrawLocalCandidates(base: Endpoint, at now: Instant) {
+    guard enter(at: now) else { return }
+    for g in generations.indices {
+      for index in generations[g].localCandidates.indices where generations[g].localCandidates[index].base == base {
+        generations[g].localCandidates[index].isWithdrawn = true
+      }
+    }
+    settle()
+  }
+
+  /// Removes every candidate of a relay that is no more, and at once the pairs that used it.
   public mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
-    let selected = selectedPair
     for g in generations.indices {
-      if !Defect.withdrawnCandidateNotReadded.isPlanted { generations[g].localCandidates.removeAll { $0.base == base } }
-      let withdrawsActive = generations[g].checklist.pairs.contains { $0.base == base && $0.isActive }
-      if withdrawsActive { noteWithdrawal(ofRelay: selected?.base == base && selected?.local.type == .relay) }
+      generations[g].localCandidates.removeAll { $0.base == base }
+      if generations[g].checklist.pairs.contains(where: { $0.base == base && $0.isActive }) {
+        pathsWithdrawnAt = self.now
+      }
       removePairs(in: g) { $0.base == base }
     }
     settle()
   }
 
   /// Gives up the pairs from a relayed address to a peer that the TURN server carries nothing to: to any port of the
-  /// address when `port` is nil. As in libwebrtc they are checked no more, and the selected pair is left at once.
+  /// address when `port` is nil. As in libwebrtc they are checked no more, whatever the peer sends, and the selected pair
+  /// is left at once.
   public mutating func failPairs(
     base: Endpoint, to address: IPAddress, port: UInt16?, _ failure: ICECheckFailure, at now: Instant
   ) {
     guard enter(at: now) else { return }
-    let selected = selectedPair
     for g in generations.indices {
       for index in generations[g].checklist.pairs.indices {
         let pair = generations[g].checklist.pairs[index]
-        guard pair.base == base, pair.remoteEndpoint.address == address, pair.isActive,
+        guard pair.base == base, pair.remoteEndpoint.address == address, !pair.isRefused,
           port.map({ $0 == pair.remoteEndpoint.port }) ?? true
         else { continue }
         generations[g].checklist.update(index) {
-          $0.reachability = .timedOut
+          $0.isRefused = true
           $0.state = .failed
         }
-        generations[g].checklist.cancelTriggered(pair.id)
+        giveUp(g, index)
         events.append(.checkFailed(pair, failure))
+        if pair.id == selected { deselect() }
       }
-      removePairs(in: g) { $0.id == selected?.id && !$0.isActive }
     }
     settle()
   }
@@ -205,7 +225,7 @@ extension ICEAgent {
     generations[g].remoteCandidates.append(candidate)
     // A lite agent sends no checks, so only checks that arrive make pairs.
     if !settings.isLite {
-      for local in generations[g].localCandidates { form(local, candidate, in: g) }
+      for local in generations[g].localCandidates where !local.isWithdrawn { form(local, candidate, in: g) }
     }
     return true
   }
@@ -258,10 +278,16 @@ extension ICEAgent {
     generations[g].checklist.remove { gone.contains($0.id) }
     forgetUnusedReflexives(in: g)
     if let id = nominating, gone.contains(id) { nominating = nil }
-    if let id = selected, gone.contains(id) {
-      selected = nil
-      events.append(.selectedPairChanged(nil))
-    }
+    if let id = selected, gone.contains(id) { deselect() }
+  }
+
+  private mutating func deselect() {
+    selected = nil
+    events.append(.selectedPairChanged(nil))
+  }
+
+  private func pairIndex(from base: Endpoint, to remote: ICECandidate) -> Int? {
+    remote.endpoint.flatMap { current.checklist.index(base: base, remote: $0) }
   }
 
   /// Checks may show ever new addresses. What they made up goes with the last pair that used it.

@@ -10,7 +10,7 @@ extension ICEAgent {
     else { return }
     sendCheck(g, index)
     let allowed = Defect.overdueChecksSentAtOnce.isPlanted ? nextCheckAt : now
-    nextCheckAt = allowed + (hasSelected ? settings.weakPingInterval : settings.checkPacing)
+    nextCheckAt = allowed + settings.weakPingInterval
     nextUnhurriedCheckAt = hasSelected ? allowed + settings.strongPingInterval : nextCheckAt
   }
 
@@ -18,26 +18,34 @@ extension ICEAgent {
     for g in generations.indices where generations[g].remote != nil {
       if let id = generations[g].checklist.popTriggered() { return (g, id) }
     }
-    let weakFrom = weakFrom
-    if let preferred = preferredCheck(weakFrom) { return preferred }
+    let pace = checkPace
+    if let preferred = preferredCheck(pace) { return preferred }
     for g in generations.indices where generations[g].remote != nil {
-      let pairs = generations[g].checklist.pairs
       // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
-      let fresh =
-        pairs.first { $0.state == .waiting && $0.isActive } ?? pairs.first { $0.state == .frozen && $0.isActive }
-      if let fresh { return (g, fresh.id) }
+      if let fresh = bestPair(in: g, .waiting) ?? bestPair(in: g, .frozen) { return (g, fresh.id) }
     }
-    return longestUnchecked(weakFrom)
+    return longestUnchecked(pace)
+  }
+
+  /// The pair to try first of those in a state: what its network costs counts for more than its priority.
+  private func bestPair(in g: Int, _ state: ICECandidatePair.State) -> ICECandidatePair? {
+    let newest = newestNomination
+    var best: ICECandidatePair?
+    for pair in generations[g].checklist.pairs where pair.state == state && pair.isActive {
+      if let known = best, order(pair, known, newest) != .better { continue }
+      best = pair
+    }
+    return best
   }
 
   /// The pair in use goes before exploration at its usual cadence. In trouble it goes no faster than that, so that the
   /// others, which may have to replace it, have their turns, and of those the best of each network comes first.
-  private func preferredCheck(_ weakFrom: Instant?) -> (g: Int, id: ICECandidatePair.ID)? {
+  private func preferredCheck(_ pace: CheckPace) -> (g: Int, id: ICECandidatePair.ID)? {
     let isWeak = isWeak
     for id in [nominating, selected] {
       guard let id, let (g, index) = locate(id) else { continue }
       let pair = generations[g].checklist.pairs[index]
-      if isWeak ? isBehind(pair) : isDue(pair, in: g, weakFrom) { return (g, id) }
+      if isWeak ? isBehind(pair) : isDue(pair, in: g, pace) { return (g, id) }
     }
     guard isWeak else { return nil }
     var oldest: ICECandidatePair?
@@ -54,10 +62,10 @@ extension ICEAgent {
     return last + settings.stabilizingPingInterval <= now
   }
 
-  private func longestUnchecked(_ weakFrom: Instant?) -> (g: Int, id: ICECandidatePair.ID)? {
+  private func longestUnchecked(_ pace: CheckPace) -> (g: Int, id: ICECandidatePair.ID)? {
     var oldest: (g: Int, id: ICECandidatePair.ID, checkedAt: Instant)?
     for g in generations.indices {
-      for pair in generations[g].checklist.pairs where isDue(pair, in: g, weakFrom) {
+      for pair in generations[g].checklist.pairs where isDue(pair, in: g, pace) {
         let checkedAt = pair.lastCheckSentAt ?? .zero
         if oldest.map({ checkedAt < $0.checkedAt }) ?? true { oldest = (g, pair.id, checkedAt) }
       }
@@ -65,17 +73,17 @@ extension ICEAgent {
     return oldest.map { ($0.g, $0.id) }
   }
 
-  private func isDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Bool {
-    pacedCheckDue(pair, in: g, weakFrom).map { $0 <= now } ?? false
+  private func isDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Bool {
+    pacedCheckDue(pair, in: g, pace).map { $0 <= now } ?? false
   }
 
   /// When a pair may have its next check: while the selected pair does well, all pairs share one slow pace, and only
   /// the first checks of a pair and a nomination go faster.
-  func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Instant? {
-    guard let due = checkDue(pair, in: g, weakFrom) else { return nil }
+  func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Instant? {
+    guard let due = checkDue(pair, in: g, pace) else { return nil }
     let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == nominating
     if isHurried { return max(due, nextCheckAt) }
-    let weak = weakFrom.map { max(nextCheckAt, $0) }
+    let weak = pace.weakFrom.map { max(nextCheckAt, $0) }
     return max(due, min(nextUnhurriedCheckAt, weak ?? nextUnhurriedCheckAt))
   }
 
@@ -90,12 +98,37 @@ extension ICEAgent {
     return receivingEnd(pair)
   }
 
+  /// What the times of all pairs' checks hang on.
+  struct CheckPace {
+    let weakFrom: Instant?
+    let hasActivePair: Bool
+    /// Whether each network has one pair left, so that all but the selected one are backups.
+    let isSettled: Bool
+  }
+
+  var checkPace: CheckPace {
+    CheckPace(
+      weakFrom: weakFrom, hasActivePair: hasActivePair, isSettled: !settings.prunesPairs || hasOnePairForEachNetwork)
+  }
+
+  private var hasOnePairForEachNetwork: Bool {
+    var seen: [ICECandidatePair] = []
+    for generation in generations {
+      for pair in generation.checklist.pairs where pair.isActive {
+        if seen.contains(where: { $0.sharesNetwork(with: pair) }) { return false }
+        seen.append(pair)
+      }
+    }
+    return true
+  }
+
   /// When a pair wants its next check, or nil when it wants none.
-  func checkDue(_ pair: ICECandidatePair, in g: Int, _ weakFrom: Instant?) -> Instant? {
-    guard generations[g].remote != nil, pair.isActive || pair.isPruned else { return nil }
+  func checkDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Instant? {
+    guard generations[g].remote != nil, !pair.isRefused else { return nil }
     if !pair.isActive {
-      // What is left of a pair that was pruned is tried once the selected one is in trouble.
-      return weakFrom.map { max($0, (pair.lastCheckSentAt ?? pair.createdAt) + settings.weakPingInterval) }
+      // What is left of a pair that was given up is tried while others are and none does well.
+      guard pace.hasActivePair, let weakFrom = hasSelected ? pace.weakFrom : .zero else { return nil }
+      return max(weakFrom, (pair.lastCheckSentAt ?? pair.createdAt) + settings.weakPingInterval)
     }
     if pair.reachability == .unknown, pair.state == .failed { return nil }
     guard let last = pair.lastCheckSentAt else { return pair.createdAt }
@@ -108,23 +141,28 @@ extension ICEAgent {
     case .unreliable:
       return last + (isSelected || isNominating ? settings.weakPingInterval : settings.strongPingInterval)
     case .writable:
-      let usual = usualDue(pair, last: last, isSelected: isSelected, isNominating: isNominating)
-      return weakFrom.map { min(usual, max($0, last + settings.weakPingInterval)) } ?? usual
+      let usual = usualDue(pair, last, pace, isSelected: isSelected, isNominating: isNominating)
+      return pace.weakFrom.map { min(usual, max($0, last + settings.weakPingInterval)) } ?? usual
     }
   }
 
-  private func usualDue(_ pair: ICECandidatePair, last: Instant, isSelected: Bool, isNominating: Bool) -> Instant {
+  private func usualDue(
+    _ pair: ICECandidatePair, _ last: Instant, _ pace: CheckPace, isSelected: Bool, isNominating: Bool
+  ) -> Instant {
     if isNominating { return last + max(settings.weakPingInterval, (pair.roundTrip.smoothed ?? .zero) * 3 / 2) }
-    if isSelected {
-      let consent = last + pair.consentInterval
-      let stabilizing = last + settings.stabilizingPingInterval
-      guard pair.roundTrip.isSettled, let roundTrip = pair.roundTrip.smoothed else { return min(stabilizing, consent) }
-      // A response is missing after twice the time it usually takes.
-      let missing = pair.unanswered.firstSentAt.map { max(stabilizing, $0 + roundTrip * 2) }
-      return min(last + settings.stablePingInterval, missing ?? consent, consent)
-    }
+    if isSelected { return min(steadyDue(pair, last), last + pair.consentInterval) }
     guard hasSelected else { return last + settings.strongPingInterval }
+    guard pace.isSettled else { return steadyDue(pair, last) }
     return max((pair.lastResponseAt ?? last) + settings.backupPingInterval, last + settings.strongPingInterval)
+  }
+
+  /// The next check of a pair that works and is no backup.
+  private func steadyDue(_ pair: ICECandidatePair, _ last: Instant) -> Instant {
+    let stabilizing = last + settings.stabilizingPingInterval
+    guard pair.roundTrip.isSettled, let roundTrip = pair.roundTrip.smoothed else { return stabilizing }
+    let stable = last + settings.stablePingInterval
+    // A response is missing after twice the time it usually takes.
+    return pair.unanswered.firstSentAt.map { min(stable, max(stabilizing, $0 + roundTrip * 2)) } ?? stable
   }
 
   // MARK: Sending

@@ -10,7 +10,7 @@ extension ICEAgent {
       removeDead(g)
     }
     // Paths that came since have timers of their own.
-    if let deadline = withdrawalDeadline, deadline <= now { forgetWithdrawal() }
+    if let deadline = withdrawalDeadline, deadline <= now { pathsWithdrawnAt = nil }
     let oldest = now - settings.responseTimeout
     let kept = transactions.firstIndex { $0.sentAt > oldest } ?? transactions.count
     if kept > 0 { transactions.removeFirst(kept) }
@@ -31,6 +31,15 @@ extension ICEAgent {
         events.append(.checkFailed(pair, .timedOut))
       }
     }
+  }
+
+  /// Ends the checks of a pair, those under way included.
+  mutating func giveUp(_ g: Int, _ index: Int) {
+    let id = generations[g].checklist.pairs[index].id
+    generations[g].checklist.update(index) { $0.reachability = .timedOut }
+    generations[g].checklist.cancelTriggered(id)
+    transactions.removeAll { $0.pair == id }
+    if nominating == id { nominating = nil }
   }
 
   func reachabilityDeadline(_ pair: ICECandidatePair) -> Instant? {
@@ -79,16 +88,12 @@ extension ICEAgent {
     if !dead.isEmpty { removePairs(in: g) { dead.contains($0.id) } }
   }
 
-  /// A pair that never received anything is kept as long as a response to it would still count, and one that was pruned
-  /// before that no longer than any.
+  /// A pair that never received anything is forgotten once it is given up.
   func deathDeadline(_ pair: ICECandidatePair) -> Instant? {
-    let youngest = pair.createdAt + settings.minimumPairLifetime
     if let received = pair.lastReceivedAt {
-      return max(youngest, max(received, pair.unanswered.firstSentAt ?? received) + settings.deadTimeout)
+      return max(received, pair.unanswered.firstSentAt ?? received) + settings.deadTimeout
     }
-    if pair.isActive { return nil }
-    if pair.isPruned { return youngest }
-    return pair.lastCheckSentAt.map { max(youngest, $0 + settings.responseTimeout) }
+    return pair.isActive ? nil : pair.createdAt + settings.minimumPairLifetime
   }
 
   /// When an agent that could not form a single pair gives up. With both lists complete a check from an unknown address
@@ -103,18 +108,6 @@ extension ICEAgent {
   /// When an agent whose working paths were withdrawn gives up.
   var withdrawalDeadline: Instant? { pathsWithdrawnAt.map { $0 + settings.inactiveTimeout } }
 
-  /// As in libwebrtc the end of the relay in use disconnects at once, and an interface that is gone is missed like
-  /// silence: the app may have another path before anybody hears of it.
-  mutating func noteWithdrawal(ofRelay isRelay: Bool) {
-    pathsWithdrawnAt = now
-    withdrawalNoticedAt = isRelay ? now : withdrawalNoticedAt ?? now + settings.unwritableTimeout
-  }
-
-  mutating func forgetWithdrawal() {
-    pathsWithdrawnAt = nil
-    withdrawalNoticedAt = nil
-  }
-
   // MARK: Wake
 
   func nextWake() -> Wake {
@@ -122,12 +115,10 @@ extension ICEAgent {
     func consider(_ deadline: Instant?, _ reason: ICEWakeReason) {
       if let deadline { wake = .earliest(wake, .at(deadline, reason: reason.rawValue)) }
     }
-    let weakFrom = weakFrom
+    let pace = checkPace
     for g in generations.indices {
       for pair in generations[g].checklist.pairs {
-        if !settings.isLite {
-          consider(pacedCheckDue(pair, in: g, weakFrom), .check)
-        }
+        if !settings.isLite { consider(pacedCheckDue(pair, in: g, pace), .check) }
         consider(reachabilityDeadline(pair), .liveness)
         consider(deathDeadline(pair), .liveness)
       }
@@ -138,9 +129,8 @@ extension ICEAgent {
     if let (_, due) = nextSelection(), due > now { consider(due, .nomination) }
     consider(keepaliveDue, .keepalive)
     switch connectionState {
-    case .connected, .completed: consider(withdrawalNoticedAt, .liveness)
     case .disconnected, .checking: consider(withdrawalDeadline, .liveness)
-    case .new, .failed, .closed: break
+    case .new, .connected, .completed, .failed, .closed: break
     }
     // Once it is over, whatever ends the last pair ends the connection.
     if connectionState == .new || connectionState == .checking, let deadline = noPairsDeadline, deadline > now {

@@ -19,9 +19,11 @@ extension ICEAgent {
       .or(followsNomination ? compareNominations(a, b, newest) : .equal)
       .or(PairOrder(isReceiving(a), isReceiving(b)))
       .or(compareClaims(a, b, newest))
-      // Of equal relays the shortest way.
-      .or(PairOrder(b.roundTrip.smoothed ?? .seconds(3_600), a.roundTrip.smoothed ?? .seconds(3_600)))
+      .or(PairOrder(roundTrip(b), roundTrip(a)))
   }
+
+  /// libwebrtc's estimate; one that was never measured is long.
+  func roundTrip(_ pair: ICECandidatePair) -> Interval { pair.roundTrip.smoothed ?? .seconds(3) }
 
   /// Whether the controlling side's choice counts for more than whether anything comes on it.
   var followsNomination: Bool { role == .controlled && settings.nomination == .regular }
@@ -40,12 +42,19 @@ extension ICEAgent {
       .or(compareCandidates(a, b))
   }
 
-  /// A younger generation is why there was a restart. Networks come before priorities, and relays whose priorities say
-  /// nothing of them are equal.
+  /// A younger generation is why there was a restart. Networks come before priorities, and what is gone after what took
+  /// its place.
   func compareCandidates(_ a: ICECandidatePair, _ b: ICECandidatePair) -> PairOrder {
     PairOrder(a.generation, b.generation)
       .or(compareNetworks(a, b))
-      .or(Self.areEqualRelays(a, b) ? .equal : PairOrder(a.priority, b.priority))
+      .or(PairOrder(a.priority, b.priority))
+      .or(PairOrder(!hasLostCandidate(a), !hasLostCandidate(b)))
+  }
+
+  private func hasLostCandidate(_ pair: ICECandidatePair) -> Bool {
+    guard let generation = generations.first(where: { $0.number == pair.generation }) else { return true }
+    return !generation.localCandidates.contains { $0.base == pair.base && !$0.isWithdrawn }
+      || !generation.remoteCandidates.contains { $0.endpoint == pair.remoteEndpoint }
   }
 
   func compareNetworks(_ a: ICECandidatePair, _ b: ICECandidatePair) -> PairOrder {
@@ -54,11 +63,6 @@ extension ICEAgent {
       order = PairOrder(a.network?.type == preference, b.network?.type == preference)
     }
     return order.or(PairOrder(b.networkCost, a.networkCost))
-  }
-
-  private static func areEqualRelays(_ a: ICECandidatePair, _ b: ICECandidatePair) -> Bool {
-    a.local.type == .relay && b.local.type == .relay && a.local.priority >> 24 == b.local.priority >> 24
-      && a.remote.type == b.remote.type
   }
 
   private func compareData(_ a: ICECandidatePair, _ b: ICECandidatePair, _ margin: Interval) -> PairOrder {

@@ -77,17 +77,16 @@ extension ICEAgent {
   mutating func act(on check: ICEGeneration.EarlyCheck, in g: Int) {
     guard !generations[g].hasRevoked(check.path), let index = pairIndex(for: check, in: g) else { return }
     noteReceived(g, index)
-    let isNominated = check.useCandidate && role == .controlled
-    generations[g].checklist.update(index) { [now] pair in
+    generations[g].checklist.update(index) { [now, role] pair in
       pair.counters.requestsReceived &+= 1
       pair.counters.responsesSent &+= 1
       if Defect.mappedNominationDropped.isPlanted, pair.local.endpoint != pair.base { return }
       if check.useCandidate { pair.nominationReceivedAt = now }
-      if isNominated { pair.nominated = true }
+      if check.useCandidate, role == .controlled { pair.nominated = true }
     }
     if let info = check.networkInfo { noteCost(Int(UInt16(truncatingIfNeeded: info)), ofRemote: check.path.remote, g) }
     if settings.isLite { return acceptAsLite(g, index) }
-    triggerCheck(g, index, isNominated: isNominated)
+    triggerCheck(g, index)
   }
 
   /// The cost of a network may change while it is in use.
@@ -125,25 +124,29 @@ extension ICEAgent {
     return generations[g].checklist.index(base: path.local, remote: path.remote)
   }
 
-  /// RFC 8445 section 7.3.1.4. A pair that was pruned is left alone, unless the peer wants to use it and no longer the
-  /// selected one.
-  private mutating func triggerCheck(_ g: Int, _ index: Int, isNominated: Bool) {
+  /// RFC 8445 section 7.3.1.4. As in libwebrtc a pair that was pruned is left alone, even when the peer nominates it, until
+  /// the selected one is in trouble.
+  private mutating func triggerCheck(_ g: Int, _ index: Int) {
+    revive(g, index)
     let pair = generations[g].checklist.pairs[index]
-    guard !pair.isWritable || pair.state != .succeeded else { return }
-    let isOutOfFavour = selectedPair?.nominationReceivedAt.map { now - $0 > settings.switchDelay } ?? true
-    if pair.isPruned, !isWeak, !isNominated || !isOutOfFavour { return }
-    if pair.reachability == .timedOut || pair.state == .failed {
-      generations[g].checklist.update(index) { [now] revived in
-        if revived.isPruned { revived.revivedAt = now }
-        revived.state = .waiting
-        revived.isPruned = false
-        if revived.reachability == .timedOut { revived.reachability = .unknown }
-        revived.unanswered.clear()
-      }
-    }
+    guard !pair.isWritable, !pair.isRefused, pair.isActive || isWeak && hasActivePair else { return }
     // A check that is under way answers the question already.
     if let last = pair.lastCheckSentAt, now < last + settings.weakPingInterval { return }
     generations[g].checklist.trigger(pair.id)
+  }
+
+  /// The peer has shown up again on a pair that had been given up for its silence, or had failed. One that was pruned may be
+  /// any other once all have been given up.
+  mutating func revive(_ g: Int, _ index: Int) {
+    let pair = generations[g].checklist.pairs[index]
+    guard !pair.isWritable, !pair.isRefused, pair.state == .failed || !pair.isActive else { return }
+    if !pair.isActive, pair.isPruned, hasActivePair { return }
+    generations[g].checklist.update(index) {
+      $0.state = .waiting
+      $0.isPruned = false
+      if !$0.isActive { $0.reachability = .unknown }
+      $0.unanswered.clear()
+    }
   }
 
   /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
@@ -151,7 +154,6 @@ extension ICEAgent {
     generations[g].checklist.update(index) {
       $0.state = .succeeded
       $0.reachability = .writable
-      $0.isPruned = false
     }
   }
 

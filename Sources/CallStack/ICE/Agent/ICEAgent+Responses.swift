@@ -95,7 +95,6 @@ extension ICEAgent {
       pair.unanswered.clear()
       pair.roundTrip.add(roundTrip)
       pair.reachability = .writable
-      pair.isPruned = false
       pair.state = .succeeded
     }
     events.append(.checkSucceeded(check.pair, roundTripTime: roundTrip))

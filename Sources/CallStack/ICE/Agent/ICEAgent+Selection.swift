@@ -52,9 +52,10 @@ extension ICEAgent {
   }
 
   /// Whether a pair works and may be sent on (RFC 8445 section 12.1.1, RFC 7675). One that worked until some moments ago
-  /// is better than none.
+  /// is better than none, and than one that was given up; nobody is asked to agree to it while another is in use.
   private func isSelectable(_ pair: ICECandidatePair) -> Bool {
-    guard pair.isWritable || selected == nil && pair.reachability == .unreliable else { return false }
+    let isUsable = pair.isWritable || pair.reachability == .unreliable && (selected == nil || !nominatesFirst)
+    guard isUsable else { return false }
     if let end = consentDeadline(pair), end <= now { return false }
     if settings.isLite { return pair.nominationReceivedAt != nil }
     switch role {
@@ -74,7 +75,9 @@ extension ICEAgent {
     let (isReceivingThere, isReceivingHere) = (isReceiving(pair), isReceiving(selected))
     // What only seems better, on a network that costs more, is no reason to go there.
     if !isReceivingThere, isReceivingHere || compareNetworks(pair, selected) == .worse { return nil }
-    if compareClaims(pair, selected, newest, overtaking: settings.overtakingTime) == .better { return now }
+    let claims = compareClaims(pair, selected, newest, overtaking: settings.overtakingTime)
+    let saved = roundTrip(selected) - roundTrip(pair)
+    if claims == .better || claims == .equal && saved >= settings.minimumImprovement { return now }
     guard isReceivingThere, !isReceivingHere else { return nil }
     return max(receivingEnd(selected) ?? now, pair.receivingSince ?? now) + settings.switchDelay
   }
@@ -91,8 +94,6 @@ extension ICEAgent {
     guard active.count > 1 else { return }
     let bests = bestPairs(beside: selected)
     for pair in active where pair.id != nominating {
-      // What the peer asks for has a moment to show that it works.
-      if let revivedAt = pair.revivedAt, now - revivedAt <= settings.switchDelay { continue }
       guard let best = bests.first(where: { $0.sharesNetwork(with: pair) }), best.id != pair.id, best.isWritable,
         isReceiving(best), compareCandidates(best, pair) != .worse
       else { continue }
@@ -131,10 +132,7 @@ extension ICEAgent {
 
   private mutating func prune(_ id: ICECandidatePair.ID) {
     guard let (g, index) = locate(id) else { return }
-    generations[g].checklist.update(index) {
-      $0.isPruned = true
-      $0.reachability = .timedOut
-    }
-    generations[g].checklist.cancelTriggered(id)
+    generations[g].checklist.update(index) { $0.isPruned = true }
+    giveUp(g, index)
   }
 }

@@ -6,33 +6,20 @@ extension ICEAgent {
   mutating func updateState() {
     let live = generations.lazy.flatMap(\.checklist.pairs)
     if !hasConnected, selectedPair?.isWritable == true { hasConnected = true }
-    guard live.contains(where: \.isActive) else { return updateStateWithoutPairs() }
+    guard hasActivePair else { return updateStateWithoutPairs() }
     let works = live.contains(where: \.isWritable)
-    if works { forgetWithdrawal() }
+    if works { pathsWithdrawnAt = nil }
     guard hasConnected else { return setState(.checking) }
-    if works {
-      setState(isComplete ? .completed : .connected)
-    } else if !isWithdrawalUnnoticed {
-      setState(.disconnected)
-    }
-  }
-
-  /// Whether the paths went so recently that it does not count yet.
-  private var isWithdrawalUnnoticed: Bool {
-    guard let noticed = withdrawalNoticedAt, connectionState == .connected || connectionState == .completed else {
-      return false
-    }
-    return now < noticed
+    setState(!works ? .disconnected : isComplete ? .completed : .connected)
   }
 
   private mutating func updateStateWithoutPairs() {
     if Defect.endOfCandidatesAwaited.isPlanted, current.remoteCandidatesEndedAt == nil { return }
-    if isWithdrawalUnnoticed { return }
-    // A device between two networks has lost its paths, not its call: it gets as long as a silent path.
+    // Who has lost its relay has lost its paths, not its call: it gets as long as a silent path.
     if let deadline = withdrawalDeadline, now < deadline, connectionState != .failed {
       return setState(hasConnected ? .disconnected : .checking)
     }
-    forgetWithdrawal()
+    pathsWithdrawnAt = nil
     // The pairs of before a restart that never worked say nothing of those to come.
     let hasHadPairs = current.hasHadPairs || connectionState != .checking && generations.contains(where: \.hasHadPairs)
     if hasHadPairs || noPairsDeadline.map({ $0 <= now }) ?? false { setState(.failed) }

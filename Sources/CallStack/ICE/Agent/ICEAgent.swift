@@ -38,10 +38,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   /// Whether a selected pair has ever worked, or has since a restart from a broken state.
   var hasConnected = false
   var hasSelected = false
-  /// When a working pair went with its socket or relay, and not by silence.
+  /// When a working pair went with its relay, and not by silence.
   var pathsWithdrawnAt: Instant?
-  /// When that makes it disconnected.
-  var withdrawalNoticedAt: Instant?
   var nextPairNumber: UInt32 = 1
   var nextReflexiveNumber = 1
   var transactions: [CheckTransaction] = []
@@ -73,8 +71,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   public var hasUsedCurrentGeneration: Bool { current.hasBeenUsed }
   /// Whether a generation's pairs carry media, may be returned to, or answer checks.
   public func holds(generation: Int) -> Bool { generations.contains { $0.number == generation } }
-  /// Local candidates of the current generation, discovered ones included.
-  public var localCandidates: [ICECandidate] { current.localCandidates.map(\.candidate) }
+  /// Local candidates of the current generation, discovered ones included, and those that are gone not.
+  public var localCandidates: [ICECandidate] { current.localCandidates.filter { !$0.isWithdrawn }.map(\.candidate) }
   public var remoteCandidates: [ICECandidate] { current.remoteCandidates }
   /// The pairs of the current generation, best first.
   public var pairs: [ICECandidatePair] { current.checklist.pairs }
@@ -135,8 +133,8 @@ public struct ICEAgent: ~Copyable, SansIO {
   @discardableResult
   public mutating func markReceived(on path: Path, at now: Instant) -> Bool {
     guard enter(at: now), let id = markReceived(on: path, isData: true) else { return false }
-    // The controlling side may have moved there.
-    if role == .controlled, id != selected { settle() }
+    // The controlling side may have moved there, or what was given up may be worth another check.
+    if id != selected { settle() }
     return true
   }
 
@@ -152,7 +150,10 @@ public struct ICEAgent: ~Copyable, SansIO {
     for g in generations.indices {
       guard let index = generations[g].checklist.index(base: path.local, remote: path.remote) else { continue }
       noteReceived(g, index)
-      if isData { generations[g].checklist.update(index) { [now] in $0.lastDataAt = now } }
+      if isData {
+        generations[g].checklist.update(index) { [now] in $0.lastDataAt = now }
+        if !generations[g].checklist.pairs[index].isActive { revive(g, index) }
+      }
       return generations[g].checklist.pairs[index].id
     }
     return nil
@@ -209,6 +210,9 @@ public struct ICEAgent: ~Copyable, SansIO {
     }
     return nil
   }
+
+  /// Whether any pair is not given up.
+  var hasActivePair: Bool { generations.contains { $0.checklist.pairs.contains(where: \.isActive) } }
 
   func locateSelected() -> (g: Int, index: Int)? { selected.flatMap { locate($0) } }
 

@@ -10,6 +10,8 @@ struct ICEGeneration {
     var candidate: ICECandidate
     let base: Endpoint
     let network: ICENetwork?
+    /// Whether its interface is gone.
+    var isWithdrawn = false
   }
 
   /// A check that came before the peer's credentials: it was answered, and is acted on once they are known.

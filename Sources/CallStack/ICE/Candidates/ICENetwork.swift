@@ -7,8 +7,8 @@ public enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .ethernet: 0
     case .wifi: 10
-    case .unknown: 50
-    case .vpn: 51
+    // A tunnel costs what the network below it does, which nobody tells.
+    case .unknown, .vpn: 50
     case .cellular: 900
     }
   }

@@ -26,7 +26,7 @@ public struct ICECandidatePair: Sendable {
     case writable
     /// It worked, and then several checks went unanswered.
     case unreliable
-    /// Given up: no more checks until the peer shows up again.
+    /// Given up: no more checks until the peer shows up again, or the selected pair is in trouble.
     case timedOut
   }
 
@@ -45,8 +45,10 @@ public struct ICECandidatePair: Sendable {
   public internal(set) var reachability = Reachability.unknown
   /// Whether the pair was agreed on by USE-CANDIDATE.
   public internal(set) var nominated = false
-  /// Whether it was given up because a better pair of its network works.
+  /// Whether it was given up once because a better pair of its network worked: the peer's packets do not bring it back.
   public internal(set) var isPruned = false
+  /// Whether it is of no use whatever comes: the TURN server of its base carries nothing to the other end.
+  public internal(set) var isRefused = false
   public let createdAt: Instant
 
   var checksSent = 0
@@ -60,8 +62,6 @@ public struct ICECandidatePair: Sendable {
   var lastSentAt: Instant?
   /// When the peer last asked for this pair with USE-CANDIDATE.
   var nominationReceivedAt: Instant?
-  /// When the peer's wish to use it made an agent that had pruned it check it again.
-  var revivedAt: Instant?
   /// The interval until the next consent check, drawn anew for each.
   var consentInterval: Interval
   var unanswered = UnansweredChecks()
