@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Plays scenarios twice, once with our stack in virtual time and once with a browser as one of the peers in real time,
-and compares which states the peers went through, in which order and when.
+"""Plays scenarios with our stack in virtual time, and in real time with a browser as one of the peers and as both, and
+compares which states the peers went through, in which order and when.
 
-    interop/differential.py [--callsim PATH] [--peer alice] [--command 'interop/peer chromium --microphone']
-                            [--write docs/differential.md] [SCENARIO[,variable=value]...]
+    interop/differential.py [--callsim PATH] [--peer alice] [--other bob]
+                            [--command 'interop/peer chromium --microphone'] [--write docs/differential.md]
+                            [--runs FOLDER] [SCENARIO[,variable=value]...]
+
+With --runs each row is kept in the folder when it was played, and not played again while it is there: the page can be
+made in parts, as time and machine allow.
 
 It ends with 0 when every difference, of order or of a time beyond its bound, is explained in differential.json; with 1
 when not; with 7 when this machine cannot run real programs. A real run that differs without explanation is played
@@ -13,6 +17,7 @@ again: what comes of the machine's load or of lost packets does not repeat itsel
 import argparse
 import json
 import math
+import pickle
 import re
 import subprocess
 import sys
@@ -26,6 +31,8 @@ SCENARIOS = (
     "mobility/blackhole-3s", "mobility/blackhole-8s", "mobility/blackhole-40s", "mobility/wifi-to-lte-with-restart",
     "nat/reboot-with-restart", "audio/mute-survives-ice-restart,who=alice", "dtls/one-flight-lost,flight=1",
     "dtls/one-flight-lost,flight=4", "dtls/one-flight-lost,flight=5", "dtls/one-flight-lost,flight=6",
+    "mobility/both-on-two-interfaces", "mobility/second-interface-ready", "mobility/callee-loses-interface",
+    "mobility/restart-answered-late,who=alice", "mobility/quiet-minutes-with-backup",
 )  # fmt: skip
 
 MACHINES = ("signaling.state", "ice.state", "dtls.state", "connection.state")
@@ -77,13 +84,15 @@ class Played:
         return None if None in connected else max(connected) - min(steps[0].time for steps in connections)
 
 
-def play(callsim, scenario, replacement):
+def play(callsim, scenario, replacements):
     name, *cell = scenario.split(",")
     command = [callsim, "run", f"scenarios/{name}.yaml", "--seed", "1", "--json", "--artifacts", "all"]
     if cell:
         command += ["--cell", ",".join(cell)]
-    if replacement:
-        command += ["--peer", replacement, "--pass-env", "CHROMIUM"]
+    for replacement in replacements:
+        command += ["--peer", replacement]
+    if replacements:
+        command += ["--pass-env", "CHROMIUM"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     runs = [event for line in outcome.stdout.splitlines() if "result" in (event := json.loads(line))]
     if len(runs) != 1:
@@ -125,8 +134,8 @@ def read(lines, result):
 class Comparison:
     """What became of one state machine of one peer in both runs."""
 
-    def __init__(self, scenario, peer, machine, ours, theirs):
-        self.scenario, self.peer, self.machine = scenario, peer, machine
+    def __init__(self, scenario, programs, peer, machine, ours, theirs):
+        self.scenario, self.programs, self.peer, self.machine = scenario, programs, peer, machine
         self.ours, self.theirs = text(ours), text(theirs)
         self.states = {"ours": [step.state for step in ours], "theirs": [step.state for step in theirs]}
         self.is_in_order = self.states["ours"] == self.states["theirs"]
@@ -162,11 +171,12 @@ class Difference:
     def __init__(self, difference, what, comparison):
         self.difference, self._what, self._comparison = difference, what, comparison
         self.scenario, self.peer, self.machine = comparison.scenario, comparison.peer, comparison.machine
-        self.states = comparison.states
+        self.programs, self.states = comparison.programs, comparison.states
 
     def __str__(self):
         ours, theirs = self._comparison.ours, self._comparison.theirs
-        return f"{self.peer} {self.machine} ({self._what}): ours {ours}; theirs {theirs}"
+        among = ", both theirs" if self.programs == "both" else ""
+        return f"{self.peer} {self.machine} ({self._what}{among}): ours {ours}; theirs {theirs}"
 
 
 def text(steps):
@@ -178,8 +188,9 @@ class Failure:
 
     difference = "expectation"
 
-    def __init__(self, scenario, finding, real):
-        self.scenario, self.title, self.actual = scenario, finding["title"], finding["actual"]
+    def __init__(self, scenario, programs, finding, real):
+        self.scenario, self.programs = scenario, programs
+        self.title, self.actual = finding["title"], finding["actual"]
         self.seconds_late = self._seconds_late(real)
 
     def _seconds_late(self, real):
@@ -194,7 +205,7 @@ class Failure:
         return min((step.time - began for step in steps if step.state == "connected" and step.time >= began), default=math.inf)
 
     def __str__(self):
-        return f"`{self.title}`: {self.actual}"
+        return f"`{self.title}`{' (both theirs)' if self.programs == 'both' else ''}: {self.actual}"
 
 
 def explanation(difference, explanations):
@@ -205,7 +216,7 @@ def explanation(difference, explanations):
             entry["difference"] == difference.difference
             and all(
                 fnmatchcase(getattr(difference, key), entry[key])
-                for key in ("scenario", "peer", "machine", "title", "actual") if key in entry
+                for key in ("scenario", "programs", "peer", "machine", "title", "actual") if key in entry
             )
             and all(difference.states[side] == entry[side] for side in ("ours", "theirs") if side in entry)
             and ("seconds late" not in entry or difference.seconds_late <= entry["seconds late"])
@@ -215,19 +226,19 @@ def explanation(difference, explanations):
 
 
 class Pair:
-    """A scenario played in virtual and in real time."""
+    """A scenario played in virtual and in real time, there with `programs` in the place of one of our peers or both."""
 
-    def __init__(self, scenario, virtual, real, explanations):
-        self.scenario, self.virtual, self.real = scenario, virtual, real
+    def __init__(self, scenario, programs, virtual, real, explanations):
+        self.scenario, self.programs, self.virtual, self.real = scenario, programs, virtual, real
         # The runs that were played before or after it and not kept, by their numbers.
         self.attempts, self.discarded = 1, {}
         self.comparisons = [
-            Comparison(scenario, *key, virtual.until_the_end(*key), real.until_the_end(*key))
+            Comparison(scenario, programs, *key, virtual.until_the_end(*key), real.until_the_end(*key))
             for key in sorted(set(virtual.steps) | set(real.steps))
         ]
         differences = [difference for comparison in self.comparisons for difference in comparison.differences]
         if real.is_in_real_time:
-            differences += [Failure(scenario, finding, real) for finding in real.result["findings"]]
+            differences += [Failure(scenario, programs, finding, real) for finding in real.result["findings"]]
         self.differences = [(difference, explanation(difference, explanations)) for difference in differences]
 
     @property
@@ -248,14 +259,14 @@ class Pair:
         return "not all met" if self.real.result["findings"] else "met"
 
     @property
-    def row(self):
+    def cells(self):
         same = sum(comparison.is_in_order for comparison in self.comparisons)
         worst = max((c for c in self.comparisons if c.worst), key=lambda c: abs(c.worst[0]) / c.worst[1], default=None)
         shown = f"{worst.worst[0] * 1000:+.0f} ms, {worst.peer} {worst.machine} {worst.worst[2]}" if worst else ""
-        lag = self.real.result["realTime"]["usualLagNanoseconds"] / 1e6
+        lag = self.real.result.get("realTime", {}).get("usualLagNanoseconds", 0) / 1e6
         return (
-            f"| {self.scenario} | {same} of {len(self.comparisons)} | {shown} | {milliseconds(self.virtual.setup)} "
-            f"| {milliseconds(self.real.setup)} | {self.expectations} | {lag:.1f} ms | {self.attempts} |"
+            f"{same} of {len(self.comparisons)} | {shown} | {milliseconds(self.real.setup)} | {self.expectations} "
+            f"| {lag:.1f} ms | {self.attempts}"
         )
 
 
@@ -263,26 +274,44 @@ def milliseconds(value):
     return "never" if value is None else f"{value * 1000:.0f} ms"
 
 
-def play_both(options, scenario, explanations):
+def kept(options, name):
+    """Where the plays of a row are kept, if anywhere."""
+    return options.runs / (re.sub(r"[^a-z0-9=]+", "-", name) + ".pickle") if options.runs else None
+
+
+def play_real(options, scenario, programs, virtual, explanations):
     """The real run is the one with the fewest differences that nothing explains, of as many as it takes."""
-    virtual = play(options.callsim, scenario, None)
+    peers = [options.peer, options.other] if programs == "both" else [options.peer]
+    path = kept(options, f"{scenario} {programs}")
+    plays = pickle.loads(path.read_bytes()) if path and path.exists() else []
     runs = {}
     for attempt in range(1, ATTEMPTS + 1):
-        real = play(options.callsim, scenario, f"{options.peer}=external:{options.command}")
-        pair = runs[attempt] = Pair(scenario, virtual, real, explanations)
+        if attempt > len(plays):
+            plays.append(play(options.callsim, scenario, [f"{peer}=external:{options.command}" for peer in peers]))
+        real = plays[attempt - 1]
+        pair = runs[attempt] = Pair(scenario, programs, virtual, real, explanations)
         if not pair.problems and real.is_in_real_time:
             break
         reasons = pair.problems or [real.result["findings"][0]["actual"]]
-        print(f"{scenario}, run {attempt}: {'; '.join(reasons)}", flush=True)
+        print(f"{scenario}, {programs}, run {attempt}: {'; '.join(reasons)}", flush=True)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(plays))
     best = min(runs.values(), key=lambda pair: pair.rank)
     best.attempts, best.discarded = len(runs), {attempt: pair for attempt, pair in runs.items() if pair is not best}
     return best
 
 
+def play_all(options, scenario, explanations):
+    """A row: with one of their programs, and with two."""
+    virtual = play(options.callsim, scenario, [])
+    return [play_real(options, scenario, programs, virtual, explanations) for programs in ("one", "both")]
+
+
 def discarded_orders(pairs):
     """What had another order in runs that were not kept."""
     return [
-        f"{pair.scenario}, run {attempt}: {difference}{'' if why else ', not explained'}"
+        f"{pair.scenario}, {pair.programs}, run {attempt}: {difference}{'' if why else ', not explained'}"
         for pair in pairs
         for attempt, discarded in pair.discarded.items()
         for difference, why in discarded.differences
@@ -290,12 +319,13 @@ def discarded_orders(pairs):
     ]
 
 
-def report(pairs):
+def report(rows):
+    pairs = [pair for row in rows for pair in row]
     agents = " and ".join(sorted({agent for pair in pairs for agent in pair.real.agents})) or "another program"
     lines = [
         "# Differential runs", "",
-        "The same scenario file, timeline and seed, once with two of our peers in virtual time and once in real time "
-        f"with {agents} as one of them, behind the same simulated network. `make differential` plays them and writes "
+        "The same scenario file, timeline and seed: with two of our peers in virtual time, and in real time with "
+        f"{agents} as one of them and as both, behind the same simulated network. `make differential` plays them and writes "
         "this page; `interop/differential.py mobility/blackhole-8s` compares one and writes nothing.", "",
         "Compared are the signalling, ICE, DTLS and connection states of both peers: their order, and when each was "
         f"entered, counted from the last entry of the timeline. A state may come {BOUND * 1000:.0f} ms or {SHARE:.0%} "
@@ -308,11 +338,15 @@ def report(pairs):
         "column says how often; another order in a run that was not kept is told at the end. Set-up is the time from the first `connecting` until both sides say `connected`. The "
         "lag is what 99 % of the real run's events did not exceed: what the machine may add to any time. Where it is "
         "beyond what the scenario allows, its expectations are not judged.", "",
-        "| scenario | machines in the same order | largest difference in time | set-up, ours | set-up, theirs "
-        "| expectations in real time | lag | played |",
-        "|---|---|---|---|---|---|---|---|",
+        "The first line of a scenario is with one of their programs, the second with two: there nothing is ours but "
+        "the network.", "",
+        "| scenario | set-up, ours | their programs | machines in the same order | largest difference in time "
+        "| set-up, theirs | expectations in real time | lag | played |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
-    lines += [pair.row for pair in pairs]
+    for one, both in rows:
+        lines.append(f"| {one.scenario} | {milliseconds(one.virtual.setup)} | one | {one.cells} |")
+        lines.append(f"| | | both | {both.cells} |")
     lines += ["", "## What differs, and why", "", "Times are seconds since the start.", ""]
     reasons = {}
     for pair in pairs:
@@ -329,33 +363,37 @@ def report(pairs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--callsim", default=".build-release/release/callsim")
-    parser.add_argument("--peer", default="alice")
+    parser.add_argument("--peer", default="alice", help="whom their program plays; --other, when it plays both")
+    parser.add_argument("--other", default="bob")
     parser.add_argument("--command", default="interop/peer chromium --microphone")
     parser.add_argument("--write", type=Path, help="a Markdown page to write")
+    parser.add_argument("--runs", type=Path, help="a folder to keep what was played in")
     parser.add_argument("scenarios", nargs="*", default=SCENARIOS)
     options = parser.parse_args()
     explanations = json.loads(EXPLANATIONS.read_text(encoding="utf-8"))
-    pairs = []
+    rows = []
     for scenario in options.scenarios:
         try:
-            pair = play_both(options, scenario, explanations)
+            row = play_all(options, scenario, explanations)
         except Unavailable as reason:
             print(f"skipped: {reason}")
             return 7
-        pairs.append(pair)
-        same = sum(comparison.is_in_order for comparison in pair.comparisons)
-        late = sum(not comparison.is_in_time for comparison in pair.comparisons)
-        print(f"{scenario}: {same} of {len(pair.comparisons)} in the same order, {late} out of time, "
-              f"{len(pair.problems)} not explained, played {pair.attempts} times", flush=True)  # fmt: skip
+        rows.append(row)
+        for pair in row:
+            same = sum(comparison.is_in_order for comparison in pair.comparisons)
+            late = sum(not comparison.is_in_time for comparison in pair.comparisons)
+            print(f"{scenario}, {pair.programs}: {same} of {len(pair.comparisons)} in the same order, {late} out of "
+                  f"time, {len(pair.problems)} not explained, played {pair.attempts} times", flush=True)  # fmt: skip
+    pairs = [pair for row in rows for pair in row]
     if options.write:
-        options.write.write_text(report(pairs), encoding="utf-8")
+        options.write.write_text(report(rows), encoding="utf-8")
     for order in discarded_orders(pairs):
         print(f"in a run that was not kept: {order}")
-    problems = [f"{pair.scenario}, {problem}" for pair in pairs for problem in pair.problems]
+    problems = [f"{pair.scenario}, {pair.programs}: {problem}" for pair in pairs for problem in pair.problems]
     for problem in problems:
         print(f"not explained: {problem}")
     machines = sum(len(pair.comparisons) for pair in pairs)
-    print(f"{len(pairs)} scenarios, {machines} state machines, {len(problems)} not explained")
+    print(f"{len(rows)} scenarios, {machines} state machines, {len(problems)} not explained")
     return 1 if problems else 0
 
 
