@@ -54,7 +54,7 @@ package.targets = [
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "CallSession", "Codecs", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN", "CLinux",
+      "CallCore", "CallSession", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],

@@ -24,8 +24,8 @@ import Testing
     (
       "LivePeer",
       [
-        "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux", "Glibc",
-        "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
+        "CallCore", "CallSession", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux",
+        "Glibc", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
     ),
     ("SimNet", ["CallCore"]),

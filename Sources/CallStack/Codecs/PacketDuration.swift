@@ -21,3 +21,6 @@ public enum PacketDuration: Int, CaseIterable, Comparable, Hashable, Sendable {
 
 /// The rate of every audio clock here: RFC 7587 gives Opus 48 kHz whatever bandwidth it codes.
 public let audioSampleRate = 48_000
+
+/// How much an audio device records and plays at a time, as browsers ask of audio hardware.
+public let audioDevicePeriod = PacketDuration.ms10

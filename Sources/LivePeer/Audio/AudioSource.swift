@@ -24,9 +24,8 @@ package struct AudioSource {
     AudioSource(.tone(step: 2 * Double.pi * frequency / Double(audioSampleRate)))
   }
 
-  package static func recording(_ samples: [Int16]) -> AudioSource {
-    AudioSource(samples.isEmpty ? .silence : .recording(samples))
-  }
+  /// - Parameter samples: at least one.
+  package static func recording(_ samples: [Int16]) -> AudioSource { AudioSource(.recording(samples)) }
 
   static func echo(_ echo: AudioEcho) -> AudioSource { AudioSource(.echo(echo)) }
 

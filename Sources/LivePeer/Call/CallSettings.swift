@@ -41,17 +41,28 @@ package struct CallSettings {
   ///
   /// A file is read here once: a call that comes in later must not wait for it, nor fail for it.
   mutating func prepareFiles() throws(FileError) {
-    if case .file(let path) = play { recording = try WAVRecording(path: path).samples }
+    recording = if case .file(let path) = play { try WAVRecording(path: path).samples } else { [] }
     if let record { try FileSink.check(path: record, mode: .patched) }
     if let keyLog { try FileSink.check(path: keyLog) }
   }
 
-  /// What the played file says, once it has been read.
-  private var recording: [Int16]?
+  /// What the played file says, from ``prepareFiles()``.
+  private var recording: [Int16] = []
 
-  /// A new connection as these settings want it.
+  private var microphone: AudioSource {
+    switch play {
+    case .silence: return .silence
+    case .tone(let frequency): return .tone(frequency)
+    case .file:
+      precondition(!recording.isEmpty, "the call's files are prepared before it is made")
+      return .recording(recording)
+    case .echo: return .echo(AudioEcho())
+    }
+  }
+
+  /// A new connection as these settings want it, whose files have been prepared.
   ///
-  /// - Throws: when what it is to say cannot be read, or when there are addresses and a socket on none of them.
+  /// - Throws: when there are addresses and a socket on none of them.
   func makeConnection(on loop: SocketLoop) throws -> LiveConnection {
     let random = RandomSource.system
     var session = SessionConfiguration.live(wallClock: loop.wallClock(), random: random)
@@ -65,7 +76,6 @@ package struct CallSettings {
     configuration.concealsAddresses = concealsAddresses
     configuration.tap = tap
     configuration.log = log
-    let microphone = try recording.map { .recording($0) } ?? play.source()
     let connection = LiveConnection(configuration, world: loop)
     if connection.interfaces.isEmpty, let refusal = connection.refusals.first { throw refusal }
     connection.microphone = microphone
@@ -81,15 +91,6 @@ extension CallSettings.Play {
   init?(tone frequency: Double) {
     guard frequency > 0, frequency < 24_000 else { return nil }
     self = .tone(frequency)
-  }
-
-  func source() throws(FileError) -> AudioSource {
-    switch self {
-    case .silence: .silence
-    case .tone(let frequency): .tone(frequency)
-    case .file(let path): .recording(try WAVRecording(path: path).samples)
-    case .echo: .echo(AudioEcho())
-    }
   }
 }
 

@@ -1,10 +1,11 @@
 internal import CallCore
 internal import Codecs
 
-/// The microphone and the speaker of a live call: every 10 ms of the world's clock it records a frame and plays one.
+/// The microphone and the speaker of a live call: every ``audioDevicePeriod`` of the world's clock it records a frame and
+/// plays one.
 final class AudioDevice {
-  private static let period = Interval.milliseconds(10)
-  private static let frameSize = audioSampleRate / 100
+  private static let period = audioDevicePeriod.interval
+  private static let frameSize = audioDevicePeriod.samplesPerChannel
   /// A program that was stopped for longer than this does not catch up.
   private static let longestDelay = Interval.milliseconds(500)
 

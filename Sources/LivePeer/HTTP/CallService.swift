@@ -1,6 +1,7 @@
 internal import CallCore
 internal import CallSession
 internal import DTLS
+internal import Digests
 internal import Formats
 internal import Glibc
 internal import ICE
@@ -166,12 +167,8 @@ final class CallService {
 
   /// A path with 128 random bits.
   private static func unguessablePlace() -> String {
-    var random = SystemRandomNumberGenerator()
-    let halves = (0..<2).map { _ in
-      let digits = String(random.next(), radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-    return "/call/" + halves.joined()
+    var random = RandomSource.system.stream("place")
+    return "/call/" + Hexadecimal.encode(random.bytes(16))
   }
 
   /// Whether only programs of this machine can reach what listens on `host`.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Digests
 
 extension RandomStream {
   /// A name for an address that is not to be told: a UUID of version 4 (RFC 9562 section 5.4) under `.local`.
@@ -6,11 +7,7 @@ extension RandomStream {
     var bytes = bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
-    var text = ""
-    for (index, byte) in bytes.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text += "-" }
-      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-    return text + ".local"
+    let parts = [bytes[..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10...]]
+    return parts.map { Hexadecimal.encode(Array($0)) }.joined(separator: "-") + ".local"
   }
 }

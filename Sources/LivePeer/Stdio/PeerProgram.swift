@@ -169,6 +169,7 @@ package final class PeerProgram {
     }
     let opened: LiveConnection
     do {
+      try settings.prepareFiles()
       opened = try settings.makeConnection(on: loop)
       recording = try record.map { try WAVFile(path: $0) }
     } catch {
