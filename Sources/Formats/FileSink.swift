@@ -106,16 +106,19 @@ package final class FileSink {
 public struct FileError: Error, Sendable, CustomStringConvertible {
   public let path: String
   public let reason: String
+  /// A sentence about what would help, where that can be told.
+  public let remedy: String?
   /// The `errno`, where the system gave one.
   public let code: Int32?
 
-  public init(path: String, reason: String, code: Int32? = nil) {
+  public init(path: String, reason: String, remedy: String? = nil, code: Int32? = nil) {
     self.path = path
     self.reason = reason
+    self.remedy = remedy
     self.code = code
   }
 
   public var isWantOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
-  public var description: String { "\(path): \(reason)" }
+  public var description: String { "\(path): \(reason)" + (remedy.map { ". \($0)" } ?? "") }
 }

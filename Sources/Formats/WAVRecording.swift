@@ -8,8 +8,10 @@
 package struct WAVRecording {
   package let samples: [Int16]
 
-  package init(path: String) throws(FileError) {
-    let bytes = try FileBytes.read(path)
+  package init(path: String) throws(FileError) { try self.init(FileBytes.read(path), path: path) }
+
+  /// - Parameter path: what errors call the file that holds `bytes`.
+  package init(_ bytes: [UInt8], path: String) throws(FileError) {
     let data = try Self.data(of: bytes, path: path)
     guard !data.isEmpty else { throw FileError(path: path, reason: "has no samples") }
     samples = stride(from: data.lowerBound, to: data.upperBound, by: 2).map { Self.integer(bytes, $0, Int16.self) }
@@ -18,7 +20,7 @@ package struct WAVRecording {
   /// Where the samples are: an even number of bytes.
   private static func data(of bytes: [UInt8], path: String) throws(FileError) -> Range<Int> {
     guard bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WAVE".utf8) else {
-      throw FileError(path: path, reason: "is not a WAV file")
+      throw FileError(path: path, reason: "is not a WAV file", remedy: Self.remedy(path))
     }
     var hasFormat = false
     var offset = 12
@@ -71,9 +73,13 @@ package struct WAVRecording {
     guard encoding == 1 || encoding == 0xFFFE, channels == 1, rate == 48_000, bits == 16 else {
       throw FileError(
         path: path,
-        reason: "has \(channels) channels of \(bits) bits at \(rate) Hz; wanted is 16-bit PCM, 48000 Hz, mono. "
-          + "'sox \(path) -r 48000 -c 1 -b 16 out.wav' makes that")
+        reason: "has \(channels) channels of \(bits) bits at \(rate) Hz; wanted is 16-bit PCM, 48000 Hz, mono",
+        remedy: remedy(path))
     }
+  }
+
+  private static func remedy(_ path: String) -> String {
+    "'sox \(path) -r 48000 -c 1 -b 16 out.wav' makes one that can be played"
   }
 
   private static func integer<T: FixedWidthInteger>(_ bytes: [UInt8], _ offset: Int, _: T.Type) -> T {

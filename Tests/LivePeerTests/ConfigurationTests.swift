@@ -84,7 +84,7 @@ import Testing
     bytes[24] = 0x40
     try bytes.write(to: URL(filePath: path))
     let error = #expect(throws: FileError.self) { try WAVRecording(path: path) }
-    #expect(error?.reason.contains("sox") == true)
+    #expect(error?.remedy?.contains("sox") == true)
   }
 
   private static func samples(of bytes: [UInt8]) throws -> [Int16] {

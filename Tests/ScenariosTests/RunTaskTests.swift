@@ -114,12 +114,15 @@ import VirtualPeer
     #expect(actual.hasSuffix("16 more runs did not differ"))
   }
 
-  @Test func `a job carries the texts once and names them afterwards`() throws {
-    let source = ScenarioSource([.init(path: "a.yaml", text: "x: \"1\"\n"), .init(path: "p/b.yaml", text: "y")])
+  @Test func `a job carries texts and recordings once and names them afterwards`() throws {
+    let source = ScenarioSource([
+      .init(path: "a.yaml", text: "x: \"1\"\n"), .init(path: "p/b.yaml", text: "y"),
+      .init(path: "p/v.wav", recording: [0, 255, 10, 13, 34, 128]),
+    ])
     let job = RunJob(source: source, cellID: "a[x=1]", seed: .max, overrides: [.init(name: "l", value: "1%")])
-    let whole = try JSON(parsing: job.json(hasTexts: true).description.utf8)
+    let whole = try JSON(parsing: job.json(hasFiles: true).description.utf8)
     #expect(RunJob(json: whole) == job)
-    let short = try JSON(parsing: job.json(hasTexts: false).description.utf8)
+    let short = try JSON(parsing: job.json(hasFiles: false).description.utf8)
     #expect(RunJob(json: short, known: source) == job)
     #expect(RunJob(json: short) == nil)
     #expect(RunJob(json: short, known: ScenarioSource([.init(path: "a.yaml", text: "other")])) == nil)

@@ -61,7 +61,29 @@ import Testing
   }
 
   @Test func `a recording is played over and over`() {
-    #expect(samples(.recording([1, 2, 3]), seconds: 1).prefix(7) == [1, 2, 3, 1, 2, 3, 1])
+    #expect(samples(.recording(Recording([1, 2, 3])), seconds: 1).prefix(7) == [1, 2, 3, 1, 2, 3, 1])
+  }
+
+  @Test func `after a recording that is not played again comes silence`() {
+    let recording = Recording([1, 2, 3], atEnd: .silence)
+    let heard = samples(.recording(recording), seconds: 1)
+    #expect(heard.prefix(5) == [1, 2, 3, 0, 0] && heard.dropFirst(3).allSatisfy { $0 == 0 })
+  }
+
+  @Test func `a recording waits until there is somebody to hear it`() {
+    var generator = SampleGenerator(.recording(Recording([1, 2, 3])), random: RandomStream(seed: 11))
+    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 4)
+    defer { buffer.deallocate() }
+    generator.fill(buffer, hasListener: false)
+    #expect(Array(buffer) == [0, 0, 0, 0])
+    generator.fill(buffer, hasListener: true)
+    #expect(Array(buffer) == [1, 2, 3, 1])
+  }
+
+  @Test func `a program is given the whole of a recording, which it plays over and over itself`() {
+    let source = MicrophoneSource.recording(Recording([1, 2, 3]))
+    #expect(source.loop(random: RandomSource(seed: 1)) == [1, 2, 3])
+    #expect(MicrophoneSource.noise.loop(random: RandomSource(seed: 1)).count == 30 * 48_000)
   }
 
   @Test func `the samples do not depend on how they are cut into frames`() {

@@ -3,8 +3,8 @@ internal import Formats
 internal import Foundation
 internal import VirtualPeer
 
-/// What a run's folder says of how to play it again: the texts of its scenario, the cell, the seed, and what stood in
-/// for values of the file.
+/// What a run's folder says of how to play it again: the texts and recordings of its scenario, the cell, the seed, and what
+/// stood in for values of the file.
 ///
 /// `scenario.yaml` is the scenario file for people, `run.json` is all of it for `callsim replay FOLDER`, wherever the
 /// folder is taken.
@@ -24,19 +24,19 @@ public struct SavedRun: Sendable {
     self.job = job
   }
 
-  /// The scenario's files whose text on disk is another now, or gone.
+  /// The scenario's files that are others on disk now, or gone.
   public var changedPaths: [String] {
     job.source.files.filter { file in
-      let text = FileManager.default.contents(atPath: file.path).map { String(decoding: $0, as: UTF8.self) }
-      return text != file.text && text != "\u{FEFF}" + file.text
+      let bytes = FileManager.default.contents(atPath: file.path)
+      return bytes.map { !file.isRead(from: Array($0)) } ?? true
     }.map(\.path)
   }
 
   func write(to folder: String) throws(FileError) {
     var job = job
     job.output = .nothing
-    try RunArtifacts.write(job.json(hasTexts: true).description + "\n", to: "\(folder)/\(Self.fileName)")
-    guard let scenario = job.source.files.first else { return }
-    try RunArtifacts.write(scenario.text, to: "\(folder)/\(Self.scenarioName)")
+    try RunArtifacts.write(job.json(hasFiles: true).description + "\n", to: "\(folder)/\(Self.fileName)")
+    guard case .text(let scenario) = job.source.files.first?.contents else { return }
+    try RunArtifacts.write(scenario, to: "\(folder)/\(Self.scenarioName)")
   }
 }

@@ -27,7 +27,7 @@ public struct ScenarioFile: Sendable {
     public var diagnostics: [Diagnostic] { report.diagnostics }
   }
 
-  /// How files named by `use` are read: the bytes, or nil when there are none.
+  /// How files that others name, by `use` or as a recording, are read: the bytes, or nil when there are none.
   public typealias FileReader = @Sendable (_ path: String) -> [UInt8]?
 
   /// Reads a file from disk, with the files it uses.
@@ -77,28 +77,32 @@ public struct ScenarioFile: Sendable {
     var loader = ScenarioLoader(registry: registry, overrides: overrides, cellID: cellID, reader: reader)
     let file = loader.load(bytes, path: path)
     return Result(
-      scenario: file, report: DiagnosticReport(loader.reading.diagnostics, sources: loader.sources),
+      scenario: file, report: DiagnosticReport(loader.reading.diagnostics, sources: loader.reading.sources),
       isShared: loader.isShared)
   }
 }
 
-/// Reads the bytes of scenario files from disk.
+/// Reads the bytes of scenario files, and of what they name, from disk.
 private enum SourceReader {
   /// A file that somebody named: a pipe is read to its end, once.
-  static func bytes(ofNamed path: String) -> [UInt8]? { read(path, accepts: { $0 != S_IFDIR }) }
+  static func bytes(ofNamed path: String) -> [UInt8]? {
+    read(path, limit: YAMLReader.maximumByteCount, accepts: { $0 != S_IFDIR })
+  }
 
   /// A file that another one names. Only a regular file: the opening of a pipe may wait for ever.
-  @Sendable static func bytes(ofUsed path: String) -> [UInt8]? { read(path, accepts: { $0 == S_IFREG }) }
+  @Sendable static func bytes(ofUsed path: String) -> [UInt8]? {
+    read(path, limit: Reading.maximumRecordingSize, accepts: { $0 == S_IFREG })
+  }
 
   /// One byte more than is allowed is enough to see that a file is too large.
-  private static func read(_ path: String, accepts: (mode_t) -> Bool) -> [UInt8]? {
+  private static func read(_ path: String, limit: Int, accepts: (mode_t) -> Bool) -> [UInt8]? {
     var status = stat()
     guard stat(path, &status) == 0, accepts(status.st_mode & S_IFMT) else { return nil }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    while bytes.count <= YAMLReader.maximumByteCount, let more = ChildPipe.readSome(from: descriptor) { bytes += more }
-    return Array(bytes.prefix(YAMLReader.maximumByteCount + 1))
+    while bytes.count <= limit, let more = ChildPipe.readSome(from: descriptor) { bytes += more }
+    return Array(bytes.prefix(limit + 1))
   }
 }

@@ -51,8 +51,7 @@ struct ExternalBuilder {
     case .noise, .speech, .recording:
       let path = "\(folder)/\(peer.name)-microphone.wav"
       let file = try WAVFile(path: path)
-      let samples = settings.microphone.samples(
-        count: 30 * 48_000, random: world.simulator.random.scoped("peer").scoped(peer.name))
+      let samples = settings.microphone.loop(random: world.simulator.random.scoped("peer").scoped(peer.name))
       file.append(samples.span)
       try file.close()
       play = ["wav": .string(path)]

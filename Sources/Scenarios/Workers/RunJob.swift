@@ -1,3 +1,4 @@
+internal import Foundation
 internal import VirtualPeer
 
 /// One run for a worker: which cell of which scenario, with which seed, and what to write.
@@ -42,8 +43,8 @@ public struct RunJob: Sendable, Equatable {
 }
 
 extension RunJob {
-  /// - Parameter hasTexts: whether the texts go with it; without, whoever reads it must know them by their hash.
-  func json(hasTexts: Bool) -> JSON {
+  /// - Parameter hasFiles: whether what it is made of goes with it; without, whoever reads it must know that by its hash.
+  func json(hasFiles: Bool) -> JSON {
     var members: [JSON.Member] = [
       .init("source", .string(RunResult.hexadecimal(source.hash))), .init("cell", .string(cellID)),
       .init("seed", .unsigned(seed)),
@@ -54,14 +55,11 @@ extension RunJob {
     case .artifacts(let folder): members.append(.init("artifacts", .string(folder)))
     case .trace(let file): members.append(.init("trace", .string(file)))
     }
-    if hasTexts {
-      let files = source.files.map { JSON.object([.init("path", .string($0.path)), .init("text", .string($0.text))]) }
-      members.append(.init("files", .array(files)))
-    }
+    if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
 
-  /// - Parameter known: the texts that may have been left out.
+  /// - Parameter known: what may have been left out.
   init?(json: JSON, known: ScenarioSource? = nil) {
     guard let hash = json["source"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
       let set = json["set"]?.array, let source = Self.source(in: json) ?? known,
@@ -77,11 +75,29 @@ extension RunJob {
 
   private static func source(in json: JSON) -> ScenarioSource? {
     guard let files = json["files"]?.array else { return nil }
-    let texts = files.compactMap { file -> ScenarioSource.File? in
-      guard let path = file["path"]?.string, let text = file["text"]?.string else { return nil }
-      return ScenarioSource.File(path: path, text: text)
+    let known = files.compactMap { ScenarioSource.File(json: $0) }
+    return known.count == files.count ? ScenarioSource(known) : nil
+  }
+}
+
+extension ScenarioSource.File {
+  fileprivate var json: JSON {
+    switch contents {
+    case .text(let text): .object([.init("path", .string(path)), .init("text", .string(text))])
+    case .recording(let bytes):
+      .object([.init("path", .string(path)), .init("base64", .string(Data(bytes).base64EncodedString()))])
     }
-    return texts.count == files.count ? ScenarioSource(texts) : nil
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let path = json["path"]?.string else { return nil }
+    if let text = json["text"]?.string {
+      self.init(path: path, text: text)
+    } else if let bytes = json["base64"]?.string.flatMap({ Data(base64Encoded: $0) }) {
+      self.init(path: path, recording: Array(bytes))
+    } else {
+      return nil
+    }
   }
 }
 

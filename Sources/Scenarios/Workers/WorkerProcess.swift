@@ -87,7 +87,7 @@ final class WorkerProcess {
     received.removeAll()
     errorTail.removeAll()
     // A worker that is already dead is noticed when its output ends.
-    let json = job.json(hasTexts: job.source.hash != knownSource)
+    let json = job.json(hasFiles: job.source.hash != knownSource)
     knownSource = job.source.hash
     ChildPipe.writeAll(Array((json.description + "\n").utf8), to: input)
   }

@@ -10,15 +10,17 @@ public enum MicrophoneSource: Hashable, Sendable {
   case noise
   /// Modelled speech, see ``SpeechSynthesizer``. It is not a recording of anybody.
   case speech
-  /// Samples, 48 kHz and mono, played over and over. There is at least one.
-  case recording([Int16])
+  case recording(Recording)
 }
 
 extension MicrophoneSource {
   fileprivate var frequency: Double { if case .tone(let frequency) = self { Double(frequency) } else { 0 } }
 
-  /// What the microphone of a peer hears first, for a program that plays it from a file.
-  package func samples(count: Int, random: RandomSource) -> [Int16] {
+  /// What the microphone of a peer hears, for a program that plays it from a file over and over: the whole of a recording,
+  /// and half a minute of what has no end.
+  package func loop(random: RandomSource) -> [Int16] {
+    if case .recording(let recording) = self { return recording.samples }
+    let count = 30 * SampleGenerator.sampleRate
     var generator = SampleGenerator(self, random: random.stream("microphone"))
     return [Int16](unsafeUninitializedCapacity: count) { buffer, initialized in
       generator.fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
@@ -35,7 +37,7 @@ struct SampleGenerator: ~Copyable {
   private var tone: Oscillator
   private var noise: RandomStream?
   private var speech: SpeechSynthesizer?
-  private var played = 0
+  private var recording: RecordingPlayback?
 
   init(_ source: MicrophoneSource, random: consuming RandomStream) {
     self.source = source
@@ -43,14 +45,18 @@ struct SampleGenerator: ~Copyable {
     switch source {
     case .noise: noise = consume random
     case .speech: speech = SpeechSynthesizer(random: consume random)
-    case .silence, .tone, .recording: break
+    case .recording(let recording): self.recording = RecordingPlayback(recording)
+    case .silence, .tone: break
     }
   }
 
   /// Writes the next samples over all of `samples`.
-  mutating func fill(_ samples: UnsafeMutableBufferPointer<Int16>) {
+  ///
+  /// - Parameter hasListener: whether there is somebody to speak to yet. A recording waits for that, as people do.
+  mutating func fill(_ samples: UnsafeMutableBufferPointer<Int16>, hasListener: Bool = true) {
     switch source {
     case .silence: samples.initialize(repeating: 0)
+    case .recording where !hasListener: samples.initialize(repeating: 0)
     case .noise:
       for index in samples.indices {
         samples.initializeElement(at: index, to: Int16(noise!.uniform(in: -4_000...4_000)))
@@ -59,11 +65,8 @@ struct SampleGenerator: ~Copyable {
       for index in samples.indices { samples.initializeElement(at: index, to: Self.quantize(tone.next() * 8_000)) }
     case .speech:
       for index in samples.indices { samples.initializeElement(at: index, to: Self.quantize(speech!.next())) }
-    case .recording(let recording):
-      for index in samples.indices {
-        samples.initializeElement(at: index, to: recording[played])
-        played = played + 1 < recording.count ? played + 1 : 0
-      }
+    case .recording:
+      for index in samples.indices { samples.initializeElement(at: index, to: recording!.next()) }
     }
   }
 

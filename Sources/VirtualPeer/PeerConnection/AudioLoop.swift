@@ -2,11 +2,10 @@ internal import CallCore
 internal import CallSession
 internal import Codecs
 
-/// The audio hardware at work: every 10 ms of the device's own clock it records a frame and plays
-/// one, as browsers ask of audio hardware.
+/// The audio hardware at work: every ``audioDevicePeriod`` of the device's own clock it records a frame and plays one.
 final class AudioLoop {
-  static let period = Interval.milliseconds(10)
-  static let frameSize = audioSampleRate / 100
+  private static let period = audioDevicePeriod.interval
+  static let frameSize = audioDevicePeriod.samplesPerChannel
 
   private unowned let connection: SessionConnection
   private let environment: ConnectionEnvironment
@@ -18,6 +17,8 @@ final class AudioLoop {
   private let beginning: Instant
   private let phase: Interval
   private var ticks: Int64 = 0
+  /// Whether the connection has ever stood.
+  private var hasListener = false
 
   init(connection: SessionConnection, environment: ConnectionEnvironment) {
     self.connection = connection
@@ -55,15 +56,16 @@ final class AudioLoop {
     ticks += 1
     scheduleNext()
     guard environment.device.isAudioRunning else { return }
+    if connection.connectionState == .connected { hasListener = true }
     switch environment.media {
     case .real: recordSamples()
-    case .synthetic: connection.sendAudio(talk.next(), duration: Self.period)
+    case .synthetic: connection.sendAudio(talk.next(hasListener: hasListener), duration: Self.period)
     }
     play()
   }
 
   private func recordSamples() {
-    generator.fill(recorded)
+    generator.fill(recorded, hasListener: hasListener)
     connection.sendAudio(UnsafeBufferPointer(recorded).span)
   }
 
@@ -86,15 +88,17 @@ struct TalkSpurts: ~Copyable {
   private var random: RandomStream
   private var isTalking = false
   private var framesLeft: UInt64 = 0
-  private var played = 0
+  private var recording: RecordingPlayback?
 
   init(_ source: MicrophoneSource, random: consuming RandomStream) {
     self.source = source
     self.random = random
+    if case .recording(let recording) = source { self.recording = RecordingPlayback(recording) }
   }
 
-  mutating func next() -> AudioLevel {
+  mutating func next(hasListener: Bool) -> AudioLevel {
     switch source {
+    case .recording where !hasListener: return .silence
     case .silence: return .silence
     case .tone, .noise: return AudioLevel(15)
     case .speech:
@@ -104,11 +108,11 @@ struct TalkSpurts: ~Copyable {
       }
       framesLeft -= 1
       return isTalking ? AudioLevel(18 + UInt8(random.uniform(below: 8))) : .silence
-    case .recording(let samples):
+    case .recording:
       var energy = 0.0
       for _ in 0..<AudioLoop.frameSize {
-        energy += Double(samples[played]) * Double(samples[played])
-        played = played + 1 < samples.count ? played + 1 : 0
+        let sample = Double(recording!.next())
+        energy += sample * sample
       }
       return AudioLevel(linear: (energy / Double(AudioLoop.frameSize)).squareRoot() / 32_768)
     }

@@ -13,7 +13,13 @@ extension KeyCases {
         "peer.profile", ["knotos", "nothing"],
         KeyWorld.lan().replacing("alice: { profile: knotos }", with: "alice: { profile: <> }")),
       KeyCase("peer.stack", ["stack: real, profile: knotos, network: lan", "stack: puppet"], withCarol),
-      KeyCase(words: "devices.mic", KeyWorld.lan(alice: ", devices: { mic: <> }", rest: "media: real")),
+      KeyCase(
+        "devices.mic", ["speech", "tone", "noise", "silence", "{ file: keys/low.wav }"],
+        KeyWorld.lan(alice: ", devices: { mic: <> }", rest: "media: real")),
+      KeyCase(
+        "recording.file", ["keys/low.wav", "keys/high.wav", "keys/none.wav"],
+        KeyWorld.lan(alice: ", devices: { mic: { file: <> } }")),
+      KeyCase(words: "recording.at_end", KeyWorld.lan(alice: ", devices: { mic: { file: keys/low.wav, at_end: <> } }")),
       KeyCase(words: "devices.permission", KeyWorld.lan(alice: ", devices: { permission: <> }")),
       KeyCase(
         "audio.ptime", ["10ms", "20ms", "40ms", "60ms", "80ms", "100ms", "120ms"],

@@ -21,6 +21,15 @@ enum PeerChecks {
     }
   }
 
+  /// The packets of synthetic media hold how loud it is, and no sound.
+  static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    guard scenario.media == .synthetic, let peer = scenario.peers.first(where: \.playsRecording),
+      let media = root.entry("media")
+    else { return }
+    let message = "\(peer.name) plays a file, and nobody hears it: packets of synthetic media hold a level and no sound"
+    reading.report(.conflictingKeys, message, at: media.value.span, hint: "write media: real, or leave it out")
+  }
+
   private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
     let usable = topology.servers.filter { $0.kind != .signalling }.map(\.name)
     for server in peer.ice.servers ?? [] {

@@ -28,6 +28,10 @@ enum ProgramChecks {
         : "a program of protocol: none has no app and no stack that we know of"
       reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
     }
+    if let end = node?["devices"]?["mic"]?.entry("at_end"), end.value.scalar?.text == "silence" {
+      let message = "\(peer.name) is a program, and programs play a file over and over"
+      reading.report(.conflictingKeys, message, at: end.value.span, hint: "write repeat, and silence into the file")
+    }
     let acts = [
       ("nomination", "nominates"), ("prune", "prunes"), ("gathering", "gathers"), ("restart_sockets", "opens sockets"),
     ]

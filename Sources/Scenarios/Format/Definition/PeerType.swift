@@ -1,4 +1,5 @@
 import CallCore
+import VirtualPeer
 
 /// A peer as it is written, with its `use:` profile already merged in.
 struct PeerDraft: Sendable {
@@ -58,9 +59,49 @@ extension Scenario.Devices {
   static let type = MappingType(
     "devices", "the microphone of a peer", Scenario.Devices(),
     [
-      .key("mic", .choice, \.microphone, default: "speech", "what the microphone hears"),
+      .key(
+        "mic", .microphone, \.microphone, default: "speech", "what the microphone hears: a sound made, or a file"),
       .key("permission", .choice, \.permission, default: "granted", "whether the app may open it"),
     ])
+}
+
+extension Kind where Value == Scenario.Devices.Microphone {
+  /// `speech`, or `{ file: voice.wav }`.
+  fileprivate static var microphone: Kind<Scenario.Devices.Microphone> { .either(scalar: word, mapping: recording) }
+
+  private static var word: Kind<Scenario.Devices.Microphone> {
+    let made: [(String, Scenario.Devices.Microphone)] = [
+      ("speech", .speech), ("tone", .tone), ("noise", .noise), ("silence", .silence),
+    ]
+    let words = Kind<String>.choice(of: made.map(\.0))
+    return Kind(words.shape) { node, reading in
+      if node.scalar?.text == "file" {
+        reading.report(
+          .notAChoice, "'file' does not say which", at: node.span, hint: "write mic: { file: voice.wav }")
+        return nil
+      }
+      return words.decode(node, &reading).flatMap { word in made.first { $0.0 == word }?.1 }
+    }
+  }
+
+  private struct Draft: Sendable {
+    var file = Located("")
+    var atEnd = Recording.End.repeat
+  }
+
+  private static var recording: Kind<Scenario.Devices.Microphone> {
+    MappingType(
+      "recording", "a WAV file that a microphone hears", Draft(),
+      [
+        .key(
+          "file", Kind<String>.text.located, \.file, required: true,
+          "a WAV of 16-bit PCM, 48000 Hz, mono; relative to the file that names it"),
+        .key("at_end", .choice, \.atEnd, default: "repeat", "what comes after it: the same again, or silence"),
+      ]
+    ).kind.map { draft, _, reading in
+      reading.samples(of: draft.file).map { .file(Recording($0, atEnd: draft.atEnd)) }
+    }
+  }
 }
 
 extension Scenario.Audio {

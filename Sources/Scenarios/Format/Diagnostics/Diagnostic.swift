@@ -21,7 +21,7 @@ public struct Diagnostic: Sendable, Equatable {
   }
 }
 
-/// The text of every file a scenario was read from, for rendering diagnostics and failed expectations.
+/// Every file a scenario was read from: texts, for rendering diagnostics and failed expectations, and recordings.
 public struct SourceMap: Sendable {
   public struct File: Sendable {
     public let path: String
@@ -33,12 +33,37 @@ public struct SourceMap: Sendable {
   }
 
   public private(set) var files: [File] = []
+  /// What microphones play: WAV files as they are on disk.
+  public private(set) var recordings: [(path: String, bytes: [UInt8])] = []
 
   public init() {}
 
   mutating func add(path: String, text: String, usedFrom: SourceSpan?) -> Int {
     files.append(File(path: path, text: text, lines: Self.lines(of: text), usedFrom: usedFrom))
     return files.count - 1
+  }
+
+  mutating func add(recording bytes: [UInt8], path: String) { recordings.append((path, bytes)) }
+
+  /// The path of a file that the file of a span names.
+  func path(of name: String, from span: SourceSpan) -> String {
+    Self.resolve(name, from: files.indices.contains(span.file) ? files[span.file].path : "")
+  }
+
+  /// `../x.yaml` relative to the file that names it, with `.` and `..` taken out.
+  static func resolve(_ name: String, from path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let joined = name.hasPrefix("/") ? name : folder + name
+    var parts: [Substring] = []
+    for part in joined.split(separator: "/", omittingEmptySubsequences: true) {
+      if part == "." { continue }
+      if part == "..", let last = parts.last, last != ".." {
+        parts.removeLast()
+      } else {
+        parts.append(part)
+      }
+    }
+    return (joined.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
   /// The line a span stands on, or nil for places no file has.

@@ -40,6 +40,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case duplicateID = "E227"
   case unknownName = "E228"
   case unknownInterface = "E229"
+  case badRecording = "E230"
 
   case wrongNode = "E301"
   case wrongType = "E302"
@@ -136,6 +137,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .duplicateID: "Two entries share an id, so a reference to it would be ambiguous."
     case .unknownName: "The name stands for nothing at this place."
     case .unknownInterface: "The peer is not attached to this network."
+    case .badRecording:
+      "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB."
     case .wrongNode: "A mapping, a list or a scalar was expected here, and the file has another of the three."
     case .wrongType: "The value has another type than the key. YAML 1.2: only true and false are booleans."
     case .missingUnit:

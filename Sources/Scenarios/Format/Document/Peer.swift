@@ -1,5 +1,6 @@
 public import CallCore
 public import CallSession
+public import VirtualPeer
 
 extension Scenario {
   /// The user ids of peers that have another than their name.
@@ -48,6 +49,10 @@ extension Scenario {
 
     /// Whether calls can reach it: it has an app and below it a media stack, ours or another.
     public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }
+
+    var playsRecording: Bool {
+      if case .file = devices.microphone { hasCallStack } else { false }
+    }
   }
 
   /// One attachment of a peer: `switch-network` names it.
@@ -60,7 +65,11 @@ extension Scenario {
   }
 
   public struct Devices: Sendable, Equatable {
-    public enum Microphone: String, Sendable, CaseIterable { case speech, tone, noise, silence }
+    public enum Microphone: Sendable, Equatable {
+      case speech, tone, noise, silence
+      case file(Recording)
+    }
+
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
     public var microphone = Microphone.speech
     public var permission = Permission.granted

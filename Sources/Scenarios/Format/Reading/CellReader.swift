@@ -40,6 +40,7 @@ struct CellReader {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
     }
     scenario.media = draft.media ?? (scenario.needsRealMedia ? .real : .synthetic)
+    PeerChecks.checkMedia(scenario, substituted, &reading)
     ProgramChecks.checkMedia(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     leaveOutWhatCannotBeAsked(&scenario, reading)
@@ -220,8 +221,10 @@ struct CellReader {
 }
 
 extension Scenario {
-  /// Quality can only be measured on real audio, so media are real when something under `q` is watched.
+  /// Quality can only be measured on real audio, and a recording only be heard in it, so media are real when something
+  /// under `q` is watched or a microphone plays a file.
   fileprivate var needsRealMedia: Bool {
+    if peers.contains(where: \.playsRecording) { return true }
     var values = definitions.flatMap(\.predicate.values)
     for entry in timeline {
       if case .when(let predicate, _, _) = entry.trigger { values += predicate.values }

@@ -4,6 +4,12 @@ import VirtualPeer
 /// What a decoder carries along: the problems found so far, and the names that are legal.
 struct Reading {
   let registry: ProfileRegistry
+  /// How files that are named by others are read.
+  let reader: ScenarioFile.FileReader
+  /// What has been read so far.
+  var sources = SourceMap()
+  /// The samples of the recordings among it.
+  var recordings: [(path: String, samples: [Int16])] = []
   var scope = Scope()
   var diagnostics: [Diagnostic] = []
   /// The matrix cell being decoded, for messages about substituted values.
@@ -20,7 +26,10 @@ struct Reading {
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
 
-  init(registry: ProfileRegistry) { self.registry = registry }
+  init(registry: ProfileRegistry, reader: @escaping ScenarioFile.FileReader = { _ in nil }) {
+    self.registry = registry
+    self.reader = reader
+  }
 
   mutating func report(
     _ code: DiagnosticCode, _ message: String, at span: SourceSpan, hint: String? = nil, explain: String? = nil

@@ -4,9 +4,7 @@ import VirtualPeer
 /// Reads one scenario file into its cells: header, used files, matrix, then every cell on its own.
 struct ScenarioLoader {
   var reading: Reading
-  private(set) var sources = SourceMap()
   private let overrides: [(name: String, value: String)]
-  private let reader: ScenarioFile.FileReader
   /// The one cell that is wanted; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
@@ -17,16 +15,16 @@ struct ScenarioLoader {
     registry: ProfileRegistry, overrides: [(name: String, value: String)], cellID: String? = nil,
     reader: @escaping ScenarioFile.FileReader
   ) {
-    reading = Reading(registry: registry)
+    reading = Reading(registry: registry, reader: reader)
     reading.programs = overrides.compactMap { ProgramOverride($0.name, $0.value) }.map { ($0.peer, $0.command) }
     self.overrides = overrides.filter { ProgramOverride($0.name, $0.value) == nil }
-    self.reader = reader
     self.cellID = cellID
   }
 
   mutating func load(_ bytes: [UInt8], path: String) -> ScenarioFile? {
     guard
-      let root = YAMLReader.read(bytes, path: path, usedFrom: nil, into: &sources, diagnostics: &reading.diagnostics)
+      let root = YAMLReader.read(
+        bytes, path: path, usedFrom: nil, into: &reading.sources, diagnostics: &reading.diagnostics)
     else { return nil }
     guard root.entries != nil else {
       reading.report(.wrongNode, "a scenario is a mapping, found \(root.description)", at: root.span)
@@ -34,7 +32,7 @@ struct ScenarioLoader {
     }
     guard !ProfileFileDraft.describes(root) else {
       isShared = true
-      profiles.loadItself(root, path: path, into: &sources, &reading, reader)
+      profiles.loadItself(root, path: path, &reading)
       return nil
     }
     // Header problems leave usable parts behind; what is left is read all the same, so that all problems show at once.
@@ -47,7 +45,7 @@ struct ScenarioLoader {
         .missingKey, "scenario needs the key 'callsim': the major version of the format", at: root.span,
         hint: "write callsim: 1")
     }
-    profiles.load(header.use, from: path, ancestors: [path], into: &sources, &reading, reader)
+    profiles.load(header.use, from: path, ancestors: [path], &reading)
     let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
     let cells = cells(of: root, header, matrix)
     // One cell of many says nothing about what the others use.
@@ -62,7 +60,7 @@ struct ScenarioLoader {
     return ScenarioFile(
       path: path, id: first.id, title: first.title, why: first.why, tags: Self.distinct(cells.flatMap(\.scenario.tags)),
       seeds: header.seeds,
-      variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: sources)
+      variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: reading.sources)
   }
 
   /// A scenario has one name; its cells have one each, made from it. Tags may be those of a cell.
@@ -161,17 +159,16 @@ struct UsedProfiles: Sendable {
   private var loaded: Set<String> = []
 
   mutating func load(
-    _ uses: [Located<String>], from path: String, ancestors: [String], into sources: inout SourceMap,
-    _ reading: inout Reading, _ reader: ScenarioFile.FileReader
+    _ uses: [Located<String>], from path: String, ancestors: [String], _ reading: inout Reading
   ) {
     for use in uses {
-      let path = Self.resolve(use.value, from: path)
+      let path = SourceMap.resolve(use.value, from: path)
       if ancestors.contains(path) {
         reading.report(.useCycle, "\(use.value) is already being read", at: use.span)
         continue
       }
       guard loaded.insert(path).inserted else { continue }
-      guard ancestors.count < 16, let bytes = reader(path) else {
+      guard ancestors.count < 16, let bytes = reading.reader(path) else {
         reading.report(
           .unreadable, "'\(use.value)' cannot be read (\(path))", at: use.span,
           hint: "name a regular file, relative to the file that uses it")
@@ -184,23 +181,20 @@ struct UsedProfiles: Sendable {
       }
       guard
         let root = YAMLReader.read(
-          bytes, path: path, usedFrom: use.span, into: &sources, diagnostics: &reading.diagnostics)
+          bytes, path: path, usedFrom: use.span, into: &reading.sources, diagnostics: &reading.diagnostics)
       else { continue }
       let file = ProfileFileDraft.type.decode(root, &reading)
-      add(file, root, sources, &reading)
-      load(file?.use ?? [], from: path, ancestors: ancestors + [path], into: &sources, &reading, reader)
+      add(file, root, &reading)
+      load(file?.use ?? [], from: path, ancestors: ancestors + [path], &reading)
     }
   }
 
   /// Reads the file for its own sake: everything it declares is decoded, with what it uses.
-  mutating func loadItself(
-    _ root: YAMLNode, path: String, into sources: inout SourceMap, _ reading: inout Reading,
-    _ reader: ScenarioFile.FileReader
-  ) {
+  mutating func loadItself(_ root: YAMLNode, path: String, _ reading: inout Reading) {
     loaded.insert(path)
     let file = ProfileFileDraft.type.decode(root, &reading)
-    load(file?.use ?? [], from: path, ancestors: [path], into: &sources, &reading, reader)
-    add(file, root, sources, &reading)
+    load(file?.use ?? [], from: path, ancestors: [path], &reading)
+    add(file, root, &reading)
     TopologyBuilder(TopologyDraft(), catalogue: networks).checkCatalogue(&reading)
     for peer in file?.peers ?? [] {
       guard let use = peer.value.use, !peers.contains(where: { $0.name == use.value }) else { continue }
@@ -227,12 +221,11 @@ struct UsedProfiles: Sendable {
     return networks
   }
 
-  private mutating func add(
-    _ file: ProfileFileDraft?, _ root: YAMLNode, _ sources: SourceMap, _ reading: inout Reading
-  ) {
+  private mutating func add(_ file: ProfileFileDraft?, _ root: YAMLNode, _ reading: inout Reading) {
     for network in file?.networks ?? [] {
       if let other = networks.first(where: { $0.name == network.name }) {
-        let place = other.span == .builtIn ? "built in already" : "also declared at \(sources.location(of: other.span))"
+        let place =
+          other.span == .builtIn ? "built in already" : "also declared at \(reading.sources.location(of: other.span))"
         let message = "the network '\(network.name)' is \(place)"
         reading.report(.profileClash, message, at: network.span)
         continue
@@ -242,27 +235,11 @@ struct UsedProfiles: Sendable {
     }
     for entry in root["peers"]?.entries ?? [] {
       if let other = peers.first(where: { $0.name == entry.key }) {
-        let message = "the peer '\(entry.key)' is also declared at \(sources.location(of: other.span))"
+        let message = "the peer '\(entry.key)' is also declared at \(reading.sources.location(of: other.span))"
         reading.report(.profileClash, message, at: entry.keySpan)
         continue
       }
       peers.append((entry.key, entry.keySpan, entry.value))
     }
-  }
-
-  /// `../x.yaml` relative to the file that names it, with `.` and `..` taken out.
-  private static func resolve(_ name: String, from path: String) -> String {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-    let joined = name.hasPrefix("/") ? name : folder + name
-    var parts: [Substring] = []
-    for part in joined.split(separator: "/", omittingEmptySubsequences: true) {
-      if part == "." { continue }
-      if part == "..", let last = parts.last, last != ".." {
-        parts.removeLast()
-      } else {
-        parts.append(part)
-      }
-    }
-    return (joined.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 }

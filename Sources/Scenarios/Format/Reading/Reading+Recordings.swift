@@ -1,0 +1,35 @@
+import Formats
+
+/// Recordings that a scenario plays are files beside it: read with it, and part of what it is.
+extension Reading {
+  /// Nearly three minutes. Every worker is given the bytes.
+  static let maximumRecordingSize = 16 << 20
+
+  /// The samples of a WAV file, by its name in a scenario file; nil when it is of no use, which is reported.
+  mutating func samples(of file: Located<String>) -> [Int16]? {
+    let name = YAMLNode.abbreviated(file.value)
+    let path = sources.path(of: file.value, from: file.span)
+    if let known = recordings.first(where: { $0.path == path }) { return known.samples }
+    guard let bytes = reader(path) else {
+      report(
+        .unreadable, "'\(name)' cannot be read (\(path))", at: file.span,
+        hint: "name a regular file, relative to the file that names it")
+      return nil
+    }
+    guard bytes.count <= Self.maximumRecordingSize else {
+      report(
+        .badRecording, "'\(name)' is larger than 16 MiB", at: file.span,
+        hint: "'sox \(path) out.wav trim 0 170' keeps 170 s of it, and they are played over and over")
+      return nil
+    }
+    do throws(FileError) {
+      let samples = try WAVRecording(bytes, path: path).samples
+      sources.add(recording: bytes, path: path)
+      recordings.append((path, samples))
+      return samples
+    } catch {
+      report(.badRecording, "'\(name)' \(error.reason)", at: file.span, hint: error.remedy)
+      return nil
+    }
+  }
+}
