@@ -63,6 +63,16 @@ import Testing
     #expect(outcome.output.contains("probe.program.exit-code is 3"), "\(outcome.output)")
   }
 
+  /// What a stopped program does not do says nothing, whether the run would have passed or failed.
+  @Test(.enabled(if: isAble, "this machine cannot run real programs"), arguments: [0, 3])
+  func `a program that was stopped for a while leaves the run inconclusive`(code: Int) throws {
+    let script = "(sleep 1.5; kill -CONT $$) & kill -STOP $$; exit \(code)"
+    let workspace = try Workspace(["e.yaml": Self.scenario("[sh, e.sh]"), "e.sh": script])
+    let outcome = try workspace.run("run", "--allow-programs", "e.yaml", "--artifacts", "none")
+    #expect(outcome.status == 4, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("probe's program was stopped by a signal at "), "\(outcome.output)")
+  }
+
   @Test func `a file that names a program is code, and is run only when somebody says so`() throws {
     let workspace = try Workspace(["e.yaml": Self.scenario("[sh, -c, touch here]")])
     for command in [["run", "e.yaml"], ["replay", "e#1", "e.yaml"]] {

@@ -91,6 +91,64 @@ import Testing
   }
 }
 
+@Suite struct WaitRecordTests {
+  private var record = WaitRecord()
+
+  /// Tells the totals of one thread, a look after the other.
+  private mutating func look(_ totals: [Int64], thread: String = "1", of program: String = "alice") {
+    for (index, total) in totals.enumerated() {
+      record.add(.milliseconds(total), thread: thread, of: program, at: .zero + WaitRecord.period * Int64(index))
+    }
+  }
+
+  @Test mutating func `how long a program waited before it was first looked at does not count`() {
+    look([9_000, 9_000, 9_010])
+    #expect(record.entries == [.init(program: "alice", longest: .milliseconds(10), latest: .zero + .milliseconds(500))])
+  }
+
+  @Test mutating func `a wait that lies across a look counts as a whole, and no more than the window`() {
+    look([0, 0, 70, 130, 130, 140])
+    #expect(record.entries.map(\.longest) == [.milliseconds(130)])
+    #expect(record.entries.map(\.latest) == [.zero + .milliseconds(750)])
+  }
+
+  @Test mutating func `the thread that waited longest speaks for its program, and each program for itself`() {
+    look([0, 20], thread: "1")
+    look([0, 60], thread: "2")
+    look([0, 40], thread: "3", of: "bob")
+    #expect(record.entries.map(\.program) == ["alice", "bob"])
+    #expect(record.entries.map(\.longest) == [.milliseconds(60), .milliseconds(40)])
+  }
+
+  @Test mutating func `a thread that another process has the number of now waited nothing less than nothing`() {
+    look([500, 3, 5])
+    #expect(record.entries.map(\.longest) == [.milliseconds(2)])
+  }
+
+  @Test mutating func `the first stop of a program is kept`() {
+    record.addStop(of: "alice", at: .zero + .seconds(3))
+    record.addStop(of: "alice", at: .zero + .seconds(4))
+    #expect(record.entries == [.init(program: "alice", stopped: .zero + .seconds(3))])
+  }
+
+  @Test func `a stopped process is told from one that sleeps, and threads have their waits told`() throws {
+    let program = try ChildProgram(["sleep", "60"], environment: ChildProgram.environment(with: []), in: nil)
+    let supervisor = try #require(program.processNumber)
+    let process = try #require(ProcessTree.children(of: supervisor).first)
+    #expect(ProcessTree.threads(of: process) == [process])
+    #expect(ProcessTree.waited(process, thread: process) != nil)
+    #expect(!ProcessTree.isStopped(process))
+    // In force before kill(2) returns, but for what the kernel still has to do on another processor.
+    kill(process, SIGSTOP)
+    let watch = StarvationWatch()
+    watch.add(program, named: "alice")
+    while watch.record.entries.first?.stopped == nil { watch.look(at: .zero + .seconds(1)) }
+    #expect(watch.record.entries.first?.program == "alice")
+    program.stop(patience: .zero)
+    #expect(program.processNumber == nil)
+  }
+}
+
 @Suite struct RecordingTailTests {
   @Test func `a recording is listened to while it grows`() throws {
     let path = NSTemporaryDirectory() + "callsim-tail-\(UUID().uuidString).wav"

@@ -1,4 +1,5 @@
 import CallCore
+import ExternalPeer
 import Foundation
 import Testing
 import VirtualPeer
@@ -198,6 +199,10 @@ import VirtualPeer
 @Suite struct RealTimeReportTests {
   private static let record = RealTimeRecord(
     maximumLag: .microseconds(12_300), latest: .zero + .seconds(4), usualLag: .milliseconds(2),
+    waits: [
+      .init(program: "alice", longest: .milliseconds(20), latest: .zero + .seconds(2)),
+      .init(program: "bob", longest: .milliseconds(3), latest: .zero + .seconds(1)),
+    ],
     notJudged: ["metric: alice.q.mos, min: 4"])
 
   private static func run() -> ReportedRun {
@@ -207,7 +212,9 @@ import VirtualPeer
   }
 
   @Test func `a run in real time is marked as not reproducible wherever it is told`() {
-    let mark = "real time, not reproducible, lag at most 12.3 ms at 4.00 s, 99 % within 2.0 ms"
+    let mark =
+      "real time, not reproducible, lag at most 12.3 ms at 4.00 s, 99 % within 2.0 ms, "
+      + "programs waited at most 20.0 ms for a processor"
     let style = TextStyle.plain
     let texts = [
       Sample.output(of: [Self.run()]) { TerminalReporter(detail: .lines, style: style, write: $0) },
@@ -232,6 +239,28 @@ import VirtualPeer
     var often = Self.record
     often.usualLag = .milliseconds(11)
     #expect(often.problem(limit: .milliseconds(50))?.hasPrefix("1 % of the events were more than 11ms late") == true)
+  }
+
+  @Test func `a run whose program had to wait concludes nothing`() {
+    var record = Self.record
+    #expect(record.problem(limit: .milliseconds(40)) == nil)
+    #expect(
+      record.problem(limit: .milliseconds(38))
+        == "alice's program waited 20 ms for a processor until 2.00 s, and limits.lag allows it 19 ms in 500 ms")
+    record.waits.append(.init(program: WaitRecord.machine, longest: .milliseconds(260), latest: .zero + .seconds(7)))
+    #expect(record.problem(limit: .milliseconds(250))?.hasPrefix("the machine waited 260 ms for a processor") == true)
+    record.waits[1].stopped = .zero + .seconds(3)
+    #expect(record.problem(limit: .seconds(100)) == "bob's program was stopped by a signal at 3.00 s")
+    let stopped = record
+    var run = Self.run()
+    run.result.realTime = stopped
+    #expect(RunResult(json: run.result.json)?.realTime == stopped)
+  }
+
+  @Test func `a machine that does not tell how long programs wait is named so`() {
+    var record = Self.record
+    record.waits = []
+    #expect(record.text.hasSuffix("how long programs waited for a processor is unknown"))
   }
 
   @Test func `a skipped run is told with its reason, also when only failures are`() {

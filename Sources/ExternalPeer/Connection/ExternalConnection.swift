@@ -52,6 +52,7 @@ final class ExternalConnection: PeerConnection {
     self.client = client
     self.recording = RecordingTail(path: recording)
     bridge.connectionOpened()
+    bridge.pace.starvation.add(client.program, named: bridge.name)
     bridge.pace.watch(client.program.outputDescriptor) { [weak self] in self?.listen() }
     scheduleStatistics()
     listenToRecording()
@@ -60,7 +61,10 @@ final class ExternalConnection: PeerConnection {
   func fail(_ error: ExternalError) {
     guard !hasFailed else { return }
     hasFailed = true
-    if let client { bridge.pace.unwatch(client.program.outputDescriptor) }
+    if let client {
+      bridge.pace.starvation.remove(client.program)
+      bridge.pace.unwatch(client.program.outputDescriptor)
+    }
     let trace = bridge.simulator.trace
     trace.write(
       trace.declare("program.failed", TraceField("reason", .symbol)), bridge.subject, trace.value(error.description))
@@ -182,6 +186,7 @@ final class ExternalConnection: PeerConnection {
     ears?.cancel()
     ears = nil
     if let client {
+      bridge.pace.starvation.remove(client.program)
       bridge.pace.unwatch(client.program.outputDescriptor)
       // A program may tell its servers before it answers, for which the network has to go on.
       client.send("close", [:])

@@ -53,6 +53,7 @@ public final class ExternalProgram {
       bridge.pace.watch(descriptor) { [unowned self] in listen() }
     }
     bridge.pace.watch(program.endDescriptor) { [unowned self] in noteEnd() }
+    bridge.pace.starvation.add(program, named: name)
   }
 
   private func showInterfaces() {
@@ -82,6 +83,7 @@ public final class ExternalProgram {
     listen()
     guard let program, let ending = program.reap() else { return }
     self.ending = ending
+    bridge.pace.starvation.remove(program)
     bridge.pace.unwatch(program.endDescriptor)
     let trace = bridge.simulator.trace
     if case .exit(let code) = ending { trace.write(exitCode, bridge.subject, .integer(code)) }
@@ -96,6 +98,7 @@ public final class ExternalProgram {
   /// Ends the program, and with it everything it has started.
   public func shutDown() {
     if let program {
+      bridge.pace.starvation.remove(program)
       for descriptor in [program.outputDescriptor, program.errorDescriptor, program.endDescriptor] {
         bridge.pace.unwatch(descriptor)
       }

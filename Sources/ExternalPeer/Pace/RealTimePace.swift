@@ -12,6 +12,9 @@ public final class RealTimePace {
   private var sources: [(descriptor: Int32, action: () -> Void)] = []
   private var origin: Instant?
   public private(set) var lag = LagRecord()
+  /// Whether the programs outside had time for what they do.
+  let starvation = StarvationWatch()
+  public var waits: WaitRecord { starvation.record }
 
   public init(_ simulator: Simulator) {
     self.simulator = simulator
@@ -42,6 +45,7 @@ public final class RealTimePace {
   /// Runs until the machine's clock has reached `limit`.
   public func run(until limit: Instant) {
     while true {
+      if present >= starvation.nextLook { starvation.look(at: present) }
       let target = min(present, limit)
       catchUp(to: target)
       if target >= limit { return }

@@ -120,6 +120,8 @@ final class ChildProgram {
     return variables
   }
 
+  /// The process above the program while that runs.
+  var processNumber: pid_t? { isStopped || ending != nil ? nil : supervisor }
   var outputDescriptor: Int32 { output.readEnd }
   var errorDescriptor: Int32 { errors.readEnd }
 

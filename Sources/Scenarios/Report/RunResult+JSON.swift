@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalPeer
 package import VirtualPeer
 
 /// A run's result as JSON: what workers send, what `result.json` holds and what `--json` prints.
@@ -47,7 +48,7 @@ extension RealTimeRecord {
     [
       "reproducible": false, "maximumLagNanoseconds": .integer(maximumLag.nanoseconds),
       "latestNanoseconds": .integer(latest.nanoseconds), "usualLagNanoseconds": .integer(usualLag.nanoseconds),
-      "notJudged": .strings(notJudged),
+      "waits": .array(waits.map(\.json)), "notJudged": .strings(notJudged),
     ]
   }
 
@@ -57,8 +58,27 @@ extension RealTimeRecord {
     else { return nil }
     self.init(
       maximumLag: Interval(nanoseconds: maximum), latest: Instant(nanoseconds: latest),
-      usualLag: Interval(nanoseconds: usual),
+      usualLag: Interval(nanoseconds: usual), waits: json["waits"]?.array?.compactMap { .init(json: $0) } ?? [],
       notJudged: json["notJudged"]?.strings ?? [])
+  }
+}
+
+extension WaitRecord.Entry {
+  fileprivate var json: JSON {
+    [
+      "program": .string(program), "longestNanoseconds": .integer(longest.nanoseconds),
+      "latestNanoseconds": .integer(latest.nanoseconds),
+      "stoppedAtNanoseconds": stopped.map { .integer($0.nanoseconds) } ?? .null,
+    ]
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let program = json["program"]?.string, let longest = json["longestNanoseconds"]?.integer,
+      let latest = json["latestNanoseconds"]?.integer
+    else { return nil }
+    self.init(
+      program: program, longest: Interval(nanoseconds: longest), latest: Instant(nanoseconds: latest),
+      stopped: json["stoppedAtNanoseconds"]?.integer.map { Instant(nanoseconds: $0) })
   }
 }
 

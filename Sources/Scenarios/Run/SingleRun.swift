@@ -130,7 +130,7 @@ public struct SingleRun {
   private func realTimeRecord(_ world: World) -> RealTimeRecord? {
     world.pace.realTime.map {
       RealTimeRecord(
-        maximumLag: $0.lag.maximum, latest: $0.lag.worst, usualLag: $0.lag.quantile(0.99),
+        maximumLag: $0.lag.maximum, latest: $0.lag.worst, usualLag: $0.lag.quantile(0.99), waits: $0.waits.entries,
         notJudged: cell.scenario.notJudged)
     }
   }
