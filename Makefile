@@ -9,7 +9,8 @@ CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test interop man fuzz-parsers sanitize lint format bench clean external differential
+.PHONY: help prepare build run test interop man fuzz-parsers sanitize lint format bench clean external differential \
+	fidelity
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
 
@@ -50,6 +51,10 @@ external: build ## plays scenarios in which real programs sit on simulated netwo
 
 differential: build ## compares our stack in virtual time with Chromium behind the same simulated networks
 	interop/differential.py --callsim $(CALLSIM) --write docs/differential.md
+
+fidelity: build ## lays our media statistics in virtual time beside Chromium's behind the same simulated networks
+	@interop/install
+	interop/fidelity.py --callsim $(CALLSIM) --write docs/fidelity.md
 
 bench: prepare ## measures speed against the figures we aim for
 	swift build -c release --scratch-path $(RELEASE) --product callsim-bench

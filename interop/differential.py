@@ -84,11 +84,9 @@ class Played:
         return None if None in connected else max(connected) - min(steps[0].time for steps in connections)
 
 
-def play(callsim, scenario, replacements):
-    name, *cell = scenario.split(",")
-    command = [callsim, "run", f"scenarios/{name}.yaml", "--seed", "1", "--json", "--artifacts", "all"]
-    if cell:
-        command += ["--cell", ",".join(cell)]
+def run(callsim, path, seed, replacements, *options):
+    """Plays one run of a scenario file. Returns its result, and the file with its trace."""
+    command = [callsim, "run", str(path), "--seed", str(seed), "--json", "--artifacts", "all", *options]
     for replacement in replacements:
         command += ["--peer", replacement]
     if replacements:
@@ -96,14 +94,21 @@ def play(callsim, scenario, replacements):
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     runs = [event for line in outcome.stdout.splitlines() if "result" in (event := json.loads(line))]
     if len(runs) != 1:
-        raise SystemExit(f"{scenario} is {len(runs)} runs, and has to be one:\n{outcome.stdout}{outcome.stderr}")
+        raise SystemExit(f"{path} is {len(runs)} runs, and has to be one:\n{outcome.stdout}{outcome.stderr}")
     result = runs[0]["result"]
     if result["verdict"] == "skipped":
         raise Unavailable(result["findings"][0]["actual"])
     traces = [name for name in runs[0].get("artifacts", []) if name.endswith("/trace.jsonl")]
     if not traces:
-        raise SystemExit(f"{scenario} left no trace: {result['findings']}")
-    with open(traces[0], encoding="utf-8") as lines:
+        raise SystemExit(f"{path} left no trace: {result['findings']}")
+    return result, traces[0]
+
+
+def play(callsim, scenario, replacements):
+    name, *cell = scenario.split(",")
+    options = ["--cell", ",".join(cell)] if cell else []
+    result, trace = run(callsim, f"scenarios/{name}.yaml", 1, replacements, *options)
+    with open(trace, encoding="utf-8") as lines:
         return read(lines, result)
 
 

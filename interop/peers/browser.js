@@ -45,6 +45,7 @@ const peer = {
   heard: new Map(), // id of a remote track → the node that hands it to the recorder
   tracks: new Map(), // name → { sender, track }
   created: 0,
+  dtx: false, // whether descriptions ask for no packets in pauses (RFC 7587 section 6.1)
   watched: new WeakSet(), // transports whose events are reported
 
   async call(method, parameters) {
@@ -57,7 +58,7 @@ const peer = {
     }
   },
 
-  async open({ configuration, play, record, dataChannel }) {
+  async open({ configuration, play, record, dataChannel, dtx }) {
     const pc = new RTCPeerConnection(configuration);
     peer.context = new AudioContext({ sampleRate: 48000 });
     await peer.context.resume();
@@ -66,6 +67,7 @@ const peer = {
     peer.pc = pc;
     peer.watchConnection();
     if (dataChannel) pc.createDataChannel("data");
+    peer.dtx = dtx;
   },
 
   startSource(play) {
@@ -228,14 +230,16 @@ const peer = {
     peer.pc.getTransceivers().find((transceiver) => transceiver.sender === sender).direction = direction;
   },
 
+  described({ type, sdp }) {
+    return { type, sdp: peer.dtx ? sdp.replace(/useinbandfec=1/g, "useinbandfec=1;usedtx=1") : sdp };
+  },
+
   async createOffer({ iceRestart = false }) {
-    const { type, sdp } = await peer.pc.createOffer({ iceRestart });
-    return { type, sdp };
+    return peer.described(await peer.pc.createOffer({ iceRestart }));
   },
 
   async createAnswer() {
-    const { type, sdp } = await peer.pc.createAnswer();
-    return { type, sdp };
+    return peer.described(await peer.pc.createAnswer());
   },
 
   async setLocalDescription(description) {

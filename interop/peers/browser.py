@@ -40,6 +40,7 @@ class BrowserPeer(Peer):
                 "play": play,
                 "record": self._recording is not None,
                 "dataChannel": self._options.data_channel,
+                "dtx": self._options.dtx,
             },
         )
         return {"agent": self._agent}

@@ -242,6 +242,8 @@ async def main():
     parser.add_argument("--microphone", action="store_true", help="as in a page that may use the microphone: "
                         "candidates for every interface, and not only for the way out")  # fmt: skip
     parser.add_argument("--data-channel", action="store_true", help="offer a data channel as well")
+    parser.add_argument("--dtx", action="store_true", help="ask for Opus without packets in pauses, and send it so, as a "
+                        "page does that writes usedtx=1 into descriptions")
     parser.add_argument("--flag", action="append", default=[], metavar="FLAG", help="a further flag of the browser")
     await ChromiumPeer(parser.parse_args()).serve()
 

@@ -237,6 +237,7 @@ async def main():
     parser.add_argument("--microphone", action="store_true", help="as in a page that may use the microphone: "
                         "candidates for every interface, and not only for the way out")  # fmt: skip
     parser.add_argument("--data-channel", action="store_true", help="offer a data channel as well")
+    parser.add_argument("--dtx", action="store_true", help="ask for Opus without packets in pauses, and send it so")
     await FirefoxPeer(parser.parse_args()).serve()
 
 
