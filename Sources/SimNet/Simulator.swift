@@ -41,6 +41,8 @@ public final class Simulator {
   let hostState: TraceKind
   let messageDropped: TraceKind
   private var isStopping = false
+  private var isDispatching = false
+  private var afterwards: [() -> Void] = []
   /// Where streams write their segments.
   let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
@@ -87,7 +89,24 @@ public final class Simulator {
   /// Makes ``run(until:)`` return after the current event.
   public func stop() { isStopping = true }
 
+  /// Runs `work` once the event at work is over and before the next one; between events at once.
+  ///
+  /// Whoever hears of something within an event is in the midst of a host's code; after it, hosts may be asked.
+  public func afterEvent(_ work: @escaping () -> Void) {
+    if isDispatching { afterwards.append(work) } else { work() }
+  }
+
   private func dispatch(_ event: Event) {
+    isDispatching = true
+    perform(event)
+    isDispatching = false
+    guard !afterwards.isEmpty else { return }
+    let work = afterwards
+    afterwards.removeAll(keepingCapacity: true)
+    for item in work { item() }
+  }
+
+  private func perform(_ event: Event) {
     switch event.kind {
     case .arrival:
       guard let interface = fabric.arrive(event) else { return }

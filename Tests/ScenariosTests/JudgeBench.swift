@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import Profiles
 import SimNet
 import VirtualPeer
@@ -13,6 +14,8 @@ final class JudgeBench {
   let judge: Judge
   /// What crosses it the test says.
   let wire = WireTap(peers: ["alice", "bob"])
+  /// What peers' statistics are the test says, if anybody does.
+  let statistics = StatsReader()
   private var states: [String: String] = [:]
 
   init(_ kinds: [Expectation.Kind], _ change: (inout Scenario) -> Void = { _ in }) {
@@ -32,7 +35,8 @@ final class JudgeBench {
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
-      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]), wire: wire)
+      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]), wire: wire,
+      statistics: statistics)
     for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
   }
 
@@ -127,6 +131,13 @@ final class JudgeBench {
     trace.write(
       trace.declare("timeline.fired", TraceField("entry", .symbol)), trace.subject("scenario"), trace.value(entry))
     anchors.entryFired(entry, at: trace.now)
+  }
+
+  /// From now on Bob's statistics say so.
+  func report(packetsReceived number: Int64?) {
+    let members = number.map { [("packetsReceived", StatsReport.Value.integer($0))] } ?? []
+    let entry = StatsReport.Entry(id: "IA", type: "inbound-rtp", kind: "audio", members: members)
+    statistics.report = { _ in StatsReport(entries: [entry]) }
   }
 
   /// Ends the run and gives the result of the only expectation.
@@ -243,6 +254,12 @@ extension Expectation.Kind {
   static func count(_ anchor: Anchor, _ bound: Expectation.Bound, from: Anchor? = nil, to: Anchor? = nil) -> Self {
     var count = Expectation.Count()
     (count.subject, count.bounds, count.between) = (.anchor(anchor), [bound], Window(from: from, to: to))
+    return .count(count)
+  }
+
+  static func count(_ predicate: Predicate, _ bound: Expectation.Bound) -> Self {
+    var count = Expectation.Count()
+    (count.subject, count.bounds) = (.predicate(predicate), [bound])
     return .count(count)
   }
 

@@ -12,10 +12,13 @@ final class Judge {
   let invariants: InvariantJudge
   private var findings: [Int: Explanation.Finding] = [:]
 
-  init(_ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry, wire: WireTap) {
+  init(
+    _ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry, wire: WireTap,
+    statistics: StatsReader = StatsReader()
+  ) {
     self.scenario = scenario
     context = MonitorContext(
-      scenario: scenario, watch: watch, anchors: anchors, profiles: profiles, wire: wire)
+      scenario: scenario, watch: watch, anchors: anchors, profiles: profiles, wire: wire, statistics: statistics)
     explanation = Explanation(context)
     invariants = InvariantJudge(context, explanation)
     for expectation in scenario.expectations { add(expectation) }
@@ -78,11 +81,11 @@ final class Judge {
       entry.monitor.finish(at: time)
       let ruling = entry.monitor.ruling
       let decision =
-        ruling.decision ?? Ruling.Decision(verdict: .inconclusive, time: time, actual: "it was not decided")
+        ruling.decision ?? Ruling.Decision(verdict: .vacuous, time: time, actual: "it was not decided")
       var result = ExpectationResult(
         expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured)
-      if let share = entry.expectation.share, decision.verdict != .inconclusive {
+      if let share = entry.expectation.share {
         result.verdict = .shared
         // A run that did not put it to the test says nothing of it.
         result.measured = decision.verdict == .vacuous ? nil : decision.verdict == .pass ? 1 : 0

@@ -62,7 +62,9 @@ public struct SingleRun {
     let anchors = Anchors(scenario, watch: watch)
     let wire = WireTap(peers: scenario.peers.map(\.name), next: outputs.tap)
     defer { wire.close() }
-    let judge = Judge(scenario, watch: watch, anchors: anchors, profiles: profiles.registry, wire: wire)
+    let statistics = StatsReader()
+    let judge = Judge(
+      scenario, watch: watch, anchors: anchors, profiles: profiles.registry, wire: wire, statistics: statistics)
     // What a program had before protection it keeps to itself.
     let sessions = scenario.peers.filter { $0.stack != .external }
     let cleartext = CleartextDetector(peers: sessions.map(\.name), tap: wire, watch: watch)
@@ -84,6 +86,8 @@ public struct SingleRun {
     }
     defer { world.stopPrograms(outputs) }
     sampler.attach(to: world)
+    statistics.report = { [unowned world] in world.peer($0)?.statistics() }
+    statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
     try world.start()
 
     playTimeline(world, director, judge, sampler)

@@ -4,32 +4,79 @@ internal import VirtualPeer
 /// `metric`: a statistic of a number over the window, compared with bounds.
 ///
 /// Every value written within the window is a sample. What holds when it opens is one too, unless it is sampled from
-/// statistics: those are measured again within the window, and for `rate` and `delta` the old sample is the base.
+/// statistics. What `first`, `last`, `rate` and `delta` take of statistics is read at the borders of the window, where
+/// no sample need be: before anything that happens at a border by the clock, before what an entry does, and right after
+/// an event of a peer.
 final class MetricMonitor: Monitor {
+  private enum Border { case opening, closing }
+
+  /// What was read at a border; the number is nil where the statistic did not exist.
+  private struct BorderReading {
+    var isMade = false
+    var number: Double?
+  }
+
   let ruling: Ruling
   private let metric: Expectation.Metric
   private let context: MonitorContext
   private let slot: Watch.Slot
   private let span: ObservedWindow
+  private let readsBorders: Bool
   private var samples = SampleSeries()
   private var heard: [Double] = []
   private var hasOpened = false
+  private var isClosing = false
+  /// The last sample before the window.
   private var before: (value: Double, time: Instant)?
+  private var opening = BorderReading()
+  private var closing = BorderReading()
 
   init(_ metric: Expectation.Metric, _ context: MonitorContext) {
     self.metric = metric
     self.context = context
     slot = context.watch.slot(metric.value.peer, metric.value.name)
     span = ObservedWindow(metric.window, context)
+    readsBorders = metric.value.isStatistic && [.first, .last, .rate, .delta].contains(metric.statistic)
     let across = metric.across == .seeds ? " across seeds" : ""
     ruling = Ruling(
       expected: "\(metric.statistic) of \(metric.value)\(across) is \(Wording.bounds(metric.bounds)), \(span.text)")
     context.watch.listen(slot) { [unowned self] in hear($0) }
+    if readsBorders {
+      plan(.opening, at: metric.window.from)
+      plan(.closing, at: metric.window.to)
+    }
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
   }
 
-  var isPending: Bool { ruling.isOpen && span.waitsForAnchor }
+  var isPending: Bool { ruling.isOpen && (span.waitsForAnchor || isClosing) }
+
+  // MARK: Borders
+
+  /// Reads at a border by the clock, and at one that an entry makes, before anything of it has happened.
+  private func plan(_ border: Border, at anchor: Anchor?) {
+    switch anchor?.kind {
+    case .time(let time)? where time > .zero:
+      context.alarms.schedule(at: time - .nanoseconds(1)) { [weak self] in self?.read(border) }
+    case .entry?:
+      guard let anchor else { return }
+      context.anchors.listen(anchor) { [unowned self] _ in
+        if border == .opening ? span.openedAt == nil : span.isOpen { read(border) }
+      }
+    default: break
+    }
+  }
+
+  private func read(_ border: Border) {
+    guard context.statistics.report != nil else { return }
+    let reading = BorderReading(isMade: true, number: context.statistics.number(of: metric.value))
+    switch border {
+    case .opening: if !opening.isMade { opening = reading }
+    case .closing: if !closing.isMade { closing = reading }
+    }
+  }
+
+  // MARK: Samples
 
   private func hear(_ record: TraceRecord) {
     guard record.fieldCount > 0, let number = Value(context.trace.datum(at: 0, of: record)).number else { return }
@@ -40,7 +87,7 @@ final class MetricMonitor: Monitor {
   private func look(at now: Instant) {
     let news = heard
     heard = []
-    guard ruling.isOpen else { return }
+    guard ruling.isOpen, !isClosing else { return }
     if span.contains(now) {
       if !hasOpened {
         hasOpened = true
@@ -48,26 +95,46 @@ final class MetricMonitor: Monitor {
       }
       for value in news { samples.add(value, at: now) }
     } else if let closed = span.closedAt {
-      conclude(at: closed)
+      close(at: closed)
     } else if let last = news.last {
       before = (last, now)
     }
   }
 
   private func open(at now: Instant) {
-    guard let before else { return }
-    if metric.value.isSampled {
-      samples.base = before
-    } else {
-      samples.base = (before.value, now)
-      samples.add(before.value, at: now)
+    if let before, !metric.value.isSampled { samples.add(before.value, at: now) }
+    guard readsBorders, metric.window.from?.isPeerEvent == true else { return }
+    context.statistics.afterEvent { [weak self] in self?.read(.opening) }
+  }
+
+  private func close(at time: Instant) {
+    guard readsBorders, metric.window.to?.isPeerEvent == true else { return conclude(at: time) }
+    isClosing = true
+    context.statistics.afterEvent { [weak self] in
+      self?.read(.closing)
+      self?.conclude(at: time)
     }
   }
 
+  /// Where `rate` and `delta` begin.
+  private func takeBorders(_ end: Instant) {
+    guard let opened = span.openedAt else { return }
+    guard readsBorders, context.statistics.report != nil else {
+      samples.base = before.map { metric.value.isSampled ? $0 : ($0.value, opened) }
+      return
+    }
+    samples.opening = opening.number
+    samples.base = (opening.number ?? (metric.value.startsAtZero ? 0 : nil)).map { ($0, opened) }
+    samples.closing = closing.number.map { ($0, end) }
+  }
+
+  // MARK: The end
+
   private func conclude(at time: Instant) {
     if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
-    guard samples.count > 0 else {
-      return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)")
+    takeBorders(time)
+    guard !samples.isEmpty else {
+      return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
     }
     let statistic = metric.across == .seeds ? metric.statistic.withinRun : metric.statistic
     guard var number = samples.statistic(statistic) else {
@@ -75,11 +142,21 @@ final class MetricMonitor: Monitor {
     }
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
-    let text = "\(statistic) is \(metric.text(of: number)), of \(Wording.count(samples.count, "sample"))"
+    let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }
     let holds = metric.bounds.allSatisfy { $0.admits(number) }
     ruling.decide(holds ? .pass : .fail, at: time, text, nearestMiss: holds ? nil : samples.range.map(rangeText))
   }
+
+  /// What the number was made of.
+  private var origin: String {
+    guard let opened = span.openedAt, let closed = samples.closing?.time else {
+      return "of \(Wording.count(samples.count, "sample"))"
+    }
+    return "read at \(Wording.time(opened)) and \(Wording.time(closed))"
+  }
+
+  private var sampling: String { metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : "" }
 
   private func rangeText(_ range: ClosedRange<Double>) -> String {
     let type = metric.value.type
@@ -90,7 +167,19 @@ final class MetricMonitor: Monitor {
   func finish(at time: Instant) {
     guard ruling.isOpen else { return }
     look(at: time)
-    if ruling.isOpen { conclude(at: time) }
+    guard ruling.isOpen else { return }
+    if readsBorders, span.isOpen { read(.closing) }
+    conclude(at: time)
+  }
+}
+
+extension Anchor {
+  /// Whether it comes in the midst of what a peer does.
+  fileprivate var isPeerEvent: Bool {
+    switch kind {
+    case .time, .end, .entry: false
+    case .definition, .entersState, .becomesTrue, .event: true
+    }
   }
 }
 

@@ -61,6 +61,7 @@ struct MonitorContext {
   let anchors: Anchors
   let profiles: ProfileRegistry
   let wire: WireTap
+  let statistics: StatsReader
 
   var trace: Trace { watch.trace }
   var alarms: Alarms { watch.alarms }
@@ -97,6 +98,9 @@ struct MonitorContext {
   }
 
   /// What the predicate reads of what nobody has set yet, or nil.
+  ///
+  /// `and` and `or` are known without it where other parts decide. But what a value that was never set might have
+  /// broken was not put to the test, so that whoever says that something holds throughout asks for it.
   func unset(in predicate: Predicate) -> String? { PredicateAccount(watch: watch).unset(in: predicate) }
 
   func account(_ predicate: Predicate) -> String { PredicateAccount(watch: watch).account(of: predicate) }

@@ -4,43 +4,50 @@ internal import CallCore
 struct SampleSeries {
   /// The value from which `rate` and `delta` count; the first sample when nil.
   var base: (value: Double, time: Instant)?
+  /// What it was when the window opened, where that was read and not sampled.
+  var opening: Double?
+  /// What it was when the window closed, likewise. That is no sample, because it does not come by the clock.
+  var closing: (value: Double, time: Instant)?
   private var values: [Double] = []
   private var firstTime = Instant.zero
   private var lastTime = Instant.zero
-  /// What a counter has grown, over restarts of the counter.
-  private var growth = 0.0
 
   var count: Int { values.count }
+  /// Whether there is nothing to tell of.
+  var isEmpty: Bool { values.isEmpty && closing == nil }
 
   mutating func add(_ value: Double, at time: Instant) {
-    if let previous = values.last ?? base?.value {
-      // A counter that fell has begun anew, as with a new connection: all of it is growth.
-      growth += value >= previous ? value - previous : value
-    }
     if values.isEmpty { firstTime = time }
     values.append(value)
     lastTime = time
   }
 
-  /// Nil when there are not enough samples: one for most, two points in time for `rate`, two values for `delta`.
+  /// What a counter has grown, over restarts of the counter.
+  private var growth: Double {
+    let all = [base?.value].compactMap(\.self) + values + [closing?.value].compactMap(\.self)
+    // A counter that fell has begun anew, as with a new connection: all of it is growth.
+    return zip(all, all.dropFirst()).reduce(0) { $0 + ($1.1 >= $1.0 ? $1.1 - $1.0 : $1.1) }
+  }
+
+  /// Nil when there are not enough samples: one for most, two points in time for `rate`, two values for `delta`. What
+  /// was read at a border of the window is one of them for `first`, `last`, `rate` and `delta`.
   func statistic(_ statistic: Expectation.Statistic) -> Double? {
-    if statistic == .count { return Double(values.count) }
-    guard let first = values.first, let last = values.last else { return nil }
     switch statistic {
-    case .first: return first
-    case .last: return last
+    case .count: return Double(values.count)
+    case .first: return opening ?? values.first ?? closing?.value
+    case .last: return closing?.value ?? values.last
     case .minimum: return values.min()
     case .maximum: return values.max()
-    case .sum: return values.reduce(0, +)
-    case .mean: return values.reduce(0, +) / Double(values.count)
+    case .sum: return values.isEmpty ? nil : values.reduce(0, +)
+    case .mean: return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
     case .percentile(let percent): return Self.percentile(percent, of: values)
     case .delta:
-      guard base != nil || values.count > 1 else { return nil }
-      return last - (base?.value ?? first)
+      guard let start = base?.value ?? values.first, let end = closing?.value ?? values.last else { return nil }
+      return base != nil || closing != nil || values.count > 1 ? end - start : nil
     case .rate:
-      let elapsed = lastTime - (base?.time ?? firstTime)
+      guard let start = base?.time ?? (values.isEmpty ? nil : firstTime) else { return nil }
+      let elapsed = (closing?.time ?? lastTime) - start
       return elapsed > .zero ? growth / elapsed.seconds : nil
-    case .count: return nil
     }
   }
 

@@ -91,9 +91,8 @@ final class StatsSampler {
     }
   }
 
-  /// W3C counts durations in seconds, and timestamps in milliseconds since 1970.
   private func interval(_ value: Double, _ path: ValuePath) -> Interval {
-    Interval.seconds(1).scaled(by: path.name.hasSuffix("Timestamp") ? value / 1_000 : value)
+    Interval.seconds(1).scaled(by: path.isTimestamp ? value / 1_000 : value)
   }
 }
 

@@ -1,0 +1,45 @@
+internal import CallCore
+internal import CallSession
+internal import VirtualPeer
+
+/// Reads what a peer's statistics are at this moment, for who cannot wait for the next sample.
+final class StatsReader {
+  /// The report of a peer now, or nil while it has no connection. Nil itself before there is a world.
+  var report: ((String) -> StatsReport?)?
+  /// Calls when the event at work is over; within it, peers are in the midst of what they do.
+  var afterEvent: (@escaping () -> Void) -> Void = { $0() }
+
+  /// The number in its base unit, or nil while the statistic does not exist.
+  func number(of path: ValuePath) -> Double? {
+    guard let value = report?(path.peer)?.value(of: path) else { return nil }
+    let number: Double
+    switch value {
+    case .integer(let integer): number = Double(integer)
+    case .real(let real): number = real
+    case .flag, .text: return nil
+    }
+    switch path.type.traceType {
+    case .integer: return number.rounded()
+    case .interval where path.isTimestamp: return number / 1_000
+    default: return number
+    }
+  }
+}
+
+extension ValuePath {
+  /// Whether it is read from a peer's statistics, at any moment.
+  var isStatistic: Bool { name.hasPrefix("stats.") }
+
+  /// W3C counts durations in seconds, and timestamps in milliseconds since 1970.
+  var isTimestamp: Bool { name.hasSuffix("Timestamp") }
+
+  /// Whether it counts from zero since its connection was made, so that one that is not there yet is at zero.
+  /// What is told of the other end, and what another candidate pair had counted, begins anywhere.
+  var startsAtZero: Bool {
+    let parts = name.split(separator: ".")
+    guard isStatistic, parts.count > 2, let member = parts.last,
+      ["inbound-rtp", "outbound-rtp", "transport", "media-source"].contains(parts[1])
+    else { return false }
+    return type == .count ? member != "ssrc" : member.hasPrefix("total") || member.hasPrefix("jitterBuffer")
+  }
+}
