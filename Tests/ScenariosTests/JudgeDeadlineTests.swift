@@ -42,12 +42,12 @@ import Testing
     #expect(result.nearestMiss == "it was true from 1.00 s to 2.50 s, 1.5s of 2s")
   }
 
-  @Test func `eventually whose anchor never came is vacuous, and one cut short is inconclusive`() {
+  @Test func `eventually whose anchor never came is vacuous, and so is one that the end of the run cuts short`() {
     let never = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
     #expect(never.finish(at: 5_000).verdict == .vacuous)
     let short = JudgeBench(.eventually(up, within: 3_000))
     let result = short.finish(at: 2_000)
-    #expect(result.verdict == .inconclusive)
+    #expect(result.verdict == .vacuous)
     #expect(result.actual == "the run ended at 2.00 s, before the deadline at 3.00 s")
   }
 
@@ -127,11 +127,60 @@ import Testing
     #expect(result.actual.hasPrefix("it was never lost"))
   }
 
-  @Test func `a target that was not there when the fault came is recovered when it comes`() {
-    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 1_000))
-    bench.fire("drop", at: 1_000)
-    bench.move("alice", to: "connected", at: 1_500)
-    #expect(bench.finish(at: 3_000).actual == "recovered at 1.50 s, after 500ms")
+  @Test func `what was not there when the fault began cannot come back`() {
+    let state = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 1_000))
+    state.fire("drop", at: 1_000)
+    state.move("alice", to: "connected", at: 1_500)
+    let media = JudgeBench(.recovers("drop", within: 1_000))
+    media.fire("drop", at: 1_000)
+    media.receive(at: 1_500)
+    for result in [state.finish(at: 3_000), media.finish(at: 3_000)] {
+      #expect(result.verdict == .vacuous)
+      #expect(result.actual.hasPrefix("it was not there when the fault began"))
+    }
+  }
+
+  /// Faults of this name and kind.
+  private static func faults(_ faults: [(String, FaultKind)]) -> [TimelineEntry] {
+    faults.map { id, kind in
+      var entry = TimelineEntry()
+      (entry.id, entry.effect) = (id, .fault(Fault(kind: kind), duration: nil))
+      return entry
+    }
+  }
+
+  @Test(arguments: [
+    (FaultKind.linkBlackhole, Int64(1_500), ExpectationResult.Verdict.vacuous), (.linkUp, 1_500, .pass),
+    (.linkBlackhole, 1_000, .pass), (.linkBlackhole, 900, .pass), (.linkBlackhole, 1_900, .pass),
+  ])
+  func `a loss after another fault has begun proves nothing, unless that one only gives back or began together`(
+    kind: FaultKind, time: Int64, verdict: ExpectationResult.Verdict
+  ) {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 2_000)) {
+      $0.timeline = Self.faults([("drop", .linkDown), ("other", kind)])
+    }
+    bench.move("alice", to: "connected", at: 100)
+    let firings = [("drop", Int64(1_000)), ("other", time)].sorted { $0.1 < $1.1 }
+    for (id, time) in firings where time < 1_600 { bench.fire(id, at: time) }
+    bench.move("alice", to: "reconnecting", at: 1_600)
+    for (id, time) in firings where time > 1_600 { bench.fire(id, at: time) }
+    bench.move("alice", to: "connected", at: 2_500)
+    let result = bench.finish(at: 4_000)
+    #expect(result.verdict == verdict, "\(result.actual)")
+    if verdict == .vacuous {
+      #expect(result.actual.hasPrefix("it was lost at 1.60 s, and 'other' at 1.50 s may be what took it"))
+    }
+  }
+
+  @Test func `media that another fault took shortly before are not the fault's loss`() {
+    let bench = JudgeBench(.recovers("drop", within: 4_000)) {
+      $0.timeline = Self.faults([("other", .linkBlackhole), ("drop", .linkBlackhole)])
+    }
+    for time in stride(from: Int64(0), through: 1_800, by: 100) { bench.receive(at: time) }
+    bench.fire("other", at: 1_800)
+    bench.fire("drop", at: 2_000)
+    for time in stride(from: Int64(4_000), through: 5_000, by: 100) { bench.receive(at: time) }
+    #expect(bench.finish(at: 7_000).verdict == .vacuous)
   }
 
   @Test func `a failure tells what came too late`() {

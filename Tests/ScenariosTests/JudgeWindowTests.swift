@@ -95,12 +95,33 @@ import Testing
         == "alice.selected.local.port was never set, so that it was neither true nor false")
   }
 
-  @Test func `what decides a predicate with an unset value is known all the same`() {
-    let (unset, idle) = (Predicate.flag("alice", "audible"), Predicate.state("alice", "idle"))
-    let bench = JudgeBench([
-      .always(Predicate(.or([unset, idle]))), .never(Predicate(.and([unset, .state("alice", "ended")]))),
-    ])
-    #expect(bench.finishAll(at: 2_000).map(\.verdict) == [.pass, .pass])
+  @Test func `what a value that was never set might have broken was not put to the test`() {
+    let (unset, calling) = (Predicate.flag("alice", "audible"), Predicate.state("alice", "calling"))
+    let ended = Predicate.both(unset, .state("alice", "ended"))
+    let kinds: [Wanted.Kind] = [
+      .never(ended), .always(Predicate(.not(ended))),
+      .always(Predicate(.or([unset, .less(.of("alice", "connections.open"), 2)]))),
+      .leads(Predicate(.or([unset, calling])), to: .state("alice", "idle"), within: 1_000),
+      .count(Predicate(.or([unset, calling])), .less(.count(3))),
+    ]
+    for isSet in [false, true] {
+      let bench = JudgeBench(kinds)
+      bench.set("alice", "connections.open", 1, at: 0)
+      bench.move("alice", to: "calling", at: 1_000)
+      if isSet { bench.set("alice", "audible", true, at: 1_100) }
+      bench.move("alice", to: "idle", at: 1_500)
+      let results = bench.finishAll(at: 4_000)
+      let verdict = isSet ? ExpectationResult.Verdict.pass : .vacuous
+      #expect(results.map(\.verdict) == Array(repeating: verdict, count: kinds.count), "\(results.map(\.actual))")
+      if !isSet { #expect(results.allSatisfy { $0.actual.contains("alice.audible was never set") }) }
+    }
+  }
+
+  @Test func `what comes true needs nothing that was never set`() {
+    let either = Predicate(.or([.flag("alice", "audible"), .state("alice", "calling")]))
+    let bench = JudgeBench([.eventually(either), .count(either, .atLeast(.count(1))), .sometimes(either)])
+    bench.move("alice", to: "calling", at: 1_000)
+    #expect(bench.finishAll(at: 2_000).map(\.verdict) == [.pass, .pass, .pass])
   }
 
   @Test func `the state a peer begins with holds from the start`() {

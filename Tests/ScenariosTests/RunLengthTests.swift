@@ -26,6 +26,17 @@ import Testing
     #expect(result.verdict == .fail)
   }
 
+  @Test func `a deadline that the end cuts off is not tested, and hides no failure`() throws {
+    let timeline = "\(call)\n  - { id: bye, at: 4s, do: alice.hangup }"
+    let cut = "  - { eventually: alice.call.state == ringing, within: 5s, of: alice.ended }"
+    let alone = try play("run: 6s", timeline: timeline, expect: cut)
+    #expect(alone.verdict == .vacuous, "\(alone.findings)")
+    #expect(alone.findings.map(\.actual) == ["the run ended at 6.00 s, before the deadline at 9.00 s"])
+    let beside = try play(
+      "run: 6s", timeline: timeline, expect: "\(cut)\n  - { never: alice.call.state == ended, until: 5s }")
+    #expect(beside.verdict == .fail)
+  }
+
   @Test func `recurring entries are waited for, and count tells how often they came`() throws {
     let result = try play(
       timeline: """

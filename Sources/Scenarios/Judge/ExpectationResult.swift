@@ -4,10 +4,9 @@ internal import CallCore
 struct ExpectationResult: Sendable {
   enum Verdict: String, Sendable {
     case pass, fail
-    /// It was never put to the test: an empty window, a trigger that never came, a metric without samples.
+    /// It was never put to the test: an empty window, a trigger that never came, a metric without samples, a deadline
+    /// after the end of the run.
     case vacuous
-    /// The run ended before it could be decided.
-    case inconclusive
     /// Only the runs of all seeds together decide it.
     case shared
   }

@@ -10,7 +10,6 @@ extension Finding {
     case .pass: return nil
     case .fail: kind = result.expectation.severity == .warn ? .warning : .expectation
     case .vacuous: kind = result.expectation.severity == .warn ? .warning : .vacuous
-    case .inconclusive: kind = .harness
     case .shared: return nil
     }
     let miss = result.nearestMiss.map { "; nearest miss: \($0)" } ?? ""

@@ -44,13 +44,13 @@ struct SeedLedger {
     let mine = contributions.filter { $0.id == expectation.id }
     let results = mine.map {
       ExpectationResult(
-        expectation: expectation, verdict: .inconclusive, time: .zero, expected: $0.expected, actual: "",
+        expectation: expectation, verdict: .shared, time: .zero, expected: $0.expected, actual: "",
         measured: $0.measured)
     }
     guard let judged = AcrossSeeds.judge(results) else { return nil }
     let kind: Finding.Kind
     switch judged.verdict {
-    case .pass, .inconclusive, .shared: return nil
+    case .pass, .shared: return nil
     case .vacuous: kind = expectation.severity == .warn ? .warning : .vacuous
     case .fail: kind = expectation.severity == .warn ? .warning : .expectation
     }

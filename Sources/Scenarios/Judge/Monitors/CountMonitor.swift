@@ -102,9 +102,9 @@ final class CountMonitor: Monitor {
     ruling.decide(holds ? .pass : .fail, at: time, text)
   }
 
-  /// What a predicate that was unknown throughout reads.
+  /// What was never set of what a predicate reads, where more times than there were would have broken a bound.
   private var untested: String? {
-    guard let condition, times.isEmpty, condition.truth == .unknown else { return nil }
+    guard let condition, count.bounds.contains(where: \.isUpper) || times.isEmpty else { return nil }
     return context.unset(in: condition.predicate)
   }
 

@@ -72,7 +72,7 @@ final class EndsMonitor: Monitor {
     }
     if let deadline, deadline > time {
       return ruling.decide(
-        .inconclusive, at: time,
+        .vacuous, at: time,
         "the run ended at \(Wording.time(time)), before the deadline at \(Wording.time(deadline))")
     }
     fail(at: time)

@@ -77,12 +77,12 @@ final class EventuallyMonitor: Monitor {
     }
     if let rise {
       return ruling.decide(
-        .inconclusive, at: time,
+        .vacuous, at: time,
         "true since \(Wording.time(rise)), but the run ended at \(Wording.time(time)), before it had held long enough")
     }
     if let deadline, deadline > time {
       return ruling.decide(
-        .inconclusive, at: time,
+        .vacuous, at: time,
         "the run ended at \(Wording.time(time)), before the deadline at \(Wording.time(deadline))")
     }
     fail(at: time)

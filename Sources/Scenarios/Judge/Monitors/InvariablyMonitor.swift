@@ -46,9 +46,12 @@ final class InvariablyMonitor: Monitor {
 
   private func conclude(at time: Instant) {
     if let emptiness = span.emptiness { return ruling.decide(.vacuous, at: time, emptiness) }
+    if let names = context.unset(in: predicate) {
+      let rest = wasTested ? "what it might have broken was not tested" : "it was neither true nor false"
+      return ruling.decide(.vacuous, at: time, "\(names) was never set, so that \(rest)")
+    }
     guard wasTested else {
-      let names = context.unset(in: predicate) ?? "nothing it reads"
-      return ruling.decide(.vacuous, at: time, "\(names) was never set, so that it was neither true nor false")
+      return ruling.decide(.vacuous, at: time, "it was neither true nor false: not all that it reads was set in time")
     }
     if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "so it was, \(span.text)")

@@ -57,11 +57,13 @@ final class LeadsToMonitor: Monitor {
     guard ruling.isOpen else { return }
     if let oldest = pending.first {
       ruling.decide(
-        .inconclusive, at: time,
+        .vacuous, at: time,
         "the condition became true at \(Wording.time(oldest)), and the run ended at \(Wording.time(time)), "
           + "before the time was up")
     } else if triggerCount == 0 {
       ruling.decide(.vacuous, at: time, "the condition was never true")
+    } else if let names = context.unset(in: leadsTo.condition) {
+      ruling.decide(.vacuous, at: time, "\(names) was never set, so that the condition was only tested in part")
     } else {
       ruling.decide(.pass, at: time, "it followed \(Wording.times(triggerCount)), after \(slowest) at most")
     }

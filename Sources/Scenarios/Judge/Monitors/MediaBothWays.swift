@@ -3,8 +3,8 @@ internal import CallCore
 /// Whether audio arrives at both ends of the call.
 ///
 /// It does while every peer that had received media when the fault began has received an authenticated media packet
-/// within the last ``gap``. Had nobody received any by then, every peer with a call stack has to. The gap is longer
-/// than the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
+/// within the last ``gap``, and never when nobody had. The gap is longer than the 400 ms between the packets of a pause
+/// in speech (RFC 3389, Opus DTX).
 final class MediaBothWays {
   static let gap = Interval.milliseconds(500)
 
@@ -28,7 +28,6 @@ final class MediaBothWays {
 
   func begin(at time: Instant) {
     concerned = arrivals.filter { context.watch.changedAt($0.slot) != nil }
-    if concerned.isEmpty { concerned = arrivals }
     refresh(at: time)
   }
 

@@ -1,9 +1,10 @@
 internal import CallCore
 
-/// `recovers`: after a fault the target is reached in time and then holds.
+/// `recovers`: what was there when a fault began is lost after it, and is back in time and stays.
 ///
-/// A fault is felt late: the target is still true when it strikes. So only a target that was lost since, or was not
-/// there when the fault struck, can be reached; one that is never lost by the deadline proves nothing.
+/// A fault is felt late: the target is still there when it strikes. What was not there then the fault did not take, what
+/// is never lost by the deadline needed no recovery, and what is lost only after another fault has begun may be that
+/// one's doing: none of them puts recovery to the test.
 final class RecoversMonitor: Monitor {
   let ruling: Ruling
   private let recovers: Expectation.Recovers
@@ -13,6 +14,8 @@ final class RecoversMonitor: Monitor {
   private var began: Instant?
   private var lost: Instant?
   private var rise: Instant?
+  /// The newest fault of another entry.
+  private var rival: (entry: String, time: Instant)?
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.recovers = recovers
@@ -30,8 +33,15 @@ final class RecoversMonitor: Monitor {
     ruling = Ruling(expected: "\(target) within \(recovers.within) of \(recovers.fault.value)\(hold)")
     condition?.listen { [unowned self] _ in context.later { self.look(at: $0) } }
     media?.onChange = { [unowned self] time in context.watch.afterEvent { self.look(at: time) } }
-    let fault = Anchor(kind: .entry(recovers.fault.value), span: recovers.fault.span, text: recovers.fault.value)
-    context.begin(at: fault) { [unowned self] in begin(at: $0) }
+    listenToRivals()
+    context.begin(at: .entry(recovers.fault)) { [unowned self] in begin(at: $0) }
+  }
+
+  private func listenToRivals() {
+    for entry in context.scenario.timeline where entry.id != recovers.fault.value {
+      guard case .fault(let fault, _) = entry.effect, !fault.kind.isRepair else { continue }
+      context.anchors.listen(.entry(Located(entry.id, at: entry.span))) { [unowned self] in rival = (entry.id, $0) }
+    }
   }
 
   var isPending: Bool { ruling.isOpen }
@@ -44,9 +54,16 @@ final class RecoversMonitor: Monitor {
     }
   }
 
+  /// The fault is about to begin.
   private func begin(at time: Instant) {
     began = time
     media?.begin(at: time)
+    guard isTrue else {
+      let account = account
+      let reason = "it was not there when the fault began, so that nothing could be lost: \(account)"
+      return ruling.decide(.vacuous, at: time, reason)
+    }
+    rise = time
     let deadline = time + recovers.within
     context.alarms.schedule(at: deadline) { [weak self] in self?.expire(at: deadline) }
     context.watch.afterEvent { [unowned self] in look(at: time) }
@@ -60,12 +77,24 @@ final class RecoversMonitor: Monitor {
       rise = now
       if lost != nil { hold(from: now) }
     case (false, _?):
+      if lost == nil, let rival, mayHaveTaken(rival.time) {
+        let time = Wording.time(rival.time)
+        return ruling.decide(
+          .vacuous, at: now,
+          "it was lost at \(Wording.time(now)), and '\(rival.entry)' at \(time) may be what took it: name the fault that "
+            + "comes first, or let them be further apart")
+      }
       rise = nil
       lost = now
       if now > began + recovers.within { fail(at: now) }
-    case (false, nil): lost = lost ?? now
     default: break
     }
+  }
+
+  /// Whether a loss that is felt now may come from another fault that began then. Media are missed late.
+  private func mayHaveTaken(_ time: Instant) -> Bool {
+    guard let began, time != began else { return false }
+    return time > (media == nil ? began : began - MediaBothWays.gap)
   }
 
   private func hold(from time: Instant) {
@@ -78,30 +107,21 @@ final class RecoversMonitor: Monitor {
 
   private func pass(_ recovered: Instant, at time: Instant) {
     guard let began else { return }
-    guard lost != nil else {
-      return ruling.decide(
-        .vacuous, at: time,
-        "it was never lost, so that there was nothing to recover from (for what must not be lost, "
-          + "write always:)")
-    }
     ruling.decide(.pass, at: time, "recovered at \(Wording.time(recovered)), after \(recovered - began)")
   }
 
   private func expire(at deadline: Instant) {
     guard ruling.isOpen else { return }
-    guard let rise else { return fail(at: deadline) }
-    guard lost == nil, let began else { return }
-    let held = began + (recovers.hold ?? .zero)
-    if held <= deadline { return pass(rise, at: deadline) }
-    context.alarms.schedule(at: held) { [weak self] in
-      guard let self, self.rise == rise else { return }
-      pass(rise, at: held)
-    }
+    if rise == nil { return fail(at: deadline) }
+    guard lost == nil else { return }
+    ruling.decide(
+      .vacuous, at: deadline,
+      "it was never lost, so that there was nothing to recover from (for what must not be lost, write always:)")
   }
 
   private func fail(at time: Instant) {
     guard let began else { return }
-    let loss = lost.map { "lost at \(Wording.time($0)), and not back" } ?? "not there"
+    let loss = lost.map { "lost at \(Wording.time($0)), and not back" } ?? "not back"
     ruling.decide(.fail, at: time, "\(loss) by \(Wording.time(began + recovers.within))", nearestMiss: account)
   }
 
@@ -111,7 +131,18 @@ final class RecoversMonitor: Monitor {
       return ruling.decide(.vacuous, at: time, "the fault '\(recovers.fault.value)' never came")
     }
     ruling.decide(
-      .inconclusive, at: time,
+      .vacuous, at: time,
       "the run ended at \(Wording.time(time)), before it was decided; the fault came at \(Wording.time(began))")
   }
+}
+
+extension Anchor {
+  fileprivate static func entry(_ id: Located<String>) -> Anchor {
+    Anchor(kind: .entry(id.value), span: id.span, text: id.value)
+  }
+}
+
+extension FaultKind {
+  /// Whether it only gives back: nothing is lost by it.
+  fileprivate var isRepair: Bool { self == .linkUp || self == .firewallAllow }
 }
