@@ -54,6 +54,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case badPrefix = "E310"
   case badName = "E311"
   case badListLength = "E312"
+  case reservedName = "E313"
 
   case triggerCycle = "E401"
   case triggerCount = "E402"
@@ -152,6 +153,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .predicateType: "The two sides of a comparison have different types."
     case .badPrefix: "A prefix is written 192.168.1.0/24 or 2001:db8::/64, with the host bits zero."
     case .badName: "Names are letters, digits, '-', '_' and '/', and begin with a letter or digit."
+    case .reservedName:
+      "The word means something already where this name would stand: start, end, times and peers as anchors; and, or, "
+        + "not, in, true, false and media-both-ways in predicates."
     case .badListLength: "The list has too few or too many members."
     case .triggerCycle: "These entries wait for each other, so none of them ever fires."
     case .triggerCount: "An entry has exactly one trigger: at, after (with of), when or every."

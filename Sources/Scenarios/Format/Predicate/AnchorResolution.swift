@@ -19,7 +19,7 @@ extension Kind where Value == Anchor {
 
 enum AnchorResolution {
   static func kind(of text: String, at node: YAMLNode, _ reading: inout Reading) -> Anchor.Kind? {
-    // The file's own names come first, so that adding a word to the format never changes what a file means.
+    // None of the file's own names is one of the words below.
     if reading.scope.entries.contains(where: { $0.id == text }) {
       reading.scope.used.insert("entry \(text)")
       return .entry(text)

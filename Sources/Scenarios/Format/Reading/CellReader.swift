@@ -202,7 +202,10 @@ struct CellReader {
       return []
     }
     reading.scope.definitionNames = entries.map(\.key)
+    let peers = reading.scope.peers.map(\.name)
     for entry in entries {
+      let meaning = ReservedName.anchor(entry.key, peers: peers) ?? ReservedName.predicate(entry.key)
+      reading.refuse(entry.key, meaning: meaning, at: entry.keySpan)
       let isTaken = reading.scope.entries.contains { $0.id == entry.key }
       if isTaken {
         reading.report(.duplicateID, "'\(entry.key)' is also the id of a timeline entry", at: entry.keySpan)

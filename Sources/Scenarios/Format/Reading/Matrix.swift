@@ -41,6 +41,7 @@ struct Matrix: Sendable {
         let span = entry.value.items?[index].span ?? entry.value.span
         reading.report(.duplicateKey, "'\(value.text)' is listed twice", at: span)
       }
+      reading.refuse(entry.key, meaning: ReservedName.guardWord(entry.key), at: entry.keySpan)
       variables.append(Variable(name: entry.key, span: entry.keySpan, values: values))
     }
     self.variables = variables.map { ($0.name, $0.span) }

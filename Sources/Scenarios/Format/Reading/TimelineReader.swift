@@ -26,6 +26,7 @@ enum TimelineReader {
         let message = "the id '\(text)' is taken by the entry at \(first.span.line):\(first.span.column)"
         reading.report(.duplicateID, message, at: id.span)
       }
+      reading.refuse(text, meaning: ReservedName.anchor(text, peers: reading.scope.peers.map(\.name)), at: id.span)
       places.append((text, id.span))
       reading.scope.entries.append((text, fault))
     }
