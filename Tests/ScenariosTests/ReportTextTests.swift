@@ -25,6 +25,25 @@ import Testing
         """)
   }
 
+  @Test func `what was not put to the test does not look like a failure beside one`() {
+    let untested = Finding(.vacuous, "never: x", expected: "never x", actual: "x was never set", time: .zero)
+    let mixed = FailureText(Sample.run(.fail, findings: [Sample.failure, untested])).text
+    #expect(mixed.contains("never: x\n  verdict    vacuous\n  expected"))
+    #expect(!FailureText(Sample.run(.vacuous, findings: [untested])).text.contains("verdict"))
+  }
+
+  @Test func `runs are counted as runs, and cells over their seeds by themselves`() {
+    let runs = [
+      Sample.run(.pass, id: "a#1"), Sample.run(.pass, id: "a#2"), Sample.run(.vacuous, id: "a"),
+      Sample.run(.skipped, id: "b#1"), Sample.run(.fail, id: "b[x=1]"),
+    ]
+    let text = Sample.output(of: runs) { TerminalReporter(detail: .quiet, style: .plain, write: $0) }
+    #expect(text.hasSuffix("2 passed, 0 failed, 1 skipped, over all seeds 1 failed and 1 vacuous\n"))
+    let json = Sample.output(of: runs) { JSONLinesReporter(write: $0) }
+    #expect(json.contains("\"counts\":{\"pass\":2,\"fail\":0,"))
+    #expect(json.contains("\"cellCounts\":{\"pass\":0,\"fail\":1,\"broken\":0,\"vacuous\":1,"))
+  }
+
   @Test func `control characters never reach the terminal`() {
     let finding = Finding(.crash, "a\u{1B}[2Jb", expected: "x\u{7}", actual: "y\u{9B}", time: .zero)
     let text = FailureText(Sample.run(.broken, findings: [finding])).text

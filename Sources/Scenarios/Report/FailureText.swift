@@ -39,6 +39,8 @@ public struct FailureText {
     let title = TextStyle.printable(finding.title)
     var out = "  \(style.paint(TextStyle.printable(place), .place))  \(title)\n"
     if finding.kind == .warning { out += line("severity", ["warning"]) }
+    // Among failures it would look like one.
+    if finding.kind == .vacuous, run.result.verdict != .vacuous { out += line("verdict", ["vacuous"]) }
     out += line("expected", [finding.expected])
     out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
     out += line("trail", finding.trail)

@@ -36,8 +36,10 @@ public final class JSONLinesReporter: Reporter {
 
   public func end(_ summary: SuiteSummary) {
     let counts = Verdict.allCases.map { JSON.Member($0.rawValue, .integer(Int64(summary.count($0)))) }
+    let cells = Verdict.allCases.map { JSON.Member($0.rawValue, .integer(Int64(summary.cellCount($0)))) }
     emit([
-      .init("event", "end"), .init("counts", .object(counts)), .init("notRun", .integer(Int64(summary.notRun))),
+      .init("event", "end"), .init("counts", .object(counts)),
+      .init("cellCounts", .object(cells)), .init("notRun", .integer(Int64(summary.notRun))),
       .init("notJudged", .integer(Int64(summary.notJudged))), .init("warnings", .integer(Int64(summary.warnings))),
       .init("interrupted", .bool(summary.isInterrupted)),
       .init("exitStatus", .integer(Int64(summary.exitStatus.rawValue))),

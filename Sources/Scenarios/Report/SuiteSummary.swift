@@ -3,6 +3,8 @@ public import CallCore
 /// What all the runs of one command came to.
 public struct SuiteSummary: Sendable, Equatable {
   private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
+  /// Of cells over all their seeds, where these did not meet an expectation together.
+  private var cellCounts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
   /// Runs that were planned and never started, after `--fail-fast` or an interruption.
   public var notRun = 0
   /// Expectations over all the seeds of a cell that were not judged, because not every seed ran to its end.
@@ -20,16 +22,24 @@ public struct SuiteSummary: Sendable, Equatable {
   public init() {}
 
   public mutating func add(_ result: RunResult) {
-    counts[Self.index(result.verdict)] += 1
+    if RunName(result.id).seed == nil {
+      cellCounts[Self.index(result.verdict)] += 1
+    } else {
+      counts[Self.index(result.verdict)] += 1
+    }
     status = status.worse(ExitStatus(result.verdict))
     virtualDuration += result.virtualDuration
     cpuSeconds += result.cpuSeconds
     warnings += result.findings.count { $0.kind == .warning }
   }
 
+  /// How many runs came out so.
   public func count(_ verdict: Verdict) -> Int { counts[Self.index(verdict)] }
 
-  /// Results of every verdict.
+  /// How many cells came out so over all their seeds.
+  public func cellCount(_ verdict: Verdict) -> Int { cellCounts[Self.index(verdict)] }
+
+  /// Runs of every verdict.
   public var total: Int { counts.reduce(0, +) }
 
   /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous. A shard is not the suite:
@@ -40,7 +50,7 @@ public struct SuiteSummary: Sendable, Equatable {
     return total == count(.skipped) ? .vacuous : status
   }
 
-  /// `12 passed, 1 failed, 2 vacuous`
+  /// `12 passed, 1 failed, 2 vacuous, over all seeds 1 failed`
   public var line: String {
     var parts = ["\(count(.pass)) passed", "\(count(.fail)) failed"]
     let others: [(Verdict, String)] = [
@@ -48,6 +58,10 @@ public struct SuiteSummary: Sendable, Equatable {
       (.nondeterministic, "not deterministic"), (.skipped, "skipped"),
     ]
     for (verdict, name) in others where count(verdict) > 0 { parts.append("\(count(verdict)) \(name)") }
+    let cells = [(Verdict.fail, "failed"), (.vacuous, "vacuous")].filter { cellCount($0.0) > 0 }
+    if !cells.isEmpty {
+      parts.append("over all seeds " + cells.map { "\(cellCount($0.0)) \($0.1)" }.joined(separator: " and "))
+    }
     if notRun > 0 { parts.append("\(notRun) not run") }
     if notJudged > 0 {
       let noun = notJudged == 1 ? "expectation" : "expectations"
