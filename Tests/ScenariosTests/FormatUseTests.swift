@@ -27,6 +27,19 @@ import Testing
     return try #require(result.scenario?.cells.first?.scenario.topology, "\(FormatTest.text(result))")
   }
 
+  @Test(arguments: [
+    ("network: { ours: { profile: home } }", "profile file has no key 'network'"),
+    ("netwroks: { ours: { profile: home } }", "profile file has no key 'netwroks'"),
+    ("titel: x\nnetworks: { ours: { profile: home } }", "profile file has no key 'titel'"),
+    ("networks: { ours: { profile: home } }\ntimelin: []", "scenario has no key 'timelin'"),
+    ("peers: { alice: { network: wifi } }\nexpect: []", "scenario needs the key 'id'"),
+  ])
+  func `a file with a misspelt key is taken for what it is meant to be`(rest: String, problem: String) {
+    let text = FormatTest.text(FormatTest.load("callsim: 1\n\(rest)\n"))
+    #expect(text.contains(problem), "\(text)")
+    #expect(text.contains("needs the key 'id'") == problem.hasPrefix("scenario"), "\(text)")
+  }
+
   @Test func `a network made from a named network has its NAT, line and prefix`() throws {
     let ours = try topology("networks: { our/net: { profile: carrier/symmetric } }")
     let builtIn = try topology("networks: {}", network: "carrier/symmetric")

@@ -180,10 +180,14 @@ struct ProfileFileDraft: Sendable {
   var networks: [Named<NetworkDraft>] = []
   var peers: [Named<PeerDraft>] = []
 
-  /// Whether a file holds named things for others: it has no id, and no key that only a scenario has.
+  /// Whether a file holds named things for others: it has no key that only a scenario has, and one that is `networks`
+  /// or `peers`, or is meant to be.
   static func describes(_ root: YAMLNode) -> Bool {
-    guard let keys = root.entries?.map(\.key), keys.contains("callsim"), !keys.contains("id") else { return false }
-    return keys.contains { ["networks", "peers"].contains($0) } && keys.allSatisfy { type.keyNames.contains($0) }
+    guard let keys = root.entries?.map(\.key), keys.contains("callsim") else { return false }
+    let own = type.keyNames
+    let all = own + DocumentDraft.type.keyNames.filter { !own.contains($0) }
+    let meant = keys.compactMap { all.contains($0) ? $0 : Suggestion.nearest(to: $0, among: all) }
+    return meant.allSatisfy(own.contains) && meant.contains { $0 == "networks" || $0 == "peers" }
   }
 
   static let type = MappingType(

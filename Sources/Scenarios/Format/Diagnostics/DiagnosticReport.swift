@@ -60,7 +60,7 @@ public struct DiagnosticReport: Sendable {
         out += "   = used from \(Self.printable(sources.location(of: use)))\n"
       }
     }
-    if hidden > 0 { out += "and \(hidden) more\n" }
+    if hidden > 0 { out += "and \(hidden) more, once these are mended or with --format json\n" }
     return out
   }
 
@@ -94,7 +94,8 @@ public struct DiagnosticReport: Sendable {
   private static func printable(_ text: String) -> String { TextStyle.printable(text) }
 
   private var json: String {
-    var items = shown.map { item in
+    // Whoever reads this with a program wants them all.
+    let items = diagnostics.map { item in
       var fields = [
         ("code", item.code.rawValue), ("severity", item.code.severity.rawValue), ("message", item.message),
         ("path", sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""),
@@ -107,7 +108,6 @@ public struct DiagnosticReport: Sendable {
       let place = "\"line\":\(item.span.line),\"column\":\(item.span.column),\"length\":\(item.span.length)"
       return "{" + (texts + [place, "\"usedFrom\":[\(chain.joined(separator: ","))]"]).joined(separator: ",") + "}"
     }
-    if hidden > 0 { items.append("{\"more\":\(hidden)}") }
     return "[" + items.joined(separator: ",\n ") + "]\n"
   }
 
