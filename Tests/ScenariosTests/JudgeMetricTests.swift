@@ -58,7 +58,7 @@ import VirtualPeer
     bench.fire("drop", at: 1_000)
     let result = bench.finish(at: 3_000)
     #expect(result.verdict == .vacuous)
-    #expect(result.actual == "no sample of bob.\(jitter.name), from drop to the end")
+    #expect(result.actual == "no sample of bob.\(jitter.name), from drop to the end: there is one every 250ms")
     #expect(run(.rate, .less(.count(1)), [3]).actual.hasPrefix("only one sample"))
   }
 
@@ -68,6 +68,112 @@ import VirtualPeer
     bench.set("bob", port.name, 5_000, at: 500)
     bench.fire("drop", at: 1_000)
     #expect(bench.finish(at: 3_000).verdict == .pass)
+  }
+
+  // MARK: Borders of the window
+
+  private let received = ValuePath.of("bob", "stats.inbound-rtp.audio.packetsReceived")
+
+  private func borders(
+    _ statistic: Wanted.Statistic, from: Anchor?, to: Anchor?, _ body: (JudgeBench) -> Void
+  ) -> ExpectationResult {
+    let bench = JudgeBench(.metric(received, statistic, .atLeast(.count(0)), from: from, to: to))
+    bench.report(packetsReceived: 0)
+    body(bench)
+    return bench.finish(at: 10_000)
+  }
+
+  /// The counter has come to this just before the time.
+  private func count(_ bench: JudgeBench, _ number: Int64, at time: Int64, isSampled: Bool = false) {
+    bench.report(packetsReceived: number)
+    bench.judge.advance(to: .zero + .milliseconds(time) - .nanoseconds(1))
+    if isSampled { bench.set("bob", received.name, Int(number), at: time) } else { bench.at(time) }
+  }
+
+  @Test(arguments: [(Wanted.Statistic.delta, 30.0), (.rate, 60), (.first, 60), (.last, 90)])
+  func `a counter is read where the window opens and closes, not at the samples around it`(
+    statistic: Wanted.Statistic, value: Double
+  ) {
+    let result = borders(statistic, from: .time(1_200), to: .time(1_700)) { bench in
+      count(bench, 50, at: 1_000, isSampled: true)
+      count(bench, 60, at: 1_200)
+      count(bench, 90, at: 1_700)
+      count(bench, 100, at: 2_000, isSampled: true)
+    }
+    #expect(result.measured == value)
+    #expect(result.actual.hasSuffix("read at 1.20 s and 1.70 s"))
+  }
+
+  @Test func `an entry that opens or closes a window reads before it does anything`() {
+    let result = borders(.delta, from: .entry("lossy"), to: .entry("bye")) { bench in
+      count(bench, 60, at: 1_200)
+      bench.fire("lossy", at: 1_200)
+      count(bench, 90, at: 1_700)
+      bench.fire("bye", at: 1_700)
+      bench.report(packetsReceived: nil)
+    }
+    #expect(result.measured == 30)
+  }
+
+  @Test func `an event of a peer reads once it is over`() {
+    let result = borders(.delta, from: .state("alice", "connected"), to: .state("alice", "ended")) { bench in
+      var waiting: [() -> Void] = []
+      bench.statistics.afterEvent = { waiting.append($0) }
+      for (state, number, time) in [("connected", Int64(61), Int64(1_200)), ("ended", 95, 1_700)] {
+        bench.report(packetsReceived: 0)
+        bench.move("alice", to: state, at: time)
+        #expect(waiting.count == 1)
+        #expect(!bench.judge.isSettled)
+        bench.report(packetsReceived: number)
+        waiting.removeFirst()()
+      }
+      #expect(bench.judge.isSettled)
+    }
+    #expect(result.measured == 34)
+  }
+
+  @Test func `a window to the end is read at the end`() {
+    let result = borders(.delta, from: .time(1_200), to: nil) { bench in
+      count(bench, 60, at: 1_200)
+      bench.report(packetsReceived: 77)
+    }
+    #expect(result.measured == 17)
+  }
+
+  @Test func `a counter that is not there yet when the window opens is at zero`() {
+    let result = borders(.delta, from: nil, to: .time(2_000)) { bench in
+      bench.report(packetsReceived: nil)
+      count(bench, 12, at: 1_000, isSampled: true)
+      count(bench, 40, at: 2_000)
+    }
+    #expect(result.measured == 40)
+  }
+
+  @Test func `in a run a counter's change is what crossed the wire between the borders`() throws {
+    let windows = [
+      "[6300ms, 6320ms]", "[6500ms, 6990ms]", "[6251ms, 7249ms]", "[7081ms, 9s]", "[mute, cut]", "[cut, end]",
+      "[bob.connected, mute]", "[start, mute]",
+    ]
+    let metrics = windows.flatMap { window in
+      ["bob.stats.inbound-rtp.audio.packetsReceived", "wire.media(from: alice, to: bob)"].map {
+        "  - { metric: \"\($0)\", stat: delta, window: \(window), across: seeds, lt: 1000 }"
+      }
+    }
+    let result = try play(
+      "run: 10s",
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+          - { id: mute, at: 6137ms, do: bob.mute }
+          - { id: cut, at: 7080ms, fault: link.blackhole, link: bob/wifi }
+        """, expect: metrics.joined(separator: "\n"))
+    let measured = result.contributions.map(\.measured)
+    try #require(measured.count == 2 * windows.count, "\(result.findings)")
+    for (index, window) in windows.enumerated() {
+      let (counted, crossed) = (measured[2 * index], measured[2 * index + 1])
+      #expect(counted != nil && counted == crossed, "\(window): \(counted ?? -1), \(crossed ?? -1)")
+    }
+    #expect((measured[4] ?? 0) > 30)
   }
 
   @Test func `across seeds every run contributes its mean`() {

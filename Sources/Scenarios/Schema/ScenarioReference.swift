@@ -211,13 +211,15 @@ public struct ScenarioReference: Sendable {
 
   private static let mediaBothWays = """
     media-both-ways: what 'recovers' waits for when it is no predicate
-      Every peer of the call plays what the others send. Silence counts as media: packets do, not what is in them.
+      Every peer that had received media when the fault began receives packets of media, none of them 500 ms late.
+      Silence counts as media: packets do, not what is in them.
 
     """
 
   private static let anchors = """
       Entries, states and events come as often as they fire, are entered or happen, and 'after' fires each time; a
-      predicate's first truth and a flag's come once, and so do times. A window goes from the first to the first.
+      predicate's first truth and a flag's come once, and so do times. A window opens when its first anchor comes
+      first, and closes when its second comes next, which is no more within it.
 
     """
 
@@ -228,7 +230,9 @@ public struct ScenarioReference: Sendable {
       alice.audible                           a flag stands alone
       wire.media(from: bob) > 0               what the network itself sees: media, packets, bytes, cleartext
       up and not (quiet or late)              and, or, not, parentheses, and names from define
-    What reads a value that nobody has set is unknown: neither true nor false.
+      wire.media(from: bob, to: alice) > 0    of it what reaches Alice
+    What reads a value that nobody has set is unknown: neither true nor false. What must hold throughout is not tested
+    while it reads a value that was never set.
     Times, rates, shares and sizes carry a unit. Inside { } a predicate with [ ] , or ': ' is quoted.
 
     """

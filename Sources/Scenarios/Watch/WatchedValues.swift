@@ -14,7 +14,8 @@ extension Scenario {
 
   /// Without repetition, in order of appearance.
   var watchedWire: [WireQuantity] {
-    predicates.flatMap(\.wireQuantities).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    (predicates.flatMap(\.wireQuantities) + watchedValues.compactMap(\.wire))
+      .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   private var predicates: [Predicate] {

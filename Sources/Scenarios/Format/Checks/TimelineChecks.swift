@@ -49,7 +49,7 @@ enum TimelineChecks {
       let message = "this fires at \(earliest) at the earliest, and the run ends at \(end)"
       reading.report(.neverFires, message, at: entry.span, hint: scenario.duration == nil ? "see limits" : "see run")
     }
-    if case .when(let predicate, _, _) = entry.trigger, predicate.constantValue == false {
+    if case .when(let predicate, _, _) = entry.trigger, let table = TruthTable([predicate]), !table.canBe({ $0[0] }) {
       reading.report(.neverFires, "this is never true", at: predicate.span)
     }
     if let anchor = awaited(entry), anchor.kind == .end {
@@ -59,6 +59,26 @@ enum TimelineChecks {
       let start = earliest(entry, scenario), start > end
     {
       reading.report(.neverFires, "'until' comes before the first time", at: until.span)
+    }
+  }
+
+  /// Every time at which an entry fires, or nil when that depends on the run.
+  static func firings(of id: String, _ scenario: Scenario, depth: Int = 0) -> [Instant]? {
+    guard depth <= scenario.timeline.count, let entry = scenario.entry(id) else { return nil }
+    func firings(of anchor: Anchor) -> [Instant]? {
+      switch anchor.kind {
+      case .time(let time): [time]
+      case .entry(let id): self.firings(of: id, scenario, depth: depth + 1)
+      case .end, .definition, .entersState, .becomesTrue, .event: nil
+      }
+    }
+    switch entry.trigger {
+    case .at(let time): return [time]
+    case .after(let delay, let of): return firings(of: of)?.map { $0 + delay }
+    case .every(let period, let from, nil, let times?):
+      guard let starts = from.map(firings) ?? [.zero], starts.count == 1, times <= 1_000 else { return nil }
+      return (1...times).map { starts[0] + .nanoseconds(period.nanoseconds * Int64($0)) }
+    case .every, .when: return nil
     }
   }
 
@@ -111,21 +131,37 @@ enum TimelineChecks {
   private static func checkWindow(
     _ window: Window, _ expectation: Expectation, _ scenario: Scenario, _ cyclic: Set<String>, _ reading: inout Reading
   ) {
-    guard let from = window.from, let to = window.to else { return }
-    let name = "window [\(from.text), \(to.text)]"
-    if from.kind == .end {
-      reading.report(.emptyWindow, "\(name) is always empty: nothing comes after the end", at: from.span)
-      return
+    guard let span = window.from?.span ?? window.to?.span else { return }
+    let (first, last) = (window.from?.text ?? "start", window.to?.text ?? "end")
+    let name = "window [\(first), \(last)]"
+    for case .entry(let id)? in [window.from?.kind, window.to?.kind] where cyclic.contains(id) { return }
+    if let reason = certainEmptiness(window, scenario) {
+      reading.report(.untestedWindow, "\(name) is empty: \(reason)", at: span)
+    } else if let from = window.from, let to = window.to, let start = moment(from.kind, scenario),
+      let end = moment(to.kind, scenario), start.origin == end.origin, end.offset <= start.offset
+    {
+      let order = "'\(last)'\(place(of: to, scenario)) precedes '\(first)'\(place(of: from, scenario))"
+      let reason = start.offset == end.offset ? "it has no length" : order
+      reading.report(.emptyWindow, "\(name) is empty the first time: \(reason)", at: span)
     }
-    for case .entry(let id) in [from.kind, to.kind] where cyclic.contains(id) { return }
-    guard let start = moment(from.kind, scenario), let end = moment(to.kind, scenario) else { return }
-    let isBeforeStart = end.origin == "start" && end.offset <= .zero
-    guard start.origin == end.origin ? end.offset <= start.offset : isBeforeStart else { return }
-    let reason =
-      from.text == to.text || (start.origin == end.origin && start.offset == end.offset)
-      ? "it has no length"
-      : "'\(to.text)'\(place(of: to, scenario)) precedes '\(from.text)'\(place(of: from, scenario))"
-    reading.report(.emptyWindow, "\(name) is always empty: \(reason)", at: from.span)
+  }
+
+  /// Why nothing that a window holds can ever be, or nil when that depends on the run.
+  private static func certainEmptiness(_ window: Window, _ scenario: Scenario) -> String? {
+    let from = window.from?.kind ?? .time(.zero)
+    if from == .end { return "nothing comes after the end" }
+    if from == window.to?.kind { return "it has no length" }
+    let start = certain(from, scenario)
+    if let start, scenario.duration != nil, start == scenario.latestEnd {
+      return "the run ends when it opens"
+    }
+    guard let to = window.to, let end = certain(to.kind, scenario) else { return nil }
+    if end <= .zero { return "'\(to.text)'\(place(of: to, scenario)) is the start of the run" }
+    // An entry that fires once comes no second time, after the window has opened.
+    if case .entry(let id) = to.kind, firings(of: id, scenario)?.count != 1 { return nil }
+    guard let start, end <= start else { return nil }
+    guard end < start, let from = window.from else { return "it has no length" }
+    return "'\(to.text)'\(place(of: to, scenario)) precedes '\(from.text)'\(place(of: from, scenario))"
   }
 
   private static func place(of anchor: Anchor, _ scenario: Scenario) -> String {

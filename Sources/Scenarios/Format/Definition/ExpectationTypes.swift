@@ -64,9 +64,6 @@ struct ExpectationVariant: Sendable {
   private static func needsText(_ path: ValuePath) -> String? {
     ValueFamily(path.type) == .text ? nil : "'\(path)' has no named values to list"
   }
-  private static func needsNumber(_ path: ValuePath) -> String? {
-    [.text, .flag].contains(ValueFamily(path.type)) ? "'\(path)' is not a number" : nil
-  }
 
   private static let sequence = ExpectationVariant(
     "sequence",
@@ -94,7 +91,16 @@ struct ExpectationVariant: Sendable {
         .key("strict", .flag, \.isStrict, default: "false", "no other value may be seen"),
         .key("between", .window, \.between, "the window in which it is watched"),
       ])
-  ) { payload, _, reading in check(payload.contains, of: payload.value, &reading) ? .set(payload) : nil }
+  ) { payload, _, reading in
+    reportTwice(payload.contains, &reading)
+    return check(payload.contains, of: payload.value, &reading) ? .set(payload) : nil
+  }
+
+  private static func reportTwice(_ values: [Located<String>], _ reading: inout Reading) {
+    for (index, value) in values.enumerated() where values[..<index].contains(where: { $0.value == value.value }) {
+      reading.report(.duplicateKey, "'\(value.value)' is listed twice", at: value.span)
+    }
+  }
 
   private static let eventually = ExpectationVariant(
     "eventually",
@@ -181,6 +187,7 @@ struct ExpectationVariant: Sendable {
     let peer = reading.scope.peer(payload.peer.value)
     let legal = peer?.vocabulary.endCodes ?? []
     guard peer?.isUnknown == false else { return nil }
+    reportTwice(payload.codes, &reading)
     let unknown = payload.codes.filter { !legal.contains($0.value) }
     for code in unknown {
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")
@@ -197,7 +204,8 @@ struct ExpectationVariant: Sendable {
         .key("between", .window, \.between, default: "the whole run", "the window"),
       ] + BoundsDraft.type.keys(of: \CountDraft.bounds))
   ) { payload, node, reading in
-    guard let bounds = payload.bounds.bounds(of: .count, unit: nil, at: node, &reading) else { return nil }
+    let bounds = payload.bounds.bounds(of: .count, unit: nil, within: .count, at: node, &reading)
+    guard let bounds else { return nil }
     var count = Expectation.Count()
     count.subject = payload.subject
     count.between = payload.between
@@ -231,7 +239,9 @@ struct ExpectationVariant: Sendable {
     MappingType(
       "metric", "a statistic of a number, compared", MetricDraft(),
       [
-        .key("metric", .valuePath(needsNumber), \.metric.value, required: true, "the watched number"),
+        .key(
+          "metric", .numericPath, \.metric.value, required: true,
+          "the watched number, of a peer or of the wire: \"wire.media(from: bob)\""),
         .key("stat", Expectation.Statistic.kind, \.metric.statistic, default: "last", "the statistic"),
         .key("window", .window, \.metric.window, default: "the whole run", "the window"),
         .key("across", .choice, \.metric.across, default: "run", "over one run, or over the runs of all seeds"),
@@ -239,7 +249,12 @@ struct ExpectationVariant: Sendable {
   ) { payload, node, reading in
     let path = payload.metric.value
     let (type, unit) = payload.metric.statistic.result(of: path)
-    guard let bounds = payload.bounds.bounds(of: type, unit: unit, at: node, &reading) else { return nil }
+    let own = payload.metric.statistic.range(of: path)
+    // The runs' numbers are averaged.
+    let range = payload.metric.across == .seeds ? own.filled : own
+    guard let bounds = payload.bounds.bounds(of: type, unit: unit, within: range, at: node, &reading) else {
+      return nil
+    }
     var metric = payload.metric
     metric.bounds = bounds
     return .metric(metric)
@@ -311,7 +326,10 @@ struct BoundsDraft: Sendable {
       .key("eq", raw, \.equal, "exactly"),
     ])
 
-  func bounds(of type: ValueType, unit: String?, at node: YAMLNode, _ reading: inout Reading) -> [Expectation.Bound]? {
+  /// - Parameter range: what there can be to compare.
+  func bounds(
+    of type: ValueType, unit: String?, within range: NumberRange, at node: YAMLNode, _ reading: inout Reading
+  ) -> [Expectation.Bound]? {
     let written: [(Comparison, YAMLNode?)] = [
       (.less, less), (.lessOrEqual, lessOrEqual), (.greater, greater), (.greaterOrEqual, greaterOrEqual),
       (.equal, equal),
@@ -323,8 +341,8 @@ struct BoundsDraft: Sendable {
       switch type.check(value, unit: unit) {
       case .fits: bounds.append(Expectation.Bound(comparison: comparison, value: value, span: node.span))
       case .needsUnit(let unit):
-        reading.report(
-          .missingUnit, "\(scalar.text) has no unit", at: node.span, hint: "for example \(scalar.text)\(unit)")
+        let hint = Quantity.hint(scalar.text, unit: unit)
+        reading.report(.missingUnit, "\(scalar.text) has no unit", at: node.span, hint: hint)
         return nil
       case .differs(let wanted):
         reading.report(.wrongType, "expected \(wanted), found \(node.description)", at: node.span)
@@ -335,24 +353,24 @@ struct BoundsDraft: Sendable {
       reading.report(.noBound, "nothing is compared; add lt, lte, gt, gte or eq", at: node.span)
       return nil
     }
-    return Self.contradicts(bounds, &reading) ? nil : bounds
+    return Self.decides(bounds, within: range, type, unit, &reading) ? nil : bounds
   }
 
-  private static func contradicts(_ bounds: [Expectation.Bound], _ reading: inout Reading) -> Bool {
-    var low = -Double.infinity
-    var high = Double.infinity
-    var isOpen = false
-    for bound in bounds {
-      guard let number = bound.value.number else { continue }
-      switch bound.comparison {
-      case .less, .lessOrEqual: high = min(high, number)
-      case .greater, .greaterOrEqual: low = max(low, number)
-      default: (low, high) = (max(low, number), min(high, number))
-      }
-      if bound.comparison == .less || bound.comparison == .greater { isOpen = true }
+  /// Reports bounds that everything there is meets, or nothing.
+  private static func decides(
+    _ bounds: [Expectation.Bound], within range: NumberRange, _ type: ValueType, _ unit: String?,
+    _ reading: inout Reading
+  ) -> Bool {
+    let rest = range.meeting(bounds)
+    guard let last = bounds.last, rest.isEmpty || rest == range else { return false }
+    let text = range.text { Wording.quantity($0, type, unit: unit) }.map { ": it is \($0)" } ?? ""
+    if rest.isEmpty {
+      let isAlone = !NumberRange().meeting(bounds).isEmpty
+      let message = isAlone ? "no value meets this\(text)" : "no value meets all these bounds"
+      reading.report(.impossibleBound, message, at: last.span)
+    } else {
+      reading.report(.cannotFail, "every value meets this\(text)", at: last.span)
     }
-    guard low > high || (low == high && isOpen), let last = bounds.last else { return false }
-    reading.report(.impossibleBound, "no value meets all these bounds", at: last.span)
     return true
   }
 }

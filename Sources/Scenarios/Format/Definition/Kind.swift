@@ -260,11 +260,9 @@ extension Kind {
     }
   }
 
-  /// What a number without a unit was meant to be. A share below one is a fraction to most people.
   private static func bareHint(_ text: String, _ units: [String]) -> String {
     if units.contains("ms") { return "write \(text)ms or \(text)s" }
-    if units.contains("%"), let share = Double(text), abs(share) < 1 { return "write \(Quantity.percentText(share))" }
-    return "write \(text)\(units[0])"
+    return (units.contains("%") ? Quantity.shareHint(text) : nil) ?? "write \(text)\(units[0])"
   }
 
   /// Refuses values for which `problem` has something to say.

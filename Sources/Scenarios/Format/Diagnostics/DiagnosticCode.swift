@@ -83,6 +83,10 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case neverTested = "E425"
   case wrongRouter = "E426"
 
+  case cannotFail = "E431"
+  case cannotHold = "E432"
+  case untestedWindow = "E433"
+
   case emptyWindow = "W410"
   case unusedDefinition = "W411"
   case unusedName = "W412"
@@ -188,9 +192,13 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
       "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
     case .needsRun:
       "Nothing says how long the run lasts, and this lasts as long as the run: write run: 60s, or what ends it."
-    case .neverTested: "The condition of 'if' is false in every cell of the matrix, so that this is never tested."
+    case .neverTested: "What this waits for or depends on cannot be, so that it is never tested."
+    case .cannotFail: "Whatever happens in a run, this holds, so that it tests nothing."
+    case .cannotHold: "Whatever happens in a run, this fails."
+    case .untestedWindow: "Nothing is in the window, so that the expectation is never tested."
     case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
-    case .emptyWindow: "The window ends before it begins, so the expectation is never tested."
+    case .emptyWindow:
+      "The end of the window comes before its beginning. Unless the end comes again, the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."
     case .unusedName: "Nothing refers to it."
     case .nothingExpected: "A scenario without expectations only checks the invariants."

@@ -99,6 +99,8 @@ public struct ValuePath: Sendable, Equatable {
   /// The unit of a number, such as `bytes`, or nil.
   public var unit: String?
   public var span: SourceSpan
+  /// What is meant when it is nothing of a peer, but of the network itself.
+  public var wire: WireQuantity?
 
   static let none = ValuePath(peer: "", name: "", type: .flag, unit: nil, span: .builtIn)
 
@@ -107,5 +109,5 @@ public struct ValuePath: Sendable, Equatable {
 }
 
 extension ValuePath: CustomStringConvertible {
-  public var description: String { "\(peer).\(name)" }
+  public var description: String { wire.map { Operand.wire($0).description } ?? "\(peer).\(name)" }
 }

@@ -67,6 +67,17 @@ enum Quantity {
     return .value(.byteSize(Int(whole)))
   }
 
+  /// What a number without a unit was meant to be, where the unit is a share: below one, a fraction to most people.
+  static func shareHint(_ text: String) -> String? {
+    guard let share = Double(text), abs(share) < 1 else { return nil }
+    return "write \(percentText(share))"
+  }
+
+  /// What to write instead of a number without a unit.
+  static func hint(_ text: String, unit: String) -> String {
+    (unit == "%" ? shareHint(text) : nil) ?? "for example \(text)\(unit)"
+  }
+
   /// `12.5%`, or `120ppm` for very small fractions.
   static func percentText(_ fraction: Double) -> String {
     let isTiny = fraction != 0 && fraction.magnitude < 0.0005

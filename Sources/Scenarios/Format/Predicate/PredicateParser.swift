@@ -46,6 +46,18 @@ struct PredicateParser {
     return predicate
   }
 
+  /// A quantity of the wire that stands alone; nil when something was reported.
+  static func wireQuantity(_ node: YAMLNode, _ reading: inout Reading) -> WireQuantity? {
+    var parser = PredicateParser(node: node, text: node.scalar?.text ?? "", variables: nil)
+    guard case .term(.wire(let quantity), _)? = parser.operand(&reading) else { return nil }
+    guard parser.current.kind == .end else {
+      let text = parser.current.text
+      parser.report(.predicateSyntax, "'\(text)' does not belong here", at: parser.current, &reading)
+      return nil
+    }
+    return quantity
+  }
+
   private init(node: YAMLNode, text: String, variables: [(name: String, value: Value)]?) {
     self.node = node
     self.variables = variables
@@ -405,7 +417,8 @@ struct PredicateParser {
     case .fits: return value
     case .needsUnit(let example):
       report(
-        .missingUnit, "'\(token.text)' has no unit", at: token, hint: "for example \(token.text)\(example)", &reading)
+        .missingUnit, "'\(token.text)' has no unit", at: token,
+        hint: Quantity.hint(token.text, unit: example), &reading)
     case .differs(let wanted):
       report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, &reading)
     }

@@ -83,6 +83,21 @@ extension Reading {
 }
 
 extension Kind where Value == ValuePath {
+  /// A number of a peer, or `wire.media(from: bob)`.
+  static var numericPath: Kind<ValuePath> {
+    let own = valuePath { path in
+      [.text, .flag].contains(ValueFamily(path.type)) ? "'\(path)' is not a number" : nil
+    }
+    return Kind(.either([own.shape, .pattern("^wire\\.")])) { node, reading in
+      guard node.scalar?.text.hasPrefix("wire.") == true else { return own.decode(node, &reading) }
+      return PredicateParser.wireQuantity(node, &reading).map { quantity in
+        ValuePath(
+          peer: WireMeter.subject, name: WireMeter.kind(of: quantity), type: .count,
+          unit: quantity.kind == .bytes ? "bytes" : nil, span: node.span, wire: quantity)
+      }
+    }
+  }
+
   /// `peer.name`, for which `problem` has nothing to say.
   static func valuePath(_ problem: @escaping @Sendable (ValuePath) -> String? = { _ in nil }) -> Kind<ValuePath> {
     Kind(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in

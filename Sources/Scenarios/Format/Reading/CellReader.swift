@@ -45,6 +45,7 @@ struct CellReader {
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
+    ProofChecks.check(scenario, &reading)
     LinkChecks.check(scenario, &reading)
     RunLengthChecks.check(scenario, draft.duration, &reading)
     Lint.check(scenario, draft, substituted, &reading)

@@ -64,7 +64,7 @@ enum ExpectationReader {
         at: node.entry("share")?.keySpan ?? place.span)
       return nil
     }
-    return share.bounds.bounds(of: .percentage, unit: nil, at: place, &reading)
+    return share.bounds.bounds(of: .percentage, unit: nil, within: .share, at: place, &reading)
   }
 
   private static func reportKind(

@@ -1,0 +1,196 @@
+import CallCore
+import VirtualPeer
+
+/// What the file alone proves of its expectations: that nothing could break one, or that nothing could meet it.
+struct ProofChecks {
+  private let scenario: Scenario
+  private let scope: Scope
+
+  static func check(_ scenario: Scenario, _ reading: inout Reading) {
+    let checks = ProofChecks(scenario: scenario, scope: reading.scope)
+    for expectation in scenario.expectations {
+      guard let proof = checks.proof(of: expectation) else { continue }
+      switch proof.outcome {
+      case .holds:
+        reading.report(.cannotFail, "nothing could break this: \(proof.reason)", at: expectation.span, hint: proof.hint)
+      case .breaks: reading.report(.cannotHold, "nothing could meet this: \(proof.reason)", at: expectation.span)
+      case .untested:
+        reading.report(.neverTested, "this is never tested: \(proof.reason)", at: expectation.span, hint: proof.hint)
+      }
+    }
+  }
+
+  private struct Proof {
+    enum Outcome { case holds, breaks, untested }
+    var outcome: Outcome
+    var reason: String
+    var hint: String?
+
+    init(_ outcome: Outcome, _ reason: String, hint: String? = nil) {
+      (self.outcome, self.reason, self.hint) = (outcome, reason, hint)
+    }
+  }
+
+  private func proof(of expectation: Expectation) -> Proof? {
+    switch expectation.kind {
+    case .always(let invariably): proof(throughout: invariably.predicate, isNever: false)
+    case .never(let invariably): proof(throughout: invariably.predicate, isNever: true)
+    case .eventually(let eventually):
+      proof(reaching: eventually.predicate)
+        ?? (eventually.hold == nil ? proof(of: eventually.predicate, alreadyAt: eventually.of) : nil)
+    case .sometimes(let predicate): proof(reaching: predicate) ?? proof(of: predicate, alreadyAt: nil)
+    case .leadsTo(let leadsTo): proof(of: leadsTo)
+    case .count(let count): proof(of: count)
+    case .recovers(let recovers): proof(of: recovers)
+    case .sequence(let sequence): proof(of: sequence)
+    case .set(let set): proof(of: set)
+    case .ends, .metric: nil
+    }
+  }
+
+  // MARK: - Predicates
+
+  /// The only truth that a predicate can have, or nil when it can have both.
+  private func certainTruth(_ predicate: Predicate) -> Bool? {
+    guard let table = TruthTable([predicate]) else { return nil }
+    switch (table.canBe { $0[0] }, table.canBe { !$0[0] }) {
+    case (true, false): return true
+    case (false, true): return false
+    default: return nil
+    }
+  }
+
+  private func proof(throughout predicate: Predicate, isNever: Bool) -> Proof? {
+    guard let truth = certainTruth(predicate) else { return nil }
+    let reason = "it is \(truth) whatever the values are"
+    return truth != isNever ? Proof(.holds, reason) : Proof(.breaks, reason)
+  }
+
+  private func proof(reaching predicate: Predicate) -> Proof? {
+    certainTruth(predicate).map { Proof($0 ? .holds : .breaks, "it is \($0) whatever the values are") }
+  }
+
+  /// What is true at the anchor already comes true at once.
+  private func proof(of predicate: Predicate, alreadyAt anchor: Anchor?) -> Proof? {
+    let place = anchor.map { Wording.quoted($0) } ?? "the start"
+    if case .definition(let name)? = anchor?.kind {
+      guard let definition = scenario.definitions.first(where: { $0.name == name }),
+        let table = TruthTable([definition.predicate, predicate]), !table.canBe({ $0[0] && !$0[1] })
+      else { return nil }
+    } else {
+      let known = knownValues(at: anchor)
+      guard !known.isEmpty, let table = TruthTable([predicate], known: known), !table.canBe({ !$0[0] }) else {
+        return nil
+      }
+    }
+    return Proof(.holds, "it is so at \(place) already", hint: "count from something that comes before, or add hold")
+  }
+
+  private func proof(of leadsTo: Expectation.LeadsTo) -> Proof? {
+    if certainTruth(leadsTo.condition) == false { return Proof(.untested, "the condition is never true") }
+    if certainTruth(leadsTo.consequence) == false { return Proof(.breaks, "what is to follow is never true") }
+    guard let table = TruthTable([leadsTo.condition, leadsTo.consequence]), !table.canBe({ $0[0] && !$0[1] }) else {
+      return nil
+    }
+    return Proof(.holds, "what is to follow is true whenever the condition is")
+  }
+
+  private func proof(of recovers: Expectation.Recovers) -> Proof? {
+    guard case .predicate(let predicate) = recovers.to, let truth = certainTruth(predicate) else { return nil }
+    return Proof(.untested, truth ? "it is always true, so that it is never lost" : "it is never true")
+  }
+
+  // MARK: - What is known at a moment
+
+  /// The values that are certain when an anchor comes, by their names.
+  private func knownValues(at anchor: Anchor?) -> [String: Value] {
+    switch anchor?.kind {
+    case nil: return initialValues
+    case .time(let time)? where time <= .zero: return initialValues
+    case .entersState(let peer, let machine, let state)?: return ["\(peer).\(machine)": .text(state)]
+    case .becomesTrue(let peer, let value)?: return ["\(peer).\(value)": .flag(true)]
+    case .time, .end, .entry, .definition, .event: return [:]
+    }
+  }
+
+  /// What machines of apps begin with, and that nothing has crossed the wire.
+  private var initialValues: [String: Value] {
+    var values: [String: Value] = [:]
+    for peer in scope.peers {
+      for machine in peer.vocabulary.profile?.machines ?? [] {
+        values["\(peer.name).\(machine.name)"] = machine.states.first.map { .text($0.name) }
+      }
+    }
+    for quantity in scenario.watchedWire { values[Operand.wire(quantity).description] = .count(0) }
+    return values
+  }
+
+  /// What a watched value is when a window opens, where that is certain.
+  private func known(_ path: ValuePath, at window: Window) -> String? {
+    guard case .text(let text)? = knownValues(at: window.from)[path.description] else { return nil }
+    return text
+  }
+
+  private func proof(of sequence: Expectation.Sequence) -> Proof? {
+    let steps = sequence.steps.map(\.value.value)
+    if sequence.isStrict, let twice = zip(steps, steps.dropFirst()).first(where: { $0.0 == $0.1 }) {
+      return Proof(.breaks, "\(twice.0) cannot follow \(twice.0) with nothing between")
+    }
+    guard !sequence.isStrict, steps.count == 1, known(sequence.value, at: sequence.between) == steps[0] else {
+      return nil
+    }
+    return Proof(.holds, "it is \(steps[0]) when its window opens")
+  }
+
+  private func proof(of set: Expectation.SetOf) -> Proof? {
+    guard !set.isStrict, let value = known(set.value, at: set.between),
+      set.contains.allSatisfy({ $0.value == value })
+    else { return nil }
+    return Proof(.holds, "it is \(value) when its window opens")
+  }
+
+  // MARK: - Counts
+
+  private func proof(of count: Expectation.Count) -> Proof? {
+    if case .predicate(let predicate)? = count.subject, let truth = certainTruth(predicate) {
+      return Proof(.untested, "it is \(truth) whatever the values are, so that there is nothing to count")
+    }
+    if case .anchor(let anchor)? = count.subject, let times = timesFired(anchor, within: count.between) {
+      let holds = count.bounds.allSatisfy { $0.admits(Double(times)) }
+      return Proof(holds ? .holds : .breaks, "by the timeline it comes \(Wording.times(times))")
+    }
+    guard isTrueAtOpening(count), !count.bounds.contains(where: \.isUpper),
+      count.bounds.allSatisfy({ $0.admits(1) })
+    else { return nil }
+    return Proof(.holds, "it is so from the start, which is the first time")
+  }
+
+  private func isTrueAtOpening(_ count: Expectation.Count) -> Bool {
+    let opensAtStart = count.between.from.map { $0.kind == .time(.zero) } ?? true
+    guard opensAtStart else { return false }
+    switch count.subject {
+    case .predicate(let predicate)?:
+      guard let table = TruthTable([predicate], known: initialValues) else { return false }
+      return !table.canBe { !$0[0] }
+    case .anchor(let anchor)?:
+      guard case .entersState(let peer, let machine, let state) = anchor.kind else { return false }
+      return initialValues["\(peer).\(machine)"] == .text(state)
+    case nil: return false
+    }
+  }
+
+  /// How often an entry fires within a window, where the timeline says so.
+  private func timesFired(_ anchor: Anchor, within window: Window) -> Int? {
+    guard case .entry(let id) = anchor.kind, let firings = TimelineChecks.firings(of: id, scenario) else { return nil }
+    var (from, to) = (Instant.zero, Instant(nanoseconds: .max))
+    if let begin = window.from {
+      guard case .time(let time) = begin.kind else { return nil }
+      from = time
+    }
+    if let end = window.to, end.kind != .end {
+      guard case .time(let time) = end.kind else { return nil }
+      to = time
+    }
+    return firings.count { $0 >= from && $0 < to }
+  }
+}

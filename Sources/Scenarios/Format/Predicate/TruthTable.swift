@@ -1,0 +1,163 @@
+import VirtualPeer
+
+/// What predicates can be, whatever the values are that they read: tried with every value that makes a difference.
+///
+/// Two predicates that read the same value are tried with the same one. A machine has the states that it declares, and
+/// a number stands for all others between the numbers that it is compared with.
+struct TruthTable {
+  /// More rows than this are not tried: nothing is said of such predicates.
+  private static let maximumRowCount = 5_000
+
+  private typealias Test = ([Value]) -> Bool
+
+  private let tests: [Test]
+  private let candidates: [[Value]]
+
+  /// - Parameter known: what some values are for certain, as texts of operands.
+  /// - Returns: nil when there are too many values to try.
+  init?(_ predicates: [Predicate], known: [String: Value] = [:]) {
+    var columns = Columns()
+    tests = predicates.map { columns.test($0) }
+    let candidates = columns.candidates(known)
+    let rows = candidates.reduce(1.0) { $0 * Double($1.count) }
+    guard rows >= 1, rows <= Double(Self.maximumRowCount) else { return nil }
+    self.candidates = candidates
+  }
+
+  /// Whether some values make the predicates so.
+  func canBe(_ isWanted: ([Bool]) -> Bool) -> Bool {
+    var row: [Value] = []
+    return tries(&row, isWanted)
+  }
+
+  private func tries(_ row: inout [Value], _ isWanted: ([Bool]) -> Bool) -> Bool {
+    guard row.count < candidates.count else { return isWanted(tests.map { $0(row) }) }
+    for value in candidates[row.count] {
+      row.append(value)
+      defer { row.removeLast() }
+      if tries(&row, isWanted) { return true }
+    }
+    return false
+  }
+
+  // MARK: - Columns
+
+  /// The values that predicates read, each once.
+  private struct Columns {
+    private struct Column {
+      let operand: Operand
+      var literals: [Value] = []
+      /// Columns that it is compared with have the same group.
+      var group: Int
+    }
+
+    private var columns: [Column] = []
+    private var indices: [String: Int] = [:]
+
+    mutating func test(_ predicate: Predicate) -> Test {
+      switch predicate.kind {
+      case .constant(let value): return { _ in value }
+      case .not(let part):
+        let test = test(part)
+        return { !test($0) }
+      case .defined(_, let part): return test(part)
+      case .and(let parts):
+        let tests = parts.map { test($0) }
+        return { row in tests.allSatisfy { $0(row) } }
+      case .or(let parts):
+        let tests = parts.map { test($0) }
+        return { row in tests.contains { $0(row) } }
+      case .holds(let operand):
+        let value = reader(operand)
+        return { value($0) == .flag(true) }
+      case .isIn(let operand, let values):
+        let value = reader(operand, literals: values)
+        return { row in values.contains { Condition.compare(value(row), .equal, $0) } }
+      case .compare(let a, let comparison, let b):
+        join(a, b)
+        let left = reader(a, literals: [b].compactMap(\.literal))
+        let right = reader(b, literals: [a].compactMap(\.literal))
+        return { Condition.compare(left($0), comparison, right($0)) }
+      }
+    }
+
+    private mutating func reader(_ operand: Operand, literals: [Value] = []) -> ([Value]) -> Value {
+      if let literal = operand.literal { return { _ in literal } }
+      let index = index(of: operand)
+      columns[index].literals += literals
+      return { $0[index] }
+    }
+
+    private mutating func index(of operand: Operand) -> Int {
+      if let known = indices[operand.description] { return known }
+      indices[operand.description] = columns.count
+      columns.append(Column(operand: operand, group: columns.count))
+      return columns.count - 1
+    }
+
+    private mutating func join(_ a: Operand, _ b: Operand) {
+      guard a.literal == nil, b.literal == nil else { return }
+      let (kept, lost) = (columns[index(of: a)].group, columns[index(of: b)].group)
+      for index in columns.indices where columns[index].group == lost { columns[index].group = kept }
+    }
+
+    func candidates(_ known: [String: Value]) -> [[Value]] {
+      columns.map { column in
+        if let value = known[column.operand.description] { return [value] }
+        let group = columns.filter { $0.group == column.group }
+        let literals = group.flatMap(\.literals) + group.compactMap { known[$0.operand.description] }
+        switch column.operand.type {
+        case .flag?: return [.flag(true), .flag(false)]
+        case .choice(let words)?: return words.map { .text($0) }
+        case .text?, .peer?:
+          // Others than those it is compared with, as many as there are values to differ.
+          let others = group.indices.map { Value.text("\u{1}\($0)") }
+          return literals.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } + others
+        default: return numbers(around: literals.compactMap(\.number), in: column.operand.range, group.count)
+        }
+      }
+    }
+
+    /// The numbers themselves, the ends of the range, and `count` numbers in each gap between them.
+    private func numbers(around literals: [Double], in range: NumberRange, _ count: Int) -> [Value] {
+      let ends = [range.low, range.high].filter(\.isFinite)
+      let points = Set(literals + ends).sorted()
+      var numbers = points
+      let step = Double(count + 1)
+      for (low, high) in zip(points, points.dropFirst()) {
+        for place in 1...count {
+          let even = low + (high - low) * Double(place) / step
+          numbers.append(range.isWhole ? min(low.rounded(.down) + Double(place), high) : even)
+        }
+      }
+      for place in 1...count {
+        numbers.append((points.last ?? 0).rounded(.down) + Double(place) + (points.isEmpty ? -1 : 0))
+        numbers.append((points.first ?? 0).rounded(.up) - Double(place))
+      }
+      return Set(numbers.filter(range.contains)).sorted().map { .real($0) }
+    }
+  }
+}
+
+extension Operand {
+  fileprivate var literal: Value? {
+    guard case .literal(let value) = self else { return nil }
+    return value
+  }
+
+  fileprivate var type: ValueType? {
+    switch self {
+    case .value(let path): path.type
+    case .wire: .count
+    case .literal: nil
+    }
+  }
+
+  fileprivate var range: NumberRange {
+    switch self {
+    case .value(let path): path.range
+    case .wire: .count
+    case .literal: NumberRange()
+    }
+  }
+}
