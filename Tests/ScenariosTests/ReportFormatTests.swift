@@ -168,7 +168,7 @@ import VirtualPeer
 @Suite struct ExitStatusTests {
   @Test func `the worst outcome counts, in the documented order`() {
     let order: [Scenarios.ExitStatus] = [
-      .nondeterministic, .inconclusive, .broken, .expectationFailed, .wallLimit, .vacuous, .pass,
+      .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
     ]
     for (index, worse) in order.enumerated() {
       for better in order[index...] {

@@ -4,6 +4,25 @@ import Testing
 @testable import SimNet
 
 @Suite struct SocketTests {
+  @Test func `work for after an event comes before the next one, and between events at once`() throws {
+    let pair = try Pair()
+    var order: [String] = []
+    pair.a.onTimer = { token in
+      pair.simulator.afterEvent {
+        order.append("after \(token)")
+        // What is asked for by then is between events.
+        pair.simulator.afterEvent { order.append("at once") }
+      }
+      order.append("event \(token)")
+    }
+    for token in [1, 2] as [UInt64] {
+      _ = pair.simulator.schedule(pair.aHost, at: .zero + .milliseconds(5), token: token)
+    }
+    pair.simulator.afterEvent { order.append("before") }
+    pair.simulator.run(until: .zero + .milliseconds(5))
+    #expect(order == ["before", "event 1", "after 1", "at once", "event 2", "after 2", "at once"])
+  }
+
   @Test func `a receiver may answer from within`() throws {
     let pair = try Pair(tx: LinkSettings(delay: .milliseconds(10)), rx: LinkSettings(delay: .milliseconds(5)))
     pair.b.echoes = true

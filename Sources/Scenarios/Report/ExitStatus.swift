@@ -26,9 +26,10 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
       }
   }
 
-  /// The worst first. Bad usage, bad scenarios and interruption are not among them: they end a command on their own.
+  /// The worst first: what is known to be wrong goes before what is not known. Bad usage, bad scenarios and interruption
+  /// are not among them: they end a command on their own.
   private static let order: [ExitStatus] = [
-    .nondeterministic, .inconclusive, .broken, .expectationFailed, .wallLimit, .vacuous, .pass,
+    .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
   ]
 
   /// The worse of two outcomes of runs.

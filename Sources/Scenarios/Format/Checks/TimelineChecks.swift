@@ -44,7 +44,8 @@ enum TimelineChecks {
   }
 
   private static func checkFires(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {
-    if let earliest = earliest(entry, scenario), earliest > scenario.latestEnd {
+    let earliest = Self.earliest(entry, scenario)
+    if earliest > scenario.latestEnd {
       let end = scenario.latestEnd - Instant.zero
       let message = "this fires at \(earliest) at the earliest, and the run ends at \(end)"
       reading.report(.neverFires, message, at: entry.span, hint: scenario.duration == nil ? "see limits" : "see run")
@@ -56,7 +57,7 @@ enum TimelineChecks {
       reading.report(.neverFires, "nothing comes after the end of the run", at: anchor.span)
     }
     if case .every(_, _, let until?, _) = entry.trigger, case .time(let end) = until.kind,
-      let start = earliest(entry, scenario), start > end
+      earliest > end
     {
       reading.report(.neverFires, "'until' comes before the first time", at: until.span)
     }
@@ -105,9 +106,11 @@ enum TimelineChecks {
   }
 
   /// When an anchor comes at the earliest; nil when nothing is known of it.
-  static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? {
+  static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? { earliest(kind, scenario, depth: 0) }
+
+  private static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario, depth: Int) -> Instant? {
     guard case .entry(let id) = kind, let entry = scenario.entry(id) else { return certain(kind, scenario) }
-    return earliest(entry, scenario)
+    return depth > scenario.timeline.count ? nil : earliest(entry, scenario, depth: depth)
   }
 
   /// When an anchor comes for certain; nil when that depends on the run.
@@ -116,15 +119,15 @@ enum TimelineChecks {
     return .zero + moment.offset
   }
 
-  private static func earliest(_ entry: TimelineEntry, _ scenario: Scenario) -> Instant? {
-    switch entry.trigger {
+  private static func earliest(_ entry: TimelineEntry, _ scenario: Scenario, depth: Int = 0) -> Instant {
+    func after(_ delay: Interval, _ anchor: Anchor?) -> Instant {
+      (anchor.flatMap { earliest($0.kind, scenario, depth: depth + 1) } ?? .zero) + delay
+    }
+    return switch entry.trigger {
     case .at(let time): time
     case .when(_, let delay, _): .zero + delay
-    case .after(let delay, let of): moment(of.kind, scenario).map { .zero + ($0.offset + delay) }
-    case .every(let period, let from, _, _):
-      (from.map { moment($0.kind, scenario) } ?? Moment(origin: "start", offset: .zero)).map {
-        .zero + ($0.offset + period)
-      }
+    case .after(let delay, let of): after(delay, of)
+    case .every(let period, let from, _, _): after(period, from)
     }
   }
 
