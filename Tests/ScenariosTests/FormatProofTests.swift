@@ -78,6 +78,9 @@ import Testing
   @Test(arguments: [
     ("leads_to: { if: up and late, then: bob.audible, within: 1s }", "E425"),
     ("count: up and late, eq: 0", "E425"), ("recovers: half, to: up or not up, within: 1s", "E226"),
+    ("eventually: up, within: 1s, of: end", "E425"), ("ends: bob, code: declined, of: end", "E425"),
+    ("sequence: bob.call.state, is: [{ state: ended, by: 1s }], of: end", "E425"),
+    ("sequence: bob.call.state, is: [ended], of: half", "E412"),
     ("always: up, between: [end, 9s]", "E433"), ("always: up, between: [start, go]", "E433"),
     ("always: up, until: start", "E433"), ("always: up, between: [9s, 5s]", "E433"),
     ("always: up, between: [half, 2s]", "E433"), ("always: up, between: [bob.connected, bob.connected]", "E433"),

@@ -32,7 +32,8 @@ struct ProofChecks {
   }
 
   private func proof(of expectation: Expectation) -> Proof? {
-    switch expectation.kind {
+    if expectation.origin?.kind == .end { return Proof(.untested, "nothing comes after the end of the run") }
+    return switch expectation.kind {
     case .always(let invariably): proof(throughout: invariably.predicate, isNever: false)
     case .never(let invariably): proof(throughout: invariably.predicate, isNever: true)
     case .eventually(let eventually):
@@ -192,5 +193,17 @@ struct ProofChecks {
       to = time
     }
     return firings.count { $0 >= from && $0 < to }
+  }
+}
+
+extension Expectation {
+  /// What its deadlines count from.
+  fileprivate var origin: Anchor? {
+    switch kind {
+    case .eventually(let eventually): eventually.of
+    case .ends(let ends): ends.of
+    case .sequence(let sequence): sequence.of
+    case .always, .never, .leadsTo, .count, .recovers, .metric, .set, .sometimes: nil
+    }
   }
 }

@@ -76,7 +76,10 @@ struct ExpectationVariant: Sendable {
         .key("of", .anchor, \.of, default: "start", "what 'by' counts from"),
         .key("between", .window, \.between, "the window in which it is watched"),
       ])
-  ) { payload, _, reading in
+  ) { payload, node, reading in
+    if let of = node.entry("of"), payload.steps.allSatisfy({ $0.by == nil }) {
+      reading.report(.conflictingKeys, "'of' is what 'by' counts from, and no step has one", at: of.keySpan)
+    }
     let legal = payload.steps.map(\.value)
     return check(legal, of: payload.value, &reading) ? .sequence(payload) : nil
   }
