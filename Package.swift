@@ -68,13 +68,13 @@ package.targets = [
     ]),
   .target(
     name: "ExternalPeer",
-    dependencies: ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CNamespace"]),
+    dependencies: ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CLinux", "CNamespace"]),
   .target(name: "Profiles", dependencies: ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
   .target(
     name: "Scenarios",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-      "Formats", "Yams",
+      "Formats", "CLinux", "Yams",
     ]),
   .executableTarget(
     name: "callsim",

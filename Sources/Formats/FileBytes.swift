@@ -8,7 +8,9 @@ package enum FileBytes {
   private static let patience: Int32 = 10_000
 
   /// Reads a file or a pipe to its end. Devices, which have none, are refused.
-  package static func read(_ path: String) throws(FileError) -> [UInt8] {
+  ///
+  /// - Parameter most: reads no further, for who only wants to know that there is too much.
+  package static func read(_ path: String, atMost most: Int = .max) throws(FileError) -> [UInt8] {
     // To open a pipe is to wait for its writer, who may never come: it is waited for below.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
@@ -27,6 +29,7 @@ package enum FileBytes {
       guard count >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
       guard count > 0 else { return bytes }
       bytes += chunk[..<count]
+      if bytes.count >= most { return Array(bytes.prefix(most)) }
       guard bytes.count <= limit else { throw FileError(path: path, reason: "is larger than 1 GiB") }
     }
   }

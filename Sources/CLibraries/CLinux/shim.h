@@ -8,6 +8,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
+// Behind _GNU_SOURCE in unistd.h.
+int pipe2(int ends[2], int flags);
+
 // Behind _GNU_SOURCE in poll.h.
 int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
 

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A pipe that children do not inherit by accident, closed with this object.
@@ -7,8 +8,10 @@ final class ProgramPipe {
 
   init() throws(ExternalError) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw ExternalError(.harness, "no pipe: \(ExternalError.text(ofCode: errno))") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // At once: another thread may start a child at any time, and whoever has the write end keeps the pipe from its end.
+    guard pipe2(&ends, O_CLOEXEC) == 0 else {
+      throw ExternalError(.harness, "no pipe: \(ExternalError.text(ofCode: errno))")
+    }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 

@@ -1,3 +1,4 @@
+internal import Formats
 import Foundation
 
 /// A scenario file that was read: its cells, seeds, and the text it came from.
@@ -86,23 +87,14 @@ public struct ScenarioFile: Sendable {
 private enum SourceReader {
   /// A file that somebody named: a pipe is read to its end, once.
   static func bytes(ofNamed path: String) -> [UInt8]? {
-    read(path, limit: YAMLReader.maximumByteCount, accepts: { $0 != S_IFDIR })
+    // One byte more than is allowed is enough to see that a file is too large.
+    try? FileBytes.read(path, atMost: YAMLReader.maximumByteCount + 1)
   }
 
-  /// A file that another one names. Only a regular file: the opening of a pipe may wait for ever.
+  /// A file that another one names. Only a regular file: nobody knows who else waits for what a pipe holds.
   @Sendable static func bytes(ofUsed path: String) -> [UInt8]? {
-    read(path, limit: Reading.maximumRecordingSize, accepts: { $0 == S_IFREG })
-  }
-
-  /// One byte more than is allowed is enough to see that a file is too large.
-  private static func read(_ path: String, limit: Int, accepts: (mode_t) -> Bool) -> [UInt8]? {
     var status = stat()
-    guard stat(path, &status) == 0, accepts(status.st_mode & S_IFMT) else { return nil }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    while bytes.count <= limit, let more = ChildPipe.readSome(from: descriptor) { bytes += more }
-    return Array(bytes.prefix(limit + 1))
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return try? FileBytes.read(path, atMost: Reading.maximumRecordingSize + 1)
   }
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Foundation
 internal import VirtualPeer
 
@@ -152,8 +153,8 @@ struct ChildPipe {
 
   init() throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw JobError(message: "no pipe: \(String(cString: strerror(errno)))") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // At once: another thread may start a child at any time, and whoever has the write end keeps the pipe from its end.
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw JobError(message: "no pipe: \(String(cString: strerror(errno)))") }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 
