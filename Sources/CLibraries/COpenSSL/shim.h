@@ -6,10 +6,13 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <sys/time.h>
 
 // Swift imports neither function-like macros nor variadic functions: these give them a callable name.
@@ -45,3 +48,36 @@ static inline void COpenSSL_BIO_retry_read(BIO *bio) {
 }
 
 static inline int COpenSSL_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
+
+// Every connection is a whole handshake: no session is kept, no ticket given.
+static inline void COpenSSL_CTX_set_stream_options(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, 0);
+}
+
+static inline void COpenSSL_CTX_set_alpn_select(
+    SSL_CTX *context,
+    int (*select)(SSL *, const unsigned char **, unsigned char *, const unsigned char *, unsigned int, void *)) {
+  SSL_CTX_set_alpn_select_cb(context, select, NULL);
+}
+
+static inline int COpenSSL_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline int COpenSSL_CTX_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+// Extensions of an X.509 certificate as openssl.cnf writes them: `DNS:turn.test,IP:192.0.2.1`.
+static inline int COpenSSL_add_extension(X509 *certificate, int kind, const char *value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+  X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+  if (extension == NULL) return 0;
+  int added = X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  return added;
+}

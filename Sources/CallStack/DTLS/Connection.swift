@@ -28,8 +28,8 @@ final class Connection {
   private(set) var retransmissions = 0
   private(set) var applicationBytes = 0
   private var refusal: DTLSFailure?
-  private var alertReceived: DTLSAlert?
-  private var alertSent: DTLSAlert?
+  private var alertReceived: TLSAlert?
+  private var alertSent: TLSAlert?
 
   init(
     context: Context, environment: VirtualEnvironment, role: DTLSRole, fingerprints: [Fingerprint],
@@ -205,7 +205,7 @@ final class Connection {
 
   static let infoCallback: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, event, value in
     guard event & SSL_CB_ALERT != 0, let connection = Connection.of(ssl) else { return }
-    let alert = DTLSAlert(rawValue: UInt8(truncatingIfNeeded: value))
+    let alert = TLSAlert(rawValue: UInt8(truncatingIfNeeded: value))
     if event & SSL_CB_READ != 0 {
       connection.alertReceived = alert
     } else {

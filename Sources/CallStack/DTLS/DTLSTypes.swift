@@ -35,9 +35,9 @@ public enum DTLSFailure: Hashable, Sendable {
   /// The handshake took too long, or was retransmitted too often.
   case handshakeTimeout
   /// The remote end gave up.
-  case alertReceived(DTLSAlert)
+  case alertReceived(TLSAlert)
   /// The remote end broke the protocol, and was told so.
-  case protocolViolation(DTLSAlert)
+  case protocolViolation(TLSAlert)
 }
 
 extension DTLSFailure: CustomStringConvertible {

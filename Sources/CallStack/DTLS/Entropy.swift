@@ -8,6 +8,11 @@ public enum Entropy: ~Copyable {
   case system
   /// A stream of the run: equal streams give equal bytes on the wire.
   case stream(RandomStream)
+
+  /// A stream of this source; of a source that cannot be repeated, OpenSSL's generator is as good.
+  public init(_ random: RandomSource, stream name: String) {
+    self = random.isRepeatable ? .stream(random.stream(name)) : .system
+  }
 }
 
 /// Runs OpenSSL on the calling thread with a given date and source of entropy, and puts both back afterwards.

@@ -1,18 +1,18 @@
-/// The description of a TLS alert (RFC 5246 section 7.2).
-public struct DTLSAlert: RawRepresentable, Hashable, Sendable {
+/// The description of an alert of TLS or DTLS (RFC 8446 section 6, RFC 5246 section 7.2).
+public struct TLSAlert: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  public static let closeNotify = DTLSAlert(rawValue: 0)
-  public static let unexpectedMessage = DTLSAlert(rawValue: 10)
-  public static let handshakeFailure = DTLSAlert(rawValue: 40)
-  public static let badCertificate = DTLSAlert(rawValue: 42)
-  public static let protocolVersion = DTLSAlert(rawValue: 70)
-  public static let internalError = DTLSAlert(rawValue: 80)
+  public static let closeNotify = TLSAlert(rawValue: 0)
+  public static let unexpectedMessage = TLSAlert(rawValue: 10)
+  public static let handshakeFailure = TLSAlert(rawValue: 40)
+  public static let badCertificate = TLSAlert(rawValue: 42)
+  public static let protocolVersion = TLSAlert(rawValue: 70)
+  public static let internalError = TLSAlert(rawValue: 80)
 }
 
-extension DTLSAlert: CustomStringConvertible {
+extension TLSAlert: CustomStringConvertible {
   public var description: String {
     switch rawValue {
     case 0: "close_notify"
@@ -38,7 +38,9 @@ extension DTLSAlert: CustomStringConvertible {
     case 100: "no_renegotiation"
     case 109: "missing_extension"
     case 110: "unsupported_extension"
+    case 112: "unrecognized_name"
     case 116: "certificate_required"
+    case 120: "no_application_protocol"
     default: "alert_\(rawValue)"
     }
   }
