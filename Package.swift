@@ -79,8 +79,8 @@ package.targets = [
   .executableTarget(
     name: "callsim",
     dependencies: [
-      "CallCore", "CallSession", "Formats", "SimNet", "VirtualPeer", "Profiles", "Scenarios", "LivePeer", "STUN",
-      "TURN",
+      "CallCore", "CallSession", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "Scenarios", "LivePeer",
+      "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
 ]
@@ -138,7 +138,7 @@ package.targets.append(
 // These look at the package from outside: its source text, and the built program.
 package.targets += [
   .testTarget(name: "LinkageTests"),
-  .testTarget(name: "CommandLineTests", dependencies: ["callsim"], exclude: ["Help"]),
+  .testTarget(name: "CommandLineTests", dependencies: ["callsim", "CallCore", "DTLS"], exclude: ["Help"]),
 ]
 
 // Fuzzers stand in the manifest only while they are built: libFuzzer brings their `main`.

@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE))
 
 from suite import network  # noqa: E402
 from turn import table, tools  # noqa: E402
-from turn.client import Client, Silence  # noqa: E402
+from turn.client import Silence  # noqa: E402
 from turn.servers import ADDRESS, USERS, Callsim, Coturn  # noqa: E402
 
 CALLSIM = HERE.parent / ".build-release/release/callsim"
@@ -52,7 +52,7 @@ def ask(kind, row, transport, server):
     """Returns what there is to note."""
     began = time.monotonic()
     try:
-        with Client(server.address, transport, "alice", USERS["alice"], ADDRESS) as client:
+        with server.client(transport, "alice", USERS["alice"], ADDRESS) as client:
             row.run(client)
     except (table.Different, Silence, AssertionError, OSError) as error:
         what = f"{error}" or type(error).__name__.lower()
@@ -85,7 +85,7 @@ def run_tools(tally, why_not):
     cases = [
         (f"coturn's client, {credentials}, {transport}", tools.relayed_messages, transport, credentials, None)
         for credentials in both
-        for transport in ("udp", "tcp")
+        for transport in ("udp", "tcp", "tls")
     ]
     cases += [
         ("coturn's client with Send indications", lambda *all: tools.relayed_messages(*all, ("-s",)), "udp", both[0], None),
@@ -96,7 +96,7 @@ def run_tools(tally, why_not):
     cases += [
         (f"aioice relay only, {credentials}, {transport}", tools.aioice_ping, transport, credentials, None)
         for credentials in both
-        for transport in ("udp", "tcp")
+        for transport in ("udp", "tcp", "tls")
     ]
     for name, run, transport, credentials, alternate in cases:
         name = f"callsim: {name}"

@@ -14,6 +14,8 @@ public struct Path: Hashable, Sendable, BitwiseCopyable {
     /// A connection of its own. A client's path names the UDP socket beside it as `local`: the port a connection leaves
     /// from is the driver's affair.
     case tcp
+    /// The same with TLS in it, which is the driver's affair too.
+    case tls
   }
 
   public var local: Endpoint

@@ -32,14 +32,18 @@ extension Simulator {
 
   /// Sends one whole message of a protocol that frames them, as TURN does. Packet rules see it as they see a datagram;
   /// one that they drop is never written.
-  public func send(message: RawSpan, on stream: StreamID, of host: HostID) throws(StreamError) {
+  ///
+  /// - Returns: whether it was written.
+  @discardableResult
+  public func send(message: RawSpan, on stream: StreamID, of host: HostID) throws(StreamError) -> Bool {
     if fabric.rules.drop(message, from: host, to: nil) || isDropped(message, on: stream, of: host) {
       trace.write(
         messageDropped, hosts[host.index].subject, trace.value(PacketContent(message).rawValue),
         .integer(Int64(message.byteCount)))
-      return
+      return false
     }
     try send(message.copied, on: stream, of: host)
+    return true
   }
 
   /// Whether a rule for the host at the stream's other end drops the message. Before that has answered nobody knows it.

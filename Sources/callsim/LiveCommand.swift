@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallCore
 import CallSession
+import DTLS
 import Formats
 import Foundation
 import LivePeer
@@ -199,7 +200,9 @@ struct LiveNetworkArguments: ParsableArguments {
   @Option(help: ArgumentHelp("A STUN server, such as stun:stun.example.org:3478; may be repeated.", valueName: "uri"))
   var stun: [String] = []
   @Option(
-    help: ArgumentHelp("A TURN server, such as turn:turn.example.org?transport=tcp; may be repeated.", valueName: "uri")
+    help: ArgumentHelp(
+      "A TURN server, such as turn:turn.example.org?transport=tcp or, for TLS, turns:turn.example.org; may be repeated.",
+      valueName: "uri")
   )
   var turn: [String] = []
   @Option(help: "The user name at the TURN servers.") var username: String?
@@ -207,6 +210,12 @@ struct LiveNetworkArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Instead of a password: the secret that time-limited ones are made with.", valueName: "secret"))
   var turnSecret: String?
+  @Option(
+    help: ArgumentHelp(
+      "Believe the certificates of TURN servers over TLS that were signed by those in this PEM file, instead of by "
+        + "those whom the system trusts.", valueName: "file"))
+  var turnCa: String?
+  @Flag(help: "Believe whatever certificate a TURN server over TLS shows.") var turnAnyCertificate = false
   @Flag(help: "Use relayed candidates only.") var relayOnly = false
   @Option(
     help: ArgumentHelp(
@@ -226,6 +235,7 @@ struct LiveNetworkArguments: ParsableArguments {
       throw UsageProblem(message: "--permission-refresh and --channel-refresh take at least a second")
     }
     settings.relayOnly = relayOnly
+    settings.tls.trust = try trust()
     settings.relayRefresh.permission = .seconds(Int64(permissionRefresh))
     settings.relayRefresh.channel = .seconds(Int64(channelRefresh))
     settings.interfaces.allowsLoopback = loopback
@@ -259,6 +269,18 @@ struct LiveNetworkArguments: ParsableArguments {
       for uri in turn { settings.servers += try ICEServerURI(uri, kind: .turn).resolve(as: user) }
     } catch {
       throw UsageProblem(message: "\(error)")
+    }
+  }
+
+  private func trust() throws -> TLSTrust {
+    guard let turnCa else { return turnAnyCertificate ? .anybody : .system }
+    guard !turnAnyCertificate else {
+      throw UsageProblem(message: "--turn-ca and --turn-any-certificate exclude each other; choose one")
+    }
+    do {
+      return .authorities(try TLSCertificates.read(pemFile: turnCa))
+    } catch {
+      throw UsageProblem(message: "--turn-ca: \(error)")
     }
   }
 

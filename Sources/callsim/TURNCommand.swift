@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCore
+import DTLS
 import Foundation
 import LivePeer
 import STUN
@@ -9,7 +10,7 @@ import TURN
 /// Our STUN and TURN server on this machine's own network.
 struct TURNCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP and TCP.",
+    commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP, TCP and TLS.",
     discussion: """
       For example: callsim turn --listen 192.168.1.10:3478 --user alice:secret. Prints a line when a relay opens or \
       closes, and ends with Ctrl-C. Peers on loopback, link-local, multicast and reserved addresses, and on IPv6 \
@@ -20,7 +21,19 @@ struct TURNCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp("An address to serve; may be repeated.", valueName: "IP:PORT"),
     transform: { try value(of: $0, Endpoint.init, "an address and a port, such as 192.168.1.10:3478 or [::1]:3478") })
-  var listen: [Endpoint]
+  var listen: [Endpoint] = []
+
+  @Option(
+    help: ArgumentHelp("An address to serve by TLS; may be repeated.", valueName: "IP:PORT"),
+    transform: { try value(of: $0, Endpoint.init, "an address and a port, such as 192.168.1.10:5349 or [::1]:5349") })
+  var listenTls: [Endpoint] = []
+
+  @Option(
+    help: ArgumentHelp("What --listen-tls shows: the server's certificate and its chain, as PEM.", valueName: "FILE"))
+  var certificate: String?
+
+  @Option(help: ArgumentHelp("The private key of the certificate, as PEM without a passphrase.", valueName: "FILE"))
+  var key: String?
 
   @Option(
     help: ArgumentHelp("Where relays are opened. (default: the addresses served)", valueName: "IP"),
@@ -84,10 +97,12 @@ struct TURNCommand: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     let loop = SocketLoop()
     let configuration = try configuration(on: loop)
+    let tls = try tlsContext()
     let server = TURNSocketServer(configuration: configuration, random: .system, loop: loop)
-    var served: [Endpoint] = []
+    var (served, servedByTLS): ([Endpoint], [Endpoint]) = ([], [])
     do throws(SystemError) {
       for endpoint in endpoints { served += try server.listen(on: endpoint) }
+      if let tls { for endpoint in listenTls { servedByTLS += try server.listen(on: endpoint, over: tls) } }
       for relay in configuration.relays { try server.checkRelays(at: relay.address) }
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
@@ -98,6 +113,7 @@ struct TURNCommand: ParsableCommand {
     let log = LogOutput()
     server.onEvent = { log.line(Self.line(for: $0)) }
     for endpoint in served { log.line("listening on \(endpoint), UDP and TCP") }
+    for endpoint in servedByTLS { log.line("listening on \(endpoint), TLS") }
     if secret != nil { server.renewCredentials { credentials(on: loop) } }
     withExtendedLifetime(signals) { loop.run() }
     log.line(Self.summary(server.counters))
@@ -109,6 +125,24 @@ struct TURNCommand: ParsableCommand {
     TURNCredentialStore(users: user, sharedSecret: secret, wallClock: loop.wallClock())
   }
 
+  /// As whom TLS is served; nil when it is not.
+  private func tlsContext() throws -> TLSContext? {
+    guard !listenTls.isEmpty else {
+      guard certificate == nil, key == nil else {
+        throw UsageProblem(message: "--certificate and --key are for --listen-tls, which is not there")
+      }
+      return nil
+    }
+    guard let certificate, let key else {
+      throw UsageProblem(message: "--listen-tls needs --certificate and --key: TLS has no server without them")
+    }
+    do {
+      return try TLSContext(server: TLSIdentity.read(certificateFile: certificate, keyFile: key))
+    } catch {
+      throw UsageProblem(message: "\(error)")
+    }
+  }
+
   private var endpoints: [Endpoint] {
     guard let first = listen.first, let alternate else { return listen }
     return listen + [
@@ -116,8 +150,12 @@ struct TURNCommand: ParsableCommand {
     ]
   }
 
+  /// Every address that clients come to by one way or the other, but for the alternate ones.
+  private var everywhere: [Endpoint] { listen + listenTls }
+
   private func checkPorts(relays: [IPAddress]) throws {
-    let served = Set(endpoints.filter { $0.address.isUnspecified || relays.contains($0.address) }.map(\.port))
+    let served = Set(
+      (endpoints + listenTls).filter { $0.address.isUnspecified || relays.contains($0.address) }.map(\.port))
     guard ports.allSatisfy(served.contains) else { return }
     throw UsageProblem(
       message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
@@ -127,9 +165,8 @@ struct TURNCommand: ParsableCommand {
   private static let nobodysAddresses = ["224.0.0.0/4", "255.255.255.255/32", "ff00::/8"].compactMap { IPPrefix($0) }
 
   private func checkAddresses(relays: [IPAddress]) throws {
-    guard !listen.isEmpty else { throw UsageProblem(message: "say where to serve: --listen IP:PORT") }
-    if let twice = Self.repeated(listen.filter { $0.port != 0 }) {
-      throw UsageProblem(message: "--listen names \(twice) twice")
+    if let twice = Self.repeated(everywhere.filter { $0.port != 0 }) {
+      throw UsageProblem(message: "\(listenTls.contains(twice) ? "--listen-tls" : "--listen") names \(twice) twice")
     }
     if let wildcard = relays.first(where: \.isUnspecified) {
       throw UsageProblem(
@@ -140,7 +177,7 @@ struct TURNCommand: ParsableCommand {
         message: "\(group) is no address of a machine: --relay-ip takes one of this machine's")
     }
     // A client that asks for no family is given IPv4 (RFC 8656 section 7.2), also over IPv6; over IPv4 few ask for another.
-    if let lonely = listen.first(where: { !$0.address.isIPv6 }), !relays.contains(where: { !$0.isIPv6 }) {
+    if let lonely = everywhere.first(where: { !$0.address.isIPv6 }), !relays.contains(where: { !$0.isIPv6 }) {
       throw UsageProblem(
         message: "there is no IPv4 relay for the clients of \(lonely): name an IPv4 address with --relay-ip")
     }
@@ -148,7 +185,10 @@ struct TURNCommand: ParsableCommand {
       let family = unused.isIPv6 ? "IPv6" : "IPv4"
       throw UsageProblem(message: "--external-ip \(unused) stands for no relay: there is none of \(family)")
     }
-    guard let alternate, let first = listen.first else { return }
+    guard let alternate else { return }
+    guard let first = listen.first else {
+      throw UsageProblem(message: "--alternate goes with --listen: its tests are by UDP")
+    }
     guard first.port != 0, alternate.port != 0 else {
       throw UsageProblem(message: "--alternate needs ports that are named, here and in --listen, not 0")
     }
@@ -202,7 +242,7 @@ struct TURNCommand: ParsableCommand {
 
   private func relays(on loop: SocketLoop) throws -> [IPAddress] {
     guard relayIp.isEmpty else { return relayIp }
-    return try listen.map(\.address).map { served in
+    return try everywhere.map(\.address).map { served in
       guard served.isUnspecified else { return served }
       guard let relay = TURNSocketServer.relayAddress(for: served, of: loop.addresses) else {
         let family = served.isIPv6 ? "IPv6" : "IPv4"
@@ -213,6 +253,9 @@ struct TURNCommand: ParsableCommand {
   }
 
   private func configuration(on loop: SocketLoop) throws -> TURNServer.Configuration {
+    guard !everywhere.isEmpty else {
+      throw UsageProblem(message: "say where to serve: --listen IP:PORT or --listen-tls IP:PORT")
+    }
     let relays = try relays(on: loop)
     try checkUsers()
     try checkAddresses(relays: relays)

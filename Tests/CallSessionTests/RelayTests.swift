@@ -59,21 +59,27 @@ import Testing
     }
   }
 
-  @Test func `relays over TCP carry a call, rank below relays over UDP and are called tcp`() throws {
-    let pair = relayedPair(over: .tcp)
+  /// Type preference 1 of libwebrtc's 0 (TLS), 1 (TCP), 2 (UDP); the candidate itself is a UDP address.
+  @Test(arguments: [
+    (Path.Transport.tcp, "udp 33554431", "turn:", "tcp"), (.tls, "udp 16777215", "turns:", "tls"),
+  ])
+  func `relays on connections carry a call, rank below relays over UDP and say how they are reached`(
+    transport: Path.Transport, rank: String, scheme: String, name: String
+  ) throws {
+    let pair = relayedPair(over: transport)
     try connect(pair)
-    #expect(pair.sent.allSatisfy { $0.path.remote == SessionPair.turnServer && $0.path.transport == .tcp })
+    #expect(pair.sent.allSatisfy { $0.path.remote == SessionPair.turnServer && $0.path.transport == transport })
     for side in [pair.a, pair.b] {
       #expect(side.session.connectionState == .connected && side.mediaReceived > 80)
       let candidates = side.events.compactMap { if case .iceCandidate(let text?, _, _) = $0 { text } else { nil } }
-      // Type preference 1 of libwebrtc's 0 (TLS), 1 (TCP), 2 (UDP); the candidate itself is a UDP address.
-      #expect(candidates.count == 1 && candidates.allSatisfy { $0.contains(" udp 33554431 ") })
+      #expect(candidates.count == 1 && candidates.allSatisfy { $0.contains(" \(rank) ") })
       let selected = side.events.compactMap { event in
         if case .selectedCandidatePairChange(let local, _) = event { local } else { nil }
       }
-      #expect(selected.last?.relayProtocol == "tcp" && selected.last?.candidateType == "relay")
+      #expect(selected.last?.relayProtocol == name && selected.last?.candidateType == "relay")
       let statistics = side.session.statistics(at: pair.now)
-      #expect(statistics.entries.contains { $0["relayProtocol"] == .text("tcp") })
+      let relay = statistics.entries.first { $0["relayProtocol"] == .text(name) }
+      #expect(relay?["url"] == .text("\(scheme)\(SessionPair.turnServer)?transport=tcp"))
     }
   }
 

@@ -1,3 +1,5 @@
+import CallCore
+import DTLS
 import Foundation
 import Testing
 
@@ -138,5 +140,73 @@ import Testing
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
     #expect(process.terminationStatus == 4, "what was printed is lost, and the status says so")
+  }
+
+  // MARK: TLS
+
+  private static let authority = TLSAuthority(name: "test", entropy: .system, wallClock: WallClock())
+
+  /// Files with a certificate and its key.
+  private static func identity() throws -> (certificate: String, key: String) {
+    let start = WallClock().unixSeconds(at: .zero)
+    let made = authority.issue(
+      names: ["turn.test"], addresses: [], validity: start...start + 86_400, entropy: .system)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let (certificate, key) = (folder.appendingPathComponent("c.pem"), folder.appendingPathComponent("k.pem"))
+    try made.certificatePEM.write(to: certificate, atomically: true, encoding: .utf8)
+    try made.keyPEM.write(to: key, atomically: true, encoding: .utf8)
+    return (certificate.path, key.path)
+  }
+
+  @Test func `TLS is served alone, and says where`() throws {
+    let (certificate, key) = try Self.identity()
+    let outcome = try Program.run(
+      ["turn", "--listen-tls", "127.0.0.1:0", "--certificate", certificate, "--key", key, "--user", "a:b"],
+      interruptedAt: ", TLS\n")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(
+      outcome.output.hasPrefix("listening on 127.0.0.1:") && !outcome.output.hasPrefix("listening on 127.0.0.1:0,"))
+  }
+
+  @Test func `TLS without what it needs is refused with the reason`() throws {
+    let (one, other) = (try Self.identity(), try Self.identity())
+    let cases: [([String], String)] = [
+      (["--listen-tls", "127.0.0.1:0"], "--listen-tls needs --certificate and --key"),
+      (
+        ["--listen-tls", "127.0.0.1:0", "--certificate", one.certificate], "--listen-tls needs --certificate and --key"
+      ),
+      (["--listen", "127.0.0.1:0", "--certificate", one.certificate], "are for --listen-tls"),
+      (
+        ["--listen-tls", "127.0.0.1:0", "--certificate", one.certificate, "--key", other.key],
+        "is not that of the first certificate"
+      ),
+      (
+        ["--listen-tls", "127.0.0.1:0", "--certificate", "/nowhere.pem", "--key", one.key],
+        "'/nowhere.pem' cannot be read"
+      ),
+      (
+        ["--listen-tls", "127.0.0.1:0", "--certificate", one.certificate, "--key", one.certificate],
+        "has no private key in PEM form"
+      ),
+      ([], "say where to serve: --listen IP:PORT or --listen-tls IP:PORT"),
+    ]
+    for (arguments, message) in cases {
+      let outcome = try Program.run(["turn", "--user", "a:b"] + arguments)
+      #expect(outcome.status == 2 && outcome.errors.contains(message), "\(arguments): \(outcome.errors)")
+    }
+  }
+
+  @Test(arguments: [
+    (["--turn", "turns:127.0.0.1?transport=udp"], "turns: over UDP is DTLS, which is not supported"),
+    (["--turn", "turns:127.0.0.1", "--turn-ca", "/nowhere.pem"], "'/nowhere.pem' cannot be read"),
+    (
+      ["--turn", "turns:127.0.0.1", "--turn-ca", "/nowhere.pem", "--turn-any-certificate"],
+      "--turn-ca and --turn-any-certificate exclude each other"
+    ),
+  ])
+  func `a live call refuses what it cannot do with TLS`(arguments: [String], message: String) throws {
+    let outcome = try Program.run(["live", "--offer", "--username", "a", "--credential", "b"] + arguments)
+    #expect(outcome.status == 2 && outcome.errors.contains(message), "\(outcome.errors)")
   }
 }

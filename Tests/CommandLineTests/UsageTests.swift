@@ -49,7 +49,10 @@ import Testing
     (["live", "--offer", "--bitrate", "1"], "--bitrate takes 6 to 510 kbit/s, not 1"),
     (["live", "--offer", "--duration", "-1"], "--duration"),
     (["live", "--offer", "--ports", "9-1"], "--ports takes a range such as 50000-50100, not '9-1'"),
-    (["live", "--offer", "--stun", "example.org"], "a server is written stun:host:port or turn:host:port"),
+    (
+      ["live", "--offer", "--stun", "example.org"],
+      "a server is written stun:host:port, turn:host:port or turns:host:port"
+    ),
     (["live", "--offer", "--stun", "turn:127.0.0.1"], "'stun:' is wanted here"),
     (["live", "--offer", "--stun", "stun:127.0.0.1:99999"], "the port must be 1 to 65535"),
     (["live", "--offer", "--turn", "turn:127.0.0.1"], "--turn needs --username and --credential, or --turn-secret"),
@@ -59,7 +62,7 @@ import Testing
     ),
     (["live", "--offer", "--relay-only"], "--relay-only needs a --turn server"),
     (["frobnicate"], "Unexpected argument 'frobnicate'"),
-    (["turn"], "Missing expected argument '--listen <IP:PORT> ...'"),
+    (["turn"], "say where to serve: --listen IP:PORT or --listen-tls IP:PORT"),
     (["turn", "--listen", "localhost:3478"], "is not an address and a port, such as 192.168.1.10:3478"),
     (["turn", "--listen", "127.0.0.1:0"], "nobody could come in: name somebody with --user, or give a --secret"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "alice"], "'alice' is not a name, a colon and a password"),

@@ -52,7 +52,7 @@ import Testing
     (
       "callsim",
       [
-        "CallCore", "CallSession", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer", "Profiles",
+        "CallCore", "CallSession", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer", "Profiles",
         "Scenarios", "ArgumentParser", "Foundation",
       ]
     ),

@@ -15,11 +15,18 @@ import Testing
       as: TURNUser(username: "u", credential: "c"))
     #expect(turn.map(\.url) == ["turn:[2001:db8::1]:5349?transport=tcp"])
     #expect(turn.map(\.username) == ["u"])
+    for text in ["turns:198.51.100.7", "TURNS:198.51.100.7?transport=tcp"] {
+      let server = try #require(try ICEServerURI(text).resolve().first)
+      #expect(server.transport == .tls && server.endpoint == Endpoint("198.51.100.7:5349") && server.host == nil)
+      #expect(server.url == "turns:198.51.100.7:5349?transport=tcp")
+    }
+    let named = try #require(try ICEServerURI("turns:localhost:443").resolve().first)
+    #expect(named.host == "localhost" && named.url == "turns:localhost:443?transport=tcp")
   }
 
   @Test(arguments: [
     "", "stun", "http://x", "stun:", "stun:host:0", "stun:host:99999", "stun:h?transport=tcp", "turn:h?transport=sctp",
-    "turns:h", "turn:h?x",
+    "stuns:h", "turns:", "turns:h?transport=udp", "turns:h?transport=tls", "turn:h?x", "turns:h:0",
   ])
   func `other server URIs are refused with a reason`(text: String) {
     let error = #expect(throws: InvalidURI.self) { try ICEServerURI(text) }

@@ -1,4 +1,5 @@
 import CallCore
+import DTLS
 import Synchronization
 import TURN
 import Testing
@@ -10,9 +11,12 @@ import Testing
   private static let loopback = InterfaceAddress(name: "lo", address: IPAddress("127.0.0.1")!, index: 1)
   private static let alice = TURNCredentials(username: "alice", password: "sesame")
 
+  private static let authority = TLSAuthority(name: "test", entropy: .system, wallClock: WallClock())
+
   private final class Bench {
     let loop: SocketLoop
     let listening: Endpoint
+    let listeningOverTLS: Endpoint
     let server: TURNSocketServer
     var events: [TURNServer.Event] = []
 
@@ -28,37 +32,59 @@ import Testing
       configuration.allowedPeers = [IPPrefix("127.0.0.0/8")!]
       server = TURNSocketServer(configuration: configuration, random: RandomSource(seed: 3), loop: loop)
       listening = try server.listen(on: Endpoint(loopback.address, port: port))[0]
+      let start = WallClock().unixSeconds(at: .zero)
+      let identity = authority.issue(
+        names: ["turn.test"], addresses: [], validity: start - 60...start + 86_400, entropy: .system)
+      listeningOverTLS = try server.listen(
+        on: Endpoint(loopback.address, port: 0), over: TLSContext(server: identity))[0]
       server.onEvent = { [unowned self] in events.append($0) }
     }
+
+    func place(for transport: Path.Transport) -> Endpoint { transport == .tls ? listeningOverTLS : listening }
   }
 
   private final class Client {
     private(set) var machine: TURNClient
     private(set) var received: [[UInt8]] = []
+    private(set) var keyLog: [String] = []
+    private(set) var end: TURNStream.End?
     private let loop: SocketLoop
     private var socket: (any LiveSocket)?
     private var stream: TURNStream?
     private var timer = LoopTimer {}
 
-    init(of bench: Bench, _ transport: Path.Transport) throws {
-      loop = bench.loop
+    init(of bench: Bench, _ transport: Path.Transport, as name: String = "turn.test") throws {
+      let loop = bench.loop
+      self.loop = loop
       var arrive: (RawSpan) -> Void = { _ in }
       let local: Endpoint
       if transport == .udp {
         let opened = try loop.openSocket(on: loopback, ports: 0...0) { message, _ in arrive(message) }
         (socket, local) = (opened, opened.local)
       } else {
-        stream = TURNStream(loop.openStream(from: loopback, to: bench.listening))
+        var trusting = TLSClientConfiguration()
+        trusting.trust = .authorities(authority.certificates)
+        let tls =
+          transport == .tls
+          ? TLSConnection(
+            client: TLSContext(client: trusting), serverName: name, entropy: .system, wallClock: WallClock(), at: .zero)
+          : nil
+        stream = TURNStream(
+          loop.openStream(from: loopback, to: bench.place(for: transport)), tls: tls, now: { loop.now })
         local = Endpoint(loopback.address, port: 9)
       }
       machine = TURNClient(
-        configuration: .init(server: bench.listening, transport: transport, credentials: alice), local: local,
+        configuration: .init(server: bench.place(for: transport), transport: transport, credentials: alice),
+        local: local,
         random: RandomStream(seed: 1))
       arrive = { [unowned self] message in
         machine.receive(message, on: machine.path, at: loop.now)
         drain()
       }
       stream?.onMessage = { arrive($0) }
+      stream?.onKeyLog = { [unowned self] in keyLog.append($0) }
+      stream?.onEnd = { [unowned self] in end = $0 }
+      stream?.begin()
       timer = loop.makeTimer { [unowned self] in
         machine.advance(to: loop.now)
         drain()
@@ -74,7 +100,7 @@ import Testing
     func allocate() throws -> Endpoint? {
       try machine.allocate(at: loop.now)
       drain()
-      _ = loop.turn { machine.state != .allocating }
+      _ = loop.turn { machine.state != .allocating || end != nil }
       return machine.allocation?.relayed
     }
 
@@ -105,7 +131,32 @@ import Testing
     }
   }
 
-  @Test(arguments: [Path.Transport.udp, .tcp])
+  @Test func `a client over TLS believes no server of another name, and says why`() throws {
+    let bench = try Bench(relays: 8)
+    let client = try Client(of: bench, .tls, as: "other.test")
+    #expect(try client.allocate() == nil)
+    #expect(client.end == .failed(.certificate(.wrongName)))
+    #expect(bench.server.counters.requests == 0)
+  }
+
+  @Test func `whoever speaks in clear where TLS is served is sent away`() throws {
+    let bench = try Bench(relays: 8)
+    let stream = TURNStream(bench.loop.openStream(from: Self.loopback, to: bench.listeningOverTLS))
+    var end: TURNStream.End?
+    stream.onEnd = { end = $0 }
+    stream.send(([0, 3, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)).span.bytes)
+    #expect(bench.loop.turn { end != nil } && end == .closed)
+    #expect(bench.server.counters.requests == 0)
+  }
+
+  @Test func `a client over TLS logs what decrypts its connection`() throws {
+    let bench = try Bench(relays: 8)
+    let client = try Client(of: bench, .tls)
+    #expect(try client.allocate() != nil)
+    #expect(client.keyLog.contains { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0 ") })
+  }
+
+  @Test(arguments: [Path.Transport.udp, .tcp, .tls])
   func `what a client and a peer send each other goes through the relay`(transport: Path.Transport) throws {
     let bench = try Bench(relays: 100)
     var atPeer: [(bytes: [UInt8], from: Endpoint)] = []

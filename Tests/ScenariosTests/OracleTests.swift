@@ -50,6 +50,15 @@ import VirtualPeer
       "a relay over TCP", "topology: { servers: { relay: { kind: turn, transports: [udp, tcp] } } }",
       "network: office/udp-blocked, ice: { turn_transports: [tcp] }"
     ),
+    (
+      "a relay over TLS 1.3", "topology: { servers: { relay: { kind: turn, transports: [tls], tls: { port: 443 } } } }",
+      "network: office/udp-blocked"
+    ),
+    (
+      "a relay over TLS 1.2",
+      "topology: { servers: { relay: { kind: turn, transports: [udp, tls], tls: { port: 443, version: 1.2 } } } }",
+      "network: office/udp-blocked"
+    ),
   ]
 
   @Test(arguments: ways.map(\.name))

@@ -17,6 +17,7 @@ import Testing
   @Test func `content is told from the first bytes`() {
     let all: [([UInt8], PacketContent)] = [
       (Self.binding, .stun), ([1, 1] + Self.binding.dropFirst(2), .stun), (Self.allocate, .turn), (Self.dtls, .dtls),
+      ([22, 3, 3, 0, 90], .tls), ([23, 3, 3, 1, 0], .tls), ([20, 3, 3, 0, 1, 1], .tls), ([23], .dtls),
       (Self.rtp, .rtp), (Self.rtcp, .rtcp), (Self.channelData, .turn), (Self.sendIndication, .turn), ([], .other),
       ([0xFF], .other), ([0], .stun), ([0x80], .rtp),
     ]

@@ -11,7 +11,8 @@ import Testing
     (.timedOut(.channelBind), "no answer to ChannelBind"),
     (.timedOut(STUNMethod(rawValue: 0x00A)), "no answer to method 10"),
     (.expired, "the allocation ran out before the server renewed it"),
-    (.connectionLost, "the connection to the server was lost"),
+    (.connectionLost(), "the connection to the server was lost"),
+    (.connectionLost(reason: "TLS: x"), "the connection to the server was lost: TLS: x"),
     (.badResponse(.createPermission), "the answer to CreatePermission lacks what it must have"),
   ])
   func `every failure is a sentence`(_ failure: TURNClient.Failure, wording: String) {

@@ -63,7 +63,7 @@ import Testing
     world.client.connectionLost(at: world.now)
     world.server.streamClosed(world.clientPath.reversed, at: world.now)
     world.run(for: .zero)
-    #expect(world.events.last == .failed(.connectionLost) && TURNClient.Failure.connectionLost.code == 701)
+    #expect(world.events.last == .failed(.connectionLost()) && TURNClient.Failure.connectionLost().code == 701)
     #expect(
       world.serverEvents.last == .closeRelay(allocation.relayed, client: TURNWorld.clientAddress, reason: .disconnected)
     )

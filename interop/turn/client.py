@@ -9,6 +9,7 @@ import ipaddress
 import os
 import select
 import socket
+import ssl
 import struct
 import time
 
@@ -101,8 +102,12 @@ class _Endpoint:
 class Client(_Endpoint):
     """One 5-tuple to a server."""
 
-    def __init__(self, server, transport="udp", user="alice", password="open sesame", address="127.0.0.1"):
+    def __init__(
+        self, server, transport="udp", user="alice", password="open sesame", address="127.0.0.1", authority=None
+    ):
+        """Over TLS the server must be named in a certificate that `authority`, a file, has signed."""
         self.server, self.transport, self.user, self.password = server, transport, user, password
+        self.authority = authority
         self.realm = self.nonce = None
         self.arrived = []
         self._buffer = b""
@@ -112,7 +117,14 @@ class Client(_Endpoint):
             self.socket.connect(server)
         else:
             self.socket = socket.create_connection(server, timeout=3, source_address=(address, 0))
+            if transport == "tls":
+                trusting = ssl.create_default_context(cafile=authority)
+                self.socket = trusting.wrap_socket(self.socket, server_hostname=server[0])
         self.socket.settimeout(3)
+
+    def another(self):
+        """One more client, of the usual user, to the same server by the same way."""
+        return Client(self.server, self.transport, authority=self.authority)
 
     @property
     def key(self):
@@ -189,8 +201,8 @@ class Client(_Endpoint):
         self.write(self.build(SEND, *pair, kind=_INDICATION, signed=False))
 
     def send_on(self, number, payload):
-        """ChannelData, padded over TCP as it must be."""
-        padding = b"\0" * (-len(payload) % 4) if self.transport == "tcp" else b""
+        """ChannelData, padded on a connection as it must be."""
+        padding = b"\0" * (-len(payload) % 4) if self.transport != "udp" else b""
         self.write(struct.pack("!HH", number, len(payload)) + payload + padding)
 
     def payload(self, within=1.0):
@@ -228,6 +240,9 @@ class Client(_Endpoint):
             self._buffer += received
 
     def _wait(self, deadline):
+        # What TLS has read already, the system knows nothing of.
+        if self.transport == "tls" and self.socket.pending():
+            return
         if not select.select([self.socket], [], [], max(0, deadline - time.monotonic()))[0]:
             raise Silence
 

@@ -17,6 +17,17 @@ REALM = "callsim.test"
 ADDRESS = "127.0.0.1"
 
 
+def certify(folder):
+    """A certificate for the address that is served, signed by itself, and its key."""
+    certificate, key = f"{folder}/certificate.pem", f"{folder}/key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=callsim", "-addext", f"subjectAltName=IP:{ADDRESS}", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return certificate, key
+
+
 class Server:
     """One process. `options` are pairs by the names of `callsim turn`."""
 
@@ -25,11 +36,12 @@ class Server:
     is_ours = False
 
     def __init__(self, port, options=(), credentials="long-term", alternate=None):
-        self.address = (ADDRESS, port)
+        self.address, self.tls_address = (ADDRESS, port), (ADDRESS, port + 5)
         self._options, self._credentials, self._alternate = dict(options), credentials, alternate
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="turn-servers-")
+        self.certificate, self._key = certify(self._folder.name)
         self._log = open(Path(self._folder.name) / "log", "w+b")
         self._process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True
@@ -45,13 +57,17 @@ class Server:
         return self
 
     def _answers(self):
-        for transport in ("udp", "tcp"):
-            with contextlib.suppress(OSError, Silence), Client(self.address, transport) as client:
+        for transport in ("udp", "tcp", "tls"):
+            with contextlib.suppress(OSError, Silence), self.client(transport) as client:
                 client.write(client.build(BINDING, signed=False))
                 client.read(0.2)
                 continue
             return False
         return True
+
+    def client(self, transport, *arguments):
+        place = self.tls_address if transport == "tls" else self.address
+        return Client(place, transport, *arguments, authority=self.certificate)
 
     def __exit__(self, *_):
         said = self.said()
@@ -94,7 +110,8 @@ class Coturn(Server):
         return [
             "turnserver", "-n", f"--listening-ip={ADDRESS}", f"--relay-ip={ADDRESS}",
             f"--listening-port={self.address[1]}", f"--min-port={low}", f"--max-port={high}", f"--realm={REALM}", *known,
-            "--fingerprint", "--no-tls", "--no-dtls", "--no-cli", "--allow-loopback-peers", "--log-file=stdout",
+            "--fingerprint", f"--tls-listening-port={self.tls_address[1]}", f"--cert={self.certificate}",
+            f"--pkey={self._key}", "--no-dtls", "--no-cli", "--allow-loopback-peers", "--log-file=stdout",
             "--simple-log", f"--pidfile={self._folder.name}/pid", f"--userdb={self._folder.name}/db", "-v",
             *(f"--{self._NAMES.get(name, name)}={value}" for name, value in options.items()),
         ]  # fmt: skip
@@ -121,6 +138,7 @@ class Callsim(Server):
             known = [part for user, password in USERS.items() for part in ("--user", f"{user}:{password}")]
         alternate = ["--alternate", "{}:{}".format(*self._alternate)] if self._alternate else []
         return [
-            self.program, "turn", "--listen", "{}:{}".format(*self.address), "--realm", REALM, *known, *alternate,
+            self.program, "turn", "--listen", "{}:{}".format(*self.address), "--listen-tls",
+            "{}:{}".format(*self.tls_address), "--certificate", self.certificate, "--key", self._key, "--realm", REALM, *known, *alternate,
             *(part for name, value in options.items() for part in (f"--{name}", str(value))),
         ]  # fmt: skip

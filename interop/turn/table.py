@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .client import (
     ALLOCATE, BINDING, CHANNEL_BIND, CHANNEL_NUMBER, EVEN_PORT, LIFETIME, NONCE, REALM, REFRESH, REQUESTED_ADDRESS_FAMILY,
     REQUESTED_TRANSPORT, RESERVATION_TOKEN, UDP, UNKNOWN_ATTRIBUTES, XOR_MAPPED_ADDRESS, XOR_RELAYED_ADDRESS,
-    Client, Peer, Silence,
+    Peer, Silence,
 )  # fmt: skip
 
 _rows = []
@@ -20,7 +20,7 @@ class Row:
     run: callable
     # How the server is started, apart from what all have.
     options: tuple = ()
-    transports: tuple = ("udp", "tcp")
+    transports: tuple = ("udp", "tcp", "tls")
     # What coturn does instead; the row then wants exactly that of it.
     coturn: str | None = None
 
@@ -175,7 +175,7 @@ def even_port(client):
     port, token = answer.address(XOR_RELAYED_ADDRESS)[1], answer.get(RESERVATION_TOKEN)
     check(port % 2 == 0, f"port {port}")
     check(token and len(token) == 8, "no token")
-    with Client(client.server, client.transport) as other:
+    with client.another() as other:
         want(reserved := other.allocate((RESERVATION_TOKEN, token)), 0)
         check(reserved.address(XOR_RELAYED_ADDRESS)[1] == port + 1, "another port")
 
@@ -193,7 +193,7 @@ def unknown_token(client):
 @row("more allocations than a user may have: 486", options=(("user-quota", 2),))
 def user_quota(client):
     client.allocated()
-    with Client(client.server, client.transport) as second, Client(client.server, client.transport) as third:
+    with client.another() as second, client.another() as third:
         second.allocated()
         want(third.allocate(), 486)
 
@@ -203,14 +203,14 @@ def user_quota(client):
 def quota_freed(client):
     client.allocated()
     want(client.refresh(0), 0)
-    with Client(client.server, client.transport) as second:
+    with client.another() as second:
         want(second.allocate(), 0)
 
 
 @row("no port left: 508", options=(("ports", "50000-50001"),))
 def no_port(client):
     client.allocated()
-    with Client(client.server, client.transport) as second, Client(client.server, client.transport) as third:
+    with client.another() as second, client.another() as third:
         second.allocated()
         want(third.allocate(), 508)
 
@@ -390,10 +390,10 @@ def classic_binding(client):
     check(mapped in answer, "another address")
 
 
-@row("an allocation ends with its connection", transports=("tcp",), options=(("user-quota", 1),))
+@row("an allocation ends with its connection", transports=("tcp", "tls"), options=(("user-quota", 1),))
 def connection_ends(client):
     client.allocated()
-    with Client(client.server, "tcp") as second:
+    with client.another() as second:
         want(second.allocate(), 486)
         client.socket.close()
         deadline = time.monotonic() + 3
@@ -402,7 +402,7 @@ def connection_ends(client):
         want(answer, 0)
 
 
-@row("messages in pieces, and several in one, are told apart", transports=("tcp",))
+@row("messages in pieces, and several in one, are told apart", transports=("tcp", "tls"))
 def pieces(client):
     client.challenge()
     first, second = client.build(ALLOCATE, UDP), client.build(REFRESH)
@@ -414,7 +414,7 @@ def pieces(client):
     check(answered == {first[8:20], second[8:20]}, "other answers")
 
 
-@row("a stream of nonsense is closed", transports=("tcp",), coturn="it stays open")
+@row("a stream of nonsense is closed", transports=("tcp", "tls"), coturn="it stays open")
 def nonsense(client):
     client.write(b"\xff" * 64)
     try:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import ssl
 import subprocess
 
 from .servers import SECRET, USERS
@@ -30,9 +31,10 @@ def _run(program, *arguments, timeout=30):
 def relayed_messages(server, transport, credentials, options=()):
     """Two of its clients exchange messages through relays, by channels or Send indications."""
     known = ["-u", "alice", "-w", USERS["alice"]] if credentials == "long-term" else ["-u", "alice", "-W", SECRET]
-    address, port = server.address
+    address, port = server.tls_address if transport == "tls" else server.address
+    ways = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S", "-E", server.certificate]}
     said = _run(
-        "turnutils_uclient", *known, *(["-t"] if transport == "tcp" else []), "-y", "-n", "20", "-m", "2", "-l", "172",
+        "turnutils_uclient", *known, *ways[transport], "-y", "-n", "20", "-m", "2", "-l", "172",
         *options, "-p", str(port), address,
     )  # fmt: skip
     lost = re.search(r"Total lost packets (\d+)", said)
@@ -81,8 +83,11 @@ def aioice_ping(server, transport, credentials):
     async def talk():
         def make(controlling):
             return aioice.Connection(
-                ice_controlling=controlling, turn_server=server.address, turn_username=user, turn_password=password,
-                turn_transport=transport, transport_policy=aioice.TransportPolicy.RELAY,
+                ice_controlling=controlling, turn_username=user, turn_password=password,
+                turn_server=server.tls_address if transport == "tls" else server.address,
+                # What it calls a truth value it hands to asyncio, which takes whom to trust as well.
+                turn_ssl=ssl.create_default_context(cafile=server.certificate) if transport == "tls" else False,
+                turn_transport="udp" if transport == "udp" else "tcp", transport_policy=aioice.TransportPolicy.RELAY,
             )  # fmt: skip
 
         aioice.ice.get_host_addresses = lambda *_, **__: ["127.0.0.1"]

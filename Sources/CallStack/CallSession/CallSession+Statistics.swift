@@ -119,6 +119,9 @@ extension CallSession {
     if !isRemote {
       members.add("networkType", interface(of: found, base: found.relatedEndpoint ?? found.endpoint)?.networkType)
       members.add("relayProtocol", relayProtocol(of: found, base: found.endpoint))
+      if found.type == .relay || found.type == .serverReflexive {
+        members.add("url", found.endpoint.flatMap { gatherer.url(ofServerBehind: $0) })
+      }
     }
     members.add("isRemote", isRemote)
     return StatsReport.Entry(

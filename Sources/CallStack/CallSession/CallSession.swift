@@ -135,12 +135,18 @@ public struct CallSession: ~Copyable, SansIO {
   /// The connection that was used as `path` failed or ended: what it carried is lost at once, without a timer.
   ///
   /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense (``TURNStreamFramer``).
-  public mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
+  /// - Parameter reason: what was wrong with it, for people, where that is known.
+  public mutating func streamClosed(
+    _ path: Path, isMalformed: Bool = false, reason: String? = nil, at now: Instant
+  ) {
     let isOpen = enter(at: now)
     if isOpen, isMalformed { discard("malformed-stream", on: path) }
-    gatherer.streamClosed(path, at: self.now)
+    gatherer.streamClosed(path, reason: reason, at: self.now)
     if isOpen { settle() }
   }
+
+  /// The host that the server at the other end of a connection over TLS must prove to be (RFC 8656 section 3.1).
+  public func serverName(on path: Path) -> String { gatherer.host(at: path) ?? "\(path.remote.address)" }
 
   public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     while true {

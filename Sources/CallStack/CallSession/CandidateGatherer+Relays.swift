@@ -152,6 +152,11 @@ extension CandidateGatherer {
     relays.first { $0.relayed.contains(base) }?.server.transport
   }
 
+  /// The host that the server at the other end of a path must prove to be; nil when no relay is asked on it.
+  func host(at path: Path) -> String? {
+    relay(on: path).map { $0.server.host ?? "\($0.client.path.remote.address)" }
+  }
+
   /// Which relay's client a path belongs to.
   func relay(on path: Path) -> Relay? { relays.first { $0.client.path == path.unmarked } }
 

@@ -161,12 +161,19 @@ struct CandidateGatherer: ~Copyable {
   mutating func abandon() { relays = [] }
 
   /// A connection to a server failed or ended, and with it what it carried.
-  mutating func streamClosed(_ path: Path, at now: Instant) {
+  mutating func streamClosed(_ path: Path, reason: String?, at now: Instant) {
     clock = now
     guard let relay = relay(on: path) else { return }
-    relay.client.connectionLost(at: now)
+    relay.client.connectionLost(reason: reason, at: now)
     collect(relay)
     finishIfDone()
+  }
+
+  /// The URL of the server that told of a server-reflexive or relayed address (W3C `RTCIceCandidateStats.url`).
+  func url(ofServerBehind endpoint: Endpoint) -> String? {
+    if let relay = relays.first(where: { $0.relayed.contains(endpoint) }) { return relay.server.url }
+    if let reflexive = reflexives.first(where: { $0.mapped == endpoint }) { return reflexive.server.url }
+    return relays.first { $0.server.transport == .udp && $0.client.allocation?.mapped == endpoint }?.server.url
   }
 
   // MARK: Input
@@ -320,6 +327,7 @@ extension ICERelayTransport {
     switch transport {
     case .udp: self = .udp
     case .tcp: self = .tcp
+    case .tls: self = .tls
     }
   }
 

@@ -10,24 +10,35 @@ public struct ICEServer: Hashable, Sendable {
 
   public var kind: Kind
   public var endpoint: Endpoint
-  /// How a TURN server is reached. One reached both ways is listed twice. STUN servers are asked by UDP.
+  /// How a TURN server is reached. One reached several ways is listed for each. STUN servers are asked by UDP.
   public var transport: Path.Transport
+  /// The host that its URI named, when that was no address. A server's certificate must be for it.
+  public var host: String?
   /// TURN long-term credentials; for time-limited ones the username begins with its expiry.
   public var username: String
   public var credential: String
 
   public init(
-    kind: Kind, endpoint: Endpoint, transport: Path.Transport = .udp, username: String = "", credential: String = ""
+    kind: Kind, endpoint: Endpoint, transport: Path.Transport = .udp, host: String? = nil, username: String = "",
+    credential: String = ""
   ) {
     self.kind = kind
     self.endpoint = endpoint
     self.transport = transport
+    self.host = host
     self.username = username
     self.credential = credential
   }
 
   /// The RFC 7064/7065 URI, as candidate statistics show it.
-  public var url: String { "\(kind):\(endpoint)" + (transport == .udp ? "" : "?transport=\(transport)") }
+  public var url: String {
+    let place = host.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
+    return switch transport {
+    case .udp: "\(kind):\(place)"
+    case .tcp: "\(kind):\(place)?transport=tcp"
+    case .tls: "\(kind)s:\(place)?transport=tcp"
+    }
+  }
 }
 
 /// How often what a relay remembers for us is renewed. No server says how long it does; RFC 8656 says five minutes for
@@ -142,6 +153,8 @@ public struct SessionConfiguration: Sendable {
   public var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc
   public var ice = ICESettings()
   public var dtls = DTLSTransport.Configuration()
+  /// How drivers make connections to TURN servers over TLS.
+  public var tls = TLSClientConfiguration()
   /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).
   public var answersPassively = false
   public var audio = AudioSettings()

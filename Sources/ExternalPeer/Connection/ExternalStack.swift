@@ -169,7 +169,10 @@ package final class ExternalStack: MediaStack {
 extension SessionConfiguration {
   /// `RTCConfiguration`, as the peer protocol carries it.
   var peerProtocolJSON: JSON {
-    let servers = iceServers.map { server in
+    // Nobody in the simulated network resolves names.
+    var servers = iceServers
+    for index in servers.indices { servers[index].host = nil }
+    let members = servers.map { server in
       switch server.kind {
       case .stun: JSON.object([.init("urls", .array([.string(server.url)]))])
       case .turn:
@@ -179,6 +182,6 @@ extension SessionConfiguration {
         ])
       }
     }
-    return ["iceServers": .array(servers), "iceTransportPolicy": .string(iceTransportPolicy.rawValue)]
+    return ["iceServers": .array(members), "iceTransportPolicy": .string(iceTransportPolicy.rawValue)]
   }
 }

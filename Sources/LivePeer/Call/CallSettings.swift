@@ -1,5 +1,6 @@
 package import CallCore
 package import CallSession
+package import DTLS
 internal import Formats
 
 /// What a user asks of a live call.
@@ -17,6 +18,8 @@ package struct CallSettings {
   package var record: String?
   package var servers: [ICEServer] = []
   package var relayOnly = false
+  /// Whose certificates TURN servers may show.
+  package var tls = TLSClientConfiguration()
   package var relayRefresh = RelayRefresh()
   package var interfaces = InterfaceFilter()
   package var ports: ClosedRange<UInt16> = 0...0
@@ -67,6 +70,7 @@ package struct CallSettings {
     let random = RandomSource.system
     var session = SessionConfiguration.live(wallClock: loop.wallClock(), random: random)
     session.iceServers = servers
+    session.tls = tls
     session.iceTransportPolicy = relayOnly ? .relay : .all
     session.relayRefresh = relayRefresh
     session.audio = audio

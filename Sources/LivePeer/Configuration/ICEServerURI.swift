@@ -10,34 +10,39 @@ package struct ICEServerURI: Hashable, Sendable {
   package let port: UInt16
   package let transport: Path.Transport
 
-  /// Parses `stun:host[:port]` or `turn:host[:port][?transport=udp|tcp]`.
+  /// Parses `stun:host[:port]`, `turn:host[:port][?transport=udp|tcp]` or `turns:host[:port][?transport=tcp]`.
   package init(_ text: String) throws(InvalidURI) {
     self.text = text
     guard let colon = text.firstIndex(of: ":") else {
-      throw InvalidURI(uri: text, reason: "a server is written stun:host:port or turn:host:port")
+      throw InvalidURI(uri: text, reason: "a server is written stun:host:port, turn:host:port or turns:host:port")
     }
-    switch text[..<colon].lowercased() {
+    let scheme = text[..<colon].lowercased()
+    switch scheme {
     case "stun": kind = .stun
-    case "turn": kind = .turn
-    case let scheme: throw InvalidURI(uri: text, reason: "'\(scheme):' is not supported; stun: and turn: are")
+    case "turn", "turns": kind = .turn
+    default: throw InvalidURI(uri: text, reason: "'\(scheme):' is not supported; stun:, turn: and turns: are")
     }
     let parts = text[text.index(after: colon)...].split(
       separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    transport = try Self.transport(parts.count == 2 ? parts[1] : nil, kind: kind, uri: text)
-    guard let place = HostAndPort(String(parts[0]), defaultPort: 3_478), place.port > 0 else {
+    transport = try Self.transport(parts.count == 2 ? parts[1] : nil, scheme: scheme, uri: text)
+    let defaultPort = transport == .tls ? 5_349 : 3_478
+    guard let place = HostAndPort(String(parts[0]), defaultPort: defaultPort), place.port > 0 else {
       throw InvalidURI(uri: text, reason: "there must be a host, and the port must be 1 to 65535")
     }
     (host, port) = (place.host, UInt16(place.port))
   }
 
   private static func transport(
-    _ query: Substring?, kind: ICEServer.Kind, uri: String
+    _ query: Substring?, scheme: String, uri: String
   ) throws(InvalidURI) -> Path.Transport {
-    switch query?.lowercased() {
-    case nil: return .udp
-    case "transport=udp"? where kind == .turn: return .udp
-    case "transport=tcp"? where kind == .turn: return .tcp
-    default: throw InvalidURI(uri: uri, reason: "only turn: may end in ?transport=udp or ?transport=tcp")
+    switch (scheme, query?.lowercased()) {
+    case ("turns", nil), ("turns", "transport=tcp"): return .tls
+    case ("turns", "transport=udp"):
+      throw InvalidURI(uri: uri, reason: "turns: over UDP is DTLS, which is not supported; TLS is, with ?transport=tcp")
+    case (_, nil), ("turn", "transport=udp"): return .udp
+    case ("turn", "transport=tcp"): return .tcp
+    default:
+      throw InvalidURI(uri: uri, reason: "only turn: and turns: may end in ?transport=udp or ?transport=tcp")
     }
   }
 
@@ -52,8 +57,8 @@ package struct ICEServerURI: Hashable, Sendable {
     let (username, credential) = user.credentials
     return try addresses().map {
       ICEServer(
-        kind: kind, endpoint: Endpoint($0, port: port), transport: transport, username: username,
-        credential: credential)
+        kind: kind, endpoint: Endpoint($0, port: port), transport: transport,
+        host: IPAddress(host) == nil ? host : nil, username: username, credential: credential)
     }
   }
 

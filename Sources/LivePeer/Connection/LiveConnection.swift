@@ -43,6 +43,8 @@ package final class LiveConnection {
   private var furtherSockets: [any LiveSocket] = []
   /// Connections to TURN servers, by the paths that the session knows them by.
   private var streams: [(path: Path, stream: TURNStream)] = []
+  private lazy var tls = TLSContext(client: configuration.session.tls)
+  private var tlsCount = 0
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var sessionTimer = LoopTimer {}
   private var eventTimer = LoopTimer {}
@@ -294,9 +296,12 @@ package final class LiveConnection {
     guard !isSilent else { return }
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
     var bases: [Endpoint] = []
+    var firsts: [(message: [UInt8], path: Path)] = []
     let wake = pump(
       &session, buffer: &output,
-      send: { message, path in send(message, path) },
+      send: { message, path in
+        if needsName(path) { firsts.append((message.copied, path)) } else { send(message, path) }
+      },
       event: { event in
         switch event {
         case .mediaSent, .mediaReceived: break
@@ -312,6 +317,7 @@ package final class LiveConnection {
         }
       })
     _ = output.finalize(for: buffer)
+    for (message, path) in firsts { send(message.span.bytes, path) }
     for base in bases { session.supply(openFurtherSocket(beside: base), for: base, at: world.now) }
     guard bases.isEmpty else { return drain() }
     sessionTimer.deadline = wake.deadline
@@ -324,7 +330,7 @@ package final class LiveConnection {
       guard let socket = socket(at: path.local) else { return }
       configuration.tap?.sent(message, on: path, unixNanoseconds: unixNanoseconds)
       socket.send(message, to: path.remote, ecn: path.ecn)
-    case .tcp: stream(on: path.unmarked)?.send(message)
+    case .tcp, .tls: stream(on: path.unmarked)?.send(message)
     }
   }
 
@@ -336,18 +342,44 @@ package final class LiveConnection {
   private func stream(on path: Path) -> TURNStream? {
     if let known = streams.first(where: { $0.path == path }) { return known.stream }
     guard let address = addresses.first(where: { $0.address == path.local.address }) else { return nil }
-    let stream = TURNStream(world.openStream(from: address, to: path.remote))
+    let stream = TURNStream(
+      world.openStream(from: address, to: path.remote), tls: path.transport == .tls ? makeTLS(on: path) : nil,
+      now: { [world] in world.now })
     streams.append((path, stream))
+    stream.onKeyLog = { [unowned self] line in learn(keyLog: line) }
+    stream.begin()
     stream.onMessage = { [unowned self] message in
       session.receive(message, on: path, at: world.now)
       drain()
     }
     stream.onEnd = { [unowned self] end in
       streams.removeAll { $0.path == path }
-      session.streamClosed(path, isMalformed: end == .malformed, at: world.now)
+      var reason: String?
+      if case .failed(let failure) = end { reason = "\(failure)" }
+      session.streamClosed(path, isMalformed: end == .malformed, reason: reason, at: world.now)
       drain()
     }
     return stream
+  }
+
+  /// Whether a message opens a connection over TLS: the session, which knows whom with, cannot be asked while it is
+  /// pumped.
+  private func needsName(_ path: Path) -> Bool {
+    path.transport == .tls && !streams.contains { $0.path == path.unmarked }
+  }
+
+  private func makeTLS(on path: Path) -> TLSConnection {
+    tlsCount += 1
+    return TLSConnection(
+      client: tls, serverName: session.serverName(on: path),
+      entropy: Entropy(configuration.random, stream: "tls/\(tlsCount)"), wallClock: configuration.session.wallClock,
+      at: world.now)
+  }
+
+  private func learn(keyLog line: String) {
+    configuration.tap?.learnt(keyLog: line)
+    pendingEvents.append(.keyLog(line))
+    if !isClosed { eventTimer.deadline = .zero }
   }
 
   private func closeStream(_ path: Path) {

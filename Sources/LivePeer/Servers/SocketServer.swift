@@ -1,4 +1,5 @@
 package import CallCore
+package import DTLS
 internal import Glibc
 
 /// Runs a sans-IO server on real sockets: datagrams and connections at its addresses, and its timers.
@@ -9,6 +10,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   /// Asked for once: the kernel may take its time, and every client would wait for it.
   private let addresses: [InterfaceAddress]
   private var listeners: [StreamListener] = []
+  private var tls: TLSContext?
   private var streams = StreamConnections()
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private var timer = LoopTimer {}
@@ -49,6 +51,27 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     var served: [Endpoint] = []
     for address in addresses.map(\.address) where address.isIPv6 == endpoint.address.isIPv6 {
       served.append(try listen(at: Endpoint(address, port: endpoint.port)))
+    }
+    guard !served.isEmpty else { throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL) }
+    return served
+  }
+
+  /// Serves an address by TLS alone; a wildcard and port 0 are as for ``listen(on:)``.
+  ///
+  /// - Parameter context: as whom.
+  @discardableResult
+  package func listen(on endpoint: Endpoint, over context: TLSContext) throws(SystemError) -> [Endpoint] {
+    tls = context
+    let isWildcard = endpoint.address.isUnspecified
+    let wanted =
+      isWildcard ? addresses.map(\.address).filter { $0.isIPv6 == endpoint.address.isIPv6 } : [endpoint.address]
+    var served: [Endpoint] = []
+    for address in wanted {
+      let listener = try StreamListener(
+        at: Endpoint(address, port: endpoint.port), of: interface(at: address), transport: .tls, loop: loop
+      ) { [unowned self] in accept($0, $1) }
+      listeners.append(listener)
+      served.append(listener.local)
     }
     guard !served.isEmpty else { throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL) }
     return served
@@ -104,7 +127,8 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
 
   private func accept(_ accepted: any LiveStream, _ path: Path) {
     guard streams.makeRoom(for: path, isNeeded: { needsStream($0) }) else { return accepted.close() }
-    let stream = TURNStream(accepted)
+    let secured = path.transport == .tls ? tls.map { TLSConnection(server: $0, entropy: .system) } : nil
+    let stream = TURNStream(accepted, tls: secured, now: { [loop] in loop.now })
     streams.insert(stream, on: path, at: loop.now)
     stream.onMessage = { [unowned self] message in
       machine.receive(message, on: path, at: loop.now)
@@ -145,7 +169,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   private func send(_ message: RawSpan, _ path: Path) {
     switch path.transport {
     case .udp: sockets[path.local]?.send(message, to: path.remote, ecn: path.ecn)
-    case .tcp: streams[path.unmarked]?.send(message)
+    case .tcp, .tls: streams[path.unmarked]?.send(message)
     }
   }
 }

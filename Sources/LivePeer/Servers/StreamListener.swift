@@ -8,6 +8,7 @@ final class StreamListener {
   private let descriptor: Int32
   /// Strong: a server goes before its listeners, and may have been the last to hold the loop.
   private let loop: SocketLoop
+  private let transport: Path.Transport
   private let accepted: (any LiveStream, Path) -> Void
 
   private static let backlog: Int32 = 1_024
@@ -17,7 +18,7 @@ final class StreamListener {
   private static let pauseLength = Interval.milliseconds(200)
 
   init(
-    at wanted: Endpoint, of interface: InterfaceAddress, loop: SocketLoop,
+    at wanted: Endpoint, of interface: InterfaceAddress, transport: Path.Transport = .tcp, loop: SocketLoop,
     accepted: @escaping (any LiveStream, Path) -> Void
   ) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -34,9 +35,13 @@ final class StreamListener {
       Glibc.close(opened)
       throw error
     }
-    local = wanted
+    // The kernel has chosen the port where none was named.
+    var nameLength = SocketAddress.capacity
+    let isNamed = wanted.port == 0 && getsockname(opened, address.pointer, &nameLength) == 0
+    local = isNamed ? Endpoint(wanted.address, port: address.endpoint?.port ?? 0) : wanted
     descriptor = opened
     self.loop = loop
+    self.transport = transport
     self.accepted = accepted
     loop.watch(opened, for: Int16(POLLIN)) { [unowned self] _ in drain() }
     pause = loop.makeTimer { [unowned self] in self.loop.rewatch(descriptor, for: Int16(POLLIN)) }
@@ -65,7 +70,7 @@ final class StreamListener {
         Glibc.close(connection)
         continue
       }
-      accepted(StreamSocket(accepted: connection, loop: loop), Path(local: local, remote: remote, transport: .tcp))
+      accepted(StreamSocket(accepted: connection, loop: loop), Path(local: local, remote: remote, transport: transport))
     }
   }
 }

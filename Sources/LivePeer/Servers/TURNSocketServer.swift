@@ -1,4 +1,5 @@
 package import CallCore
+package import DTLS
 package import TURN
 
 /// A TURN server on real sockets: relays are sockets of their own.
@@ -18,6 +19,13 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
   @discardableResult
   package override func listen(on endpoint: Endpoint) throws(SystemError) -> [Endpoint] {
     let served = try super.listen(on: endpoint)
+    for place in served { machine.withhold(place) }
+    return served
+  }
+
+  @discardableResult
+  package override func listen(on endpoint: Endpoint, over context: TLSContext) throws(SystemError) -> [Endpoint] {
+    let served = try super.listen(on: endpoint, over: context)
     for place in served { machine.withhold(place) }
     return served
   }

@@ -1,37 +1,99 @@
+internal import CallCore
+internal import DTLS
 internal import TURN
 
-/// A connection between a TURN client and its server: whole messages on a TCP stream.
+/// A connection between a TURN client and its server: whole messages on a TCP stream, in TLS or in clear.
 final class TURNStream {
   /// Why a connection ended that this side did not close.
-  enum End {
+  enum End: Equatable {
     case closed
     /// The other side sent what is neither STUN nor ChannelData.
     case malformed
+    /// TLS gave it up.
+    case failed(TLSFailure)
   }
 
   /// Gets every message; the bytes are lent for the duration of the call.
   var onMessage: ((RawSpan) -> Void)?
   var onEnd: ((End) -> Void)?
+  /// Gets what decrypts the connection.
+  var onKeyLog: ((String) -> Void)?
   private let stream: any LiveStream
+  private let tls: TLSConnection?
+  private let now: () -> Instant
+  private var hasReceived = false
   private var framer = TURNStreamFramer()
 
-  init(_ stream: any LiveStream) {
+  /// - Parameter now: what libssl is to take for the time.
+  init(_ stream: any LiveStream, tls: TLSConnection? = nil, now: @escaping () -> Instant = { .zero }) {
     self.stream = stream
-    stream.onBytes = { [unowned self] bytes in receive(bytes) }
-    stream.onEnd = { [unowned self] in end(.closed) }
+    self.tls = tls
+    self.now = now
+    stream.onBytes = { [unowned self] bytes in
+      hasReceived = true
+      if let tls { receive(bytes, in: tls) } else { receive(bytes) }
+    }
+    stream.onEnd = { [unowned self] in transportEnded() }
   }
 
-  func send(_ message: RawSpan) { stream.send(message) }
+  /// Says the first of TLS, once whoever listens does so.
+  func begin() { if let tls { flush(tls) } }
+
+  func send(_ message: RawSpan) {
+    guard let tls else { return stream.send(message) }
+    guard tls.waitingByteCount + message.byteCount <= Self.patience else { return }
+    tls.send(message, at: now())
+    flush(tls)
+  }
+
+  /// Bytes that wait for TLS's handshake at most.
+  private static let patience = 65_536
 
   /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
   func close() {
+    if let tls {
+      tls.close(at: now())
+      flush(tls)
+    }
     fallSilent()
     stream.close()
+  }
+
+  private func transportEnded() {
+    tls?.transportEnded()
+    // A server that was not reached has said nothing of TLS.
+    if hasReceived, case .failed(let failure) = tls?.state { end(.failed(failure)) } else { end(.closed) }
+  }
+
+  // MARK: TLS
+
+  private func receive(_ bytes: RawSpan, in tls: TLSConnection) {
+    let plain = tls.receive(bytes, at: now())
+    flush(tls)
+    if !plain.isEmpty { receive(plain.span.bytes) }
+    switch tls.state {
+    case .handshaking, .established: break
+    case .closed: finish(.closed)
+    case .failed(let failure): finish(.failed(failure))
+    }
+  }
+
+  /// TLS is over, and has said so to the other side.
+  private func finish(_ reason: End) {
+    guard onEnd != nil else { return }
+    stream.close()
+    end(reason)
+  }
+
+  private func flush(_ tls: TLSConnection) {
+    for line in tls.takeKeyLog() { onKeyLog?(line) }
+    for record in tls.takeOutput() { stream.send(record.span.bytes) }
   }
 
   private func fallSilent() {
     onMessage = nil
     onEnd = nil
+    onKeyLog = nil
   }
 
   private func receive(_ bytes: RawSpan) {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import DTLS
 internal import ExternalPeer
 internal import Glibc
 public import Profiles
@@ -60,7 +61,8 @@ public struct SingleRun {
     let watch = Watch(trace: trace)
     defer { watch.close() }
     let anchors = Anchors(scenario, watch: watch)
-    let wire = WireTap(peers: scenario.peers.map(\.name), next: outputs.tap)
+    let secrets = TLSSecrets()
+    let wire = WireTap(peers: scenario.peers.map(\.name), secrets: secrets, next: outputs.tap)
     defer { wire.close() }
     let statistics = StatsReader()
     let judge = Judge(
@@ -76,7 +78,8 @@ public struct SingleRun {
     let world = try World(scenario: scenario, simulator: simulator)
     var runOutputs = outputs
     runOutputs.tap = wire
-    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, world: world).build()
+    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, secrets: secrets, world: world)
+      .build()
     for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
     let failures = HarnessFailures()
     let faults = FaultLayer(world: world) { error in failures.catching { throw error } }

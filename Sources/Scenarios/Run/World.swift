@@ -1,4 +1,5 @@
 internal import CallCore
+internal import DTLS
 internal import ExternalPeer
 internal import Formats
 internal import Foundation
@@ -19,6 +20,7 @@ final class World {
   private var folder: String?
   private var startFailure: ExternalError?
   private var areProgramsStopped = false
+  private let certificates: ServerCertificates
   /// The clock of nobody in particular: the timeline and the samplers run on it.
   let director: HostRuntime
 
@@ -26,6 +28,7 @@ final class World {
     self.scenario = scenario
     self.simulator = simulator
     pace = Pace(simulator, isRealTime: scenario.isRealTime)
+    certificates = ServerCertificates(random: simulator.random)
     director = HostRuntime(simulator: simulator, host: try simulator.addHost("scenario"), wallClock: WallClock())
   }
 
@@ -42,6 +45,15 @@ final class World {
 
   func add(_ stack: ExternalStack, of peer: String) { stacks.append((peer, stack)) }
   func add(_ program: ExternalProgram) { programs.append(program) }
+
+  /// A certificate of a server for TLS, and its key.
+  func identity(_ certificate: Topology.Server.Certificate, of server: String) throws -> TLSIdentity {
+    let addresses = simulator.interfaces(of: try simulator.host(server)).flatMap(\.addresses)
+    return certificates.identity(certificate, of: server, at: addresses)
+  }
+
+  /// Who signs servers' certificates: peers believe no others.
+  var authority: TLSCertificates { certificates.authority.certificates }
 
   deinit { if let folder { try? FileManager.default.removeItem(atPath: folder) } }
 

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import DTLS
 internal import ExternalPeer
 internal import ICE
 internal import Profiles
@@ -12,6 +13,8 @@ struct WorldBuilder {
   let scenario: Scenario
   let profiles: ProfileCatalogue
   let outputs: RunOutputs
+  /// Learns what decrypts connections to TURN servers.
+  var secrets = TLSSecrets()
   let world: World
 
   private var simulator: Simulator { world.simulator }
@@ -94,8 +97,9 @@ struct WorldBuilder {
       world.add(
         TURNServerHost(
           configuration: turnConfiguration(server, addresses: addresses), runtime: runtime,
-          port: server.listeningPort, transports: transports, delay: server.delay, random: random.stream("turn"),
-          trace: simulator.trace, name: server.name),
+          port: server.listeningPort, transports: transports, tls: try tlsListener(of: server, random: random),
+          delay: server.delay, random: random.stream("turn"), trace: simulator.trace, name: server.name,
+          keyLog: learn),
         named: server.name)
     case .signalling:
       guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
@@ -108,6 +112,19 @@ struct WorldBuilder {
           delay: server.delay, random: random, trace: simulator.trace, name: server.name),
         named: server.name)
     }
+  }
+
+  /// Takes what decrypts a connection; its two ends say the same.
+  private var learn: (String) -> Void {
+    { [secrets, outputs] line in if secrets.add(line) { outputs.keyLog?(line) } }
+  }
+
+  private func tlsListener(of server: Topology.Server, random: RandomSource) throws -> TLSListener? {
+    guard server.transports.contains(.tls) else { return nil }
+    let versions = server.tls.version.map { TLSVersion($0)...TLSVersion($0) } ?? .tls12 ... .tls13
+    return try TLSListener(
+      port: UInt16(clamping: server.tls.port), identity: try world.identity(server.tls.certificate, of: server.name),
+      versions: versions, random: random)
   }
 
   private func turnConfiguration(_ server: Topology.Server, addresses: [IPAddress]) -> TURNServer.Configuration {
@@ -158,7 +175,7 @@ struct WorldBuilder {
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
     world.add(
       VirtualPeer(
-        configuration, app: profile.app, on: host, of: simulator, keyLog: outputs.keyLog, heard: heard))
+        configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard))
   }
 
   /// A program below the profile's app.
@@ -205,6 +222,7 @@ struct WorldBuilder {
     var configuration = SessionConfiguration(
       certificate: CertificateCache.certificate(of: peer.name, seed: simulator.random.seed), cname: peer.name)
     configuration.wallClock = wallClock
+    configuration.tls.trust = .authorities(world.authority)
     configuration.media = scenario.media == .real ? .real : .synthetic
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
     configuration.ice.nomination = peer.ice.nomination == .regular ? .regular : .aggressive
@@ -237,9 +255,11 @@ struct WorldBuilder {
       let transports = server.transports.filter { peer.ice.uses($0) }.map(Path.Transport.init)
       return addresses.flatMap { address in
         transports.map { transport in
-          ICEServer(
-            kind: .turn, endpoint: Endpoint(address, port: server.listeningPort), transport: transport,
-            username: credentials.username, credential: credentials.password)
+          let port = transport == .tls ? UInt16(clamping: server.tls.port) : server.listeningPort
+          return ICEServer(
+            kind: .turn, endpoint: Endpoint(address, port: port), transport: transport,
+            host: transport == .tls ? ServerCertificates.name(of: server.name) : nil, username: credentials.username,
+            credential: credentials.password)
         }
       }
     }
@@ -263,6 +283,16 @@ extension Path.Transport {
     switch transport {
     case .udp: self = .udp
     case .tcp: self = .tcp
+    case .tls: self = .tls
+    }
+  }
+}
+
+extension TLSVersion {
+  init(_ version: Topology.Server.TLS.Version) {
+    switch version {
+    case .tls12: self = .tls12
+    case .tls13: self = .tls13
     }
   }
 }

@@ -1,18 +1,24 @@
 internal import CallCore
+internal import DTLS
 internal import SimNet
 internal import TURN
 
 /// One direction of a TCP connection as it passes an interface: finds the TURN messages in its segments.
 ///
 /// Segments are put in order by their sequence numbers, as often as they come. A connection is one to a TURN server when
-/// its first bytes are a STUN message (RFC 8489 section 5); of any other nothing is told.
+/// its first bytes are a STUN message (RFC 8489 section 5); of any other nothing is told. What TLS carries is read with
+/// the secrets that the servers log, and then is as any other.
 struct WireStream {
   private enum Phase {
     /// Not begun, or too short to tell.
     case unknown([UInt8])
     case turn(TURNStreamFramer)
+    case tls(TLSReader, TLSReader.Sender, Plain)
     case other
   }
+
+  /// What TLS carried: on its beginning the phase of a stream in clear.
+  private final class Plain { var stream = WireStream() }
 
   private var phase = Phase.unknown([])
   /// The number of the next byte, once SYN has said the first.
@@ -23,7 +29,11 @@ struct WireStream {
   private static let earlyLimit = 656
 
   /// Takes a segment with its header and hands over each message that it completes.
-  mutating func receive(_ segment: RawSpan, message: (RawSpan) -> Void) {
+  ///
+  /// - Parameter reader: reads the TLS connection that this is the given direction of.
+  mutating func receive(
+    _ segment: RawSpan, reader: (TLSReader.Sender) -> TLSReader, message: (RawSpan) -> Void
+  ) {
     guard let header = TCPHeader(parsing: segment), let size = TCPHeader.size(of: segment) else { return }
     if header.flags.contains(.syn) {
       self = WireStream()
@@ -32,17 +42,19 @@ struct WireStream {
     guard case let data = segment.extracting(size..<segment.byteCount), !data.isEmpty else { return }
     if case .other = phase { return }
     let number = header.flags.contains(.syn) ? header.sequence.rawValue &+ 1 : header.sequence.rawValue
-    take(data, number, message)
+    take(data, number, reader, message)
     while let index = early.firstIndex(where: { distance($0.number) <= 0 }) {
       let (number, bytes) = early.remove(at: index)
-      take(bytes.span.bytes, number, message)
+      take(bytes.span.bytes, number, reader, message)
     }
   }
 
   /// How far a number is after the next that is wanted.
   private func distance(_ number: UInt32) -> Int { next.map { Int(Int32(bitPattern: number &- $0)) } ?? .max }
 
-  private mutating func take(_ data: RawSpan, _ number: UInt32, _ message: (RawSpan) -> Void) {
+  private mutating func take(
+    _ data: RawSpan, _ number: UInt32, _ reader: (TLSReader.Sender) -> TLSReader, _ message: (RawSpan) -> Void
+  ) {
     let ahead = distance(number)
     guard ahead <= 0 else {
       if next != nil, early.count < Self.earlyLimit, !early.contains(where: { $0.number == number }) {
@@ -54,18 +66,28 @@ struct WireStream {
     guard -ahead < data.byteCount else { return }
     let news = data.extracting(-ahead..<data.byteCount)
     next = next.map { $0 &+ UInt32(news.byteCount) }
-    read(news, message)
+    read(news, reader, message)
   }
 
-  private mutating func read(_ bytes: RawSpan, _ message: (RawSpan) -> Void) {
+  private mutating func read(
+    _ bytes: RawSpan, _ reader: (TLSReader.Sender) -> TLSReader, _ message: (RawSpan) -> Void
+  ) {
     switch phase {
     case .other: break
     case .turn(var framer): phase = framer.receive(bytes, message: message) ? .turn(framer) : .other
+    case .tls(let reader, let sender, let plain):
+      reader.receive(bytes, from: sender) { plain.stream.read($0, { _ in reader }, message) }
     case .unknown(let begun):
       let all = begun + bytes.copied
       guard let cookie = all.span.bytes.bigEndian(UInt32.self, at: 4) else {
         phase = .unknown(all)
         return
+      }
+      if TLSReader.isTLS(all.span.bytes) {
+        // What a server says first is a ServerHello, or an alert, which is no handshake record.
+        let sender = all[5] == 1 ? TLSReader.Sender.client : .server
+        phase = .tls(reader(sender), sender, Plain())
+        return read(all.span.bytes, reader, message)
       }
       guard all[0] < 0x40, cookie == 0x2112_A442 else {
         phase = .other

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import DTLS
 internal import SimNet
 
 /// One RTP packet as a peer's interface carried it, bare or in TURN framing: what the network knows of it, whatever the
@@ -46,7 +47,7 @@ struct WirePacket {
 /// Listens at every peer's interfaces, and tells what crosses them, in the order of the network.
 ///
 /// Relayed packets are taken out of their framing: ChannelData, Send and Data indications, over UDP and over TCP, whose
-/// segments it puts in order as the receiver would. What was damaged on the way is not told when it arrives: the host
+/// segments it puts in order as the receiver would, and over TLS, which it reads with the servers' secrets. What was damaged on the way is not told when it arrives: the host
 /// drops it.
 final class WireTap: PacketTap {
   private let peers: [String]
@@ -54,6 +55,9 @@ final class WireTap: PacketTap {
   private let next: (any PacketTap)?
   private var owners: [InterfaceID: String] = [:]
   private var streams: [StreamKey: WireStream] = [:]
+  /// By the client's direction.
+  private var readers: [StreamKey: TLSReader] = [:]
+  private let secrets: TLSSecrets
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []
@@ -62,10 +66,13 @@ final class WireTap: PacketTap {
     let interface: InterfaceID
     let source: Endpoint
     let destination: Endpoint
+
+    var reversed: StreamKey { StreamKey(interface: interface, source: destination, destination: source) }
   }
 
-  init(peers: [String], next: (any PacketTap)? = nil) {
+  init(peers: [String], secrets: TLSSecrets = TLSSecrets(), next: (any PacketTap)? = nil) {
     self.peers = peers
+    self.secrets = secrets
     self.next = next
   }
 
@@ -103,13 +110,21 @@ final class WireTap: PacketTap {
     case .tcp:
       if !packetListeners.isEmpty { identities.append(Self.identity(of: payload)) }
       let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
-      streams[key, default: WireStream()].receive(payload) { message in
+      streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
         saw(message, of: peer, direction, .tcp, &identities, at: now)
       }
       if header.flags.contains(.rst) { streams[key] = nil }
     }
     guard !packetListeners.isEmpty else { return }
     tell(WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities))
+  }
+
+  /// Reads the TLS connection that a stream is one direction of. The client speaks first.
+  private func reader(of key: StreamKey, _ sender: TLSReader.Sender) -> TLSReader {
+    if sender == .server, let known = readers[key.reversed] { return known }
+    let reader = TLSReader(secrets: secrets)
+    if sender == .client { readers[key] = reader }
+    return reader
   }
 
   // MARK: Telling

@@ -5,7 +5,10 @@ public enum PacketContent: String, CaseIterable, Sendable {
   case stun
   /// TURN's own methods, and everything between a client and its relay.
   case turn
-  case dtls, rtp, rtcp, other
+  case dtls, rtp, rtcp
+  /// A record of TLS on a connection: what it carries is nobody's to tell.
+  case tls
+  case other
 
   /// The outermost content.
   public init(_ payload: RawSpan) {
@@ -15,6 +18,8 @@ public enum PacketContent: String, CaseIterable, Sendable {
     }
     switch first {
     case 0...3: self = Self.isTURN(payload) ? .turn : .stun
+    // TLS says version 3, DTLS 254.
+    case 20...23 where payload.byte(at: 1) == 3: self = .tls
     case 20...63: self = .dtls
     case 64...79: self = .turn
     case 128...191: self = (192...223).contains(payload.byte(at: 1) ?? 0) ? .rtcp : .rtp

@@ -2,7 +2,7 @@ internal import CallCore
 
 /// Datagrams to drop by what they are: a fault aimed at one protocol, while the link treats the rest as ever. A message
 /// of a TURN connection (RFC 8656 section 3.1) counts as one: dropped, it is never written to the stream, because what
-/// is written there always arrives.
+/// is written there always arrives. Of TLS a record counts as one.
 public struct PacketRule: Hashable, Sendable {
   /// What the datagram carries, through a relay too, or nil for anything.
   public var content: PacketContent?

@@ -20,6 +20,7 @@ package final class ConnectionEnvironment {
   private let connections: TraceKind
   private let unsent: TraceKind
   private let keyLog: ((String) -> Void)?
+  let tlsTrace: TLSTrace
 
   package init(
     peer: String, clock: PeerClock, network: PeerNetwork, device: Device, random: RandomSource, media: MediaFidelity,
@@ -36,6 +37,7 @@ package final class ConnectionEnvironment {
     self.heard = heard
     audioRecord = AudioRecord(media: media)
     subject = trace.subject(peer)
+    tlsTrace = TLSTrace(trace, subject: peer)
     connections = trace.declare("connections.open", TraceField("value", .integer))
     unsent = trace.declare("packet.unsent", TraceField("reason", .symbol))
   }
@@ -45,6 +47,9 @@ package final class ConnectionEnvironment {
 
   /// Writes that what a session wanted to send could not leave the device.
   func traceUnsent(_ reason: String) { trace.write(unsent, subject, trace.value(reason)) }
+
+  /// Passes on what decrypts a connection.
+  func learn(keyLog line: String) { keyLog?(line) }
 
   package func makeEvents() -> ConnectionEvents {
     ConnectionEvents(ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog), clock: clock)

@@ -77,11 +77,11 @@ struct ConnectionTrace {
       let kind = trace.declare(
         "ice.candidate-refused", TraceField("candidate", .symbol), TraceField("reason", .symbol))
       trace.write(kind, subject, trace.value(candidate), trace.value(reason.rawValue))
-    case .iceServerError(let server, _, let code, let reason):
+    case .iceServerError(let server, let url, let code, let reason):
       let kind = trace.declare(
         "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
-        TraceField("reason", .symbol))
-      trace.write(kind, subject, trace.value(server), .integer(code), trace.value(reason))
+        TraceField("reason", .symbol), TraceField("url", .symbol))
+      trace.write(kind, subject, trace.value(server), .integer(code), trace.value(reason), trace.value(url))
     case .turnAllocated(let server, let relayed, let lifetime):
       let kind = trace.declare(
         "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),

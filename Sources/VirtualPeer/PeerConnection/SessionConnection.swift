@@ -1,6 +1,7 @@
 internal import CallCore
 internal import CallSession
 internal import Codecs
+internal import DTLS
 internal import ICE
 internal import SDP
 internal import SimNet
@@ -11,6 +12,11 @@ final class SessionConnection: PeerConnection {
 
   private var session: CallSession
   private let environment: ConnectionEnvironment
+  private let random: RandomSource
+  private let wallClock: WallClock
+  private let tlsConfiguration: TLSClientConfiguration
+  private lazy var tls = TLSContext(client: tlsConfiguration)
+  private var tlsCount = 0
   private var sockets: [(interface: LocalInterface, socket: UDPSocket)] = []
   /// Further sockets: of ICE restarts, and those that TURN servers are asked from.
   private var furtherSockets: [(local: Endpoint, socket: UDPSocket)] = []
@@ -25,6 +31,9 @@ final class SessionConnection: PeerConnection {
 
   init(configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment) {
     self.environment = environment
+    self.random = random
+    wallClock = configuration.wallClock
+    tlsConfiguration = configuration.tls
     events = environment.makeEvents()
     session = CallSession(configuration: configuration, random: random, at: environment.clock.now)
     updateInterfaces()
@@ -225,9 +234,12 @@ final class SessionConnection: PeerConnection {
   private func drain() {
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
     var bases: [Endpoint] = []
+    var firsts: [(message: [UInt8], path: Path)] = []
     let wake = pump(
       &session, buffer: &output,
-      send: { message, path in send(message, path) },
+      send: { message, path in
+        if needsName(path) { firsts.append((message.copied, path)) } else { send(message, path) }
+      },
       event: { event in
         switch event {
         case .streamUnneeded(let path): closeStream(path)
@@ -237,6 +249,7 @@ final class SessionConnection: PeerConnection {
         }
       })
     _ = output.finalize(for: buffer)
+    for (message, path) in firsts { send(message.span.bytes, path) }
     for base in bases { session.supply(openFurtherSocket(beside: base), for: base, at: environment.clock.now) }
     guard bases.isEmpty else { return drain() }
     schedule(wake)
@@ -249,7 +262,7 @@ final class SessionConnection: PeerConnection {
     case .udp:
       guard let socket = socket(at: path.local) else { return environment.traceUnsent("no-socket") }
       environment.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
-    case .tcp:
+    case .tcp, .tls:
       guard socket(at: path.local) != nil else {
         return environment.traceUnsent("no-interface")
       }
@@ -264,18 +277,40 @@ final class SessionConnection: PeerConnection {
   /// The connection that the session calls `path`, opened when there is none.
   private func stream(on path: Path) -> TURNStream {
     if let known = streams.first(where: { $0.path == path }) { return known.stream }
-    let stream = TURNStream(environment.network.connect(from: path.local.address, to: path.remote))
+    let stream = TURNStream(
+      environment.network.connect(from: path.local.address, to: path.remote),
+      tls: path.transport == .tls ? makeTLS(on: path) : nil, clock: environment.clock)
     streams.append((path, stream))
+    stream.onKeyLog = { [unowned self] line in environment.learn(keyLog: line) }
+    stream.onSecured = { [unowned self] tls in environment.tlsTrace.established(tls, with: path.remote) }
     stream.onMessage = { [unowned self] message in
       session.receive(message, on: path, at: environment.clock.now)
       drain()
     }
     stream.onEnd = { [unowned self] end in
       streams.removeAll { $0.path == path }
-      session.streamClosed(path, isMalformed: end == .malformed, at: environment.clock.now)
+      var reason: String?
+      if case .failed(let failure) = end {
+        environment.tlsTrace.failed(failure, with: path.remote)
+        reason = "\(failure)"
+      }
+      session.streamClosed(path, isMalformed: end == .malformed, reason: reason, at: environment.clock.now)
       drain()
     }
     return stream
+  }
+
+  /// Whether a message opens a connection over TLS: the session, which knows whom with, cannot be asked while it is
+  /// pumped.
+  private func needsName(_ path: Path) -> Bool {
+    path.transport == .tls && !streams.contains { $0.path == path.unmarked }
+  }
+
+  private func makeTLS(on path: Path) -> TLSConnection {
+    tlsCount += 1
+    return TLSConnection(
+      client: tls, serverName: session.serverName(on: path), entropy: Entropy(random, stream: "tls/\(tlsCount)"),
+      wallClock: wallClock, at: environment.clock.now)
   }
 
   private func closeStream(_ path: Path) {

@@ -165,8 +165,12 @@ public final class PeerStream {
   }
 
   /// Sends one whole message of a protocol that frames them: packet rules may drop it.
-  func send(message: RawSpan) {
-    if let id { try? network.simulator.send(message: message, on: id, of: network.host) }
+  ///
+  /// - Returns: whether it was not dropped.
+  @discardableResult
+  func send(message: RawSpan) -> Bool {
+    guard let id else { return true }
+    return (try? network.simulator.send(message: message, on: id, of: network.host)) ?? true
   }
 
   /// Sends what is written, then FIN.

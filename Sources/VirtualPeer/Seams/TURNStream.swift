@@ -1,42 +1,72 @@
 internal import CallCore
+package import DTLS
 internal import TURN
 
-/// A connection between a TURN client and its server: whole messages on a stream of the simulated network.
-final class TURNStream {
+/// A connection between a TURN client and its server: whole messages on a stream of the simulated network, in TLS or in
+/// clear.
+package final class TURNStream {
   /// Why a connection ended that this side did not close.
-  enum End {
+  package enum End: Equatable {
     case closed
     /// The other side sent what is neither STUN nor ChannelData.
     case malformed
+    /// TLS gave it up.
+    case failed(TLSFailure)
   }
 
   /// Gets every message; the bytes are lent for the duration of the call.
   var onMessage: ((RawSpan) -> Void)?
   var onEnd: ((End) -> Void)?
+  /// Told when TLS's handshake is done.
+  var onSecured: ((TLSConnection) -> Void)?
+  /// Gets what decrypts the connection.
+  var onKeyLog: ((String) -> Void)?
   private let stream: PeerStream
+  private let tls: TLSConnection?
+  private let clock: PeerClock
   private var framer = TURNStreamFramer()
+  private var isConnected: Bool
+  private var isSecured = false
+  /// Whether a record was dropped: no network takes one out of a connection and lets the next through.
+  private var isSwallowed = false
 
   /// What an operating system holds for a socket that sends faster than the network takes it.
   private static let sendBuffer = 65_536
 
-  init(_ stream: PeerStream) {
+  /// - Parameter isConnected: whether the connection stands, as that of a listener does.
+  init(_ stream: PeerStream, tls: TLSConnection? = nil, isConnected: Bool = false, clock: PeerClock) {
     self.stream = stream
+    self.tls = tls
+    self.isConnected = isConnected
+    self.clock = clock
     stream.onEvent = { [weak self] event in self?.handle(event) }
   }
 
   /// Sends a message whole, or not at all when the buffer has no room for it: media must not wait for ever behind a
-  /// network that has stopped. A packet rule of the scenario sees the message as it sees a datagram.
+  /// network that has stopped. A packet rule of the scenario sees the message as it sees a datagram; in TLS it sees
+  /// records.
   ///
   /// - Returns: whether there was room.
   @discardableResult
   func send(_ message: RawSpan) -> Bool {
-    guard stream.queuedByteCount + message.byteCount <= Self.sendBuffer else { return false }
-    stream.send(message: message)
+    guard stream.queuedByteCount + (tls?.waitingByteCount ?? 0) + message.byteCount <= Self.sendBuffer else {
+      return false
+    }
+    guard let tls else {
+      stream.send(message: message)
+      return true
+    }
+    tls.send(message, at: clock.now)
+    flush(tls)
     return true
   }
 
   /// Ends the connection once everything is sent. Nothing is reported any more.
   func close() {
+    if let tls {
+      tls.close(at: clock.now)
+      flush(tls)
+    }
     fallSilent()
     stream.close()
   }
@@ -50,21 +80,62 @@ final class TURNStream {
   private func fallSilent() {
     onMessage = nil
     onEnd = nil
+    onSecured = nil
+    onKeyLog = nil
     stream.onEvent = nil
   }
 
   private func handle(_ event: PeerStream.Event) {
     switch event {
-    case .connected: break
+    case .connected:
+      isConnected = true
+      if let tls { flush(tls) }
     case .received(let bytes):
-      guard !framer.receive(bytes.span.bytes, message: { onMessage?($0) }) else { return }
-      let report = onEnd
-      abort()
-      report?(.malformed)
+      guard let tls else { return take(bytes) }
+      take(bytes, in: tls)
     case .closed:
+      tls?.transportEnded()
       let report = onEnd
       fallSilent()
-      report?(.closed)
+      if isConnected, case .failed(let failure) = tls?.state { report?(.failed(failure)) } else { report?(.closed) }
     }
+  }
+
+  private func take(_ bytes: [UInt8]) {
+    guard !framer.receive(bytes.span.bytes, message: { onMessage?($0) }) else { return }
+    let report = onEnd
+    abort()
+    report?(.malformed)
+  }
+
+  // MARK: TLS
+
+  private func take(_ bytes: [UInt8], in tls: TLSConnection) {
+    let plain = tls.receive(bytes.span.bytes, at: clock.now)
+    flush(tls)
+    if !isSecured, tls.state == .established || !plain.isEmpty {
+      isSecured = true
+      onSecured?(tls)
+    }
+    if !plain.isEmpty { take(plain) }
+    switch tls.state {
+    case .handshaking, .established: break
+    case .closed: end(.closed)
+    case .failed(let failure): end(.failed(failure))
+    }
+  }
+
+  /// TLS is over, and has said so to the other side.
+  private func end(_ end: End) {
+    let report = onEnd
+    fallSilent()
+    stream.close()
+    report?(end)
+  }
+
+  private func flush(_ tls: TLSConnection) {
+    for line in tls.takeKeyLog() { onKeyLog?(line) }
+    guard isConnected else { return }
+    for record in tls.takeOutput() where !isSwallowed { isSwallowed = !stream.send(message: record.span.bytes) }
   }
 }

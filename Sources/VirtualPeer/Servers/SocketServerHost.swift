@@ -1,4 +1,5 @@
 package import CallCore
+internal import DTLS
 internal import SimNet
 
 /// Runs a sans-IO server on a host: sockets and connections at its port, its timers, and whether it answers at all.
@@ -11,6 +12,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   private let delay: Interval
   private let port: UInt16
   private let transports: Set<Path.Transport>
+  package let tls: TLSListener?
   private(set) var sockets: [(endpoint: Endpoint, socket: UDPSocket)] = []
   private var streams: [(path: Path, stream: TURNStream)] = []
   /// Datagrams that were not heard because the server was silent.
@@ -20,12 +22,14 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   private var timer: PeerTimer?
 
   init(
-    machine: consuming Machine, runtime: HostRuntime, port: UInt16, transports: Set<Path.Transport>, delay: Interval
+    machine: consuming Machine, runtime: HostRuntime, port: UInt16, transports: Set<Path.Transport>,
+    tls: TLSListener? = nil, delay: Interval
   ) {
     self.machine = machine
     self.runtime = runtime
     self.port = port
     self.transports = transports
+    self.tls = tls
     self.delay = delay
   }
 
@@ -39,14 +43,17 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   /// Begins to listen on every address.
   package func start() {
     if transports.contains(.udp) { for endpoint in endpoints { open(endpoint) } }
-    if transports.contains(.tcp) { runtime.network.listen(on: port) { [unowned self] in accept($0) } }
+    if transports.contains(.tcp) { runtime.network.listen(on: port) { [unowned self] in accept($0, nil) } }
+    if let tls { runtime.network.listen(on: tls.port) { [unowned self] in accept($0, tls.accept()) } }
   }
 
-  private func accept(_ accepted: PeerStream) {
+  private func accept(_ accepted: PeerStream, _ tls: TLSConnection?) {
     guard let local = accepted.local else { return }
-    let path = Path(local: local, remote: accepted.remote, transport: .tcp)
-    let stream = TURNStream(accepted)
+    let path = Path(local: local, remote: accepted.remote, transport: tls == nil ? .tcp : .tls)
+    let stream = TURNStream(accepted, tls: tls, isConnected: true, clock: runtime.clock)
     streams.append((path, stream))
+    stream.onKeyLog = { [unowned self] line in learnt(keyLog: line) }
+    stream.onSecured = { [unowned self] tls in streamSecured(path, tls) }
     stream.onMessage = { [unowned self] message in
       guard hears() else { return }
       receive(message, on: path)
@@ -61,6 +68,12 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
 
   /// Gives the server a datagram, or a message of a connection.
   func receive(_ message: RawSpan, on path: Path) { machine.receive(message, on: path, at: runtime.clock.now) }
+
+  /// TLS stands on a client's connection.
+  func streamSecured(_ path: Path, _ tls: TLSConnection) {}
+
+  /// What decrypts a client's connection.
+  func learnt(keyLog line: String) {}
 
   /// A client's connection is gone.
   func streamEnded(_ path: Path, _ end: TURNStream.End) {}
@@ -143,7 +156,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     case .udp:
       guard let socket = sockets.first(where: { $0.endpoint == path.local })?.socket else { return }
       runtime.network.simulator.send(message, from: socket, to: path.remote, ecn: path.ecn)
-    case .tcp: streams.first { $0.path == path.unmarked }?.stream.send(message)
+    case .tcp, .tls: streams.first { $0.path == path.unmarked }?.stream.send(message)
     }
   }
 }

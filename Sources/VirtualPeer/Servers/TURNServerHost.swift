@@ -1,4 +1,5 @@
 package import CallCore
+internal import DTLS
 package import STUN
 package import TURN
 
@@ -11,16 +12,20 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   private let relayOpened: TraceKind
   private let relayClosed: TraceKind
   private let dropped: TraceKind
+  private let tlsTrace: TLSTrace
+  private let keyLog: ((String) -> Void)?
   /// The clients that hold an allocation, with their relayed addresses and names.
   package private(set) var allocations: [(relay: Endpoint, client: Endpoint, username: String)] = []
 
   package init(
     configuration: TURNServer.Configuration, runtime: HostRuntime, port: UInt16 = TURNServerHost.port,
-    transports: Set<Path.Transport> = [.udp], delay: Interval = .zero, random: consuming RandomStream, trace: Trace,
-    name: String
+    transports: Set<Path.Transport> = [.udp], tls: TLSListener? = nil, delay: Interval = .zero,
+    random: consuming RandomStream, trace: Trace, name: String, keyLog: ((String) -> Void)? = nil
   ) {
     self.trace = trace
     subject = trace.subject(name)
+    tlsTrace = TLSTrace(trace, subject: name)
+    self.keyLog = keyLog
     relayOpened = trace.declare(
       "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
       TraceField("username", .symbol))
@@ -30,7 +35,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       TraceField("bytes", .integer))
     super.init(
       machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: port,
-      transports: transports, delay: delay)
+      transports: transports, tls: tls, delay: delay)
   }
 
   override func handle(_ event: TURNServer.Event) {
@@ -70,8 +75,13 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   }
 
   override func streamEnded(_ path: Path, _ end: TURNStream.End) {
+    if case .failed(let failure) = end { tlsTrace.failed(failure, with: path.remote) }
     machine.streamClosed(path, isMalformed: end == .malformed, at: runtime.clock.now)
   }
+
+  override func streamSecured(_ path: Path, _ tls: TLSConnection) { tlsTrace.established(tls, with: path.remote) }
+
+  override func learnt(keyLog line: String) { keyLog?(line) }
 
   // MARK: Faults
 

@@ -154,6 +154,9 @@ extension KeyCases {
     KeyWorld.relayed(", transports: [udp, tcp]", timeline: $0, talk: "3s")
       .replacing("servers: {", with: "servers: { second: { kind: turn, transports: [udp, tcp] },")
   }
+  private static let tlsWorld: @Sendable (String) -> String = {
+    turnWorld($0).replacing("transports: [udp, tcp]", with: "transports: [tls]")
+  }
   private static let relays = [(name: "server", values: ["relay", "second"])]
 
   private static let servers: [KeyCase] =
@@ -172,7 +175,12 @@ extension KeyCases {
         KeyWorld.relayed(
           ", lifetime: 4s", timeline: "  - { at: 50ms, fault: turn.reject, server: relay, code: 400, for: 9s<> }",
           talk: "6s"))
-    ] + fault("stun.silent", ", server: @server, for: 9s", relays, in: turnWorld, at: "50ms")
+    ]
+    + fault(
+      "turn.certificate", ", server: @server, certificate: @certificate, for: 9s",
+      relays + [("certificate", ["expired", "valid", "not-yet-valid", "wrong-name", "unknown-issuer"])], in: tlsWorld,
+      at: "50ms")
+    + fault("stun.silent", ", server: @server, for: 9s", relays, in: turnWorld, at: "50ms")
 
   private static let signals: [KeyCase] =
     ["signal.drop", "signal.delay", "signal.duplicate", "signal.reorder", "signal.corrupt"].flatMap { kind in

@@ -128,12 +128,18 @@ extension KeyCases {
     KeyCase(
       "server.net", with: "net: side",
       KeyWorld.lan(servers: ", relay: { kind: turn<> }").replacing(lanNetwork, with: sideNetwork)),
-    KeyCase("server.transports", ["[udp]", "[tcp]", "[udp, tcp]"], KeyWorld.relayed(", transports: <>")),
+    KeyCase(
+      "server.transports", ["[udp]", "[tcp]", "[tls]", "[udp, tcp]", "[udp, tcp, tls]"],
+      KeyWorld.relayed(", transports: <>")),
     KeyCase("server.port", with: "port: 443", KeyWorld.relayed("<>")),
     KeyCase("server.port", with: "port: 19302", KeyWorld.lan(servers: ", stun: { kind: stun<> }")),
     KeyCase(
       "server.port", with: "port: 8443",
       KeyWorld.lan().replacing("hub: { kind: signalling }", with: "hub: { kind: signalling<> }")),
+    KeyCase("server.tls", with: "tls: { port: 443 }", KeyWorld.relayed(", transports: [tls]<>")),
+    KeyCase("tls.port", ["443", "5349"], KeyWorld.relayed(", transports: [udp, tls], tls: { port: <> }")),
+    KeyCase(words: "tls.certificate", KeyWorld.relayed(", transports: [tls], tls: { certificate: <> }")),
+    KeyCase(words: "tls.version", KeyWorld.relayed(", transports: [tls], tls: { version: <> }")),
     KeyCase("server.delay", with: "delay: 200ms", KeyWorld.relayed("<>")),
     KeyCase("server.delay", with: "delay: 200ms", KeyWorld.lan(servers: ", stun: { kind: stun<> }")),
     KeyCase(

@@ -7,9 +7,9 @@ from ..turn import Coturn, OurServer
 from ..verdict import Skipped, expect
 
 
-async def _relayed(call, turn, transport, seconds=1.5):
+async def _relayed(call, turn, transport, seconds=1.5, **options):
     await call.network.swallow()
-    await call.open(turn.relay_only(transport))
+    await call.open(turn.relay_only(transport), **options)
     await call.connect(within=15)
     await call.listen(seconds)
     call.measure_first_heard()
@@ -49,6 +49,29 @@ async def tcp_long_term(call):
 async def tcp_time_limited(call):
     """The same with a user name that holds its end, and the HMAC of it for a password."""
     await _call(call, "tcp", "time-limited")
+
+
+async def _secured(call, turn):
+    """A call over TLS, between programs that can be told to believe the server's certificate."""
+    ours, theirs = turn.trust(call.ours), turn.trust(call.theirs)
+    for peer, options in ((call.ours, ours), (call.theirs, theirs)):
+        if options is None:
+            raise Skipped(f"{peer.kind.name} cannot be told whose certificates to believe")
+    await _relayed(call, turn, "tls", ours_options=ours, theirs_options=theirs)
+
+
+@case("relay over TLS, through coturn")
+async def tls_through_coturn(call):
+    """The way to coturn is TLS on TCP; what coturn relays is UDP."""
+    async with Coturn(call) as turn:
+        await _secured(call, turn)
+
+
+@case("relay over TLS, through our TURN server")
+async def tls_through_ours(call):
+    """The same with the server that scenarios have in the simulated network."""
+    async with OurServer(call) as turn:
+        await _secured(call, turn)
 
 
 async def _outlasting(call, configuration, seconds, step=4.0):

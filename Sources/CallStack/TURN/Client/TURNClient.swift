@@ -176,12 +176,14 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// The connection that carried the allocation is gone, and the allocation with it (RFC 8656 section 3.1).
-  public mutating func connectionLost(at now: Instant) {
+  ///
+  /// - Parameter reason: for people, where it is known; such as what TLS did not like.
+  public mutating func connectionLost(reason: String? = nil, at now: Instant) {
     _ = tick(now)
     guard configuration.transport != .udp else { return }
     outbox.removeAll()
     switch state {
-    case .allocating, .allocated: fail(.connectionLost)
+    case .allocating, .allocated: fail(.connectionLost(reason: reason))
     case .releasing: finishRelease()
     case .idle, .released, .failed: break
     }

@@ -50,7 +50,7 @@ extension TURNClient {
     /// The lifetime ran out before a refresh succeeded.
     case expired
     /// The connection to the server failed or ended.
-    case connectionLost
+    case connectionLost(reason: String? = nil)
     /// The answer lacks what it must have.
     case badResponse(STUNMethod)
 
@@ -101,7 +101,8 @@ extension TURNClient.Failure: CustomStringConvertible {
     case .rejected(let method, let error): "\(method) was refused" + (error.reason.isEmpty ? "" : ": \(error.reason)")
     case .timedOut(let method): "no answer to \(method)"
     case .expired: "the allocation ran out before the server renewed it"
-    case .connectionLost: "the connection to the server was lost"
+    case .connectionLost(let reason):
+      "the connection to the server was lost" + (reason.map { ": \($0)" } ?? "")
     case .badResponse(let method): "the answer to \(method) lacks what it must have"
     }
   }

@@ -1,4 +1,5 @@
 import CallCore
+import VirtualPeer
 
 /// A topology as it is written, before profiles and defaults are filled in.
 struct TopologyDraft: Sendable {
@@ -287,22 +288,16 @@ struct ServerDraft: Sendable {
   var server = Topology.Server()
   var network: Located<String>?
 
-  /// What there is to come; TLS is known by name, so that nobody takes it for granted.
-  private static let transport = Kind<Topology.Server.Transport>(Kind<Topology.Server.Transport>.choice.shape) {
-    node, reading in
-    guard node.scalar?.text == "tls" else { return Kind<Topology.Server.Transport>.choice.decode(node, &reading) }
-    let hint = "write transports: [tcp], with port: 443 where only that is let out"
-    reading.report(.notAChoice, "servers reached by TLS are not built yet", at: node.span, hint: hint)
-    return nil
-  }
-
   private static let serverType = MappingType(
     "server settings", "", Topology.Server(),
     [
       .key("kind", .choice, \.kind, required: true, "what it serves"),
       .key(
-        "transports", transport.list(atLeast: 1), \.transports, default: "[udp]", "how clients reach it"),
-      .key("port", .count(1...65_535), \.port, default: "3478, and 443 for signalling", "where it listens"),
+        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
+        "how clients reach it"),
+      .key(
+        "port", .count(1...65_535), \.port, default: "3478, and 443 for signalling", "where it listens for UDP and TCP"),
+      .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
       .key("lifetime", .duration(.positive), \.lifetime, default: "600s", "TURN: longest allocation lifetime granted"),
       .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
@@ -334,7 +329,7 @@ struct ServerDraft: Sendable {
     let server = draft.server
     let ofTURN = [
       "lifetime", "nonce_lifetime", "permission_lifetime", "channel_lifetime", "credentials", "credential_lifetime",
-      "user_quota", "total_quota",
+      "user_quota", "total_quota", "tls",
     ]
     for entry in node.entries ?? [] {
       if server.kind != .turn, ofTURN.contains(entry.key) {
@@ -346,10 +341,43 @@ struct ServerDraft: Sendable {
       } else if entry.key == "transports", let only = server.kind.onlyTransport, server.transports != [only] {
         let message = "clients reach a \(server.kind.rawValue) server by \(only.rawValue.uppercased()) only"
         reading.report(.wrongTransport, message, at: entry.value.span, hint: "leave transports out")
+      } else if let (message, hint) = server.transportProblem(with: entry.key) {
+        reading.report(.wrongTransport, message, at: entry.keySpan, hint: hint)
       }
     }
     return draft
   }
+}
+
+extension Topology.Server {
+  /// What is wrong with a key that says where the server listens; nil when nothing is.
+  fileprivate func transportProblem(with key: String) -> (message: String, hint: String)? {
+    guard kind == .turn else { return nil }
+    let servesTLS = transports.contains(.tls)
+    if key == "tls", !servesTLS {
+      return ("nobody comes by TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
+    }
+    if key == "port", transports == [.tls] {
+      return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(port ?? 443) }")
+    }
+    let plain = port ?? Int(TURNServerHost.port)
+    if key == "tls", transports.contains(.tcp), tls.port == plain {
+      return ("TCP listens at port \(plain) already", "give tls another port")
+    }
+    return nil
+  }
+}
+
+extension Topology.Server.TLS {
+  static let type = MappingType(
+    "tls", "how a TURN server serves TLS (RFC 8656 section 3.1)", Topology.Server.TLS(),
+    [
+      .key("port", .count(1...65_535), \.port, default: "5349", "where it listens"),
+      .key(
+        "certificate", .choice, \.certificate, default: "valid",
+        "what it shows: peers refuse any but a valid one, which is for SERVER.test and the server's addresses"),
+      .key("version", .choice, \.version, default: "both", "the only version it speaks"),
+    ])
 }
 
 extension Topology.Server.Kind {

@@ -22,6 +22,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case turnExpirePermissions = "turn.expire-permissions"
   case turnExpireChannels = "turn.expire-channels"
   case turnDisconnect = "turn.disconnect"
+  case turnCertificate = "turn.certificate"
   case stunSilent = "stun.silent"
   case signalDrop = "signal.drop"
   case signalDelay = "signal.delay"
@@ -85,7 +86,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove: linkDeclaration
     case .natReboot, .natExpire, .natRemap, .natSet, .firewallBlock, .firewallAllow: routerDeclaration
     case .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels,
-      .turnDisconnect, .stunSilent:
+      .turnDisconnect, .turnCertificate, .stunSilent:
       serverDeclaration
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole:
@@ -178,7 +179,13 @@ extension FaultKind {
         ], "the relay answers requests with an error")
     case .turnExpirePermissions: return declare([server], lasts: false, "every permission of the relay expires")
     case .turnExpireChannels: return declare([server], lasts: false, "every channel of the relay expires")
-    case .turnDisconnect: return declare([server], lasts: false, "the relay resets its clients' TCP connections")
+    case .turnDisconnect:
+      return declare([server], lasts: false, "the relay resets its clients' connections, TCP or TLS")
+    case .turnCertificate:
+      let choices = Topology.Server.Certificate.allCases.map(\.rawValue)
+      return declare(
+        [server, FaultParameter("certificate", .value(.choice(choices)), required: true, "what it shows")],
+        "the relay shows clients that come by TLS another certificate; connections that stand go on")
     default: return declare([server], "the server stops answering")
     }
   }
@@ -220,10 +227,11 @@ extension FaultKind {
         [from, FaultParameter("flight", .value(.count), "only this flight of the handshake, 1 to 6"), nth, count],
         "drops DTLS datagrams")
     case .packetDrop:
-      let protocols = ValueType.choice(["stun", "dtls", "rtp", "rtcp", "turn"])
+      let protocols = ValueType.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"])
       return declare(
         [FaultParameter("protocol", .value(protocols), required: true, "what the packets are"), from, to, nth, count],
-        "drops packets by what they are")
+        "drops packets by what they are; in TLS nothing is told from anything else, and once a record is dropped none of "
+          + "that direction of the connection arrives any more")
     case .clockJump:
       return declare(
         [

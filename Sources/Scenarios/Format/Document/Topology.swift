@@ -196,16 +196,38 @@ public struct Topology: Sendable {
 
   public struct Server: Sendable {
     public enum Kind: String, Sendable, CaseIterable { case stun, turn, signalling }
-    public enum Transport: String, Sendable, CaseIterable { case udp, tcp }
+    public enum Transport: String, Sendable, CaseIterable { case udp, tcp, tls }
     public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest }
+    /// What a server shows over TLS, and what a client finds wrong with it.
+    public enum Certificate: String, Sendable, CaseIterable {
+      case valid, expired
+      case notYetValid = "not-yet-valid"
+      case wrongName = "wrong-name"
+      case unknownIssuer = "unknown-issuer"
+    }
+
+    /// How a TURN server serves TLS.
+    public struct TLS: Sendable, Equatable {
+      public enum Version: String, Sendable, CaseIterable {
+        case tls12 = "1.2"
+        case tls13 = "1.3"
+      }
+
+      public var port = 5_349
+      public var certificate = Certificate.valid
+      /// The only version it speaks; nil is both.
+      public var version: Version?
+      public init() {}
+    }
 
     public var name = ""
     public var kind = Kind.stun
     /// The network the host stands on.
     public var network = Located("")
     public var transports: [Transport] = [.udp]
-    /// Where it listens; nil is 3478, and 443 for signalling.
+    /// Where it listens, for UDP and TCP; nil is 3478, and 443 for signalling.
     public var port: Int?
+    public var tls = TLS()
     /// One-way processing delay before every answer or forwarded message.
     public var delay = Interval.zero
     /// TURN: how allocations, nonces, permissions and channels live, and what is refused (RFC 8656).

@@ -212,7 +212,12 @@ enum EffectReader {
       reading.report(.wrongServerKind, message, at: span)
       return false
     }
-    guard fault.kind != .turnDisconnect || server.transports.contains(.tcp) else {
+    if fault.kind == .turnCertificate, !server.transports.contains(.tls) {
+      let message = "no client of \(name) is shown a certificate: it is not reached by TLS"
+      reading.report(.wrongTransport, message, at: span, hint: "give it transports: [udp, tls]")
+      return false
+    }
+    guard fault.kind != .turnDisconnect || server.transports != [.udp] else {
       let message = "no client of \(name) has a connection to reset: it is reached by UDP alone"
       reading.report(.wrongTransport, message, at: span, hint: "give it transports: [udp, tcp]")
       return false
@@ -244,7 +249,8 @@ enum EffectReader {
       reading.report(.linkWithoutPeer, message, at: fault.arguments.span(of: "link") ?? span)
       return false
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .turnRestart, .turnDeny,
-      .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
+      .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect,
+      .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole, .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate:
       return true

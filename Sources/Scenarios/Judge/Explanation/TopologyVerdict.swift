@@ -13,7 +13,7 @@ struct TopologyVerdict {
     var lines: [String] = []
     for peer in real {
       if routers(of: peer).contains(where: { $0.firewall?.blockUDP == true }) {
-        lines.append("\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP")
+        lines.append("\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP or TLS")
       }
       lines += unreachableRelays(of: peer)
     }
@@ -31,14 +31,15 @@ struct TopologyVerdict {
 
   /// TURN servers whose port a router on the way does not let out.
   private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
-    let port = Int(TURNServerHost.port)
-    return routers(of: peer).flatMap { network -> [String] in
-      guard let firewall = network.firewall, !firewall.admits(port) else { return [] }
-      let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
-      let rule = firewall.allowPorts.isEmpty ? "does not let out port \(port)" : "lets out to port \(ports) only"
-      return scenario.topology.servers.filter { $0.kind == .turn }.map {
-        "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server \($0.name) "
-          + "at port \(port)"
+    routers(of: peer).flatMap { network -> [String] in
+      guard let firewall = network.firewall else { return [] }
+      return scenario.topology.servers.filter { $0.kind == .turn }.flatMap { server in
+        server.turnPorts.filter { !firewall.admits($0) }.map { port in
+          let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
+          let rule = firewall.allowPorts.isEmpty ? "does not let out port \(port)" : "lets out to port \(ports) only"
+          return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
+            + "\(server.name) at port \(port)"
+        }
       }
     }
   }
@@ -78,6 +79,13 @@ struct TopologyVerdict {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"
+  }
+}
+
+extension Topology.Server {
+  /// Where a TURN server listens, each port once.
+  fileprivate var turnPorts: [Int] {
+    (transports == [.tls] ? [] : [Int(listeningPort)]) + (transports.contains(.tls) ? [tls.port] : [])
   }
 }
 

@@ -11,6 +11,7 @@ enum FaultEffect {
   case firewall(network: String, FirewallChange)
   case rejection(server: String, [STUNMethod], STUNError)
   case silence(server: String)
+  case certificate(server: String, Topology.Server.Certificate)
   case signalling(SignallingFault)
   /// Cuts a user's signalling connection, and resets those that the user makes while it lasts.
   case signallingRefusal(peer: String)
@@ -88,6 +89,11 @@ extension FaultEffect {
     case .turnExpirePermissions: self = .turnEvent(server: try arguments.text("server"), .expirePermissions)
     case .turnExpireChannels: self = .turnEvent(server: try arguments.text("server"), .expireChannels)
     case .turnDisconnect: self = .turnEvent(server: try arguments.text("server"), .disconnect)
+    case .turnCertificate:
+      guard let certificate = Topology.Server.Certificate(rawValue: try arguments.text("certificate")) else {
+        throw arguments.missing("certificate")
+      }
+      self = .certificate(server: try arguments.text("server"), certificate)
     case .turnDeny:
       let error = STUNError(403, "Forbidden")
       self = .rejection(server: try arguments.text("server"), [.createPermission, .channelBind], error)

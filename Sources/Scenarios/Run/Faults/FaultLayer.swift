@@ -111,6 +111,8 @@ final class FaultLayer {
         for method in methods { errors[method] = error }
       }
     case .silence(let server): try lay(over: states.silence(of: server), &instance) { $0 = true }
+    case .certificate(let server, let certificate):
+      try lay(over: try states.certificate(of: server), &instance) { $0 = certificate }
     case .signalling(let fault):
       let server = try world.signallingHost
       let id = server.faults.add(fault)

@@ -53,6 +53,9 @@ extension FaultReach {
     case .silence(let server):
       let (stun, turn) = (world.stunServer(server), world.turnServer(server))
       self.init(lack: "nobody asked the server") { (stun?.unheardCount ?? 0) + (turn?.unheardCount ?? 0) }
+    case .certificate(let server, _):
+      let turn = try world.relay(server)
+      self.init(lack: "nobody came by TLS", growing: { turn.tls?.count ?? 0 })
     case .signallingRefusal(let peer):
       let server = try world.signallingHost
       let user = world.scenario.userID(of: peer)

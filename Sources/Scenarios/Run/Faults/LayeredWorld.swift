@@ -11,6 +11,7 @@ final class LayeredWorld {
   private var firewalls: [String: LayeredState<FirewallRules?>] = [:]
   private var rejections: [String: LayeredState<[STUNMethod: STUNError]>] = [:]
   private var silences: [String: LayeredState<Bool>] = [:]
+  private var certificates: [String: LayeredState<Topology.Server.Certificate>] = [:]
   private var refusals: [String: LayeredState<Bool>] = [:]
   private var latencies: [String: LayeredState<Interval>] = [:]
 
@@ -61,6 +62,16 @@ final class LayeredWorld {
           stun?.isSilent = $0
           turn?.isSilent = $0
         })
+    }
+  }
+
+  func certificate(of server: String) throws -> LayeredState<Topology.Server.Certificate> {
+    let (turn, world) = (try world.relay(server), world)
+    guard let tls = turn.tls, let base = world.scenario.topology.server(server)?.tls.certificate else {
+      throw HarnessError("'\(server)' is not reached by TLS")
+    }
+    return certificates.state(server) {
+      LayeredState(read: { base }, write: { try tls.show(try world.identity($0, of: server)) })
     }
   }
 

@@ -1,0 +1,31 @@
+package import CallCore
+package import DTLS
+
+/// How a server takes connections over TLS: where, and as whom.
+package final class TLSListener {
+  package let port: UInt16
+  private let versions: ClosedRange<TLSVersion>
+  private let random: RandomSource
+  private var context: TLSContext
+  /// Connections that were begun.
+  package private(set) var count = 0
+
+  package init(
+    port: UInt16, identity: TLSIdentity, versions: ClosedRange<TLSVersion> = .tls12 ... .tls13, random: RandomSource
+  ) throws(TLSFileProblem) {
+    self.port = port
+    self.versions = versions
+    self.random = random
+    context = try TLSContext(server: identity, versions: versions)
+  }
+
+  /// What clients are shown from now on; connections that stand go on.
+  package func show(_ identity: TLSIdentity) throws(TLSFileProblem) {
+    context = try TLSContext(server: identity, versions: versions)
+  }
+
+  func accept() -> TLSConnection {
+    count += 1
+    return TLSConnection(server: context, entropy: Entropy(random, stream: "tls/\(count)"))
+  }
+}
