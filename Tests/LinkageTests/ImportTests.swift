@@ -38,14 +38,14 @@ import Testing
     ),
     (
       "ExternalPeer",
-      ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CNamespace", "Glibc"]
+      ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CLinux", "CNamespace", "Glibc"]
     ),
     ("Profiles", ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
     (
       "Scenarios",
       [
         "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-        "Yams",
+        "CLinux", "Yams",
         "Formats", "OrderedCollections", "HeapModule", "Foundation", "Glibc", "Synchronization",
       ]
     ),

@@ -218,7 +218,8 @@ extension KeyCases {
         "fault dtls.drop.count", ["", ", count: 1", ", count: 2"], entry("at: 50ms, fault: dtls.drop, for: 2s<>")),
       KeyCase(
         "fault packet.drop.protocol", DeclaredKeys.words(of: "fault packet.drop.protocol"),
-        turnWorld("  - { at: 50ms, fault: packet.drop, protocol: <>, for: 1s }").replacing("talk", with: "talk")),
+        turnWorld("  - { at: 50ms, fault: packet.drop, protocol: <>, for: 1s }").replacing(
+          "transports: [udp, tcp]", with: "transports: [udp, tcp, tls]")),
       KeyCase("fault packet.drop.from", [", from: alice", ", from: bob"], dropping),
       KeyCase("fault packet.drop.to", [", to: alice", ", to: bob"], dropping),
       KeyCase("fault packet.drop.nth", ["", ", nth: 1", ", nth: [2, 3]"], dropping),
