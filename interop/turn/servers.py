@@ -15,6 +15,8 @@ USERS = {"alice": "open sesame", "bob": "sesame"}
 SECRET = "s3cret"
 REALM = "callsim.test"
 ADDRESS = "127.0.0.1"
+# Below the ports that a system gives to clients (32768 and up), so that no socket of theirs holds one.
+RELAY_PORTS = "30000-30100"
 
 
 def certify(folder):
@@ -102,7 +104,7 @@ class Coturn(Server):
         return None if shutil.which("turnserver") else "coturn is not installed"
 
     def command(self):
-        options = {"ports": "50000-50100", **self._options}
+        options = {"ports": RELAY_PORTS, **self._options}
         low, high = options.pop("ports").split("-")
         known = ["--use-auth-secret", f"--static-auth-secret={SECRET}"]
         if self._credentials == "long-term":
@@ -129,7 +131,7 @@ class Callsim(Server):
         return None if os.access(program, os.X_OK) else f"{program} is not built"
 
     def command(self):
-        options = {"ports": "50000-50100", "allow": "127.0.0.0/8", **self._options}
+        options = {"ports": RELAY_PORTS, "allow": "127.0.0.0/8", **self._options}
         if "deny" in options:
             # coturn wants ranges, and ours prefixes.
             options["deny"] = options["deny"].split("-")[0] + "/24"

@@ -207,7 +207,7 @@ def quota_freed(client):
         want(second.allocate(), 0)
 
 
-@row("no port left: 508", options=(("ports", "50000-50001"),))
+@row("no port left: 508", options=(("ports", "30000-30001"),))
 def no_port(client):
     client.allocated()
     with client.another() as second, client.another() as third:
