@@ -76,10 +76,15 @@ extension CallSession {
     settle()
   }
 
+  /// Whether the current credentials have had their gathering, or are having it.
+  private var hasGathered: Bool {
+    guard let last = gatherings.last, last.transport == transportNumber else { return false }
+    return last.generation == ice.generation || Defect.restartGathersNothing.isPlanted
+  }
+
   /// Gathers once for each generation of credentials, when a local description is set.
   mutating func gatherIfNeeded() {
     guard !hasGathered else { return }
-    hasGathered = true
     setGatheringState(.gathering)
     var gathering = Gathering(transport: transportNumber, generation: ice.generation, places: [])
     for interface in interfaces.map(\.socket) {
@@ -107,7 +112,6 @@ extension CallSession {
 
   /// The gathering of credentials that nobody answered is given up.
   mutating func cancelGathering() {
-    hasGathered = true
     while let last = gatherings.last, last.generation != ice.generation {
       gatherings.removeLast()
       leave(last)

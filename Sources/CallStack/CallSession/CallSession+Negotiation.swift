@@ -147,7 +147,6 @@ extension CallSession {
     restartCredentials = nil
     isRestarting = true
     localCandidates = []
-    hasGathered = Defect.restartGathersNothing.isPlanted
     events.append(.iceRestart(byPeer: byPeer))
   }
 
@@ -212,7 +211,7 @@ extension CallSession {
       role: .controlling, settings: configuration.ice, random: random.stream("ice/\(transportNumber)"), at: now)
     replaceAssociation()
     remoteFingerprints = []
-    (hasStartedICE, isRestarting, hasProvisionalPeer, hasGathered) = (false, false, false, false)
+    (hasStartedICE, isRestarting, hasProvisionalPeer) = (false, false, false)
     localCandidates = []
     unresolved = []
     resolvedNames = [:]

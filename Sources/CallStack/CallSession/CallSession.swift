@@ -41,7 +41,6 @@ public struct CallSession: ~Copyable, SansIO {
   var concealment = Concealment()
   /// What was gathered: for the current credentials last, before it for those that may still be returned to.
   var gatherings: [Gathering] = []
-  var hasGathered = false
   /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
   var isRestarting = false
   var hasStartedICE = false

@@ -28,8 +28,7 @@ final class Connection {
   private(set) var retransmissions = 0
   private(set) var applicationBytes = 0
   private var refusal: DTLSFailure?
-  private var alertReceived: TLSAlert?
-  private var alertSent: TLSAlert?
+  private var alerts = AlertRecord()
 
   init(
     context: Context, environment: VirtualEnvironment, role: DTLSRole, fingerprints: [Fingerprint],
@@ -131,9 +130,9 @@ final class Connection {
     default: break
     }
     if let refusal { return .failed(refusal) }
-    if let alertReceived { return .failed(.alertReceived(alertReceived)) }
+    if let alert = alerts.received { return .failed(.alertReceived(alert)) }
     if COpenSSL_error_reason(ERR_peek_error()) == SSL_R_READ_TIMEOUT_EXPIRED { return .failed(.handshakeTimeout) }
-    return .failed(.protocolViolation(alertSent ?? .internalError))
+    return .failed(.protocolViolation(alerts.sent ?? .internalError))
   }
 
   // MARK: Results
@@ -204,13 +203,7 @@ final class Connection {
   }
 
   static let infoCallback: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, event, value in
-    guard event & SSL_CB_ALERT != 0, let connection = Connection.of(ssl) else { return }
-    let alert = TLSAlert(rawValue: UInt8(truncatingIfNeeded: value))
-    if event & SSL_CB_READ != 0 {
-      connection.alertReceived = alert
-    } else {
-      connection.alertSent = alert
-    }
+    Connection.of(ssl)?.alerts.note(event, value)
   }
 
   static let keyLogCallback: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { ssl, line in

@@ -23,8 +23,7 @@ public final class TLSConnection {
   private let output: OpaquePointer
   private var waiting: [[UInt8]] = []
   private var hasReceived = false
-  private var alertReceived: TLSAlert?
-  private var alertSent: TLSAlert?
+  private var alerts = AlertRecord()
 
   /// Begins a client's handshake.
   ///
@@ -228,8 +227,8 @@ public final class TLSConnection {
     if !context.isServer, verdict != Int(X509_V_OK), SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE {
       return end(.failed(.certificate(TLSCertificateProblem(verdict))))
     }
-    if let alertReceived { return end(.failed(.alertReceived(alertReceived))) }
-    end(.failed(.protocolViolation(alertSent ?? .internalError)))
+    if let alert = alerts.received { return end(.failed(.alertReceived(alert))) }
+    end(.failed(.protocolViolation(alerts.sent ?? .internalError)))
   }
 
   // MARK: Callbacks
@@ -239,13 +238,7 @@ public final class TLSConnection {
   }
 
   static let infoCallback: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, event, value in
-    guard event & SSL_CB_ALERT != 0, let connection = TLSConnection.of(ssl) else { return }
-    let alert = TLSAlert(rawValue: UInt8(truncatingIfNeeded: value))
-    if event & SSL_CB_READ != 0 {
-      connection.alertReceived = alert
-    } else {
-      connection.alertSent = alert
-    }
+    TLSConnection.of(ssl)?.alerts.note(event, value)
   }
 
   static let keyLogCallback: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { ssl, line in
