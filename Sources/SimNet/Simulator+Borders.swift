@@ -77,10 +77,14 @@ extension Simulator {
   }
 
   /// Gives every mapping a new external port under its running flows.
-  public func remapNAT(_ network: String) throws(SimulatorError) {
+  ///
+  /// - Returns: how many have moved; those stay for which no other port is free.
+  @discardableResult
+  public func remapNAT(_ network: String) throws(SimulatorError) -> Int {
     let (id, now) = (try translated(network), now)
-    fabric.networks[id.index].nat?.remap(at: now)
+    let count = fabric.networks[id.index].nat?.remap(at: now) ?? 0
     fabric.traceNAT(id, cause: trace.cause)
+    return count
   }
 
   /// Puts rules at the network's border, or takes the firewall away. Flows it knows stay known under new rules.
@@ -105,6 +109,14 @@ extension Simulator {
   /// The NAT's live mappings in order of creation, or none when the network has no NAT.
   public func natMappings(of network: NetworkID) -> [NATMapping] {
     fabric.networks[network.index].nat?.mappings ?? []
+  }
+
+  /// What each behaviour of the NAT has decided so far; nothing when the network has no NAT.
+  public func natTally(of network: NetworkID) -> NATTally { fabric.networks[network.index].nat?.tally ?? NATTally() }
+
+  /// Has a value of the network's NAT written into the trace, now and whenever it changes.
+  public func watchNAT(_ value: NATValue, of network: String) throws(SimulatorError) {
+    fabric.watchNAT(value, of: try translated(network))
   }
 
   /// The NAT's addresses on the parent network, or none when the network has no NAT.

@@ -117,8 +117,10 @@ extension Simulator {
 
   public func interface(_ id: InterfaceID) -> NetworkInterface { fabric.interfaces[id.index] }
 
-  /// Packets that the firewall of the network's router has dropped so far, whichever rules it had.
-  public func firewallDropCount(of network: NetworkID) -> Int { fabric.networks[network.index].firewallDropCount }
+  /// What the firewall of the network's router has refused so far, and how often; nothing when there is none.
+  public func firewallRefusals(of network: NetworkID) -> [FirewallPacket: Int] {
+    fabric.networks[network.index].firewall?.refusals ?? [:]
+  }
 
   /// The link that leads from the network's router to its parent, or nil at the top.
   public func uplink(of network: NetworkID) -> LinkID? { fabric.networks[network.index].uplink }

@@ -175,5 +175,8 @@ public final class VirtualPeer {
   /// Streams that the app has neither closed nor seen closed.
   package var openStreamCount: Int { runtime.network.openStreamCount }
 
+  /// How many connections the app has made so far.
+  package var madeConnectionCount: Int { connections.madeCount }
+
   public var openConnectionCount: Int { connections.openConnections.count }
 }

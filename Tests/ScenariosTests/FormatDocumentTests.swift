@@ -1,4 +1,5 @@
 import CallCore
+import SimNet
 import Testing
 
 @testable import Scenarios

@@ -1,6 +1,7 @@
 import CallCore
 import Formats
 import Foundation
+import SimNet
 import Testing
 
 @testable import Scenarios

@@ -16,7 +16,8 @@ import Testing
     #expect(result.verdict == .fail)
     let finding = try #require(result.findings.first)
     #expect(finding.title == "timeline entry 'early'")
-    #expect(finding.actual == "it refused at 2.00 s: nothing is ringing (if it should, write refused: true)")
+    #expect(
+      finding.actual == "it refused at 2.00 s: nothing is ringing (if it should, write refused: nothing is ringing)")
     #expect(finding.location == "test.yaml:9:11")
   }
 
@@ -29,6 +30,21 @@ import Testing
             - { mark: over, at: 3s }
           """, expect: "  - { eventually: bob.call.state == ringing }")
       #expect(result.verdict == verdict, "\(result.findings)")
+    }
+  }
+
+  @Test func `a refusal for another reason than the expected one fails, with both`() throws {
+    for (reason, verdict) in [("nothing is ringing", Verdict.pass), ("no connected call", .fail)] {
+      let result = try play(
+        timeline: """
+          \(call)
+            - { at: 2s, do: alice.accept, refused: \(reason) }
+            - { mark: over, at: 3s }
+          """, expect: "  - { eventually: bob.call.state == ringing }")
+      #expect(result.verdict == verdict, "\(result.findings)")
+      guard verdict == .fail else { continue }
+      #expect(result.findings.map(\.expected) == ["the app refuses alice.accept: no connected call"])
+      #expect(result.findings.map(\.actual) == ["it refused at 2.00 s: nothing is ringing"])
     }
   }
 
@@ -52,13 +68,19 @@ import Testing
     ("dtls.drop, nth: 9", "no packet was like this"),
     ("packet.drop, protocol: turn", "no packet was like this"),
     ("signal.drop, message: call_busy", "no message was like this"),
-    ("link.blackhole, link: alice/wifi, larger_than: 1400B", "the link dropped no packet"),
+    ("link.blackhole, link: alice/wifi, larger_than: 1400B", "no packet was treated otherwise"),
     ("link.set, link: spare, delay: 200ms", "no packet was offered to the link"),
     ("link.blackhole, link: spare, direction: tx", "no packet was offered to the link"),
     ("link.one-way, link: spare, direction: rx", "no packet was offered to the link"),
-    ("link.down, link: spare", "the link was down already"),
-    ("link.flap, link: spare, down: 100ms, up: 100ms, cycles: 2", "no packet was offered to the link"),
-    ("link.up, link: alice/wifi", "the link was up already"),
+    ("link.flap, link: spare, down: 100ms, up: 100ms, cycles: 2", "the link was down already"),
+    ("link.set, link: alice/wifi, corrupt: 1ppm", "no packet was treated otherwise"),
+    ("link.set, link: alice/wifi, queue: 10s", "no packet was treated otherwise"),
+    ("nat.set, network: alice/wifi, quota: 1000", "the NAT treated nothing otherwise"),
+    ("nat.set, network: alice/wifi, tcp_reset: 1s, for: 1s", "the NAT treated nothing otherwise"),
+    ("nat.set, network: alice/wifi, hairpin: true", "the NAT treated nothing otherwise"),
+    ("nat.set, network: alice/wifi, adopt_tcp: false", "the NAT treated nothing otherwise"),
+    ("nat.set, network: alice/wifi, ports_if_taken: sequential", "the NAT treated nothing otherwise"),
+    ("clock.jump, peer: carol, by: 1h", "carol made no connection afterwards, and nothing else reads its clock"),
     ("nat.remap, network: empty", "the NAT had no mapping"),
     ("nat.set, network: empty, udp_idle: 5s", "no packet crossed the router"),
     ("firewall.block, network: alice/wifi, ports: [9999]", "the firewall dropped no packet"),
@@ -108,7 +130,8 @@ import Testing
     "link.down, link: alice/wifi, for: 2s", "link.flap, link: alice/wifi, down: 200ms, up: 1s, cycles: 1",
     "nat.set, network: alice/wifi, udp_idle: 60s", "nat.remap, network: alice/wifi",
     "firewall.block, network: alice/wifi, protocol: udp, for: 3s", "signal.disconnect, peer: alice, for: 400ms",
-    "clock.jump, peer: carol, by: 1h", "device.audio-late, peer: bob, by: 20ms",
+    "clock.jump, peer: alice, by: 1h", "nat.set, network: alice/wifi, quota: 1",
+    "device.audio-late, peer: bob, by: 20ms",
   ])
   func `a fault that met something is fine`(fault: String) throws {
     let result = try run(fault: fault, for: "")

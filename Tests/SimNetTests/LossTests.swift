@@ -104,11 +104,37 @@ import Testing
 
   @Test func `scripts lose exactly what they say`() {
     #expect(fates(.every(3), count: 7, spacing: .zero) == [false, false, true, false, false, true, false])
-    let script = LossModel.script([true, false], repeats: false)
-    #expect(fates(script, count: 4, spacing: .zero) == [true, false, false, false])
+    let script = LossModel.packets([1...1, 3...4], period: nil)
+    #expect(fates(script, count: 6, spacing: .zero) == [true, false, true, true, false, false])
+    let again = LossModel.packets([1...1], period: 3)
+    #expect(fates(again, count: 6, spacing: .zero) == [true, false, false, true, false, false])
+    #expect(fates(.packets([], period: 2), count: 2, spacing: .zero) == [false, false])
+    #expect(again.meanLoss == 1.0 / 3 && script.meanLoss == 0)
+  }
+
+  @Test func `a script of times loses what enters in its spans, whoever sends how often`() {
+    let spans = [Interval.milliseconds(20)..<Interval.milliseconds(50)]
+    let once = LossModel.spans(spans, period: nil)
+    #expect(fates(once, count: 8, spacing: .milliseconds(10)).map { $0 ? 1 : 0 } == [0, 0, 1, 1, 1, 0, 0, 0])
+    let again = LossModel.spans(spans, period: .milliseconds(60))
     #expect(
-      fates(.script([true, false], repeats: true), count: 4, spacing: .zero) == [true, false, true, false])
-    #expect(fates(.script([], repeats: true), count: 2, spacing: .zero) == [false, false])
+      fates(again, count: 12, spacing: .milliseconds(10)).map { $0 ? 1 : 0 } == [0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0])
+    #expect(again.meanLoss == 0.5)
+    var process = LossProcess(model: .none, random: RandomSource(seed: 1), path: "link/x/tx")
+    process.change(to: once, at: .zero + .seconds(5))
+    let isLost = [5_000, 5_019, 5_020, 5_049, 5_050].map { process.loses(at: .zero + .milliseconds($0)) }
+    #expect(isLost == [false, false, true, true, false])
+  }
+
+  @Test func `a script that is out of order, or longer than its period, is a problem`() {
+    #expect(LossModel.packets([1...1, 3...4], period: 4).problem == nil)
+    for script in [
+      LossModel.packets([0...1], period: nil), .packets([3...4, 1...1], period: nil), .packets([1...3], period: 2),
+      .packets([1...3, 3...4], period: nil), .packets([1...1], period: 0),
+      .spans([.milliseconds(-1)..<Interval.zero], period: nil), .spans([], period: .zero),
+    ] {
+      #expect(script.problem != nil, "\(script)")
+    }
   }
 
   @Test func `exponential spans have the mean and the variance of their law`() {

@@ -45,6 +45,11 @@ enum NATKind: String, CaseIterable, Sendable {
   }
 }
 
+extension Topology.Loss {
+  /// What the simulator will not play, or nil.
+  var problem: String? { LossModel(self).problem }
+}
+
 extension Topology.NAT {
   /// A NAT of the simulator in the words of the format.
   init(_ configuration: NATConfiguration) {
@@ -61,7 +66,7 @@ extension Topology.NAT {
       case .addressDependent: .address
       case .addressAndPortDependent: .addressAndPort
       }
-    timers = Topology.NATTimers(configuration.timers)
+    timers = configuration.timers
     refresh = configuration.inboundRefresh ? .both : .outbound
     let isRandom = configuration.portSelection == .random
     ports = configuration.preservesPort ? .preserve : isRandom ? .random : .sequential
@@ -80,11 +85,7 @@ extension Topology.NAT {
       case .internalSource: .internal
       }
     adoptsTCP = configuration.adoptsMidstreamTCP
-    if let configured = configuration.blocks {
-      var blocks = Topology.PortBlocks()
-      (blocks.size, blocks.most) = (configured.size, configured.perHost)
-      self.blocks = blocks
-    }
+    blocks = configuration.blocks.map { Topology.PortBlocks(size: $0.size, most: $0.perHost) }
   }
 
   /// What the simulator will not build, or nil.
@@ -95,19 +96,5 @@ extension Topology.NAT {
     if overloadsPorts != old.overloadsPorts { return "port overloading cannot change under mappings" }
     return blocks != old.blocks || (blocks != nil && portRange != old.portRange)
       ? "the blocks of ports cannot change under mappings" : nil
-  }
-}
-
-extension Topology.NATTimers {
-  init(_ timers: SessionTimers) {
-    self.init()
-    udpFirst = timers.udpFirst
-    udpUnanswered = timers.udpUnanswered
-    udpAnswered = timers.udpAnswered
-    udpAnsweredAge = timers.udpAnsweredAge
-    tcpOpening = timers.tcpOpening
-    tcpEstablished = timers.tcpEstablished
-    tcpClosing = timers.tcpClosing
-    tcpReset = timers.tcpReset
   }
 }

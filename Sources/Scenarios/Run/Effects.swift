@@ -23,7 +23,7 @@ final class Effects {
     case .action(let peer, let name, let arguments):
       guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }
       let refusal = target.perform(UserAction(name, NamedValues(arguments)))
-      if (refusal != nil) != entry.isRefused { note(refusal, entry, action: "\(peer).\(name)") }
+      if !entry.refusal.allows(refusal?.reason) { note(refusal, entry, action: "\(peer).\(name)") }
     case .fault(let fault, let duration):
       try faults.apply(fault, entry: entry.id, for: duration)
     case .send(let message, let from, let to, let fields):
@@ -43,11 +43,14 @@ final class Effects {
 
   private func note(_ refusal: ActionError?, _ entry: TimelineEntry, action: String) {
     let time = Wording.time(world.simulator.now)
-    if let refusal {
-      let actual = "it refused at \(time): \(refusal.reason) (if it should, write refused: true)"
-      note(.expectation, entry, expected: "the app does \(action)", actual: actual)
-    } else {
-      note(.expectation, entry, expected: "the app refuses \(action)", actual: "it did it at \(time)")
+    let actual = refusal.map { "it refused at \(time): \($0.reason)" } ?? "it did it at \(time)"
+    switch entry.refusal {
+    case .none:
+      let hint = "if it should, write refused: \(refusal?.reason ?? "true")"
+      note(.expectation, entry, expected: "the app does \(action)", actual: "\(actual) (\(hint))")
+    case .anyReason: note(.expectation, entry, expected: "the app refuses \(action)", actual: actual)
+    case .reason(let reason):
+      note(.expectation, entry, expected: "the app refuses \(action): \(reason)", actual: actual)
     }
   }
 
@@ -58,11 +61,17 @@ final class Effects {
     surprises.append((entry.id, finding))
   }
 
-  /// The timeline is over: a fault that has met nothing by now was not put to the test.
+  /// The timeline is over: a fault that has met nothing by now was not put to the test, and neither was one that the end
+  /// of the run cuts short. What changes nothing in this cell alone is there to compare with.
   func finish() {
-    for entry in world.scenario.timeline {
-      guard case .fault(let fault, _) = entry.effect, let lack = faults.lack(of: entry.id) else { continue }
-      note(.vacuous, entry, expected: "\(fault.kind.rawValue) meets something", actual: "it met nothing: \(lack)")
+    for entry in world.scenario.timeline where !entry.isControl {
+      guard case .fault(let fault, _) = entry.effect else { continue }
+      let name = fault.kind.rawValue
+      if let lack = faults.lack(of: entry.id) {
+        note(.vacuous, entry, expected: "\(name) meets something", actual: "it met nothing: \(lack)")
+      } else if let rest = faults.rest(of: entry.id) {
+        note(.vacuous, entry, expected: "\(name) is over before the run is", actual: rest)
+      }
     }
   }
 

@@ -18,8 +18,10 @@ extension LinkSettings {
     if let corrupt = impairments.corrupt { corruption = Corruption(probability: corrupt) }
     if let loss = impairments.loss { self.loss = LossModel(loss) }
     if let jitter = impairments.jitter {
-      order = jitter.order == .keep ? .keep : .allow
+      // What does not vary keeps its order.
+      order = jitter.order == .keep || jitter.amount == .zero ? .keep : .allow
       switch jitter.distribution {
+      case _ where jitter.amount == .zero: self.jitter = .none
       case .uniform: self.jitter = .uniform(jitter.amount)
       case .normal: self.jitter = .normal(jitter.amount)
       case .exponential: self.jitter = .exponential(jitter.amount)
@@ -49,7 +51,10 @@ extension LossModel {
   init(_ loss: Topology.Loss) {
     switch loss {
     case .none: self = .none
+    case .random(rate: 0), .gilbert(rate: 0, meanBurst: _, bad: _, good: _): self = .none
     case .random(let rate): self = .random(rate)
+    case .packets(let ranges, let period): self = .packets(ranges, period: period)
+    case .times(let spans, let period): self = .spans(spans, period: period)
     case .gilbert(let rate, let burst, let bad, let good):
       self = .gilbertElliott(GilbertElliott(meanLoss: rate, meanBurst: burst, badLoss: bad, goodLoss: good))
     }
@@ -92,7 +97,7 @@ extension NATConfiguration {
   init(_ nat: Topology.NAT) {
     self.init(
       mapping: EndpointDependence(nat.map), filtering: EndpointDependence(nat.filter),
-      timers: SessionTimers(nat.timers), inboundRefresh: nat.refresh == .both, preservesPort: nat.ports == .preserve,
+      timers: nat.timers, inboundRefresh: nat.refresh == .both, preservesPort: nat.ports == .preserve,
       preservesParity: nat.keepsParity, portSelection: PortSelection(nat), portRange: nat.portRange,
       overloadsPorts: nat.overloadsPorts, portReuseDelay: nat.portReuseDelay, mappingsPerHost: nat.quota,
       mappingLimit: nat.totalQuota, blocks: nat.blocks.map { PortBlocks(size: $0.size, perHost: $0.most) },
@@ -122,20 +127,6 @@ extension Hairpinning {
   }
 }
 
-extension SessionTimers {
-  init(_ timers: Topology.NATTimers) {
-    self.init()
-    udpFirst = timers.udpFirst
-    udpUnanswered = timers.udpUnanswered
-    udpAnswered = timers.udpAnswered
-    udpAnsweredAge = timers.udpAnsweredAge
-    tcpOpening = timers.tcpOpening
-    tcpEstablished = timers.tcpEstablished
-    tcpClosing = timers.tcpClosing
-    tcpReset = timers.tcpReset
-  }
-}
-
 extension FirewallRules {
   /// What a network's router lets through. One that translates IPv4 and says nothing of a firewall lets IPv6 in as an
   /// answer only, as home routers do; nil is a plain router.
@@ -162,6 +153,7 @@ extension FirewallRules {
       allowedTCPPorts = (allowedTCPPorts ?? Self.everyPort).subtracting(blocked)
     }
     if firewall.blockTCP { allowedTCPPorts = [] }
+    openPorts = Set(firewall.openPorts.flatMap { $0 })
   }
 
   private static let everyPort = Set(UInt16.min...UInt16.max)

@@ -93,7 +93,7 @@ public struct SingleRun {
     statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
     try world.start()
 
-    playTimeline(world, director, judge, sampler)
+    playTimeline(world, director, faults, judge, sampler)
     let end = simulator.now
     let results = judge.finish(at: end)
     effects.finish()
@@ -156,7 +156,9 @@ public struct SingleRun {
 
   /// Runs as long as the file says; without that, until the timeline is done and every expectation is settled, or the
   /// limit is reached.
-  private func playTimeline(_ world: World, _ director: Director, _ judge: Judge, _ sampler: StatsSampler) {
+  private func playTimeline(
+    _ world: World, _ director: Director, _ faults: FaultLayer, _ judge: Judge, _ sampler: StatsSampler
+  ) {
     let simulator = world.simulator
     let limit = world.scenario.latestEnd
     var nextSample = Instant.zero
@@ -172,7 +174,7 @@ public struct SingleRun {
         sample(world, judge, sampler, everybody: samples % Self.samplesPerCheck == 0)
         samples += 1
       }
-      guard world.scenario.duration == nil, director.isDone, judge.isSettled else {
+      guard world.scenario.duration == nil, director.isDone, faults.isDone, judge.isSettled else {
         quietSince = nil
         continue
       }

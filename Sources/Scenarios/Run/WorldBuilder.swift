@@ -25,6 +25,7 @@ struct WorldBuilder {
     for peer in scenario.peers where peer.stack != .puppet { try attach(peer) }
     for peer in scenario.peers where peer.stack != .puppet { try add(peer) }
     try startLinksDown()
+    for (network, value) in scenario.watchedNATs { try simulator.watchNAT(value, of: network) }
     simulator.tap = outputs.tap
     outputs.worldBuilt?(simulator)
   }
@@ -86,20 +87,18 @@ struct WorldBuilder {
     try attach(host, named: server.name, to: server.network.value)
     let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
     let random = simulator.random.scoped("server").scoped(server.name)
-    let transports = Set(server.transports.map(Path.Transport.init))
     switch server.kind {
     case .stun:
       world.add(
-        STUNServerHost(runtime: runtime, port: server.listeningPort, transports: transports, delay: server.delay),
+        STUNServerHost(runtime: runtime, listeners: server.listeners, delay: server.delay),
         named: server.name)
     case .turn:
       let addresses = simulator.interfaces(of: host).flatMap(\.addresses)
       world.add(
         TURNServerHost(
           configuration: turnConfiguration(server, addresses: addresses), runtime: runtime,
-          port: server.listeningPort, transports: transports, tls: try tlsListener(of: server, random: random),
-          delay: server.delay, random: random.stream("turn"), trace: simulator.trace, name: server.name,
-          keyLog: learn),
+          listeners: server.listeners, tls: try tlsListener(of: server, random: random), delay: server.delay,
+          random: random.stream("turn"), trace: simulator.trace, name: server.name, keyLog: learn),
         named: server.name)
     case .signalling:
       guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
@@ -108,8 +107,7 @@ struct WorldBuilder {
       world.add(
         SignallingHost(
           server: profile.server, messages: profile.app.vocabulary.messages, runtime: runtime,
-          port: server.listeningPort,
-          delay: server.delay, random: random, trace: simulator.trace, name: server.name),
+          port: server.signallingPort, delay: server.delay, random: random, trace: simulator.trace, name: server.name),
         named: server.name)
     }
   }
@@ -209,7 +207,7 @@ struct WorldBuilder {
     guard let server = scenario.topology.servers.first(where: { $0.kind == .signalling }),
       let address = try addresses(of: server.name).first
     else { throw HarnessError("the topology has no signalling server") }
-    return Endpoint(address, port: server.listeningPort)
+    return Endpoint(address, port: server.signallingPort)
   }
 
   private func addresses(of host: String) throws -> [IPAddress] {
@@ -244,7 +242,10 @@ struct WorldBuilder {
     let addresses = try addresses(of: server.name)
     switch server.kind {
     case .signalling: return []
-    case .stun: return addresses.map { ICEServer(kind: .stun, endpoint: Endpoint($0, port: server.listeningPort)) }
+    case .stun:
+      return addresses.flatMap { address in
+        server.listeners.map { ICEServer(kind: .stun, endpoint: Endpoint(address, port: $0.port)) }
+      }
     case .turn:
       let credentials =
         server.credentials == .rest
@@ -252,14 +253,13 @@ struct WorldBuilder {
           secret: Self.sharedSecret, user: peer.name,
           expiry: WallClock().unixSeconds(at: .zero + server.credentialLifetime))
         : Self.staticCredentials(of: peer.name)
-      let transports = server.transports.filter { peer.ice.uses($0) }.map(Path.Transport.init)
+      let used = server.transports.filter { peer.ice.uses($0) }.map(Path.Transport.init)
       return addresses.flatMap { address in
-        transports.map { transport in
-          let port = transport == .tls ? UInt16(clamping: server.tls.port) : server.listeningPort
-          return ICEServer(
-            kind: .turn, endpoint: Endpoint(address, port: port), transport: transport,
-            host: transport == .tls ? ServerCertificates.name(of: server.name) : nil, username: credentials.username,
-            credential: credentials.password)
+        server.listeners.filter { used.contains($0.transport) }.map { listener in
+          ICEServer(
+            kind: .turn, endpoint: Endpoint(address, port: listener.port), transport: listener.transport,
+            host: listener.transport == .tls ? ServerCertificates.name(of: server.name) : nil,
+            username: credentials.username, credential: credentials.password)
         }
       }
     }
@@ -267,15 +267,18 @@ struct WorldBuilder {
 }
 
 extension Topology.Server {
-  /// Where it listens: the port its protocol is registered for, unless the scenario says another.
-  var listeningPort: UInt16 {
-    if let port { return UInt16(clamping: port) }
-    return switch kind {
-    case .stun: STUNServerHost.port
-    case .turn: TURNServerHost.port
-    case .signalling: SignallingHost.port
+  /// Where it listens: at the port its protocol is registered for, unless the scenario names others.
+  var listeners: [ServerListener] {
+    transports.flatMap { transport in
+      if transport == .tls { return [ServerListener(.tls, port: UInt16(clamping: tls.port))] }
+      let own = ports.filter { $0.transport == nil || $0.transport == transport }.map(\.number)
+      let numbers = own.isEmpty ? [kind == .turn ? TURNServerHost.port : STUNServerHost.port] : own
+      return numbers.map { ServerListener(Path.Transport(transport), port: $0) }
     }
   }
+
+  /// The one port of a signalling server.
+  var signallingPort: UInt16 { ports.first?.number ?? SignallingHost.port }
 }
 
 extension Path.Transport {

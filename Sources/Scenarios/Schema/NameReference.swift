@@ -1,3 +1,4 @@
+import SimNet
 import VirtualPeer
 
 /// What the profiles, the common vocabulary and the format's own lists call by a name: actions, states, machines, values
@@ -18,6 +19,10 @@ struct NameReference: Sendable {
     for kind in WireQuantity.Kind.allCases {
       let text = "value of the network itself: \(kind.summary); (from: PEER, to: PEER) narrows it down\n"
       entries.append(("wire.\(kind.rawValue)", text))
+    }
+    for value in NATValue.allCases {
+      let text = "value of a network with a NAT, network/NAME.\(value.rawValue): \(value.summary)\n"
+      entries.append((value.rawValue, text))
     }
     for invariant in Invariant.allCases {
       let habit = invariant.isDefault ? "on unless turned off" : "off unless turned on"

@@ -229,6 +229,7 @@ public struct ScenarioReference: Sendable {
       bob.call.state in [ringing, connected]  one of several; also: not in
       alice.audible                           a flag stands alone
       wire.media(from: bob) > 0               what the network itself sees: media, packets, bytes, cleartext
+      network/home.nat.mappings < 9           what a NAT has and refuses: nat.mappings, nat.free-ports, nat.drops
       up and not (quiet or late)              and, or, not, parentheses, and names from define
       wire.media(from: bob, to: alice) > 0    of it what reaches Alice
     What reads a value that nobody has set is unknown: neither true nor false. What must hold throughout is not tested

@@ -1,3 +1,5 @@
+internal import SimNet
+
 /// What a cell asks of a run: every value and quantity its expectations and triggers read.
 extension Scenario {
   var watchedValues: [ValuePath] {
@@ -10,6 +12,14 @@ extension Scenario {
         default: []
         }
       }
+  }
+
+  /// The values of NATs that something reads.
+  var watchedNATs: [(network: String, value: NATValue)] {
+    watchedValues.compactMap { path in
+      guard path.peer.hasPrefix(ValuePath.networkPrefix), let value = NATValue(rawValue: path.name) else { return nil }
+      return (String(path.peer.dropFirst(ValuePath.networkPrefix.count)), value)
+    }
   }
 
   /// Without repetition, in order of appearance.

@@ -56,7 +56,6 @@ extension Fabric {
       direction, source: header.source, destination: header.destination, protocol: header.transport,
       flags: header.flags, at: now)
     guard case .drop = verdict else { return true }
-    networks[network.index].firewallDropCount += 1
     drop(slot, .firewall, by: networks[network.index].subject)
     return false
   }
@@ -90,12 +89,32 @@ extension Fabric {
   mutating func traceNAT(_ network: NetworkID, cause: EventNumber) {
     let subject = networks[network.index].subject
     while let event = networks[network.index].nat?.nextEvent() { natTrace.write(event, by: subject, cause: cause) }
+    traceNATValues(network, cause: cause)
     let check = networks[network.index].expiryCheck?.time
     guard let soonest = networks[network.index].nat?.soonestExpiry, check.map({ soonest < $0 }) ?? true,
       let expiry = networks[network.index].nat?.nextExpiry, check.map({ expiry < $0 }) ?? true
     else { return }
     let event = schedule(.natExpiry, UInt32(network.index), at: expiry)
     networks[network.index].expiryCheck = (expiry, event)
+  }
+}
+
+extension Fabric {
+  /// Writes the values of the NAT from now on, as they change.
+  mutating func watchNAT(_ value: NATValue, of network: NetworkID) {
+    guard !networks[network.index].watchedNAT.contains(where: { $0.value == value }) else { return }
+    let kind = trace.declare(value.rawValue, TraceField("value", .integer))
+    networks[network.index].watchedNAT.append((value, kind, nil))
+    traceNATValues(network, cause: .none)
+  }
+
+  private mutating func traceNATValues(_ network: NetworkID, cause: EventNumber) {
+    for index in networks[network.index].watchedNAT.indices {
+      let (value, kind, last) = networks[network.index].watchedNAT[index]
+      guard let now = networks[network.index].nat?.value(value), now != last else { continue }
+      networks[network.index].watchedNAT[index].last = now
+      trace.write(kind, networks[network.index].subject, cause: cause, .integer(now))
+    }
   }
 }
 

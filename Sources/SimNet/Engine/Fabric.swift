@@ -66,7 +66,7 @@ struct Fabric: ~Copyable {
     let slot = launch(handle, payload.byteCount, header, from: sender, subject: subject)
     // What a rule drops has left the host: it is lost at the first step.
     if !isLoopback, let interface { observe(slot, on: interface, .tx) }
-    if header.transport == .udp, rules.drop(payload, from: sender, to: nil) {
+    if header.transport == .udp, canLeave(on: interface, isLoopback), rules.drop(payload, from: sender, to: nil) {
       return drop(slot, .rule, by: subject)
     }
     if isLoopback {
@@ -76,6 +76,11 @@ struct Fabric: ~Copyable {
     } else {
       drop(slot, .noRoute, by: subject)
     }
+  }
+
+  /// Whether what a host sends gets as far as a wire that is up: what does not, no rule need drop.
+  private func canLeave(on interface: InterfaceID?, _ isLoopback: Bool) -> Bool {
+    isLoopback || interface.map { interfaces[$0.index].isUp } ?? false
   }
 
   /// Drops a datagram that is larger than any link's MTU, and so than a slot.
@@ -108,6 +113,7 @@ struct Fabric: ~Copyable {
       drop(slot, .linkDown, by: wires[wire].subject)
       return nil
     }
+    wires[wire].arrived()
     switch wires[wire].end {
     case .interface(let interface):
       observe(slot, on: interface, .rx)
@@ -172,6 +178,7 @@ struct Fabric: ~Copyable {
   private mutating func fly(_ slot: UInt32, over wire: Int, wireByteCount: Int, _ carriage: Carriage) {
     flights[slot].wire = UInt32(wire)
     flights[slot].wireEpoch = wires[wire].epoch
+    wires[wire].flies()
     flights[slot].event = schedule(.arrival, slot, at: carriage.arrival)
     wires[wire].enqueue(slot, wireByteCount: wireByteCount, carriage)
   }

@@ -76,6 +76,38 @@ public enum FirewallVerdict: Hashable, Sendable {
   case drop(FirewallDropReason)
 }
 
+/// All that rules look at of a packet.
+public struct FirewallPacket: Hashable, Sendable {
+  public var direction: BorderDirection
+  public var transport: TransportProtocol
+  public var insidePort: UInt16
+  public var outsidePort: UInt16
+  public var isIPv6: Bool
+  /// Of TCP, and without a SYN.
+  public var isMidstream: Bool
+  /// Whether it belongs to a flow that passed before.
+  public var isKnown: Bool
+}
+
+extension FirewallRules {
+  /// Why the rules refuse the packet, or nil.
+  public func refusal(of packet: FirewallPacket) -> FirewallDropReason? {
+    if packet.transport == .udp, blocksUDP { return .udpBlocked }
+    switch packet.direction {
+    case .outbound:
+      let startedOutside = packet.isKnown && openPorts.contains(packet.insidePort)
+      let allowed = packet.transport == .udp ? allowedUDPPorts : allowedTCPPorts
+      if let allowed, !allowed.contains(packet.outsidePort), !startedOutside { return .portBlocked }
+      return packet.isMidstream && !packet.isKnown && !adoptsMidstreamTCP ? .unsolicited : nil
+    case .inbound:
+      let isWelcome =
+        packet.isKnown || (packet.isIPv6 ? inboundIPv6 : inbound) == .everything
+        || openPorts.contains(packet.insidePort)
+      return isWelcome ? nil : .unsolicited
+    }
+  }
+}
+
 /// A stateful packet filter at a border, for IPv4 and IPv6, as a pure value.
 ///
 /// New rules take effect at once, on running flows too; state that the old rules made stays until it is idle. Memory
@@ -83,6 +115,8 @@ public enum FirewallVerdict: Hashable, Sendable {
 public struct Firewall {
   public var rules: FirewallRules
   public let timers: SessionTimers
+  /// What was refused, and how often.
+  public private(set) var refusals: [FirewallPacket: Int] = [:]
 
   private struct Flow: Hashable {
     var transport: TransportProtocol
@@ -122,32 +156,21 @@ public struct Firewall {
     flags: TCPFlags = [], at now: Instant
   ) -> FirewallVerdict {
     advance(to: now)
-    if transport == .udp, rules.blocksUDP { return .drop(.udpBlocked) }
     let flow =
       direction == .outbound
       ? Flow(transport: transport, inside: source, outside: destination)
       : Flow(transport: transport, inside: destination, outside: source)
     let known = slots[flow]
-    if let reason = refusal(direction, flow, flags, isKnown: known != nil) { return .drop(reason) }
+    let packet = FirewallPacket(
+      direction: direction, transport: transport, insidePort: flow.inside.port, outsidePort: flow.outside.port,
+      isIPv6: flow.inside.address.isIPv6, isMidstream: transport == .tcp && !flags.contains(.syn),
+      isKnown: known != nil)
+    if let reason = rules.refusal(of: packet) {
+      refusals[packet, default: 0] += 1
+      return .drop(reason)
+    }
     touch(known ?? add(flow), direction, transport, flags)
     return .pass
-  }
-
-  private func refusal(
-    _ direction: BorderDirection, _ flow: Flow, _ flags: TCPFlags, isKnown: Bool
-  ) -> FirewallDropReason? {
-    switch direction {
-    case .outbound:
-      let startedOutside = isKnown && rules.openPorts.contains(flow.inside.port)
-      let allowed = flow.transport == .udp ? rules.allowedUDPPorts : rules.allowedTCPPorts
-      if let allowed, !allowed.contains(flow.outside.port), !startedOutside { return .portBlocked }
-      let isMidstream = flow.transport == .tcp && !flags.contains(.syn)
-      return isMidstream && !isKnown && !rules.adoptsMidstreamTCP ? .unsolicited : nil
-    case .inbound:
-      let inbound = flow.inside.address.isIPv6 ? rules.inboundIPv6 : rules.inbound
-      let isWelcome = isKnown || inbound == .everything || rules.openPorts.contains(flow.inside.port)
-      return isWelcome ? nil : .unsolicited
-    }
   }
 
   /// When the next flow falls idle, or nil when there is none.

@@ -35,13 +35,18 @@ struct IdleQueue {
   }
 
   /// Moves every deadline of a timer whose length changed.
-  mutating func move(_ timer: IdleTimer, by difference: Interval) {
-    guard difference != .zero else { return }
+  ///
+  /// - Returns: how many there were.
+  mutating func move(_ timer: IdleTimer, by difference: Interval) -> Int {
+    guard difference != .zero else { return 0 }
     var slot = heads[Int(timer.rawValue)]
+    var count = 0
     while slot >= 0 {
       nodes[Int(slot)].deadline += difference
+      count += 1
       slot = nodes[Int(slot)].next
     }
+    return count
   }
 
   mutating func remove(_ slot: Int32) {

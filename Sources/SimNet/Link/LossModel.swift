@@ -7,30 +7,52 @@ public enum LossModel: Hashable, Sendable {
   case random(Double)
   /// In bursts that follow the state of the channel in virtual time.
   case gilbertElliott(GilbertElliott)
-  /// Every `n`-th packet, the first loss being packet number `n`.
-  case every(Int)
-  /// A script: true loses the packet. After its end nothing is lost, or it starts again.
-  case script([Bool], repeats: Bool)
+  /// A script: the packets with these numbers, the first that the model meets being number 1. With a period the count
+  /// begins anew after so many packets.
+  case packets([ClosedRange<Int>], period: Int?)
+  /// A script: whatever enters in these spans, counted from when the model takes effect. With a period they come again.
+  case spans([Range<Interval>], period: Interval?)
 
-  /// The share of packets lost in the long run.
+  /// Every `n`-th packet, the first loss being packet number `n`.
+  public static func every(_ n: Int) -> LossModel { .packets([n...n], period: n) }
+
+  /// The share of packets lost in the long run, as far as the model alone says.
   public var meanLoss: Double {
     switch self {
     case .none: 0
     case .random(let probability): probability
     case .gilbertElliott(let model): model.meanLoss
-    case .every(let count): 1 / Double(count)
-    case .script(let script, let repeats):
-      repeats && !script.isEmpty ? Double(script.count(where: \.self)) / Double(script.count) : 0
+    case .packets(let ranges, let period):
+      period.map { Double(ranges.reduce(0) { $0 + $1.count }) / Double($0) } ?? 0
+    case .spans(let spans, let period):
+      period.map { spans.reduce(0) { $0 + ($1.upperBound - $1.lowerBound).seconds } / $0.seconds } ?? 0
     }
   }
 
-  var problem: String? {
+  /// What is wrong with the model, or nil.
+  public var problem: String? {
     switch self {
-    case .none, .script: nil
+    case .none: nil
     case .random(let probability): (0...1).contains(probability) ? nil : "loss must lie within 0...1"
-    case .every(let count): count >= 1 ? nil : "every n-th packet needs n of at least 1"
     case .gilbertElliott(let model): model.problem
+    case .packets(let ranges, let period):
+      Self.problem(of: ranges.map { ($0.lowerBound, $0.upperBound) }, first: 1, shortest: 1, period)
+    case .spans(let spans, let period):
+      Self.problem(of: spans.map { ($0.lowerBound, $0.upperBound) }, first: .zero, shortest: .nanoseconds(1), period)
     }
+  }
+
+  /// Scripts are in order, and each of their parts comes once.
+  private static func problem<Bound: Comparable>(
+    of parts: [(from: Bound, to: Bound)], first: Bound, shortest: Bound, _ period: Bound?
+  ) -> String? {
+    if let period, period < shortest { return "a script is not longer than nothing" }
+    for (index, part) in parts.enumerated() {
+      if part.from < first { return "a script begins with \(first)" }
+      if index > 0, part.from <= parts[index - 1].to { return "the parts of a script are in order and apart" }
+      if let period, part.to > period { return "a script does not repeat before its end" }
+    }
+    return nil
   }
 }
 

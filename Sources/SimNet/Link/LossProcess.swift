@@ -36,13 +36,14 @@ struct LossProcess: ~Copyable {
       advance(channel, to: now)
       let probability = isBad ? channel.badLoss : channel.goodLoss
       return probability >= 1 || (probability > 0 && fates.chance(probability))
-    case .every(let count):
+    case .packets(let ranges, let period):
       packetCount += 1
-      return packetCount % count == 0
-    case .script(let script, let repeats):
-      packetCount += 1
-      guard !script.isEmpty, repeats || packetCount <= script.count else { return false }
-      return script[(packetCount - 1) % script.count]
+      let number = period.map { (packetCount - 1) % $0 + 1 } ?? packetCount
+      return ranges.contains { $0.contains(number) }
+    case .spans(let spans, let period):
+      let age = now - start
+      let time = period.map { Interval.nanoseconds(age.nanoseconds % $0.nanoseconds) } ?? age
+      return spans.contains { $0.contains(time) }
     }
   }
 

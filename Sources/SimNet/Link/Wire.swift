@@ -41,6 +41,8 @@ struct Wire: ~Copyable {
   private var free = Instant.zero
   private var latestArrival = Instant.zero
   private var sinceReordering = 0
+  /// How many packets are on it, copies included.
+  private var flying = 0
 
   private var loss: LossProcess
   private var jitter: RandomStream
@@ -71,20 +73,28 @@ struct Wire: ~Copyable {
     statistics.offeredPackets &+= 1
     statistics.offeredBytes &+= wireByteCount
     let passage = admit(wireByteCount, at: now)
-    if case .drop = passage { statistics.droppedPackets &+= 1 }
+    if case .drop(let reason) = passage { statistics.drops[reason, default: 0] += 1 }
     return passage
   }
 
+  /// A packet, or a copy of one, is on the wire until it arrives or the wire goes down.
+  mutating func flies() { flying += 1 }
+  mutating func arrived() { flying -= 1 }
+
   private mutating func admit(_ wireByteCount: Int, at now: Instant) -> Passage {
     guard isUp else { return .drop(.linkDown) }
-    guard !settings.isBlackhole, settings.blackholeAbove.map({ wireByteCount <= $0 }) ?? true else {
+    guard !settings.isBlackhole else { return .drop(.blackhole) }
+    guard settings.blackholeAbove.map({ wireByteCount <= $0 }) ?? true else {
+      statistics.swallowedBySize += 1
       return .drop(.blackhole)
     }
     guard wireByteCount <= settings.mtu else { return .drop(.mtu) }
     // As in netem, loss and duplication are independent, and a packet that meets both arrives once.
     let isLost = loss.loses(at: now)
     var isDuplicated = settings.duplication > 0 && duplication.chance(settings.duplication)
+    if isDuplicated { statistics.duplicatedPackets += 1 }
     if isLost {
+      statistics.lostPackets += 1
       guard isDuplicated else { return .drop(.loss) }
       isDuplicated = false
     }
@@ -94,7 +104,11 @@ struct Wire: ~Copyable {
     let delay = overtakes ? .zero : settings.delay(drawing: &jitter)
     var carriage = Carriage(
       departure: departure, delay: delay, arrival: departure + delay, mayOvertake: overtakes)
-    if !overtakes { carriage.arrival = clamp(carriage.arrival) }
+    if overtakes {
+      if carriage.arrival < latestArrival { statistics.overtakingPackets += 1 }
+    } else {
+      carriage.arrival = clamp(carriage.arrival)
+    }
     carriage.damage = damage()
     if isDuplicated {
       let delay = settings.delay(drawing: &jitter)
@@ -107,6 +121,7 @@ struct Wire: ~Copyable {
 
   private mutating func damage() -> UInt64? {
     guard settings.corruption.probability > 0, corruption.chance(settings.corruption.probability) else { return nil }
+    statistics.damagedPackets += 1
     return corruption.next()
   }
 
@@ -116,6 +131,7 @@ struct Wire: ~Copyable {
     settle(at: now)
     let start = max(now, free)
     guard queue.accepts(wireByteCount, limit: settings.queue, wait: start - now) else { return nil }
+    if start > now { statistics.waitingPackets += 1 }
     statistics.longestWait = max(statistics.longestWait, start - now)
     free = start + rate.transmissionTime(byteCount: wireByteCount)
     return free
@@ -172,6 +188,8 @@ struct Wire: ~Copyable {
     isUp = up
     if up { return }
     epoch &+= 1
+    statistics.cutPackets += flying
+    flying = 0
     queue.removeAll()
     free = now
     latestArrival = now
@@ -190,12 +208,31 @@ extension LinkSettings {
   }
 }
 
-/// What one direction of a link has carried.
+/// What one direction of a link has carried, and what each of its parts has done to it.
 public struct LinkStatistics: Hashable, Sendable {
   public var offeredPackets = 0
   /// IP bytes, headers included.
   public var offeredBytes = 0
-  public var droppedPackets = 0
+  /// Packets that did not enter, by reason.
+  public var drops: [DropReason: Int] = [:]
+  /// Of those that a blackhole took, the ones that were too large for it only.
+  public var swallowedBySize = 0
+  /// Packets that the loss model took, those included of which a copy arrived.
+  public var lostPackets = 0
+  /// Packets that were lost on the way, because the link went down under them.
+  public var cutPackets = 0
+  /// Packets that waited for the transmission of others.
+  public var waitingPackets = 0
+  /// Packets that came before one sent earlier, because they skipped the delay.
+  public var overtakingPackets = 0
+  public var duplicatedPackets = 0
+  public var damagedPackets = 0
   /// The longest time an accepted packet waited for its transmission to begin.
   public var longestWait = Interval.zero
+
+  public init() {}
+
+  public var droppedPackets: Int { drops.values.reduce(0, +) }
+  /// Packets that entered.
+  public var carriedPackets: Int { offeredPackets - droppedPackets }
 }

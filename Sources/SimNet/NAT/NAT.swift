@@ -20,6 +20,8 @@ public struct NAT: ~Copyable {
   private var now = Instant.zero
   private var created: UInt64 = 0
   private var events = FIFO<NATEvent>()
+  /// What has been decided so far, but for ports, which the allocator counts.
+  private var decisions = NATTally()
 
   /// - Precondition: there is at least one external address, all are IPv4, and the configuration has no
   ///   ``NATConfiguration/problem``.
@@ -44,11 +46,23 @@ public struct NAT: ~Copyable {
     source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
     at now: Instant
   ) -> NATVerdict {
+    count(outbound(source: source, destination: destination, protocol: transport, flags: flags, at: now))
+  }
+
+  private mutating func count(_ verdict: NATVerdict) -> NATVerdict {
+    if case .drop(let reason) = verdict { decisions.drops[reason, default: 0] += 1 }
+    return verdict
+  }
+
+  private mutating func outbound(
+    source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags, at now: Instant
+  ) -> NATVerdict {
     advance(to: now)
     guard !source.address.isIPv6, !destination.address.isIPv6 else {
       return .forward(source: source, destination: destination)
     }
     let isHairpin = externalAddresses.contains(destination.address)
+    if isHairpin { decisions.hairpins += 1 }
     if isHairpin, configuration.hairpinning == .none { return .drop(.hairpin) }
     let session: Int32
     if let known = table.session(inside: NATFlowKey(transport, local: source, remote: destination)) {
@@ -61,8 +75,7 @@ public struct NAT: ~Copyable {
     touch(session, .outbound, transport, flags)
     let external = table.externalEndpoint(of: session)
     guard isHairpin else { return .forward(source: external, destination: destination) }
-    let inward = translateInbound(
-      source: external, destination: destination, protocol: transport, flags: flags, at: now)
+    let inward = inbound(source: external, destination: destination, protocol: transport, flags: flags, at: now)
     guard configuration.hairpinning == .internalSource, case .forward(_, let receiver) = inward else { return inward }
     return .forward(source: source, destination: receiver)
   }
@@ -72,12 +85,19 @@ public struct NAT: ~Copyable {
     source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
     at now: Instant
   ) -> NATVerdict {
+    count(inbound(source: source, destination: destination, protocol: transport, flags: flags, at: now))
+  }
+
+  private mutating func inbound(
+    source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags, at now: Instant
+  ) -> NATVerdict {
     advance(to: now)
     guard !source.address.isIPv6, !destination.address.isIPv6 else {
       return .forward(source: source, destination: destination)
     }
     let flow = NATFlowKey(transport, local: destination, remote: source)
     if let session = table.session(outside: flow) {
+      if transport == .udp { decisions.inboundUDP += 1 }
       if transport == .tcp || configuration.inboundRefresh {
         touch(session, .inbound, transport, flags)
       } else {
@@ -88,7 +108,13 @@ public struct NAT: ~Copyable {
     guard let mapping = table.mapping(outside: flow, external: destination, transport) else {
       return .drop(table.isInUse(destination, transport) ? .filtered : .noMapping)
     }
+    if table.hasPermission(mapping, for: source.address) {
+      decisions.otherPorts += 1
+    } else {
+      decisions.strangers += 1
+    }
     guard admits(mapping, source) else { return .drop(.filtered) }
+    if transport == .udp { decisions.inboundUDP += 1 }
     // A packet that may not refresh leaves no state either; TCP needs a session to follow its phases.
     if transport == .tcp || configuration.inboundRefresh {
       let session = table.addSession(to: mapping, remote: source, at: self.now)
@@ -110,16 +136,23 @@ public struct NAT: ~Copyable {
   ) throws(NATDropReason) -> Int32 {
     let key = configuration.mapping.relevant(destination)
     if let known = table.mapping(inside: NATFlowKey(transport, local: source, remote: key)) {
+      decisions.openings += 1
       return table.addSession(to: known, remote: destination, at: now)
     }
-    let isOpening = transport == .udp || flags.contains(.syn) || configuration.adoptsMidstreamTCP
+    let beginsNothing = transport == .tcp && !flags.contains(.syn)
+    if beginsNothing, !flags.contains(.rst) { decisions.midstreamSegments += 1 }
+    let isOpening = !beginsNothing || configuration.adoptsMidstreamTCP
     guard isOpening, !flags.contains(.rst) else { throw .noMapping }
+    NATTally.count(table.mappingCount, in: &decisions.totalDemands)
     if let limit = configuration.mappingLimit, table.mappingCount >= limit { throw .portsExhausted }
     defer { takeBlockEvents() }
     guard let external = allocator.allocate(for: source, remote: destination, transport, in: table) else {
       throw .portsExhausted
     }
     created &+= 1
+    decisions.openings += 1
+    decisions.mappings += 1
+    if externalAddresses.count > 1 { decisions.pooledMappings += 1 }
     let shown = NATMapping(
       number: created, transport: transport, internal: source, external: external,
       remote: configuration.mapping == .endpointIndependent ? nil : key, created: now)
@@ -132,6 +165,7 @@ public struct NAT: ~Copyable {
     _ session: Int32, _ direction: BorderDirection, _ transport: TransportProtocol, _ flags: TCPFlags
   ) {
     let timer = note(session, direction, transport, flags)
+    decisions.timers[Int(timer.rawValue)] += 1
     let deadline = now + configuration.timers[timer]
     idle.place(session, on: timer, deadline: deadline)
     if soonestExpiry.map({ deadline < $0 }) ?? true { soonestExpiry = deadline }
@@ -201,7 +235,9 @@ public struct NAT: ~Copyable {
     configuration = new
     table.change(to: new)
     allocator.change(to: new)
-    for timer in IdleTimer.allCases { idle.move(timer, by: new.timers[timer] - old[timer]) }
+    for timer in IdleTimer.allCases {
+      decisions.timers[Int(timer.rawValue)] += idle.move(timer, by: new.timers[timer] - old[timer])
+    }
     soonestExpiry = nextExpiry
     advance(to: instant)
   }
@@ -219,16 +255,22 @@ public struct NAT: ~Copyable {
 
   /// Gives every live mapping a new external port and keeps its sessions: the violation of RFC 4787 REQ-11 that
   /// applications notice as "my address changed under me". A mapping for which no other port is free stays.
-  public mutating func remap(at instant: Instant) {
+  ///
+  /// - Returns: how many have moved.
+  @discardableResult
+  public mutating func remap(at instant: Instant) -> Int {
     advance(to: instant)
+    var count = 0
     for mapping in table.liveMappings {
       let old = table.mapping(mapping)
       guard let external = allocator.reallocate(old, in: table) else { continue }
       table.move(mapping, to: external)
       allocator.release(port: old.external, old.transport, at: now)
       events.append(.remapped(table.mapping(mapping), previous: old.external))
+      count += 1
     }
     table.rebuildOutside()
+    return count
   }
 
   // MARK: Reading
@@ -239,6 +281,22 @@ public struct NAT: ~Copyable {
   }
 
   public var mappingCount: Int { table.mappingCount }
+  /// How many ports of all outside addresses and both transports may be given out now; nil where one port may serve any
+  /// number of mappings.
+  public var freePortCount: Int? { allocator.freePortCount }
+
+  /// Packets refused so far, by reason.
+  var drops: [NATDropReason: Int] { decisions.drops }
+
+  /// What each behaviour has decided so far.
+  public var tally: NATTally {
+    var tally = decisions
+    tally.chosenPorts = allocator.chosenCount
+    tally.freedPorts = allocator.freedCount
+    tally.hostDemands = allocator.hostDemands
+    return tally
+  }
+
   /// How many remote endpoints have live state, over all mappings.
   public var sessionCount: Int { table.sessionCount }
 

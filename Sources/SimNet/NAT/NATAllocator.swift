@@ -31,6 +31,12 @@ struct NATAllocator: ~Copyable {
   private var random: RandomStream
   /// Freed ports on their reuse delay, oldest first.
   private var resting = FIFO<Resting>()
+  /// Mappings whose port was chosen, not kept.
+  private(set) var chosenCount = 0
+  /// Ports that came free, and those found at rest when their delay changed.
+  private(set) var freedCount = 0
+  /// How often a host that had so many mappings asked for another.
+  private(set) var hostDemands: [Int] = []
 
   init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
     self.configuration = configuration
@@ -54,6 +60,7 @@ struct NATAllocator: ~Copyable {
     let longer = new.portReuseDelay - configuration.portReuseDelay
     var moved = FIFO<Resting>()
     while var port = resting.popFirst() {
+      if longer != .zero { freedCount += 1 }
       port.until += longer
       moved.append(port)
     }
@@ -69,6 +76,7 @@ struct NATAllocator: ~Copyable {
     for source: Endpoint, remote: Endpoint, _ transport: TransportProtocol, in table: borrowing NATTable
   ) -> Endpoint? {
     var host = hosts[source.address] ?? Host(address: nextAddress)
+    NATTally.count(host.mappings, in: &hostDemands)
     if let limit = configuration.mappingsPerHost, host.mappings >= limit { return nil }
     let tries = configuration.pooling == .paired ? 1 : addresses.count
     let first = configuration.pooling == .paired ? host.address : Int(random.uniform(below: UInt64(addresses.count)))
@@ -81,6 +89,7 @@ struct NATAllocator: ~Copyable {
       guard let port = chosen else { continue }
       if hosts[source.address] == nil { nextAddress = (nextAddress + 1) % addresses.count }
       host.mappings += 1
+      if !configuration.preservesPort || port != source.port { chosenCount += 1 }
       hosts[source.address] = host
       take(port, on: index, transport)
       return Endpoint(addresses[index], port: port)
@@ -207,6 +216,7 @@ struct NATAllocator: ~Copyable {
   }
 
   mutating func release(port endpoint: Endpoint, _ transport: TransportProtocol, at now: Instant) {
+    freedCount += 1
     guard !configuration.overloadsPorts else { return }
     guard configuration.portReuseDelay > .zero else { return free(endpoint, transport) }
     resting.append(Resting(endpoint: endpoint, transport: transport, until: now + configuration.portReuseDelay))
@@ -226,6 +236,11 @@ struct NATAllocator: ~Copyable {
     guard let (block, owner) = blocks?.release(endpoint.port, on: index, address: endpoint.address) else { return }
     hosts[owner]?.blocks.removeAll { $0 == block }
     if let host = hosts[owner], host.mappings == 0, host.blocks.isEmpty { hosts[owner] = nil }
+  }
+
+  /// How many ports nobody has, of all addresses and both transports; nil while ports are overloaded.
+  var freePortCount: Int? {
+    configuration.overloadsPorts ? nil : ports.reduce(0) { $0 + range.count - $1.count(in: range) }
   }
 
   /// The next block given or freed, in order, or nil.

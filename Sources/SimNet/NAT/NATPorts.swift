@@ -18,6 +18,18 @@ struct NATPorts {
     words[Int(port >> 6)] &= ~(1 << UInt64(port & 63))
   }
 
+  /// How many of these ports are in use.
+  func count(in range: ClosedRange<UInt16>) -> Int {
+    guard !words.isEmpty else { return 0 }
+    let (first, last) = (Int(range.lowerBound >> 6), Int(range.upperBound >> 6))
+    return (first...last).reduce(0) { count, index in
+      var taken = words[index]
+      if index == first { taken &= .max << UInt64(range.lowerBound & 63) }
+      if index == last { taken &= .max >> UInt64(63 - range.upperBound & 63) }
+      return count + taken.nonzeroBitCount
+    }
+  }
+
   /// The first free port at or after `start`, wrapping around within `range`; nil when all are taken.
   ///
   /// - Parameter parity: 0 or 1 to accept only even or odd ports.

@@ -25,7 +25,7 @@ struct NATTable {
   private var sessionByOutside: [NATFlowKey: Int32] = [:]
   private var mappingByInside: [NATFlowKey: Int32] = [:]
   private var mappingByOutside: [NATFlowKey: Int32] = [:]
-  /// Sessions per external endpoint and remote address; kept for address-dependent filtering only.
+  /// Sessions per external endpoint and remote address.
   private var permissions: [NATFlowKey: Int32] = [:]
   /// Mappings per external endpoint; kept while ports are overloaded only.
   private var overloads: [NATFlowKey: Int32] = [:]
@@ -119,9 +119,7 @@ struct NATTable {
     let inside = NATFlowKey(shown.transport, local: shown.internal, remote: session.remote)
     if sessionByInside[inside] == index { sessionByInside[inside] = nil }
     sessionByOutside[NATFlowKey(shown.transport, local: shown.external, remote: session.remote)] = nil
-    if configuration.filtering == .addressDependent {
-      Self.decrement(&permissions, permissionKey(shown, session.remote.address))
-    }
+    Self.decrement(&permissions, permissionKey(shown, session.remote.address))
     sessions[Int(index)].mapping = -1
     freeSessions.append(index)
     mappings[Int(session.mapping)].sessionCount -= 1
@@ -200,9 +198,7 @@ struct NATTable {
     let session = sessions[Int(index)]
     let shown = mapping(session.mapping)
     sessionByOutside[NATFlowKey(shown.transport, local: shown.external, remote: session.remote)] = index
-    if configuration.filtering == .addressDependent {
-      permissions[permissionKey(shown, session.remote.address), default: 0] += 1
-    }
+    permissions[permissionKey(shown, session.remote.address), default: 0] += 1
   }
 
   private static func decrement(_ counts: inout [NATFlowKey: Int32], _ key: NATFlowKey) {

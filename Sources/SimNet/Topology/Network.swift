@@ -11,8 +11,8 @@ struct Network: ~Copyable {
   /// What its router does to packets that leave or enter; IPv6 passes a NAT unchanged.
   var nat: NAT?
   var firewall: Firewall?
-  /// Packets that the firewall has dropped, whichever rules it had.
-  var firewallDropCount = 0
+  /// The values of its NAT that are written into the trace as they change, with what was written last.
+  var watchedNAT: [(value: NATValue, kind: TraceKind, last: Int?)] = []
   /// When which event will look for mappings fallen idle, so that the trace shows them in time.
   var expiryCheck: (time: Instant, event: UInt64)?
   var owners = AddressMap()

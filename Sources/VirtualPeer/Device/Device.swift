@@ -27,8 +27,6 @@ public final class Device {
   private var hasPlayed = false
   private let audible: TraceKind
   private var audioUnit: AudioUnitState = .stopped
-  /// How often the audio unit was started and works.
-  package private(set) var startCount = 0
   private var lastHeard: Instant?
   private var isAudible = false
 
@@ -77,6 +75,15 @@ public final class Device {
 
   package func setAudioLatency(_ latency: Interval) { audioLatency = latency }
 
+  /// How often the audio hardware called back late.
+  package private(set) var lateCallbackCount = 0
+
+  /// How late this call of the audio hardware is.
+  package func takeLatency() -> Interval {
+    if audioLatency > .zero, isAudioRunning { lateCallbackCount += 1 }
+    return audioLatency
+  }
+
   // MARK: Audio unit
 
   /// Starts the audio unit with the session as it is *now*. One that may not record stays dead until restarted.
@@ -85,7 +92,6 @@ public final class Device {
     let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
     audioUnit = works ? .running : .failed
     guard works else { return }
-    startCount += 1
     setOpen(true)
   }
 

@@ -48,7 +48,7 @@ final class AudioLoop {
   private func scheduleNext() {
     let nominal = Self.period * ticks
     let drift = nominal.scaled(by: -environment.device.settings.audioClockDriftPPM / 1e6)
-    let latency = environment.device.audioLatency
+    let latency = environment.device.takeLatency()
     timer = environment.clock.schedule(at: beginning + phase + nominal + drift + latency) { [unowned self] in tick() }
   }
 

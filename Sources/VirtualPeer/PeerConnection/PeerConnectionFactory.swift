@@ -37,6 +37,9 @@ public final class PeerConnectionFactory {
   /// Replaces the servers for connections made from now on.
   public func setICEServers(_ servers: [ICEServer]) { configuration.iceServers = servers }
 
+  /// How many connections were made so far.
+  package var madeCount: Int { count }
+
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
 
   /// The connections that are not closed.

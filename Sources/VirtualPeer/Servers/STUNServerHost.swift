@@ -6,10 +6,9 @@ package final class STUNServerHost: SocketServerHost<STUNBindingServer> {
   package static let port: UInt16 = 3_478
 
   package init(
-    runtime: HostRuntime, port: UInt16 = STUNServerHost.port, transports: Set<Path.Transport> = [.udp],
+    runtime: HostRuntime, listeners: [ServerListener] = [ServerListener(.udp, port: STUNServerHost.port)],
     delay: Interval = .zero
   ) {
-    super.init(
-      machine: STUNBindingServer(), runtime: runtime, port: port, transports: transports, delay: delay)
+    super.init(machine: STUNBindingServer(), runtime: runtime, listeners: listeners, delay: delay)
   }
 }

@@ -2,7 +2,18 @@ package import CallCore
 internal import DTLS
 internal import SimNet
 
-/// Runs a sans-IO server on a host: sockets and connections at its port, its timers, and whether it answers at all.
+/// One way in to a server: a port, and what runs over it.
+package struct ServerListener: Hashable, Sendable {
+  package var transport: Path.Transport
+  package var port: UInt16
+
+  package init(_ transport: Path.Transport, port: UInt16) {
+    self.transport = transport
+    self.port = port
+  }
+}
+
+/// Runs a sans-IO server on a host: sockets and connections at its ports, its timers, and whether it answers at all.
 package class SocketServerHost<Machine: SansIO & ~Copyable> {
   let runtime: HostRuntime
   var machine: Machine
@@ -10,8 +21,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   package var isSilent = false
   /// How long every datagram waits before it leaves.
   private let delay: Interval
-  private let port: UInt16
-  private let transports: Set<Path.Transport>
+  private let listeners: [ServerListener]
   package let tls: TLSListener?
   private(set) var sockets: [(endpoint: Endpoint, socket: UDPSocket)] = []
   private var streams: [(path: Path, stream: TURNStream)] = []
@@ -22,29 +32,29 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   private var timer: PeerTimer?
 
   init(
-    machine: consuming Machine, runtime: HostRuntime, port: UInt16, transports: Set<Path.Transport>,
-    tls: TLSListener? = nil, delay: Interval
+    machine: consuming Machine, runtime: HostRuntime, listeners: [ServerListener], tls: TLSListener? = nil,
+    delay: Interval
   ) {
     self.machine = machine
     self.runtime = runtime
-    self.port = port
-    self.transports = transports
+    self.listeners = listeners
     self.tls = tls
     self.delay = delay
   }
 
   deinit { buffer.deallocate() }
 
-  /// The host's addresses at the server's port.
-  package var endpoints: [Endpoint] {
-    runtime.network.activeInterfaces.flatMap(\.addresses).map { Endpoint($0, port: port) }
-  }
 
   /// Begins to listen on every address.
   package func start() {
-    if transports.contains(.udp) { for endpoint in endpoints { open(endpoint) } }
-    if transports.contains(.tcp) { runtime.network.listen(on: port) { [unowned self] in accept($0, nil) } }
-    if let tls { runtime.network.listen(on: tls.port) { [unowned self] in accept($0, tls.accept()) } }
+    let addresses = runtime.network.activeInterfaces.flatMap(\.addresses)
+    for listener in listeners {
+      switch listener.transport {
+      case .udp: for address in addresses { open(Endpoint(address, port: listener.port)) }
+      case .tcp: runtime.network.listen(on: listener.port) { [unowned self] in accept($0, nil) }
+      case .tls: runtime.network.listen(on: listener.port) { [unowned self] in accept($0, tls?.accept()) }
+      }
+    }
   }
 
   private func accept(_ accepted: PeerStream, _ tls: TLSConnection?) {

@@ -18,9 +18,10 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   package private(set) var allocations: [(relay: Endpoint, client: Endpoint, username: String)] = []
 
   package init(
-    configuration: TURNServer.Configuration, runtime: HostRuntime, port: UInt16 = TURNServerHost.port,
-    transports: Set<Path.Transport> = [.udp], tls: TLSListener? = nil, delay: Interval = .zero,
-    random: consuming RandomStream, trace: Trace, name: String, keyLog: ((String) -> Void)? = nil
+    configuration: TURNServer.Configuration, runtime: HostRuntime,
+    listeners: [ServerListener] = [ServerListener(.udp, port: TURNServerHost.port)], tls: TLSListener? = nil,
+    delay: Interval = .zero, random: consuming RandomStream, trace: Trace, name: String,
+    keyLog: ((String) -> Void)? = nil
   ) {
     self.trace = trace
     subject = trace.subject(name)
@@ -34,8 +35,8 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       "turn.dropped", TraceField("reason", .symbol), TraceField("from", .endpoint), TraceField("to", .endpoint),
       TraceField("bytes", .integer))
     super.init(
-      machine: TURNServer(configuration: configuration, random: random), runtime: runtime, port: port,
-      transports: transports, tls: tls, delay: delay)
+      machine: TURNServer(configuration: configuration, random: random), runtime: runtime, listeners: listeners,
+      tls: tls, delay: delay)
   }
 
   override func handle(_ event: TURNServer.Event) {
@@ -85,8 +86,17 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
 
   // MARK: Faults
 
-  /// Requests that were answered with an error because ``rejectAll(_:with:)`` said so.
-  package var rejectionCount: UInt64 { machine.counters.rejections }
+  /// Requests that were answered with an error because ``rejectAll(_:with:)`` said so, by method.
+  package var rejectionCounts: [STUNMethod: UInt64] { machine.counters.rejections }
+
+  /// Requests that were answered with 438 because of ``expireNonces()``.
+  package var withdrawnNonceCount: Int { Int(machine.counters.withdrawnNonces) }
+
+  /// Data that missed a permission because of ``expirePermissions()``.
+  package var missedPermissionCount: Int { Int(machine.counters.missedPermissions) }
+
+  /// Data that missed a channel because of ``expireChannels()``.
+  package var missedChannelCount: Int { Int(machine.counters.missedChannels) }
 
   /// Forgets everything, as a crash does; connections end with it.
   package func restart() {

@@ -72,6 +72,8 @@ package final class SignallingFaults {
   private var nextID: ID = 1
   /// How many frames each fault has met, also when it is over.
   private var counts: [ID: Int] = [:]
+  /// How many frames a fault that delays has let go, and still holds.
+  private var delays: [ID: (held: Int, released: Int)] = [:]
   /// Told when a black hole opens or the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
@@ -115,6 +117,9 @@ package final class SignallingFaults {
   /// How many frames a fault has met so far, also when it is over.
   package func meetings(of id: ID) -> Int { counts[id] ?? 0 }
 
+  /// Whether a fault that delays holds frames, and not one of those that it met has come.
+  package func holdsAll(_ id: ID) -> Bool { delays[id].map { $0.held > 0 && $0.released == 0 } ?? false }
+
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
   package func removeAll() { change { faults.removeAll() } }
@@ -135,30 +140,36 @@ package final class SignallingFaults {
         late.deliver(late.message)
       }
     }
-    var effects: [SignallingFault.Effect] = []
+    var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     for index in faults.indices where faults[index].fault.matches(message) {
       let effect = faults[index].fault.effect
       counts[faults[index].id, default: 0] += 1
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-      effects.append(effect)
+      effects.append((faults[index].id, effect))
       tell(effect, message)
       if effect == .drop || effect == .blackhole { break }
     }
     // One that overtakes is not held in its turn, or nothing would change places.
-    if !overtaken.isEmpty { effects.removeAll { $0 == .reorder } }
+    if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
     carryOut(effects[...], on: message, lane, deliver)
   }
 
   /// Does to a message what the faults that it meets do, oldest first: what one lets on, the next one has.
   private func carryOut(
-    _ effects: ArraySlice<SignallingFault.Effect>, on message: SignallingMessage, _ lane: Lane,
+    _ effects: ArraySlice<(id: ID, effect: SignallingFault.Effect)>, on message: SignallingMessage, _ lane: Lane,
     _ deliver: @escaping (SignallingMessage) -> Void
   ) {
-    guard let effect = effects.first else { return deliver(message) }
+    guard let (id, effect) = effects.first else { return deliver(message) }
     let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, deliver) }
     switch effect {
     case .drop, .blackhole: break
-    case .delay(let interval): clock.schedule(after: interval) { goOn(message) }
+    case .delay(let interval):
+      delays[id, default: (0, 0)].held += 1
+      clock.schedule(after: interval) { [self] in
+        delays[id, default: (0, 0)].held -= 1
+        delays[id, default: (0, 0)].released += 1
+        goOn(message)
+      }
     case .duplicate:
       goOn(message)
       goOn(message)
@@ -174,7 +185,8 @@ package final class SignallingFaults {
 
   /// A black hole took the frame.
   func swallowed(_ message: SignallingMessage) {
-    for (id, fault) in faults where fault.isTotal { counts[id, default: 0] += 1 }
+    // The first one took it; for another nothing was left.
+    if let first = faults.first(where: { $0.fault.isTotal }) { counts[first.id, default: 0] += 1 }
     tell(.blackhole, message)
   }
 

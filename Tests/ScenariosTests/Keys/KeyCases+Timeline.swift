@@ -19,7 +19,9 @@ extension KeyCases {
     KeyCase("timeline entry.until", ["500ms", "900ms"], entry("every: 100ms, until: <>, \(delay)")),
     KeyCase("timeline entry.times", ["2", "4"], entry("every: 100ms, times: <>, \(delay)")),
     KeyCase("timeline entry.do", ["bob.mute", "alice.mute"], entry("at: 600ms, do: <>")),
-    KeyCase(words: "timeline entry.refused", entry("at: 600ms, do: bob.accept, refused: <>")),
+    KeyCase(
+      "timeline entry.refused", ["true", "false", "no connected call"],
+      entry("at: 600ms, do: bob.accept, refused: <>")),
     KeyCase("timeline entry.mark", ["x", "y"], entry("at: 600ms, mark: <>")),
     KeyCase("timeline entry.for", ["100ms", "400ms"], entry("at: 500ms, for: <>, \(delay)")),
     KeyCase("timeline entry.clear", ["one", "two"], clearing),

@@ -51,8 +51,23 @@ extension KeyCases {
         "jitter.amount", ["1ms", "6ms"], KeyWorld.lan(line: ", delay: 20ms, jitter: { dist: normal, amount: <> }")),
       KeyCase(words: "jitter.order", KeyWorld.lan(line: ", delay: 40ms, jitter: { amount: 30ms, order: <> }")),
       KeyCase(
-        "loss.kind", ["kind: none", "kind: random, rate: 20%", "kind: gilbert, rate: 20%, mean_burst: 60ms"],
+        "loss.kind",
+        [
+          "kind: none", "kind: random, rate: 20%", "kind: gilbert, rate: 20%, mean_burst: 60ms",
+          "kind: script, packets: [7]",
+        ],
         KeyWorld.lan(line: ", loss: { <> }")),
+      KeyCase(
+        "loss.packets", ["[3]", "[5]", "[3, 5-9]"], KeyWorld.lan(line: ", loss: { kind: script, packets: <> }")),
+      KeyCase(
+        "loss.every", ["", ", every: 4", ", every: 9"],
+        KeyWorld.lan(line: ", loss: { kind: script, packets: [3]<> }")),
+      KeyCase(
+        "loss.times", ["[[100ms, 200ms]]", "[[300ms, 400ms]]"],
+        KeyWorld.lan(line: ", loss: { kind: script, times: <> }")),
+      KeyCase(
+        "loss.period", ["", ", period: 200ms", ", period: 300ms"],
+        KeyWorld.lan(line: ", loss: { kind: script, times: [[90ms, 120ms]]<> }")),
       KeyCase("loss.rate", ["5%", "40%"], KeyWorld.lan(line: ", loss: { rate: <> }")),
       KeyCase(
         "loss.mean_burst", ["20ms", "300ms"],
@@ -113,8 +128,15 @@ extension KeyCases {
       ).replacing("a: { from: alice, to: home }", with: "a: { from: alice, to: home, delay: 100ms }")),
     KeyCase("firewall.allow_ports", with: "allow_ports: [443]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
     KeyCase("firewall.block_ports", with: "block_ports: [3478]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
+    KeyCase("firewall.open_ports", ["[3478]", "[9]", "[1-65535]"], openPorts),
     KeyCase("firewall.block_ports", with: "block_ports: [443]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
   ]
+
+  /// Servers behind a firewall that lets answers in alone.
+  private static let openPorts = KeyWorld.lan(
+    lan: " }, yard: { cidr: 10.1.0.0/24, to: lan, firewall: { open_ports: <> }"
+  )
+  .replacing("hub: { kind: signalling }", with: "hub: { kind: signalling }, stun: { kind: stun, network: yard }")
 
   // MARK: Servers
 
@@ -131,7 +153,13 @@ extension KeyCases {
     KeyCase(
       "server.transports", ["[udp]", "[tcp]", "[tls]", "[udp, tcp]", "[udp, tcp, tls]"],
       KeyWorld.relayed(", transports: <>")),
-    KeyCase("server.port", with: "port: 443", KeyWorld.relayed("<>")),
+    KeyCase("server.port", ["port: 443", "port: 3478", "port: [3478, 443]"], KeyWorld.relayed(", <>")),
+    KeyCase(
+      "server ports.udp", ["3478", "443", "[443, 80]"],
+      KeyWorld.relayed(", transports: [udp, tcp], port: { udp: <>, tcp: 443 }")),
+    KeyCase(
+      "server ports.tcp", ["3478", "443", "[443, 80]"],
+      KeyWorld.relayed(", transports: [udp, tcp], port: { udp: 3478, tcp: <> }")),
     KeyCase("server.port", with: "port: 19302", KeyWorld.lan(servers: ", stun: { kind: stun<> }")),
     KeyCase(
       "server.port", with: "port: 8443",

@@ -18,18 +18,27 @@ struct NonceIssuer {
   func issue(to client: Endpoint, at now: Instant) -> String {
     var time: [UInt8] = []
     time.append(bigEndian: now.nanoseconds)
-    return Hexadecimal.encode(time) + code(time, client)
+    return Hexadecimal.encode(time) + code(time, client, generation)
   }
 
   func isFresh(_ nonce: String, from client: Endpoint, at now: Instant) -> Bool {
+    isValid(nonce, of: generation, from: client, at: now)
+  }
+
+  /// Whether the nonce would be fresh if ``invalidateAll()`` had not ended it.
+  func isWithdrawn(_ nonce: String, from client: Endpoint, at now: Instant) -> Bool {
+    (0..<generation).contains { isValid(nonce, of: $0, from: client, at: now) }
+  }
+
+  private func isValid(_ nonce: String, of generation: UInt64, from client: Endpoint, at now: Instant) -> Bool {
     guard nonce.utf8.count == 32, let time = Hexadecimal.decode(String(nonce.prefix(16))), time.count == 8,
       let issued = time.span.bytes.bigEndian(Int64.self, at: 0)
     else { return false }
-    let (shown, right) = (Array(nonce.utf8.suffix(16)), Array(code(time, client).utf8))
+    let (shown, right) = (Array(nonce.utf8.suffix(16)), Array(code(time, client, generation).utf8))
     return constantTimeEqual(shown.span.bytes, right.span.bytes) && now - Instant(nanoseconds: issued) < lifetime
   }
 
-  private func code(_ time: [UInt8], _ client: Endpoint) -> String {
+  private func code(_ time: [UInt8], _ client: Endpoint, _ generation: UInt64) -> String {
     var input = time
     input.append(bigEndian: generation)
     input.append(contentsOf: client.address.bytes)

@@ -50,6 +50,9 @@ struct ServerAllocation {
   private var permissions: [IPAddress: Instant] = [:]
   private var channels: [UInt16: Channel] = [:]
   private var numbers: [Endpoint: UInt16] = [:]
+  /// What was ended before its time and not granted anew, with when it would have ended by itself.
+  private var withdrawnPermissions: [IPAddress: Instant] = [:]
+  private var withdrawnChannels: [UInt16: Channel] = [:]
 
   init(
     tuple: FiveTuple, relay: Endpoint, additionalRelay: Endpoint?, requester: Requester,
@@ -86,12 +89,23 @@ struct ServerAllocation {
       permissions = permissions.filter { now < $0.value || addresses.contains($0.key) }
       guard permissions.count + added <= limit else { return false }
     }
-    for address in addresses { permissions[address] = expiry }
+    for address in addresses {
+      permissions[address] = expiry
+      withdrawnPermissions[address] = nil
+    }
     return true
   }
 
-  /// Ends every permission.
-  mutating func forgetPermissions() { permissions.removeAll() }
+  /// Ends every permission before its time.
+  mutating func withdrawPermissions() {
+    withdrawnPermissions.merge(permissions) { $1 }
+    permissions.removeAll()
+  }
+
+  /// Whether there would be a permission if ``withdrawPermissions()`` had not ended it.
+  func misses(permissionFor address: IPAddress, at now: Instant) -> Bool {
+    withdrawnPermissions[address].map { now < $0 } ?? false
+  }
 
   // MARK: Channels
 
@@ -126,6 +140,7 @@ struct ServerAllocation {
     }
     channels[number] = Channel(peer: peer, expiresAt: expiry)
     numbers[peer] = number
+    withdrawnChannels = withdrawnChannels.filter { $0.key != number && $0.value.peer != peer }
     return .bound
   }
 
@@ -133,9 +148,20 @@ struct ServerAllocation {
     if let channel = channels.removeValue(forKey: number) { numbers[channel.peer] = nil }
   }
 
-  /// Ends every binding.
-  mutating func forgetChannels() {
+  /// Ends every binding before its time.
+  mutating func withdrawChannels() {
+    withdrawnChannels.merge(channels) { $1 }
     channels.removeAll()
     numbers.removeAll()
+  }
+
+  /// Whether the channel would be bound if ``withdrawChannels()`` had not ended it.
+  func misses(channel: UInt16, at now: Instant) -> Bool {
+    withdrawnChannels[channel].map { now < $0.expiresAt } ?? false
+  }
+
+  /// Whether a channel would be bound to the peer if ``withdrawChannels()`` had not ended it.
+  func misses(channelTo peer: Endpoint, at now: Instant) -> Bool {
+    withdrawnChannels.contains { $0.value.peer == peer && now < $0.value.expiresAt }
   }
 }

@@ -10,12 +10,15 @@ extension TURNServer {
     case malformed
   }
 
-  func authenticate(_ message: STUNMessage, on path: Path, at now: Instant) -> Verdict {
+  mutating func authenticate(_ message: STUNMessage, on path: Path, at now: Instant) -> Verdict {
     guard message.hasIntegrity else { return .challenged(.unauthenticated) }
     guard let username = message[.username], let realm = message[.realm], let nonce = message[.nonce] else {
       return .malformed
     }
-    guard nonces.isFresh(nonce, from: path.remote, at: now) else { return .challenged(.staleNonce) }
+    guard nonces.isFresh(nonce, from: path.remote, at: now) else {
+      if nonces.isWithdrawn(nonce, from: path.remote, at: now) { counters.withdrawnNonces += 1 }
+      return .challenged(.staleNonce)
+    }
     let requester = requester(username, nonce: nonce, on: path, at: now)
     // The same work for a name that nobody has: the time to the answer must not tell which names there are.
     let key =

@@ -11,6 +11,7 @@ extension TURNServer {
     // A binding lives twice as long as the permission it made: data stops when either ends.
     guard let peer = allocation.peer(of: channel, at: now) else {
       counters.droppedWithoutChannel += 1
+      if allocation.misses(channel: channel, at: now) { counters.missedChannels += 1 }
       return
     }
     relay(payload, of: allocation, to: peer, at: now)
@@ -33,6 +34,7 @@ extension TURNServer {
       let relay = allocation.relay(towards: peer.address)
     else {
       counters.droppedWithoutPermission += 1
+      if allocation.misses(permissionFor: peer.address, at: now) { counters.missedPermissions += 1 }
       return
     }
     counters.relayedToPeers += 1
@@ -46,9 +48,11 @@ extension TURNServer {
     guard let allocation = slots[index] else { return }
     guard allocation.permits(peer.address, at: now) else {
       counters.droppedWithoutPermission += 1
+      if allocation.misses(permissionFor: peer.address, at: now) { counters.missedPermissions += 1 }
       return
     }
     let channel = allocation.channel(to: peer, at: now)
+    if channel == nil, allocation.misses(channelTo: peer, at: now) { counters.missedChannels += 1 }
     let transport = allocation.tuple.transport
     let overhead = channel == nil ? PeerIndication.overhead : ChannelData.overhead(over: transport)
     guard payload.byteCount + overhead <= maximumDatagramSize else {

@@ -48,7 +48,7 @@ extension TURNServer {
       return inject(faults.remove(at: index), into: request)
     }
     if let rejection = rejections.first(where: { $0.method == request.message.method }) {
-      counters.rejections += 1
+      counters.rejections[rejection.method, default: 0] += 1
       return inject((rejection.method, rejection.error, nil), into: request)
     }
     let response: STUNMessageBuilder

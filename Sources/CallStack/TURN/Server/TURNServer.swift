@@ -75,12 +75,12 @@ public struct TURNServer: SansIO, ~Copyable {
 
   /// Ends every permission at once, as if nobody had refreshed them.
   public mutating func expirePermissions() {
-    for index in slots.indices { slots[index]?.forgetPermissions() }
+    for index in slots.indices { slots[index]?.withdrawPermissions() }
   }
 
   /// Ends every channel binding at once, as if nobody had refreshed them.
   public mutating func expireChannels() {
-    for index in slots.indices { slots[index]?.forgetChannels() }
+    for index in slots.indices { slots[index]?.withdrawChannels() }
   }
 
   /// Makes every nonce handed out so far stale.

@@ -1,4 +1,5 @@
 public import CallCore
+public import STUN
 
 extension TURNServer {
   /// What the driver must do with sockets.
@@ -28,8 +29,14 @@ extension TURNServer {
     /// 401 and 438: the ordinary way to hand out a nonce.
     public var challenges: UInt64 = 0
     public var errors: UInt64 = 0
-    /// Of the errors, those that ``TURNServer/setRejection(_:of:)`` asked for.
-    public var rejections: UInt64 = 0
+    /// Of the errors, those that ``TURNServer/setRejection(_:of:)`` asked for, by method.
+    public var rejections: [STUNMethod: UInt64] = [:]
+    /// Of the challenges, those for a nonce that ``TURNServer/expireNonces()`` made stale before its time.
+    public var withdrawnNonces: UInt64 = 0
+    /// Data that was dropped for want of a permission, or not carried by a channel, that ``TURNServer/expirePermissions()``
+    /// or ``TURNServer/expireChannels()`` ended before its time.
+    public var missedPermissions: UInt64 = 0
+    public var missedChannels: UInt64 = 0
     /// Retransmitted Allocate requests answered as before.
     public var replays: UInt64 = 0
     public var malformed: UInt64 = 0

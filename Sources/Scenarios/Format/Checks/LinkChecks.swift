@@ -2,6 +2,15 @@ import CallCore
 
 /// Advice about links: conditions that lack what they work on.
 enum LinkChecks {
+  /// Reports what both directions say otherwise.
+  static func check(_ draft: LinkDraft, of name: String, at span: SourceSpan, _ reading: inout Reading) {
+    let (sent, received) = (Set(draft.transmit.parts.map(\.key)), Set(draft.receive.parts.map(\.key)))
+    for (key, _) in draft.both.parts where sent.contains(key) && received.contains(key) {
+      let message = "'\(key)' of the link '\(name)' holds for neither direction: 'tx' and 'rx' both have their own"
+      reading.report(.ineffective, message, at: span)
+    }
+  }
+
   static func check(_ scenario: Scenario, _ reading: inout Reading) {
     // What looks ineffective may be misspelt elsewhere.
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
@@ -40,6 +49,10 @@ enum LinkChecks {
     var problems: [String] = []
     if side.reorder ?? 0 > 0, !all.contains(where: { $0.delay ?? .zero > .zero || $0.jitter != nil }) {
       problems.append("'reorder' lets packets overtake the delay of the link '\(link)', which has none")
+    }
+    if side.reorder == 1 {
+      problems.append(
+        "'reorder' of 100% lets every packet of the link '\(link)' skip its delay, so none overtakes another")
     }
     if side.queue != nil, !all.contains(where: { $0.rate != nil }) {
       problems.append("nothing waits in the queue of the link '\(link)', because it has no 'rate'")

@@ -7,9 +7,12 @@ enum TopologyChecks {
     if !looped { checkPrefixes(topology, &reading) }
     for network in topology.networks {
       if let problem = network.nat?.problem { reading.report(.conflictingKeys, problem, at: network.span) }
-      guard let nat = network.nat, nat.addresses == 1, nat.pooling == .arbitrary else { continue }
-      let message = "there is nothing to pool: the NAT of '\(network.name)' has one address"
-      reading.report(.ineffective, message, at: network.span, hint: "add addresses: 4")
+      checkRouter(of: network, in: topology, &reading)
+    }
+    for server in topology.servers where server.kind == .turn {
+      guard let user = server.allocationsPerUser, let total = server.totalAllocations, user >= total else { continue }
+      let message = "no user reaches 'user_quota', which is \(user): 'total_quota' allows \(total) allocations in all"
+      reading.report(.ineffective, message, at: server.span)
     }
     let signalling = topology.servers.filter { $0.kind == .signalling }
     for second in signalling.dropFirst() {
@@ -18,8 +21,48 @@ enum TopologyChecks {
     }
   }
 
+  /// Reports what a router cannot do, or need not.
+  private static func checkRouter(
+    of network: Topology.Network, in topology: Topology, _ reading: inout Reading
+  ) {
+    func warn(_ message: String, _ hint: String? = nil) {
+      reading.report(.ineffective, message, at: network.span, hint: hint)
+    }
+    let hasIPv4 = network.prefixes.contains { !$0.value.address.isIPv6 }
+    if network.nat != nil, let outside = network.uplink.flatMap({ topology.network($0.value) }) {
+      if !outside.prefixes.contains(where: { !$0.value.address.isIPv6 }) {
+        let message = "the NAT of '\(network.name)' needs an IPv4 address on '\(outside.name)', which has none"
+        reading.report(.wrongRouter, message, at: network.span, hint: "give '\(outside.name)' an IPv4 prefix, too")
+      } else if !hasIPv4, !network.prefixes.isEmpty {
+        warn("'nat' translates IPv4, and '\(network.name)' has none: IPv6 is routed")
+      }
+    }
+    guard let firewall = network.firewall else { return }
+    if network.uplink == nil {
+      warn("'firewall' filters nothing: no router leads out of '\(network.name)'", "give it the key to, or nat")
+    }
+    if firewall.blockUDP, firewall.blockTCP, !firewall.allowPorts.isEmpty || !firewall.blockPorts.isEmpty {
+      warn("'block_udp' and 'block_tcp' block every port of '\(network.name)', whatever its other rules say")
+    }
+    if !firewall.allowPorts.isEmpty, !firewall.blockPorts.isEmpty,
+      Set(firewall.allowPorts).isDisjoint(with: firewall.blockPorts)
+    {
+      warn("'block_ports' of '\(network.name)' blocks nothing that 'allow_ports' lets out")
+    }
+    guard !firewall.openPorts.isEmpty else { return }
+    if firewall.inbound == .everything {
+      warn("'open_ports' of '\(network.name)' opens nothing: everything comes in")
+    } else if network.nat != nil, network.prefixes.allSatisfy({ !$0.value.address.isIPv6 }) {
+      warn("'open_ports' of '\(network.name)' opens nothing: IPv4 comes in by the mappings of its NAT alone")
+    }
+  }
+
   /// Reports networks with fewer addresses than hosts.
-  static func checkAddresses(_ scenario: Scenario, _ reading: inout Reading) {
+  ///
+  /// - Parameter written: the networks as the file has them, whose own keys shall have an effect.
+  static func checkAddresses(
+    _ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading
+  ) {
     for network in scenario.topology.networks {
       let peers = scenario.peers.filter { peer in
         peer.stack != .puppet && peer.interfaces.contains { $0.network == network.name }
@@ -27,6 +70,12 @@ enum TopologyChecks {
       let servers = scenario.topology.servers.filter { $0.network.value == network.name }
       let routers = scenario.topology.networks.filter { $0.uplink?.value == network.name }
         .reduce(0) { $0 + ($1.nat?.addresses ?? 0) }
+      let children = scenario.topology.networks.count { $0.uplink?.value == network.name }
+      let isWritten = written.contains { $0.name == network.name && $0.value.isIsolated == true }
+      if isWritten, peers.count + servers.count + children < 2 {
+        let message = "'isolated' keeps nobody apart: '\(network.name)' has one host at most"
+        reading.report(.ineffective, message, at: network.span)
+      }
       for prefix in network.prefixes {
         let needed = peers.count + servers.count + (prefix.value.address.isIPv6 ? 0 : routers)
         let there = prefix.value.hostCount

@@ -150,6 +150,25 @@ extension Kind where Value == Int {
   }
 }
 
+extension Kind where Value == ClosedRange<Int> {
+  /// A number, or two with a dash between them.
+  static func range(_ limits: ClosedRange<Int>) -> Kind<ClosedRange<Int>> {
+    let number = Kind<Int>.count(limits)
+    return Kind(.either([number.shape, .pattern("^[0-9]+-[0-9]+$")])) { node, reading in
+      let parts = node.scalar?.text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) } ?? []
+      guard parts.count == 2, let first = parts[0], let last = parts[1] else {
+        return number.decode(node, &reading).map { $0...$0 }
+      }
+      guard first <= last, limits.contains(first), limits.contains(last) else {
+        let message = "a range lies within \(limits.lowerBound) to \(limits.upperBound), the lower number first"
+        reading.report(.outOfRange, message, at: node.span)
+        return nil
+      }
+      return first...last
+    }
+  }
+}
+
 extension Kind where Value == Double {
   static var real: Kind<Double> {
     Kind(.real) { node, reading in

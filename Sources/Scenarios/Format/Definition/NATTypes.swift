@@ -1,4 +1,5 @@
 import CallCore
+import SimNet
 
 /// A NAT as it is written: what is left out comes from what it names, or is the default.
 struct NATDraft: Sendable {
@@ -115,32 +116,44 @@ struct NATDraft: Sendable {
     nat.kind = kind ?? base.kind
     // A new time for all of UDP goes before each that the base says.
     if udpIdle != nil { (nat.udpFirst, nat.udpUnanswered, nat.udpAnswered) = (nil, nil, nil) }
-    func take<Value>(_ path: WritableKeyPath<NATDraft, Value?>) {
-      if let value = self[keyPath: path] { nat[keyPath: path] = value }
-    }
-    take(\.map)
-    take(\.filter)
-    for path in Self.intervals { take(path) }
-    take(\.refresh)
-    take(\.ports)
-    take(\.portsIfTaken)
-    take(\.keepsParity)
-    take(\.portRange)
-    take(\.overloadsPorts)
-    take(\.hairpin)
-    take(\.quota)
-    take(\.totalQuota)
-    take(\.blocks)
-    take(\.pooling)
-    take(\.adoptsTCP)
+    for (_, take) in Self.values { _ = take(self, &nat) }
     return nat
   }
 
-  private static var intervals: [WritableKeyPath<NATDraft, Interval?>] {
-    [
-      \.udpIdle, \.udpFirst, \.udpUnanswered, \.udpAnswered, \.udpAnsweredAge, \.tcpIdle, \.tcpOpening, \.tcpClosing,
-      \.tcpReset, \.portReuseDelay,
+  /// Every single value, by its key: puts that of the first draft into the second, and says whether it
+  /// is there.
+  private static var values: [(key: String, take: (NATDraft, inout NATDraft) -> Bool)] {
+    func value<Value>(
+      _ key: String, _ path: WritableKeyPath<NATDraft, Value?>
+    ) -> (String, (NATDraft, inout NATDraft) -> Bool) {
+      (
+        key,
+        { from, to in
+          guard let value = from[keyPath: path] else { return false }
+          to[keyPath: path] = value
+          return true
+        }
+      )
+    }
+    return [
+      value("map", \.map), value("filter", \.filter), value("udp_idle", \.udpIdle), value("udp_first", \.udpFirst),
+      value("udp_unanswered", \.udpUnanswered), value("udp_answered", \.udpAnswered),
+      value("udp_answered_age", \.udpAnsweredAge), value("tcp_idle", \.tcpIdle), value("tcp_opening", \.tcpOpening),
+      value("tcp_closing", \.tcpClosing), value("tcp_reset", \.tcpReset), value("refresh", \.refresh),
+      value("adopt_tcp", \.adoptsTCP), value("ports", \.ports), value("ports_if_taken", \.portsIfTaken),
+      value("parity", \.keepsParity), value("port_range", \.portRange),
+      value("port_reuse_delay", \.portReuseDelay), value("overload", \.overloadsPorts), value("pooling", \.pooling),
+      value("hairpin", \.hairpin), value("quota", \.quota), value("total_quota", \.totalQuota),
+      value("blocks", \.blocks),
     ]
+  }
+
+  /// The single values that are said here, each in a draft of its own.
+  var parts: [(key: String, draft: NATDraft)] {
+    Self.values.compactMap { key, take in
+      var part = NATDraft()
+      return take(self, &part) ? (key, part) : nil
+    }
   }
 
   /// The NAT that `base` becomes with what is said here.
@@ -173,6 +186,19 @@ struct NATDraft: Sendable {
     nat.blocks = blocks ?? nat.blocks
     nat.pooling = pooling ?? nat.pooling
     nat.adoptsTCP = adoptsTCP ?? nat.adoptsTCP
+    return nat
+  }
+}
+
+extension NATDraft {
+  /// What a NAT that behaves like `base` becomes while it runs: how many addresses it has and how ports are given out in
+  /// blocks stays, whatever kind it is from now on.
+  func changing(_ base: Topology.NAT) -> Topology.NAT {
+    var nat = over(base)
+    guard kind != nil, let blocks = base.blocks else { return nat }
+    nat.blocks = blocks
+    nat.portRange = portRange ?? base.portRange
+    nat.pooling = pooling ?? base.pooling
     return nat
   }
 }

@@ -17,7 +17,7 @@ struct EntryDraft: Sendable {
   var message: Located<String>?
   var clear: Located<String>?
   var mark: Located<String>?
-  var isRefused: Located<Bool>?
+  var refusal: Located<TimelineEntry.Refusal>?
   var why: String?
 
   static let type = MappingType(
@@ -47,8 +47,8 @@ struct EntryDraft: Sendable {
       .key("clear", Kind<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
       .key("mark", Kind<Located<String>>.name, \.mark, "effect: none; the entry names a time, and this is its id"),
       .key(
-        "refused", Kind<Bool>.flag.located, \.isRefused, default: "false",
-        "the app is expected to refuse the action of 'do'"),
+        "refused", TimelineEntry.Refusal.kind.located, \.refusal, default: "false",
+        "the app is expected to refuse the action of 'do': true for any reason, or the reason in the app's words"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
 
@@ -83,6 +83,18 @@ struct EntryDraft: Sendable {
         summary: key.summaries.joined(separator: "; or ").prefixed("argument: "), defaultText: nil)
     }
   }
+}
+
+extension TimelineEntry.Refusal {
+  /// A flag, or the reason.
+  static let kind: Kind<TimelineEntry.Refusal> = {
+    let flag = Kind<Bool>.flag
+    let text = Kind<String>.text
+    return Kind(.either([flag.shape, text.shape])) { node, reading in
+      if let isRefused = node.scalar?.flag { return isRefused ? .anyReason : TimelineEntry.Refusal.none }
+      return text.decode(node, &reading).map { .reason($0) }
+    }
+  }()
 }
 
 extension String {

@@ -76,6 +76,12 @@ extension Topology.Firewall {
       .key(
         "allow_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.allowPorts, "the only destination ports let out"),
       .key("block_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.blockPorts, "destination ports not let out"),
+      .key(
+        "open_ports",
+        Kind<ClosedRange<Int>>.range(1...65_535).list(atLeast: 1).map { ranges, _, _ in
+          ranges.map { UInt16($0.lowerBound)...UInt16($0.upperBound) }
+        }, \.openPorts,
+        "ports of inside hosts that anybody outside may reach: 3478, or a range such as 49152-65535"),
     ])
 }
 
@@ -166,24 +172,49 @@ extension Topology.Jitter {
 
 extension Topology.Loss {
   private struct Draft: Sendable {
-    enum Kind: String, CaseIterable, Sendable { case none, random, gilbert }
+    enum Kind: String, CaseIterable, Sendable { case none, random, gilbert, script }
     var kind = Kind.random
     var rate: Double?
     var meanBurst: Interval?
     var bad: Double?
     var good: Double?
+    var packets: [ClosedRange<Int>]?
+    var times: [Range<Interval>]?
+    var every: Int?
+    var period: Interval?
   }
 
   private static let type = MappingType(
     "loss", "how a link loses packets, in virtual time", Draft(),
     [
-      .key("kind", .choice, \.kind, default: "random", "independent losses, or bursts by channel state"),
+      .key(
+        "kind", .choice, \.kind, default: "random",
+        "independent losses, bursts by channel state, or just what is listed"
+      ),
       .key("rate", .percentage(), \.rate, "share lost in the long run"),
       .key(
         "mean_burst", .duration(.positive).checked(burstProblem), \.meanBurst, "gilbert: mean length of a bad period"),
       .key("bad", .percentage(), \.bad, default: "100%", "gilbert: share lost while bad"),
       .key("good", .percentage(), \.good, default: "0%", "gilbert: share lost while good"),
+      .key(
+        "packets", Kind<ClosedRange<Int>>.range(1...1_000_000_000).list(atLeast: 1), \.packets,
+        "script: the numbers of the packets lost, or ranges such as 20-25, counted from 1 since this took effect"),
+      .key(
+        "every", .count(1...1_000_000_000), \.every, "script: after so many packets the count begins anew"),
+      .key(
+        "times", span.list(atLeast: 1), \.times,
+        "script: the spans in which all is lost, each [from, to], counted from when this took effect"),
+      .key("period", .duration(.positive), \.period, "script: after so long the spans begin anew"),
     ])
+
+  private static let span = Kind<Interval>.duration().list(atLeast: 2, atMost: 2)
+    .map { ends, span, reading -> Range<Interval>? in
+      guard ends[0] < ends[1] else {
+        reading.report(.outOfRange, "a span ends after it begins", at: span, hint: "for example [200ms, 350ms]")
+        return nil
+      }
+      return ends[0]..<ends[1]
+    }
 
   /// A channel that changes more often would be slower to compute than what is sent over it.
   private static let shortest = Interval.microseconds(10)
@@ -198,6 +229,11 @@ extension Topology.Loss {
 
   private static func make(_ draft: Draft, _ span: SourceSpan, _ reading: inout Reading) -> Topology.Loss? {
     let isGilbert = draft.kind == .gilbert
+    if draft.kind == .script { return script(draft, span, &reading) }
+    if draft.packets != nil || draft.times != nil || draft.every != nil || draft.period != nil {
+      reading.report(.conflictingKeys, "packets, every, times and period belong to kind: script", at: span)
+      return nil
+    }
     if !isGilbert, draft.meanBurst != nil || draft.bad != nil || draft.good != nil {
       reading.report(.conflictingKeys, "mean_burst, bad and good belong to kind: gilbert", at: span)
       return nil
@@ -230,6 +266,31 @@ extension Topology.Loss {
       return nil
     }
     return .gilbert(rate: rate, meanBurst: meanBurst, bad: bad, good: good)
+  }
+
+  private static func script(_ draft: Draft, _ span: SourceSpan, _ reading: inout Reading) -> Topology.Loss? {
+    func refuse(_ code: DiagnosticCode, _ message: String, _ hint: String? = nil) -> Topology.Loss? {
+      reading.report(code, message, at: span, hint: hint)
+      return nil
+    }
+    if draft.rate != nil || draft.meanBurst != nil || draft.bad != nil || draft.good != nil {
+      return refuse(.conflictingKeys, "a script has no rate, mean_burst, bad and good: it says what is lost")
+    }
+    let loss: Topology.Loss
+    switch (draft.packets, draft.times) {
+    case (let packets?, nil):
+      if draft.period != nil { return refuse(.conflictingKeys, "'period' is for times", "write every: 50") }
+      loss = .packets(packets, period: draft.every)
+    case (nil, let times?):
+      if draft.every != nil { return refuse(.conflictingKeys, "'every' is for packets", "write period: 5s") }
+      loss = .times(times, period: draft.period)
+    case (_?, _?): return refuse(.conflictingKeys, "a script lists packets or times, not both")
+    case (nil, nil):
+      return refuse(
+        .missingKey, "loss of kind script needs the key 'packets' or 'times'", "for example packets: [3, 20-25]")
+    }
+    if let problem = loss.problem { return refuse(.outOfRange, problem) }
+    return loss
   }
 
   private static func sojournProblem(share: Double, _ meanBurst: Interval) -> String? {
@@ -293,10 +354,10 @@ struct ServerDraft: Sendable {
     [
       .key("kind", .choice, \.kind, required: true, "what it serves"),
       .key(
-        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
-        "how clients reach it"),
+        "transports", transport.list(atLeast: 1), \.transports, default: "[udp]", "how clients reach it"),
       .key(
-        "port", .count(1...65_535), \.port, default: "3478, and 443 for signalling", "where it listens for UDP and TCP"),
+        "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
+        "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
       .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
       .key("lifetime", .duration(.positive), \.lifetime, default: "600s", "TURN: longest allocation lifetime granted"),
@@ -331,6 +392,7 @@ struct ServerDraft: Sendable {
       "lifetime", "nonce_lifetime", "permission_lifetime", "channel_lifetime", "credentials", "credential_lifetime",
       "user_quota", "total_quota", "tls",
     ]
+    checkPorts(of: server, node, &reading)
     for entry in node.entries ?? [] {
       if server.kind != .turn, ofTURN.contains(entry.key) {
         let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.rawValue) server"
@@ -358,11 +420,10 @@ extension Topology.Server {
       return ("nobody comes by TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
     }
     if key == "port", transports == [.tls] {
-      return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(port ?? 443) }")
+      return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
     }
-    let plain = port ?? Int(TURNServerHost.port)
-    if key == "tls", transports.contains(.tcp), tls.port == plain {
-      return ("TCP listens at port \(plain) already", "give tls another port")
+    if key == "tls", listeners.contains(where: { $0.transport == .tcp && $0.port == tls.port }) {
+      return ("TCP listens at port \(tls.port) already", "give tls another port")
     }
     return nil
   }
@@ -377,6 +438,69 @@ extension Topology.Server.TLS {
         "certificate", .choice, \.certificate, default: "valid",
         "what it shows: peers refuse any but a valid one, which is for SERVER.test and the server's addresses"),
       .key("version", .choice, \.version, default: "both", "the only version it speaks"),
+    ])
+}
+
+extension ServerDraft {
+  /// Ports of each transport are ports of transports that the server has.
+  private static func checkPorts(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
+    guard let span = node["port"]?.span, !server.ports.isEmpty else { return }
+    if server.kind == .signalling, server.ports.count > 1 || server.ports[0].transport != nil {
+      reading.report(.conflictingKeys, "a signalling server has one port, and clients go there", at: span)
+    }
+    guard server.ports[0].transport != nil, server.kind != .signalling else { return }
+    // TLS has a port of its own.
+    let known = server.kind.onlyTransport.map { [$0] } ?? server.transports.filter { $0 != .tls }
+    for port in server.ports {
+      guard let transport = port.transport, !known.contains(transport) else { continue }
+      let hint = server.kind == .turn ? "add transports: [udp, tcp]" : nil
+      reading.report(
+        .wrongTransport, "the server is not reached by \(transport.rawValue)", at: span, hint: hint)
+      return
+    }
+    for transport in known where !server.ports.contains(where: { $0.transport == transport }) {
+      let hint = "add \(transport.rawValue): 3478"
+      reading.report(.missingKey, "the server has no port for \(transport.rawValue)", at: span, hint: hint)
+    }
+  }
+}
+
+extension Topology.Server.Port {
+  /// A port, several, or a mapping from transports to those.
+  static let kind: Kind<[Topology.Server.Port]> = {
+    let several = Kind<Int>.count(1...65_535).oneOrMany().map { numbers, span, reading -> [Int]? in
+      guard Set(numbers).count == numbers.count else {
+        reading.report(.duplicateKey, "a server listens on a port once", at: span)
+        return nil
+      }
+      return numbers
+    }
+    let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
+      let ports = draft.udp.map { ($0, Topology.Server.Transport.udp) } + draft.tcp.map { ($0, .tcp) }
+      guard !ports.isEmpty else {
+        reading.report(.missingKey, "no transport is named", at: span, hint: "for example port: { udp: 3478 }")
+        return nil
+      }
+      return ports.map { Topology.Server.Port(number: UInt16($0.0), transport: $0.1) }
+    }
+    return Kind(.either([several.shape, mapping.shape])) { node, reading in
+      guard node.entries == nil else { return mapping.decode(node, &reading) }
+      return several.decode(node, &reading).map { numbers in
+        numbers.map { Topology.Server.Port(number: UInt16($0), transport: nil) }
+      }
+    }
+  }()
+
+  private struct ByTransport: Sendable {
+    var udp: [Int] = []
+    var tcp: [Int] = []
+  }
+
+  private static let byTransport = MappingType(
+    "server ports", "the ports of each transport", ByTransport(),
+    [
+      .key("udp", Kind<Int>.count(1...65_535).oneOrMany(), \.udp, "a port, or several, reached by UDP"),
+      .key("tcp", Kind<Int>.count(1...65_535).oneOrMany(), \.tcp, "a port, or several, reached by TCP"),
     ])
 }
 

@@ -82,6 +82,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case needsRun = "E424"
   case neverTested = "E425"
   case wrongRouter = "E426"
+  case changesNothing = "E427"
 
   case cannotFail = "E431"
   case cannotHold = "E432"
@@ -197,6 +198,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .cannotHold: "Whatever happens in a run, this fails."
     case .untestedWindow: "Nothing is in the window, so that the expectation is never tested."
     case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
+    case .changesNothing:
+      "The fault changes nothing in any cell, so it tests nothing. In one cell of several it may, to compare the others "
+        + "with it."
     case .emptyWindow:
       "The end of the window comes before its beginning. Unless the end comes again, the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."

@@ -7,10 +7,29 @@ public struct TimelineEntry: Sendable {
   public var trigger = Trigger.at(.zero)
   public var effect = Effect.clear(entry: Located(""))
   /// Whether the app is expected to refuse the action.
-  public var isRefused = false
+  public var refusal = Refusal.none
+  /// Whether its fault changes nothing in this cell, and does in another: the cell is there to compare with.
+  var isControl = false
   public var why: String?
   public var span = SourceSpan.builtIn
   public init() {}
+
+  /// What is expected of an action.
+  public enum Refusal: Sendable, Equatable {
+    case none
+    case anyReason
+    /// With this reason, in the app's words.
+    case reason(String)
+
+    /// - Parameter reason: why the app refused; nil when it did not.
+    func allows(_ reason: String?) -> Bool {
+      switch self {
+      case .none: reason == nil
+      case .anyReason: reason != nil
+      case .reason(let wanted): reason == wanted
+      }
+    }
+  }
 
   public enum Trigger: Sendable {
     /// At a virtual time.

@@ -1,4 +1,5 @@
 public import CallCore
+public import SimNet
 
 /// The networks, links and servers of a cell with everything explicit: named networks are expanded, the default
 /// internet, signalling and STUN hosts are added, and every profile is merged in.
@@ -39,7 +40,8 @@ public struct Topology: Sendable {
   public struct NAT: Sendable, Equatable {
     public var map = MappingBehavior.endpointIndependent
     public var filter = FilteringBehavior.addressAndPort
-    public var timers = NATTimers()
+    /// How long an idle mapping lives, by what it has seen (RFC 4787 REQ-5, RFC 5382 REQ-5, RFC 7857 section 2.2).
+    public var timers = SessionTimers()
     /// Which packets restart the idle timer of UDP (RFC 4787 REQ-6).
     public var refresh = Refresh.outbound
     public var ports = PortAllocation.preserve
@@ -67,26 +69,14 @@ public struct Topology: Sendable {
     public init() {}
   }
 
-  /// How long an idle mapping lives, by what it has seen (RFC 4787 REQ-5, RFC 5382 REQ-5, RFC 7857 section 2.2).
-  public struct NATTimers: Sendable, Equatable {
-    /// After the first packet, after more that nobody answered, and once answered.
-    public var udpFirst = Interval.seconds(300)
-    public var udpUnanswered = Interval.seconds(300)
-    public var udpAnswered = Interval.seconds(300)
-    /// How old a mapping must be before `udpAnswered` applies.
-    public var udpAnsweredAge = Interval.zero
-    public var tcpOpening = Interval.seconds(240)
-    public var tcpEstablished = Interval.seconds(7_440)
-    public var tcpClosing = Interval.seconds(240)
-    public var tcpReset = Interval.seconds(240)
-    public init() {}
-  }
-
   public struct PortBlocks: Sendable, Equatable {
-    public var size = 0
+    public var size: Int
     /// The most blocks of one inside host.
-    public var most = 1
-    public init() {}
+    public var most: Int
+    public init(size: Int = 0, most: Int = 1) {
+      self.size = size
+      self.most = most
+    }
   }
 
   public enum MappingBehavior: String, Sendable, CaseIterable {
@@ -116,6 +106,8 @@ public struct Topology: Sendable {
     /// When not empty, only these destination ports pass.
     public var allowPorts: [Int] = []
     public var blockPorts: [Int] = []
+    /// Ports of inside hosts that anybody outside may reach.
+    public var openPorts: [ClosedRange<UInt16>] = []
     public init() {}
   }
 
@@ -179,6 +171,10 @@ public struct Topology: Sendable {
   public enum Loss: Sendable, Equatable {
     case none
     case random(rate: Double)
+    /// The packets with these numbers, from 1 on since it took effect; after `period` packets the count begins anew.
+    case packets([ClosedRange<Int>], period: Int?)
+    /// What enters in these spans of time since it took effect; after `period` they begin anew.
+    case times([Range<Interval>], period: Interval?)
     /// Continuous-time Gilbert: overall loss rate and mean length of a bad period. Loss is `bad` while bad, `good`
     /// otherwise; `rate` is the long-run mean.
     case gilbert(rate: Double, meanBurst: Interval, bad: Double, good: Double)
@@ -220,13 +216,19 @@ public struct Topology: Sendable {
       public init() {}
     }
 
+    /// A port for one transport, or for all that there are.
+    public struct Port: Sendable, Equatable {
+      public var number: UInt16
+      public var transport: Transport?
+    }
+
     public var name = ""
     public var kind = Kind.stun
     /// The network the host stands on.
     public var network = Located("")
     public var transports: [Transport] = [.udp]
-    /// Where it listens, for UDP and TCP; nil is 3478, and 443 for signalling.
-    public var port: Int?
+    /// Where it listens for UDP and TCP; empty is 3478, and 443 for signalling.
+    public var ports: [Port] = []
     public var tls = TLS()
     /// One-way processing delay before every answer or forwarded message.
     public var delay = Interval.zero

@@ -1,3 +1,4 @@
+import SimNet
 import VirtualPeer
 
 extension ValuePath {
@@ -5,6 +6,7 @@ extension ValuePath {
   static func resolve(
     _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
   ) -> ValuePath? {
+    if text.hasPrefix(networkPrefix) { return network(text, at: span, in: node, from: start, &reading) }
     let dot = text.firstIndex(of: ".") ?? text.endIndex
     let peerName = String(text[..<dot])
     let name = String(text[dot...].dropFirst())
@@ -28,6 +30,43 @@ extension ValuePath {
     let nameStart = start + peerName.unicodeScalars.count + 1
     report(name, of: peerName, from: nameStart, in: node, among: vocabulary.values.map(\.name), &reading)
     return nil
+  }
+
+  /// What a name begins with that is a network's, as traces and explanations have it.
+  static let networkPrefix = "network/"
+
+  /// `network/home.nat.mappings`: a value of the NAT of a network.
+  private static func network(
+    _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
+  ) -> ValuePath? {
+    let dot = text.firstIndex(of: ".") ?? text.endIndex
+    let name = String(text[..<dot].dropFirst(networkPrefix.count))
+    let value = String(text[dot...].dropFirst())
+    let length = String(text[..<dot]).unicodeScalars.count
+    guard let network = reading.scope.topology.network(name) else {
+      let place = node.span(ofLetters: start, length: length)
+      let legal = reading.scope.topology.networks.map(\.name)
+      reading.reportUnknown(.unknownNetwork, "network", name, among: legal, at: place)
+      return nil
+    }
+    let rest = node.span(ofLetters: start + length + 1, length: max(1, value.unicodeScalars.count))
+    guard let known = NATValue(rawValue: value) else {
+      let hint = Suggestion.hint(for: value, among: NATValue.allCases.map(\.rawValue), noun: "it has")
+      let message = "'\(YAMLNode.abbreviated(value))' is not a value of the network '\(name)'"
+      reading.report(.unknownMember, message, at: rest, hint: hint)
+      return nil
+    }
+    guard let nat = network.nat else {
+      reading.report(.wrongRouter, "\(name) has no NAT", at: rest, hint: "give \(name) the key nat")
+      return nil
+    }
+    guard known != .freePorts || !nat.overloadsPorts else {
+      let message = "\(name) overloads its ports, so that there is no end of them"
+      reading.report(.wrongRouter, message, at: rest, hint: "ask for nat.mappings")
+      return nil
+    }
+    reading.scope.used.insert("network \(name)")
+    return ValuePath(peer: networkPrefix + name, name: known.rawValue, type: .count, unit: nil, span: span)
   }
 
   /// Points at the first component that leads nowhere: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.

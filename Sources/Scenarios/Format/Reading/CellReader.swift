@@ -30,7 +30,7 @@ struct CellReader {
     var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks(&reading))
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
-    TopologyChecks.checkAddresses(scenario, &reading)
+    TopologyChecks.checkAddresses(scenario, draft.topology.networks, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
@@ -46,7 +46,9 @@ struct CellReader {
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     ProofChecks.check(scenario, &reading)
+    FaultChecks.check(&scenario, &reading)
     LinkChecks.check(scenario, &reading)
+    ICEChecks.check(scenario, substituted, &reading)
     RunLengthChecks.check(scenario, draft.duration, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil

@@ -32,7 +32,7 @@ enum EffectReader {
       reading.report(.conflictingKeys, "'for' goes with 'fault' only", at: duration.span)
       return nil
     }
-    if let refused = draft.isRefused, draft.action == nil {
+    if let refused = draft.refusal, draft.action == nil {
       reading.report(.conflictingKeys, "'refused' goes with 'do' only", at: refused.span)
       return nil
     }
@@ -158,9 +158,16 @@ enum EffectReader {
       fault.impairments = impairments
     case .nat:
       guard let nat = NATDraft.behaviorType.decode(node, &reading, others: own) else { return nil }
+      guard nat.kind != nil || !nat.parts.isEmpty else {
+        reading.report(.missingKey, "nat.set says nothing to set", at: name.span, hint: "for example udp_idle: 20s")
+        return nil
+      }
       let base = arguments.text("network").flatMap { reading.scope.topology.network($0)?.nat } ?? Topology.NAT()
-      if let problem = nat.over(base).problem ?? nat.over(base).problem(after: base) {
-        reading.report(.conflictingKeys, problem, at: name.span)
+      let changed = nat.changing(base)
+      if let problem = changed.problem ?? changed.problem(after: base) {
+        let isKind = nat.kind != nil && changed.overloadsPorts != base.overloadsPorts
+        let hint = isKind ? "name what changes, such as map and filter, instead of kind" : nil
+        reading.report(.conflictingKeys, problem, at: name.span, hint: hint)
         return nil
       }
       fault.nat = nat

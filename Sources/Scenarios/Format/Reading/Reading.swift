@@ -23,6 +23,9 @@ struct Reading {
   /// The conditions of `if`, each with whether it was true in any cell so far.
   var guards: [(span: SourceSpan, isEverTrue: Bool)] = []
 
+  /// Faults, and keys of them, that change nothing in some cell, each with why, and whether they do in another.
+  var faults: [(span: SourceSpan, key: String?, problem: String?, isEverEffective: Bool)] = []
+
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
 
@@ -54,6 +57,17 @@ struct Reading {
       return guards.append((span, isTrue))
     }
     if isTrue { guards[index].isEverTrue = true }
+  }
+
+  /// - Parameters:
+  ///   - problem: why the fault, or one key of it, changes nothing in this cell; nil when it does.
+  ///   - key: nil for the fault as a whole.
+  mutating func note(fault problem: String?, key: String?, at span: SourceSpan) {
+    guard let index = faults.firstIndex(where: { $0.span == span && $0.key == key }) else {
+      return faults.append((span, key, problem, problem == nil))
+    }
+    if problem == nil { faults[index].isEverEffective = true }
+    faults[index].problem = faults[index].problem ?? problem
   }
 
   /// Names are letters, digits, `-`, `_` and `/`, and begin with a letter or digit.

@@ -53,6 +53,7 @@ struct ScenarioLoader {
       checkVariables(header, matrix)
       checkNames(of: cells, root)
       checkGuards(matrix)
+      checkFaults()
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
       return nil
@@ -123,6 +124,17 @@ struct ScenarioLoader {
     guard !matrix.variables.isEmpty, overrides.isEmpty else { return }
     for (span, isEverTrue) in reading.guards where !isEverTrue {
       reading.report(.neverTested, "this is false in every cell of the matrix", at: span)
+    }
+  }
+
+  /// A fault that changes nothing in one cell is there to compare the others with; one that changes nothing in any tests
+  /// nothing.
+  private mutating func checkFaults() {
+    // A cell with errors may be the one that changes something.
+    guard overrides.isEmpty, !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
+    for fault in reading.faults where !fault.isEverEffective {
+      guard let problem = fault.problem else { continue }
+      reading.report(fault.key == nil ? .changesNothing : .ineffective, problem, at: fault.span)
     }
   }
 

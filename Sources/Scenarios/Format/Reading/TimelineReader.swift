@@ -60,7 +60,7 @@ enum TimelineReader {
     entry.id = draft.id?.value ?? draft.mark?.value ?? "#\(number + 1)"
     entry.trigger = trigger
     entry.effect = effect
-    entry.isRefused = draft.isRefused?.value ?? false
+    entry.refusal = draft.refusal?.value ?? .none
     entry.why = draft.why
     entry.span = draft.id?.span ?? draft.mark?.span ?? node.span
     return entry

@@ -77,6 +77,11 @@ struct TopologyBuilder {
       reading.report(
         .conflictingKeys, "'to' stands here and under nat", at: uplink.span, hint: "nat leads to \(to.value)")
     }
+    if let written = draft.value.nat {
+      NATChecks.checkKeys(written, &reading)
+      if let nat = network.nat { NATChecks.check(written, nat, of: network.name, at: draft.span, &reading) }
+    }
+    if let link = draft.value.link { LinkChecks.check(link, of: draft.name, at: draft.span, &reading) }
     checkPrefixes(of: network, isWritten: draft.value.prefixes != nil, &reading)
     topology.networks.append(network)
     attachments.append((network.name, value.link ?? LinkDraft()))
@@ -135,6 +140,9 @@ struct TopologyBuilder {
         checkPrefixes(of: network, isWritten: value.prefixes != nil, &reading)
       }
       if let problem = network.nat?.problem { reading.report(.conflictingKeys, problem, at: named.span) }
+      guard let written = named.value.nat, let nat = network.nat else { continue }
+      NATChecks.checkKeys(written, &reading)
+      NATChecks.check(written, nat, of: named.name, at: named.span, &reading)
     }
   }
 
@@ -230,6 +238,7 @@ struct TopologyBuilder {
     link.mtu = value.mtu ?? base?.link?.mtu
     link.why = value.why
     link.span = draft.span
+    LinkChecks.check(value, of: draft.name, at: draft.span, &reading)
     if topology.link(link.name) != nil {
       reading.report(.duplicateID, "the link '\(link.name)' is already made by a peer's network", at: draft.span)
       return

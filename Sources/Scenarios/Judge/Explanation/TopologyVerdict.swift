@@ -33,13 +33,14 @@ struct TopologyVerdict {
   private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
     routers(of: peer).flatMap { network -> [String] in
       guard let firewall = network.firewall else { return [] }
-      return scenario.topology.servers.filter { $0.kind == .turn }.flatMap { server in
-        server.turnPorts.filter { !firewall.admits($0) }.map { port in
-          let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
-          let rule = firewall.allowPorts.isEmpty ? "does not let out port \(port)" : "lets out to port \(ports) only"
-          return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
-            + "\(server.name) at port \(port)"
-        }
+      return scenario.topology.servers.filter { $0.kind == .turn }.compactMap { server in
+        let wanted = Set(server.listeners.map { Int($0.port) }).sorted()
+        guard !wanted.contains(where: firewall.admits) else { return nil }
+        let names = wanted.map(String.init).joined(separator: ", ")
+        let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
+        let rule = firewall.allowPorts.isEmpty ? "does not let out port \(names)" : "lets out to port \(ports) only"
+        return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
+          + "\(server.name) at port \(names)"
       }
     }
   }
@@ -79,13 +80,6 @@ struct TopologyVerdict {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"
-  }
-}
-
-extension Topology.Server {
-  /// Where a TURN server listens, each port once.
-  fileprivate var turnPorts: [Int] {
-    (transports == [.tls] ? [] : [Int(listeningPort)]) + (transports.contains(.tls) ? [tls.port] : [])
   }
 }
 

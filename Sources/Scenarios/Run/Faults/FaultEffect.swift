@@ -79,10 +79,9 @@ extension FaultEffect {
     case .natSet:
       guard let nat = fault.nat else { throw arguments.missing("nat") }
       self = .nat(network: try arguments.text("network"), nat)
-    case .firewallBlock:
-      self = .firewall(network: try arguments.text("network"), .block(arguments.transports, arguments.ports))
-    case .firewallAllow:
-      self = .firewall(network: try arguments.text("network"), .allowOnly(arguments.transports, arguments.ports))
+    case .firewallBlock, .firewallAllow:
+      guard let change = FirewallChange(fault) else { throw arguments.missing("ports") }
+      self = .firewall(network: try arguments.text("network"), change)
 
     case .turnRestart: self = .turnEvent(server: try arguments.text("server"), .restart)
     case .turnStaleNonce: self = .turnEvent(server: try arguments.text("server"), .staleNonce)
@@ -118,6 +117,18 @@ extension FaultEffect {
       self = .packetRules(try arguments.packetRules(content, in: world))
     case .clockJump: self = .clockJump(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceAudioLate: self = .audioLatency(peer: try arguments.text("peer"), try arguments.duration("by"))
+    }
+  }
+}
+
+extension FaultEffect.FirewallChange {
+  /// Nil for a fault of something else.
+  init?(_ fault: Fault) {
+    let arguments = FaultArguments(fault)
+    switch fault.kind {
+    case .firewallBlock: self = .block(arguments.transports, arguments.ports)
+    case .firewallAllow: self = .allowOnly(arguments.transports, arguments.ports)
+    default: return nil
     }
   }
 }

@@ -11,11 +11,17 @@ final class FaultLayer {
     let id: FaultID
     let entry: String
     let name: String
-    var reach = FaultReach.always
+    var reach = FaultReach(lack: "", now: true)
+    /// When it ends by itself, for a fault that was given a length.
+    var end: Instant?
+    /// Why it is not what it says yet, for a fault that goes on by itself; nil when it is.
+    var rest: () -> String? = { nil }
+    /// Whether the run waits for that.
+    var isUnfinished: () -> Bool = { false }
     /// What it changed.
     var layers: [any Layered] = []
     /// What else ends with it.
-    var end: () -> Void = {}
+    var finish: () -> Void = {}
   }
 
   private let world: World
@@ -23,8 +29,8 @@ final class FaultLayer {
   private let onFailure: (any Error) -> Void
   /// In order of start.
   private var active: [Instance] = []
-  /// What faults that are over have met; an entry that fired twice is here twice.
-  private var past: [(entry: String, reach: FaultReach)] = []
+  /// Those that are over; an entry that fired twice is here twice.
+  private var past: [Instance] = []
   private var count = 0
   private let applied: TraceKind
   private let cleared: TraceKind
@@ -53,8 +59,8 @@ final class FaultLayer {
     count += 1
     var instance = Instance(id: FaultID(number: count), entry: entry, name: fault.kind.rawValue)
     let effect = try FaultEffect(fault, in: world)
-    if let reach = try FaultReach(of: effect, in: world) { instance.reach = reach }
-    guard try begin(effect, &instance) else { return past.append((entry, instance.reach)) }
+    guard try begin(effect, &instance) else { return past.append(instance) }
+    instance.end = duration.map { simulator.now + $0 }
     active.append(instance)
     for layer in instance.layers { try layer.commit() }
     guard let duration else { return }
@@ -68,8 +74,23 @@ final class FaultLayer {
 
   /// Why no fault of an entry has met anything so far; nil when one has, or none began.
   func lack(of entry: String) -> String? {
-    let reaches = past.filter { $0.entry == entry }.map(\.reach) + active.filter { $0.entry == entry }.map(\.reach)
-    return reaches.contains { $0.hasMet() } ? nil : reaches.first?.lack
+    let reaches = (past + active).filter { $0.entry == entry }.map(\.reach)
+    return reaches.contains { $0.hasMet() } ? nil : reaches.first?.lack()
+  }
+
+  /// Whether every fault that ends by itself has ended, and done what it says.
+  var isDone: Bool { !active.contains { $0.end != nil } && !(past + active).contains { $0.isUnfinished() } }
+
+  /// What the faults of an entry have not come to so far; nil when one of them has.
+  func rest(of entry: String) -> String? {
+    let instances = (past + active).filter { $0.entry == entry }
+    guard !instances.contains(where: { $0.rest() == nil && $0.end == nil }), let first = instances.first else {
+      return nil
+    }
+    if let rest = first.rest() { return rest }
+    return first.end.map {
+      "it was to last until \(Wording.time($0)), and the run ended at \(Wording.time(simulator.now))"
+    }
   }
 
   /// Ends every fault.
@@ -86,10 +107,11 @@ final class FaultLayer {
     for instance in ending {
       trace.cause = trace.write(cleared, subject, trace.value(instance.entry), trace.value(instance.name))
       for layer in instance.layers { layer.remove(instance.id) }
-      instance.end()
-      let reach = instance.reach
-      let isDecided = !reach.isAskedLate
-      past.append((instance.entry, isDecided ? FaultReach(lack: reach.lack, now: reach.hasMet()) : reach))
+      instance.finish()
+      var over = instance
+      over.reach = instance.reach.decided
+      over.end = nil
+      past.append(over)
     }
     for instance in ending { for layer in instance.layers { try layer.commit() } }
   }
@@ -103,47 +125,84 @@ final class FaultLayer {
     switch effect {
     case .link(let name, let change): try begin(change, of: name, &instance)
     case .nat(let network, let draft):
-      try lay(over: try states.nat(of: network), &instance) { $0 = draft.over($0) }
+      let state = try states.nat(of: network)
+      try lay(over: state, &instance) { $0 = draft.changing($0) }
+      instance.reach = FaultReach(state, instance.id, natOf: try simulator.network(network), simulator)
     case .firewall(let network, let change):
-      try lay(over: states.firewall(of: network), &instance) { $0 = ($0 ?? .open).under(change) }
+      let state = try states.firewall(of: network)
+      try lay(over: state, &instance) { $0 = ($0 ?? .open).under(change) }
+      instance.reach = FaultReach(
+        state, instance.id, known: "the firewall let none of that through anyway",
+        lack: "the firewall dropped no packet")
     case .rejection(let server, let methods, let error):
-      try lay(over: try states.rejections(of: server), &instance) { errors in
-        for method in methods { errors[method] = error }
-      }
-    case .silence(let server): try lay(over: states.silence(of: server), &instance) { $0 = true }
+      let state = try states.rejections(of: server)
+      try lay(over: state, &instance) { errors in for method in methods { errors[method] = error } }
+      instance.reach = FaultReach(
+        state, instance.id, known: "the relay refused it already", lack: "nobody asked the relay for it")
+    case .silence(let server):
+      let state = states.silence(of: server)
+      try lay(over: state, &instance) { $0 = true }
+      instance.reach = FaultReach(
+        state, instance.id, known: "the server was silent already", lack: "nobody asked the server")
     case .certificate(let server, let certificate):
-      try lay(over: try states.certificate(of: server), &instance) { $0 = certificate }
-    case .signalling(let fault):
-      let server = try world.signallingHost
-      let id = server.faults.add(fault)
-      instance.reach = FaultReach(lack: "no message was like this") { server.faults.meetings(of: id) > 0 }
-      instance.end = { server.faults.remove(id) }
-    case .signallingRefusal(let peer):
-      try world.signallingHost.disconnect(user: world.scenario.userID(of: peer))
-      try lay(over: try states.refusal(of: peer), &instance) { $0 = true }
+      let state = try states.certificate(of: server)
+      try lay(over: state, &instance) { $0 = certificate }
+      instance.reach = FaultReach(
+        state, instance.id, known: "the server showed such a certificate already", lack: "nobody came by TLS")
+    case .signalling(let fault): try begin(fault, &instance)
+    case .signallingRefusal(let peer): try refuse(peer, &instance)
     case .packetRules(let rules):
       let ids = rules.map { simulator.addRule($0) }
       instance.reach = FaultReach(lack: "no packet was like this") { [simulator] in
         ids.contains { simulator.dropCount(of: $0) > 0 }
       }
-      instance.end = { [simulator] in for id in ids { simulator.removeRule(id) } }
+      instance.finish = { [simulator] in for id in ids { simulator.removeRule(id) } }
     case .audioLatency(let peer, let latency):
-      try lay(over: try states.audioLatency(of: peer), &instance) { $0 = latency }
+      let state = try states.audioLatency(of: peer)
+      try lay(over: state, &instance) { $0 = latency }
+      instance.reach = FaultReach(
+        state, instance.id, known: "it was as late already", lack: "its audio did not run")
     case .natEvent(let network, let event):
-      try perform(event, on: network)
+      instance.reach = try perform(event, on: network)
       return false
     case .turnEvent(let server, let event):
-      Self.perform(event, on: try world.relay(server))
+      let turn = try world.relay(server)
+      instance.reach = FaultReach(event, of: turn)
+      Self.perform(event, on: turn)
       return false
     case .clockJump(let peer, let interval):
-      try world.participant(peer).jumpClock(by: interval)
+      let participant = try world.participant(peer)
+      participant.jumpClock(by: interval)
+      instance.reach = FaultReach(lack: "\(peer) made no connection afterwards, and nothing else reads its clock") {
+        participant.madeConnectionCount
+      }
       return false
     }
     return true
   }
 
-  private func lay<State>(
-    over state: LayeredState<State>, _ instance: inout Instance, _ change: @escaping LayeredState<State>.Change
+  private func begin(_ fault: SignallingFault, _ instance: inout Instance) throws {
+    let faults = try world.signallingHost.faults
+    let id = faults.add(fault)
+    instance.reach = FaultReach(lack: "no message was like this") { faults.meetings(of: id) > 0 }
+    instance.rest = { faults.holdsAll(id) ? "what it delayed had not come by the end of the run" : nil }
+    instance.isUnfinished = { faults.holdsAll(id) }
+    instance.finish = { faults.remove(id) }
+  }
+
+  private func refuse(_ peer: String, _ instance: inout Instance) throws {
+    let server = try world.signallingHost
+    let user = world.scenario.userID(of: peer)
+    let isConnected = server.isConnected(user: user)
+    server.disconnect(user: user)
+    let (state, id) = (try states.refusal(of: peer), instance.id)
+    try lay(over: state, &instance) { $0 = true }
+    instance.reach = FaultReach(lack: "\(peer) had no connection, and made none") { isConnected || state.hasMet(id) }
+  }
+
+  private func lay<State, Tally>(
+    over state: LayeredState<State, Tally>, _ instance: inout Instance,
+    _ change: @escaping LayeredState<State, Tally>.Change
   ) throws {
     try state.add(instance.id, change)
     instance.layers.append(state)
@@ -151,6 +210,7 @@ final class FaultLayer {
 
   private func begin(_ change: FaultEffect.LinkChange, of link: String, _ instance: inout Instance) throws {
     let state = try states.link(link)
+    instance.reach = FaultReach(change, state, instance.id, try simulator.link(link), simulator)
     switch change {
     case .down: try lay(over: state, &instance) { $0.isUp = false }
     case .up: try lay(over: state, &instance) { $0.isUp = true }
@@ -165,7 +225,9 @@ final class FaultLayer {
         },
         ended: { [weak self] in self?.endByItself(id) })
       try lay(over: state, &instance) { if flap.isDown { $0.isUp = false } }
-      instance.end = { flap.stop() }
+      instance.finish = { flap.stop() }
+      instance.rest = { flap.rest }
+      instance.isUnfinished = { flap.isUnfinished }
     case .blackhole(let limit, let direction):
       try lay(over: state, &instance) {
         $0.change(direction) { settings in
@@ -186,12 +248,16 @@ final class FaultLayer {
 
   // MARK: Happening at once
 
-  private func perform(_ event: FaultEffect.NATEvent, on network: String) throws {
+  private func perform(_ event: FaultEffect.NATEvent, on network: String) throws -> FaultReach {
+    let (simulator, id) = (simulator, try simulator.network(network))
+    let mappings = simulator.natMappings(of: id).count
+    var moved = 0
     switch event {
     case .reboot(let addresses): try simulator.rebootNAT(network, externalAddresses: addresses)
     case .expire: try simulator.expireNATMappings(network)
-    case .remap: try simulator.remapNAT(network)
+    case .remap: moved = try simulator.remapNAT(network)
     }
+    return FaultReach(event, mappings: mappings, moved: moved) { simulator.natTally(of: id) }
   }
 
   private static func perform(_ event: FaultEffect.TURNEvent, on turn: TURNServerHost) {
@@ -202,69 +268,5 @@ final class FaultLayer {
     case .expireChannels: turn.expireChannels()
     case .disconnect: turn.resetStreams()
     }
-  }
-}
-
-/// The time of a link that goes down and up: down at first, for as many cycles as there are.
-private final class LinkFlap {
-  private(set) var isDown = true
-  private let down: Interval
-  private let up: Interval
-  private var cyclesLeft: Int?
-  private let clock: PeerClock
-  private let changed: () -> Void
-  private let ended: () -> Void
-  private var timer: PeerTimer?
-
-  init(
-    down: Interval, up: Interval, cycles: Int?, clock: PeerClock, changed: @escaping () -> Void,
-    ended: @escaping () -> Void
-  ) {
-    self.down = down
-    self.up = up
-    cyclesLeft = cycles
-    self.clock = clock
-    self.changed = changed
-    self.ended = ended
-    wait()
-  }
-
-  func stop() {
-    timer?.cancel()
-    timer = nil
-  }
-
-  private func wait() {
-    timer = clock.schedule(after: isDown ? down : up) { [weak self] in self?.turn() }
-  }
-
-  private func turn() {
-    if !isDown {
-      cyclesLeft = cyclesLeft.map { $0 - 1 }
-      if cyclesLeft == 0 { return ended() }
-    }
-    isDown.toggle()
-    changed()
-    wait()
-  }
-}
-
-extension FirewallRules {
-  /// These rules with one more: what either forbids is forbidden.
-  func under(_ change: FaultEffect.FirewallChange) -> FirewallRules {
-    var rules = self
-    switch change {
-    case .block(let transports, let ports) where ports.isEmpty:
-      if transports.contains(.udp) { rules.blocksUDP = true }
-      if transports.contains(.tcp) { rules.allowedTCPPorts = [] }
-    case .block(let transports, let ports):
-      let others = Set(1...UInt16.max).subtracting(ports)
-      if transports.contains(.udp) { rules.allowedUDPPorts = rules.allowedUDPPorts?.intersection(others) ?? others }
-      if transports.contains(.tcp) { rules.allowedTCPPorts = rules.allowedTCPPorts?.intersection(others) ?? others }
-    case .allowOnly(let transports, let ports):
-      if transports.contains(.udp) { rules.allowedUDPPorts = rules.allowedUDPPorts?.intersection(ports) ?? ports }
-      if transports.contains(.tcp) { rules.allowedTCPPorts = rules.allowedTCPPorts?.intersection(ports) ?? ports }
-    }
-    return rules
   }
 }

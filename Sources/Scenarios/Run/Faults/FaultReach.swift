@@ -2,126 +2,117 @@ internal import CallCore
 internal import SimNet
 internal import VirtualPeer
 
-/// Whether a fault met anything: a packet on its link, a message that it matches, a mapping that it takes.
-///
-/// It is made before the fault begins, and asked at its end or at the end of the run.
+/// Whether a fault met anything: whether some packet, mapping, allocation or connection was treated otherwise because of
+/// it. What lasts is measured by its ``LayeredState``; what happens at once is known by the counts of what it ended.
 struct FaultReach {
-  /// Why it met nothing, where it met nothing.
-  let lack: String
+  /// Whether it met anything so far.
   let hasMet: () -> Bool
-
-  /// Whether it is asked at the end of the run, also when the fault ended before: a link that went down is missed by
-  /// whoever would have used it since.
+  /// Why it met nothing, where it met nothing.
+  let lack: () -> String
+  /// Whether it is asked at the end of the run, also when the fault ended before: what a fault ended is missed later.
   var isAskedLate = false
-
-  static var always: FaultReach { FaultReach(lack: "nothing", now: true) }
 
   /// Something that is so or not when the fault strikes.
   init(lack: String, now hasMet: Bool) {
-    self.lack = lack
     self.hasMet = { hasMet }
+    self.lack = { lack }
   }
 
-  init(lack: String, isAskedLate: Bool = false, _ hasMet: @escaping () -> Bool) {
-    self.lack = lack
+  /// A count that grows because of the fault, sooner or later.
+  init(lack: String, growing count: @escaping () -> Int) {
+    let start = count()
+    hasMet = { count() > start }
+    self.lack = { lack }
+    isAskedLate = true
+  }
+
+  init(
+    lack: @escaping @autoclosure () -> String, isAskedLate: Bool = false, _ hasMet: @escaping () -> Bool
+  ) {
     self.hasMet = hasMet
+    self.lack = lack
     self.isAskedLate = isAskedLate
   }
 
-  /// A count that grows while the fault lasts.
-  init(lack: String, growing count: @escaping () -> Int) {
-    let start = count()
-    self.init(lack: lack) { count() > start }
-  }
+  /// As it is now, whatever comes.
+  var decided: FaultReach { isAskedLate ? self : FaultReach(lack: lack(), now: hasMet()) }
 }
+
+// MARK: - What lasts
 
 extension FaultReach {
-  /// For all faults but those that are known by a number once they have begun: see ``FaultLayer``.
-  init?(of effect: FaultEffect, in world: World) throws {
-    let simulator = world.simulator
-    switch effect {
-    case .link(let name, let change): self = try Self.link(change, try simulator.link(name), simulator)
-    case .nat(let network, _):
-      guard let uplink = simulator.uplink(of: try simulator.network(network)) else { return nil }
-      self.init(lack: "no packet crossed the router") { simulator.offeredCount(to: uplink) }
-    case .firewall(let network, _):
-      let id = try simulator.network(network)
-      self.init(lack: "the firewall dropped no packet") { simulator.firewallDropCount(of: id) }
-    case .rejection(let server, _, _):
-      let turn = try world.relay(server)
-      self.init(lack: "nobody asked the relay for it") { Int(turn.rejectionCount) }
-    case .silence(let server):
-      let (stun, turn) = (world.stunServer(server), world.turnServer(server))
-      self.init(lack: "nobody asked the server") { (stun?.unheardCount ?? 0) + (turn?.unheardCount ?? 0) }
-    case .certificate(let server, _):
-      let turn = try world.relay(server)
-      self.init(lack: "nobody came by TLS", growing: { turn.tls?.count ?? 0 })
-    case .signallingRefusal(let peer):
-      let server = try world.signallingHost
-      let user = world.scenario.userID(of: peer)
-      let (isConnected, start) = (server.isConnected(user: user), server.refusalCount(of: user))
-      self.init(lack: "\(peer) had no connection, and made none") {
-        isConnected || server.refusalCount(of: user) > start
+  /// - Parameters:
+  ///   - known: why the fault would make no change where it makes none.
+  ///   - lack: why nothing met the change.
+  init(_ state: any Layered, _ fault: FaultID, known: String, lack: @escaping @autoclosure () -> String) {
+    self.init(lack: state.hasChanged(by: fault) ? lack() : known) { state.hasMet(fault) }
+  }
+
+  /// A host is told that its link goes or comes, so that it offers nothing to one that is down: such a fault is met when
+  /// the link is of use at some time.
+  init(
+    _ change: FaultEffect.LinkChange, _ state: any Layered, _ fault: FaultID, _ link: LinkID, _ simulator: Simulator
+  ) {
+    let start = LinkTally(of: link, in: simulator)
+    let isTold = simulator.interface(attachedBy: link) != nil
+    let lack = {
+      let now = LinkTally(of: link, in: simulator)
+      if now.offered == start.offered { return "no packet was offered to the link" }
+      return now.carried == start.carried ? "the link carried nothing" : "no packet was treated otherwise"
+    }
+    switch change {
+    case .down, .flap:
+      let known = "the link was down already"
+      self.init(lack: state.hasChanged(by: fault) ? lack() : known, isAskedLate: true) {
+        state.hasMet(fault)
+          || (isTold && state.hasChanged(by: fault) && LinkTally(of: link, in: simulator).carried > 0)
       }
-    case .audioLatency(let peer, _):
-      let device = try world.participant(peer).device
-      let (isRunning, start) = (device.isAudioRunning, device.startCount)
-      self.init(lack: "its audio did not run") { isRunning || device.startCount > start }
-    case .natEvent(let network, _):
-      let id = try simulator.network(network)
-      self.init(lack: "the NAT had no mapping", now: !simulator.natMappings(of: id).isEmpty)
-    case .turnEvent(let server, .disconnect):
-      self.init(lack: "the relay had no connection", now: try world.relay(server).streamCount > 0)
-    case .turnEvent(let server, _):
-      self.init(lack: "the relay had no allocation", now: try !world.relay(server).allocations.isEmpty)
-    case .clockJump: self = .always
-    case .signalling, .packetRules: return nil
+    case .move:
+      let known = "the host was there already"
+      self.init(lack: state.hasChanged(by: fault) ? lack() : known, isAskedLate: true) {
+        state.hasMet(fault)
+          || (state.hasChanged(by: fault) && LinkTally(of: link, in: simulator).carried > start.carried)
+      }
+    case .up: self.init(state, fault, known: "the link was up already", lack: lack())
+    case .set, .blackhole, .oneWay: self.init(state, fault, known: "the link was like this already", lack: lack())
     }
   }
 
-  private static func link(
-    _ change: FaultEffect.LinkChange, _ link: LinkID, _ simulator: Simulator
-  ) throws -> FaultReach {
-    let unused = "no packet was offered to the link"
-    let wasUp = simulator.isUp(link)
-    switch change {
-    case .down:
-      guard wasUp else { return FaultReach(lack: "the link was down already", now: false) }
-      return FaultReach(lack: unused, isAskedLate: true) { simulator.offeredCount(to: link) > 0 }
-    case .up:
-      guard !wasUp else { return FaultReach(lack: "the link was up already", now: false) }
-      let start = simulator.offeredCount(to: link)
-      return FaultReach(lack: unused, isAskedLate: true) { simulator.offeredCount(to: link) > start }
-    case .flap: return FaultReach(lack: unused, isAskedLate: true) { simulator.offeredCount(to: link) > 0 }
-    case .set(_, let direction), .blackhole(nil, let direction):
-      return FaultReach(lack: unused) { simulator.offeredCount(to: link, direction) }
-    case .blackhole(.some, let direction):
-      return FaultReach(lack: "the link dropped no packet") { simulator.droppedCount(on: link, direction) }
-    case .move(let network):
-      let there = try simulator.network(network)
-      let place = simulator.interface(attachedBy: link).map { simulator.interface($0).network }
-      guard place != there else { return FaultReach(lack: "the host was there already", now: false) }
-      let start = simulator.offeredCount(to: link)
-      return FaultReach(lack: unused, isAskedLate: true) { simulator.offeredCount(to: link) > start }
-    case .oneWay(let delivering):
-      let silent: Fault.Direction = delivering == .transmit ? .receive : .transmit
-      return FaultReach(lack: unused) { simulator.offeredCount(to: link, silent) }
-    }
+  /// A NAT that behaves otherwise.
+  init(_ state: any Layered, _ fault: FaultID, natOf network: NetworkID, _ simulator: Simulator) {
+    let crossed = { simulator.uplink(of: network).map { LinkTally(of: $0, in: simulator).offered } ?? 0 }
+    let start = crossed()
+    self.init(
+      state, fault, known: "the NAT was like this already",
+      lack: crossed() == start ? "no packet crossed the router" : "the NAT treated nothing otherwise")
   }
 }
 
-extension Simulator {
-  fileprivate func offeredCount(to link: LinkID, _ direction: Fault.Direction? = nil) -> Int {
-    statistics(of: link, direction).reduce(0) { $0 + Int($1.offeredPackets) }
+// MARK: - What happens at once
+
+extension FaultReach {
+  init(_ event: FaultEffect.TURNEvent, of turn: TURNServerHost) {
+    let hasAllocation = !turn.allocations.isEmpty
+    switch event {
+    case .disconnect: self.init(lack: "the relay had no connection", now: turn.streamCount > 0)
+    case _ where !hasAllocation: self.init(lack: "the relay had no allocation", now: false)
+    case .restart: self.init(lack: "", now: true)
+    case .staleNonce: self.init(lack: "nobody used such a nonce again") { turn.withdrawnNonceCount }
+    case .expirePermissions: self.init(lack: "nobody missed a permission") { turn.missedPermissionCount }
+    case .expireChannels: self.init(lack: "nobody missed a channel") { turn.missedChannelCount }
+    }
   }
 
-  fileprivate func droppedCount(on link: LinkID, _ direction: Fault.Direction? = nil) -> Int {
-    statistics(of: link, direction).reduce(0) { $0 + Int($1.droppedPackets) }
-  }
-
-  private func statistics(of link: LinkID, _ direction: Fault.Direction?) -> [LinkStatistics] {
-    LinkDirection.allCases.filter { direction == nil || $0.rawValue == direction?.rawValue }.map {
-      statistics(of: link, $0)
+  /// - Parameter moved: how many mappings `nat.remap` has moved.
+  init(_ event: FaultEffect.NATEvent, mappings: Int, moved: Int, tally: @escaping () -> NATTally) {
+    let lack = "the NAT had no mapping"
+    switch event {
+    case .expire, .reboot(nil): self.init(lack: lack, now: mappings > 0)
+    case .remap: self.init(lack: mappings > 0 ? "the NAT had no other port" : lack, now: moved > 0)
+    case .reboot:
+      // A new address is met by what asks for a mapping later, too.
+      let start = tally()
+      self.init(lack: lack, isAskedLate: true) { mappings > 0 || tally().mappingCount > start.mappingCount }
     }
   }
 }

@@ -6,54 +6,59 @@ internal import VirtualPeer
 /// The states of a world that faults act on, one for each object that any has acted on.
 final class LayeredWorld {
   private let world: World
-  private var links: [String: LayeredState<LinkState>] = [:]
-  private var nats: [String: LayeredState<Topology.NAT>] = [:]
-  private var firewalls: [String: LayeredState<FirewallRules?>] = [:]
-  private var rejections: [String: LayeredState<[STUNMethod: STUNError]>] = [:]
-  private var silences: [String: LayeredState<Bool>] = [:]
-  private var certificates: [String: LayeredState<Topology.Server.Certificate>] = [:]
-  private var refusals: [String: LayeredState<Bool>] = [:]
-  private var latencies: [String: LayeredState<Interval>] = [:]
+  private var links: [String: LayeredState<LinkState, LinkTally>] = [:]
+  private var nats: [String: LayeredState<Topology.NAT, NATTally>] = [:]
+  private var firewalls: [String: LayeredState<FirewallRules?, [FirewallPacket: Int]>] = [:]
+  private var rejections: [String: LayeredState<[STUNMethod: STUNError], [STUNMethod: UInt64]>] = [:]
+  private var silences: [String: LayeredState<Bool, Int>] = [:]
+  private var certificates: [String: LayeredState<Topology.Server.Certificate, Int>] = [:]
+  private var refusals: [String: LayeredState<Bool, Int>] = [:]
+  private var latencies: [String: LayeredState<Interval, Int>] = [:]
 
   init(_ world: World) { self.world = world }
 
-  func link(_ name: String) throws -> LayeredState<LinkState> {
+  func link(_ name: String) throws -> LayeredState<LinkState, LinkTally> {
     let (simulator, link) = (world.simulator, try world.simulator.link(name))
     return links.state(name) {
-      LayeredState(read: { LinkState(link, in: simulator) }, write: { try $0.apply(to: link, in: simulator) })
+      LayeredState(
+        read: { LinkState(link, in: simulator) }, write: { try $0.apply(to: link, in: simulator) },
+        measure: .init(of: link, in: simulator))
     }
   }
 
-  func nat(of network: String) throws -> LayeredState<Topology.NAT> {
+  func nat(of network: String) throws -> LayeredState<Topology.NAT, NATTally> {
     guard let base = world.scenario.topology.network(network)?.nat else {
       throw HarnessError("network '\(network)' has no NAT")
     }
-    let simulator = world.simulator
+    let (simulator, id) = (world.simulator, try world.simulator.network(network))
     return nats.state(network) {
-      LayeredState(read: { base }, write: { try simulator.changeNAT(network, to: NATConfiguration($0)) })
+      LayeredState(
+        read: { base }, write: { try simulator.changeNAT(network, to: NATConfiguration($0)) },
+        measure: .init(natOf: id, in: simulator))
     }
   }
 
-  func firewall(of network: String) -> LayeredState<FirewallRules?> {
-    let simulator = world.simulator
+  func firewall(of network: String) throws -> LayeredState<FirewallRules?, [FirewallPacket: Int]> {
+    let (simulator, id) = (world.simulator, try world.simulator.network(network))
     return firewalls.state(network) {
       LayeredState(
-        read: { try simulator.firewallRules(of: network) }, write: { try simulator.setFirewall($0, of: network) })
+        read: { try simulator.firewallRules(of: network) }, write: { try simulator.setFirewall($0, of: network) },
+        measure: .init(firewallOf: id, in: simulator))
     }
   }
 
-  func rejections(of server: String) throws -> LayeredState<[STUNMethod: STUNError]> {
+  func rejections(of server: String) throws -> LayeredState<[STUNMethod: STUNError], [STUNMethod: UInt64]> {
     let turn = try world.relay(server)
     return rejections.state(server) {
       LayeredState(
         read: { [:] },
         write: { errors in
           for method in World.rejectableMethods { turn.rejectAll([method], with: errors[method]) }
-        })
+        }, measure: .init(rejectionsOf: turn))
     }
   }
 
-  func silence(of server: String) -> LayeredState<Bool> {
+  func silence(of server: String) -> LayeredState<Bool, Int> {
     let (stun, turn) = (world.stunServer(server), world.turnServer(server))
     return silences.state(server) {
       LayeredState(
@@ -61,31 +66,36 @@ final class LayeredWorld {
         write: {
           stun?.isSilent = $0
           turn?.isSilent = $0
-        })
+        }, measure: .init { (stun?.unheardCount ?? 0) + (turn?.unheardCount ?? 0) })
     }
   }
 
-  func certificate(of server: String) throws -> LayeredState<Topology.Server.Certificate> {
+  func certificate(of server: String) throws -> LayeredState<Topology.Server.Certificate, Int> {
     let (turn, world) = (try world.relay(server), world)
     guard let tls = turn.tls, let base = world.scenario.topology.server(server)?.tls.certificate else {
       throw HarnessError("'\(server)' is not reached by TLS")
     }
     return certificates.state(server) {
-      LayeredState(read: { base }, write: { try tls.show(try world.identity($0, of: server)) })
+      LayeredState(
+        read: { base }, write: { try tls.show(try world.identity($0, of: server)) }, measure: .init { tls.count })
     }
   }
 
-  func refusal(of peer: String) throws -> LayeredState<Bool> {
+  func refusal(of peer: String) throws -> LayeredState<Bool, Int> {
     let (server, user) = (try world.signallingHost, world.scenario.userID(of: peer))
     return refusals.state(peer) {
-      LayeredState(read: { false }, write: { server.refuse(user: user, $0) })
+      LayeredState(
+        read: { false }, write: { server.refuse(user: user, $0) },
+        measure: .init { server.refusalCount(of: user) })
     }
   }
 
-  func audioLatency(of peer: String) throws -> LayeredState<Interval> {
+  func audioLatency(of peer: String) throws -> LayeredState<Interval, Int> {
     let device = try world.participant(peer).device
     return latencies.state(peer) {
-      LayeredState(read: { device.audioLatency }, write: { device.setAudioLatency($0) })
+      LayeredState(
+        read: { device.audioLatency }, write: { device.setAudioLatency($0) },
+        measure: .init { device.lateCallbackCount })
     }
   }
 }

@@ -1,0 +1,215 @@
+import CallCore
+import SimNet
+
+/// What must be true of faults for them to test anything: they change something, and the run is long enough for them.
+enum FaultChecks {
+  static func check(_ scenario: inout Scenario, _ reading: inout Reading) {
+    // What looks as if it changed nothing may be misspelt elsewhere.
+    let isWhole = !reading.diagnostics.contains { $0.code.severity == .error }
+    for index in scenario.timeline.indices {
+      let entry = scenario.timeline[index]
+      guard case .fault(let fault, let duration) = entry.effect else { continue }
+      checkEnd(entry, fault, duration, scenario, &reading)
+      if fault.kind == .linkFlap { checkFlap(entry, fault, duration, scenario, &reading) }
+      checkProgram(fault, scenario, &reading)
+      guard isWhole else { continue }
+      let problem = problem(of: fault, entry, in: scenario)
+      reading.note(fault: problem, key: nil, at: entry.span)
+      scenario.timeline[index].isControl = problem != nil
+      for (key, problem) in keys(of: fault, entry, in: scenario) where scenario.timeline[index].isControl == false {
+        reading.note(fault: problem, key: key, at: entry.span)
+      }
+      checkNAT(fault, entry, in: scenario, &reading)
+    }
+  }
+
+  // MARK: - Length
+
+  /// Reports a fault that cannot be what it says before the run is over.
+  private static func checkEnd(
+    _ entry: TimelineEntry, _ fault: Fault, _ duration: Interval?, _ scenario: Scenario, _ reading: inout Reading
+  ) {
+    guard let start = TimelineChecks.earliest(.entry(entry.id), scenario), start <= scenario.latestEnd else { return }
+    let end = "the run ends at \(scenario.latestEnd - Instant.zero)"
+    let hint = scenario.duration == nil ? "raise limits: { virtual: … }" : "raise run"
+    if start == scenario.latestEnd {
+      return reading.report(.neverFires, "this begins when \(end), and meets nothing", at: entry.span, hint: hint)
+    }
+    guard let (what, length) = length(of: fault, duration), start + length > scenario.latestEnd else { return }
+    let message = "\(what) at \(start + length - Instant.zero) at the earliest, and \(end)"
+    reading.report(.beyondEnd, message, at: entry.span, hint: hint)
+  }
+
+  private static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
+    if let duration { return ("this is over", duration) }
+    switch fault.kind {
+    case .signalDelay: return fault.arguments.duration("by").map { ("what this delays comes", $0) }
+    case .linkFlap: return flapLength(fault).map { ("this has gone down for the last time", $0) }
+    default: return nil
+    }
+  }
+
+  /// Until the link has been down for the last time.
+  private static func flapLength(_ fault: Fault) -> Interval? {
+    guard let cycles = fault.arguments.count("cycles"), let down = fault.arguments.duration("down"),
+      let up = fault.arguments.duration("up")
+    else { return nil }
+    return (down + up) * Int64(cycles) - up
+  }
+
+  private static func checkFlap(
+    _ entry: TimelineEntry, _ fault: Fault, _ duration: Interval?, _ scenario: Scenario, _ reading: inout Reading
+  ) {
+    if let length = flapLength(fault) {
+      guard let duration, duration < length else { return }
+      let message = "'cycles' takes \(length), and 'for' ends it after \(duration)"
+      return reading.report(.conflictingKeys, message, at: entry.span, hint: "leave for out")
+    }
+    guard let down = fault.arguments.duration("down"), let up = fault.arguments.duration("up") else { return }
+    let rest = scenario.duration.flatMap { end in
+      TimelineChecks.earliest(.entry(entry.id), scenario).map { end - ($0 - Instant.zero) }
+    }
+    guard let time = [duration, rest].compactMap({ $0 }).min(), time <= down + up else { return }
+    let message = "the link goes down once: after \(down) it is up for \(up), and this lasts \(time)"
+    reading.report(.ineffective, message, at: entry.span, hint: "write link.down, or a shorter up")
+  }
+
+  // MARK: - Effect
+
+  /// Why the fault changes nothing in this cell, as far as the file alone says; nil when it may.
+  private static func problem(of fault: Fault, _ entry: TimelineEntry, in scenario: Scenario) -> String? {
+    let others = Others(scenario, besides: entry)
+    switch fault.kind {
+    case .clockJump: return fault.arguments.duration("by") == .zero ? "a jump by 0s is none" : nil
+    case .linkSet:
+      guard let said = fault.impairments, changesNothing(fault, said, others, scenario) else { return nil }
+      return "the link is like this already"
+    case .linkUp:
+      guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""), link.startsUp,
+        !others.act(on: "link", like: fault, [.linkDown, .linkFlap])
+      else { return nil }
+      return "the link is up from the start, and nothing takes it down"
+    case .linkDown:
+      guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""), !link.startsUp,
+        !others.act(on: "link", like: fault, [.linkUp])
+      else { return nil }
+      return "the link is down from the start, and nothing brings it up"
+    case .linkMove:
+      guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""),
+        link.to.value == fault.arguments.text("network"), !others.act(on: "link", like: fault, [.linkMove])
+      else { return nil }
+      return "the link leads to '\(link.to.value)' already"
+    case .natSet:
+      guard let draft = fault.nat, let base = nat(of: fault, in: scenario), draft.changing(base) == base,
+        !others.act(on: "network", like: fault, [.natSet])
+      else { return nil }
+      return "the NAT behaves like this already"
+    case .firewallBlock, .firewallAllow:
+      guard let network = scenario.topology.network(fault.arguments.text("network") ?? ""),
+        let change = FaultEffect.FirewallChange(fault)
+      else { return nil }
+      let rules = FirewallRules(of: network) ?? .open
+      return rules.under(change) == rules ? "the router lets none of that through anyway" : nil
+    case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
+      .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
+      .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
+      .signalBlackhole, .dtlsDrop, .packetDrop, .deviceAudioLate:
+      return nil
+    }
+  }
+
+  /// The keys of `link.set` and `nat.set`, each with why it changes nothing beside the others; nil when it may.
+  private static func keys(
+    of fault: Fault, _ entry: TimelineEntry, in scenario: Scenario
+  ) -> [(key: String, problem: String?)] {
+    let others = Others(scenario, besides: entry)
+    if let impairments = fault.impairments {
+      return impairments.parts.map { key, part in
+        let isInert = changesNothing(fault, part, others, scenario)
+        return (key, isInert ? "'\(key)' changes nothing: the link is like this already" : nil)
+      }
+    }
+    guard let draft = fault.nat, let base = nat(of: fault, in: scenario) else { return [] }
+    let isAlone = !others.act(on: "network", like: fault, [.natSet])
+    var kind = NATDraft()
+    kind.kind = draft.kind
+    let below = kind.changing(base)
+    return draft.parts.map { key, part in
+      (key, isAlone && part.over(below) == below ? "'\(key)' changes nothing: the NAT does this already" : nil)
+    }
+  }
+
+  private static func changesNothing(
+    _ fault: Fault, _ impairments: Topology.Impairments, _ others: Others, _ scenario: Scenario
+  ) -> Bool {
+    guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""),
+      !others.act(on: "link", like: fault, [.linkSet])
+    else { return false }
+    let sides =
+      (fault.direction == .receive ? [] : [link.transmit]) + (fault.direction == .transmit ? [] : [link.receive])
+    return sides.allSatisfy { side in
+      let base = LinkSettings(side, mtu: nil)
+      var settings = base
+      settings.apply(impairments)
+      return settings == base
+    }
+  }
+
+  private static func nat(of fault: Fault, in scenario: Scenario) -> Topology.NAT? {
+    scenario.topology.network(fault.arguments.text("network") ?? "")?.nat
+  }
+
+  private static func checkNAT(
+    _ fault: Fault, _ entry: TimelineEntry, in scenario: Scenario, _ reading: inout Reading
+  ) {
+    guard let draft = fault.nat, let base = nat(of: fault, in: scenario), let name = fault.arguments.text("network")
+    else { return }
+    NATChecks.check(draft, draft.changing(base), of: name, at: entry.span, &reading)
+  }
+
+  /// A program has a clock and audio of its own.
+  private static func checkProgram(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
+    guard [.clockJump, .deviceAudioLate].contains(fault.kind), let name = fault.arguments.text("peer"),
+      let span = fault.arguments.span(of: "peer"), let peer = scenario.peer(name), peer.stack != .real,
+      !reading.isReplaced(name)
+    else { return }
+    let what = peer.stack == .puppet ? "a puppet, which has no device" : "a program, which has its own"
+    let message = "\(fault.kind.rawValue) does nothing to \(name): it is \(what)"
+    reading.report(.conflictingKeys, message, at: span)
+  }
+}
+
+/// The faults of the other entries of a timeline.
+private struct Others {
+  private let faults: [Fault]
+
+  init(_ scenario: Scenario, besides entry: TimelineEntry) {
+    faults = scenario.timeline.compactMap { other in
+      guard other.id != entry.id, case .fault(let fault, _) = other.effect else { return nil }
+      return fault
+    }
+  }
+
+  /// Whether one of these kinds acts on the thing that `fault` names.
+  func act(on argument: String, like fault: Fault, _ kinds: [FaultKind]) -> Bool {
+    faults.contains { kinds.contains($0.kind) && $0.arguments.text(argument) == fault.arguments.text(argument) }
+  }
+}
+
+extension Topology.Impairments {
+  /// What is said here, each value by its key and alone.
+  var parts: [(key: String, part: Topology.Impairments)] {
+    func part<Value>(
+      _ key: String, _ path: WritableKeyPath<Topology.Impairments, Value?>
+    ) -> (String, Topology.Impairments)? {
+      guard let value = self[keyPath: path] else { return nil }
+      var alone = Topology.Impairments()
+      alone[keyPath: path] = value
+      return (key, alone)
+    }
+    return [
+      part("delay", \.delay), part("jitter", \.jitter), part("loss", \.loss), part("rate", \.rate),
+      part("queue", \.queue), part("reorder", \.reorder), part("duplicate", \.duplicate), part("corrupt", \.corrupt),
+    ].compactMap { $0 }
+  }
+}

@@ -1,0 +1,53 @@
+import CallCore
+
+/// Advice about keys of ICE that nothing in the scenario gives work to.
+enum ICEChecks {
+  /// - Parameter root: the scenario as it is written.
+  static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), hasOnePairEach(scenario) else { return }
+    for peer in scenario.peers {
+      guard let entry = root["peers"]?[peer.name]?["ice"]?.entry("prune") else { continue }
+      let message = "'prune' has nothing to give up: between any two peers there is one pair that can work"
+      let hint = "it takes a relay, a second network, a second address family, or a NAT with hairpin around both"
+      reading.report(.ineffective, message, at: entry.keySpan, hint: hint)
+    }
+  }
+
+  /// Whether no two peers can ever have two working pairs: each is on one network, of one address family, which it does
+  /// not leave, without a relay, and no NAT leads from one to another and back.
+  private static func hasOnePairEach(_ scenario: Scenario) -> Bool {
+    let peers = scenario.peers.filter { $0.stack != .puppet }
+    let topology = scenario.topology
+    let networks = peers.map { $0.interfaces.compactMap { topology.network($0.network) } }
+    guard networks.allSatisfy({ $0.count == 1 && $0[0].prefixes.count == 1 }) else { return false }
+    let relays = topology.servers.filter { $0.kind == .turn }.map(\.name)
+    let usesRelay = peers.contains { peer in
+      relays.contains { name in peer.ice.servers.map { $0.contains { $0.value == name } } ?? true }
+    }
+    let isMoved = scenario.timeline.contains { entry in
+      if case .fault(let fault, _) = entry.effect { fault.kind == .linkMove } else { false }
+    }
+    guard !usesRelay, !isMoved else { return false }
+    return !topology.networks.contains { network in
+      let changes = scenario.timeline.contains { entry in
+        guard case .fault(let fault, _) = entry.effect else { return false }
+        return fault.nat?.hairpin != nil || fault.nat?.kind != nil
+      }
+      guard network.nat.map({ $0.hairpin != .none || changes }) ?? false else { return false }
+      return networks.count { $0.contains { topology.routers(from: $0).contains(network.name) } } > 1
+    }
+  }
+}
+
+extension Topology {
+  /// The networks whose routers a packet passes on its way out of a network, that one first.
+  fileprivate func routers(from network: Network) -> [String] {
+    var passed: [String] = []
+    var next: Network? = network
+    while let current = next, !passed.contains(current.name) {
+      passed.append(current.name)
+      next = current.uplink.flatMap { self.network($0.value) }
+    }
+    return passed
+  }
+}

@@ -1,0 +1,194 @@
+internal import CallCore
+internal import STUN
+internal import SimNet
+internal import VirtualPeer
+
+/// What shows of a fault in the counts that the world keeps: an effect is counted where it takes place, so a loss on a
+/// link that is down is none.
+extension LayeredState.Measure where State == LinkState, Tally == LinkTally {
+  init(of link: LinkID, in simulator: Simulator) {
+    self.init(tally: { LinkTally(of: link, in: simulator) }, shows: { LinkTally.shows($0, from: $1, to: $2) })
+  }
+}
+
+extension LayeredState.Measure where State == Topology.NAT, Tally == NATTally {
+  init(natOf network: NetworkID, in simulator: Simulator) {
+    self.init(
+      tally: { simulator.natTally(of: network) },
+      shows: { step, earlier, later in
+        let present = NATConfiguration(step.present)
+        return later.shows(present, insteadOf: present.without(step), since: earlier)
+      })
+  }
+}
+
+extension LayeredState.Measure where State == FirewallRules?, Tally == [FirewallPacket: Int] {
+  init(firewallOf network: NetworkID, in simulator: Simulator) {
+    self.init(
+      tally: { simulator.firewallRefusals(of: network) },
+      shows: { step, earlier, later in
+        later.contains { packet, count in
+          count > earlier[packet] ?? 0 && step.after?.refusal(of: packet) != nil
+            && step.before?.refusal(of: packet) == nil
+        }
+      })
+  }
+}
+
+extension LayeredState.Measure where State == [STUNMethod: STUNError], Tally == [STUNMethod: UInt64] {
+  init(rejectionsOf turn: TURNServerHost) {
+    self.init(
+      tally: { turn.rejectionCounts },
+      shows: { step, earlier, later in
+        World.rejectableMethods.contains { method in
+          step.changes { $0[method] } && later[method] ?? 0 > earlier[method] ?? 0
+        }
+      })
+  }
+}
+
+extension LayeredState.Measure where Tally == Int {
+  /// For a state of which one count says what came of it.
+  init(counting count: @escaping () -> Int) { self.init(tally: count, shows: { _, earlier, later in later > earlier }) }
+}
+
+/// What both directions of a link have done.
+struct LinkTally {
+  let transmit: LinkStatistics
+  let receive: LinkStatistics
+
+  init(of link: LinkID, in simulator: Simulator) {
+    transmit = simulator.statistics(of: link, .tx)
+    receive = simulator.statistics(of: link, .rx)
+  }
+
+  /// Packets that the link was given, and those that it took.
+  var offered: Int { transmit.offeredPackets + receive.offeredPackets }
+  var carried: Int { transmit.carriedPackets + receive.carriedPackets }
+  /// Packets lost because it was down.
+  private var cut: Int {
+    [transmit, receive].reduce(0) { $0 + $1.cutPackets + ($1.drops[.linkDown] ?? 0) }
+  }
+
+  static func shows(_ step: FaultStep<LinkState>, from earlier: LinkTally, to later: LinkTally) -> Bool {
+    let isCarrying = later.carried > earlier.carried
+    if step.changes(\.isUp), step.after.isUp ? isCarrying : later.cut > earlier.cut { return true }
+    if step.changes(\.attachment), isCarrying || later.cut > earlier.cut { return true }
+    return LinkChange(step, \.transmit, earlier.transmit, later.transmit).shows
+      || LinkChange(step, \.receive, earlier.receive, later.receive).shows
+  }
+}
+
+/// What a fault changes of one direction of a link, and what that direction has done since.
+private struct LinkChange {
+  private let step: FaultStep<LinkState>
+  private let side: (LinkState) -> LinkSettings
+  private let earlier: LinkStatistics
+  private let later: LinkStatistics
+
+  init(
+    _ step: FaultStep<LinkState>, _ side: @escaping (LinkState) -> LinkSettings, _ earlier: LinkStatistics,
+    _ later: LinkStatistics
+  ) {
+    self.step = step
+    self.side = side
+    self.earlier = earlier
+    self.later = later
+  }
+
+  private var old: LinkSettings { side(step.before) }
+  private var new: LinkSettings { side(step.after) }
+
+  private func changes<Value: Equatable>(_ value: (LinkSettings) -> Value) -> Bool {
+    step.changes { value(side($0)) }
+  }
+
+  private func grew(_ count: (LinkStatistics) -> Int) -> Bool { count(later) > count(earlier) }
+
+  private func grew(_ reason: DropReason) -> Bool { grew { $0.drops[reason] ?? 0 } }
+
+  private var isCarrying: Bool { grew(\.carriedPackets) }
+
+  var shows: Bool { swallows || loses || isSlower || isDisturbed }
+
+  private var swallows: Bool {
+    if changes(\.isBlackhole), grew({ ($0.drops[.blackhole] ?? 0) - $0.swallowedBySize }) { return true }
+    return changes(\.blackholeAbove) && grew(\.swallowedBySize)
+  }
+
+  private var loses: Bool {
+    guard changes(\.loss) else { return false }
+    if grew(\.lostPackets) { return true }
+    // Less is lost than was: whatever gets as far as that is better off.
+    return (new.loss == .none || new.loss.meanLoss < old.loss.meanLoss) && isCarrying
+  }
+
+  private var isSlower: Bool {
+    if changes(\.rate), isCarrying || grew(.queue) { return true }
+    if changes(\.delay) || changes(\.jitter), isCarrying { return true }
+    if changes(\.order), new.jitter != .none, isCarrying { return true }
+    return changes(\.queue) && (grew(.queue) || (!new.queue.isSurelyBelow(old.queue) && grew(\.waitingPackets)))
+  }
+
+  private var isDisturbed: Bool {
+    func shows(_ share: (LinkSettings) -> Double, _ count: (LinkStatistics) -> Int) -> Bool {
+      changes(share) && (grew(count) || (share(new) < share(old) && isCarrying))
+    }
+    return shows({ $0.reordering.probability }, \.overtakingPackets) || shows({ $0.duplication }, \.duplicatedPackets)
+      || shows({ $0.corruption.probability }, \.damagedPackets)
+  }
+}
+
+extension QueueLimit {
+  /// Whether whatever fits here fits there.
+  fileprivate func isSurelyBelow(_ other: QueueLimit) -> Bool {
+    switch (self, other) {
+    case (.packets(let a), .packets(let b)), (.bytes(let a), .bytes(let b)): a <= b
+    case (.time(let a), .time(let b)): a <= b
+    case (_, .unlimited): true
+    default: false
+    }
+  }
+}
+
+extension NATConfiguration {
+  /// As this is without what one fault made of it.
+  fileprivate func without(_ step: FaultStep<Topology.NAT>) -> NATConfiguration {
+    let (before, after) = (NATConfiguration(step.before), NATConfiguration(step.after))
+    var other = self
+    func take<Value: Equatable>(_ path: WritableKeyPath<NATConfiguration, Value>) {
+      let isOfStep = before[keyPath: path] != after[keyPath: path] && self[keyPath: path] == after[keyPath: path]
+      if isOfStep { other[keyPath: path] = before[keyPath: path] }
+    }
+    take(\.mapping)
+    take(\.filtering)
+    for path in SessionTimers.paths {
+      let isOfStep = before.timers[keyPath: path] != after.timers[keyPath: path]
+      guard isOfStep, timers[keyPath: path] == after.timers[keyPath: path] else { continue }
+      other.timers[keyPath: path] = before.timers[keyPath: path]
+    }
+    take(\.inboundRefresh)
+    take(\.preservesPort)
+    take(\.preservesParity)
+    take(\.portSelection)
+    take(\.portRange)
+    take(\.overloadsPorts)
+    take(\.portReuseDelay)
+    take(\.mappingsPerHost)
+    take(\.mappingLimit)
+    take(\.blocks)
+    take(\.pooling)
+    take(\.hairpinning)
+    take(\.adoptsMidstreamTCP)
+    return other
+  }
+}
+
+extension SessionTimers {
+  fileprivate static var paths: [WritableKeyPath<SessionTimers, Interval>] {
+    [
+      \.udpFirst, \.udpUnanswered, \.udpAnswered, \.udpAnsweredAge, \.tcpOpening, \.tcpEstablished, \.tcpClosing,
+      \.tcpReset,
+    ]
+  }
+}

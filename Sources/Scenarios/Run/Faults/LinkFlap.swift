@@ -1,0 +1,61 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// The time of a link that goes down and up: down at first, for as many cycles as there are.
+final class LinkFlap {
+  private(set) var isDown = true
+  private let down: Interval
+  private let up: Interval
+  private let cycles: Int?
+  /// How often it has gone down.
+  private var downCount = 1
+  private var isOver = false
+  private let clock: PeerClock
+  private let changed: () -> Void
+  private let ended: () -> Void
+  private var timer: PeerTimer?
+
+  init(
+    down: Interval, up: Interval, cycles: Int?, clock: PeerClock, changed: @escaping () -> Void,
+    ended: @escaping () -> Void
+  ) {
+    self.down = down
+    self.up = up
+    self.cycles = cycles
+    self.clock = clock
+    self.changed = changed
+    self.ended = ended
+    wait()
+  }
+
+  func stop() {
+    isOver = true
+    timer?.cancel()
+    timer = nil
+  }
+
+  private func wait() {
+    timer = clock.schedule(after: isDown ? down : up) { [weak self] in self?.turn() }
+  }
+
+  /// Whether it has cycles to come.
+  var isUnfinished: Bool { cycles != nil && rest != nil }
+
+  /// Why it is no flap yet, or not all that it says; nil when it is, and when somebody has ended it.
+  var rest: String? {
+    guard let cycles else { return downCount > 1 ? nil : "it went down once only, and link.down does that" }
+    guard !isOver else { return nil }
+    let done = isDown ? downCount - 1 : downCount
+    return done < cycles ? "it went down and up \(done) of \(cycles) times" : nil
+  }
+
+  private func turn() {
+    if !isDown {
+      if downCount == cycles { return ended() }
+      downCount += 1
+    }
+    isDown.toggle()
+    changed()
+    wait()
+  }
+}

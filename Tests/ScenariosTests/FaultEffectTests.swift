@@ -1,0 +1,183 @@
+import CallCore
+import Profiles
+import Testing
+
+@testable import Scenarios
+
+/// A fault has met something only where its own effect takes place, and only while others leave it one.
+@Suite struct `The effect of a fault` {
+  /// Two phones at home talk for ten seconds; `bob/wifi` is not lossy by itself, so that what is lost is the fault's.
+  private func run(_ faults: [String], rest: String = "", peers: String = "", end: String = "10s") throws -> RunResult {
+    let entries = faults.enumerated().map { "  - { id: f\($0.offset + 1), \($0.element) }" }.joined(separator: "\n")
+    return try play(
+      """
+      callsim: 1
+      id: test
+      run: \(end)
+      \(rest)
+      peers:
+        alice: { profile: knotos, network: wifi/good\(peers) }
+        bob: { profile: knotos, network: wifi/good\(peers) }
+      timeline:
+        - { at: 500ms, do: alice.call, to: bob }
+        - { id: accept, when: bob.call.state == ringing, after: 500ms, do: bob.accept }
+      \(entries)
+      expect:
+        - { eventually: bob.call.state == connected, of: accept, within: 3s }
+      """)
+  }
+
+  /// The entries whose fault met nothing, with why.
+  private func vacuous(_ result: RunResult) -> [String] {
+    result.findings.filter { $0.kind == .vacuous }.map {
+      "\($0.title.filter { $0 != "'" }.replacing("timeline entry ", with: "")): \($0.actual)"
+    }
+  }
+
+  @Test func `nothing is met on a link that is down`() throws {
+    let link = "link: bob/wifi/good"
+    let result = try run([
+      "at: 4s, fault: link.down, \(link), for: 4s", "at: 5s, fault: link.set, \(link), loss: 50%, for: 1s",
+      "at: 5s, fault: link.set, \(link), delay: 1s, for: 1s", "at: 5s, fault: link.blackhole, \(link), for: 1s",
+      "at: 5s, fault: link.one-way, \(link), direction: tx, for: 1s",
+      "at: 5s, fault: link.down, \(link), for: 1s",
+      "at: 5s, fault: packet.drop, protocol: rtp, from: bob, for: 1s",
+      "at: 5s, fault: link.flap, \(link), down: 100ms, up: 100ms, cycles: 3",
+    ])
+    #expect(
+      vacuous(result) == [
+        "f2: it met nothing: the link carried nothing", "f3: it met nothing: the link carried nothing",
+        "f4: it met nothing: the link carried nothing", "f5: it met nothing: the link carried nothing",
+        "f6: it met nothing: the link was down already", "f7: it met nothing: no packet was like this",
+        "f8: it met nothing: the link was down already",
+      ])
+  }
+
+  @Test func `what overlaps meets something while the other is over`() throws {
+    let link = "link: bob/wifi/good"
+    let result = try run([
+      "at: 4s, fault: link.down, \(link), for: 1s", "at: 4500ms, fault: link.down, \(link), for: 1s",
+      "at: 6s, fault: link.blackhole, \(link), for: 500ms", "at: 6200ms, fault: link.blackhole, \(link), for: 600ms",
+      "at: 7s, fault: link.set, \(link), delay: 50ms, for: 1s", "at: 7s, fault: link.set, \(link), loss: 40%, for: 1s",
+    ])
+    #expect(vacuous(result) == [])
+  }
+
+  @Test func `of two that say the same of a link the later one meets what there is`() throws {
+    let link = "link: bob/wifi/good"
+    let result = try run([
+      "at: 4s, fault: link.set, \(link), delay: 100ms, for: 2s",
+      "at: 5s, fault: link.set, \(link), delay: 100ms, for: 500ms",
+      "at: 7s, fault: link.set, \(link), delay: 200ms, for: 1s",
+      "at: 7s, fault: link.set, \(link), delay: 60ms, for: 1s",
+    ])
+    #expect(
+      vacuous(result) == [
+        "f2: it met nothing: the link was like this already", "f3: it met nothing: no packet was treated otherwise",
+      ])
+  }
+
+  @Test func `each part of a link is met by what it does`() throws {
+    let link = "link: bob/wifi/good, for: 2s"
+    let result = try run([
+      "at: 4s, fault: link.set, \(link), duplicate: 20%", "at: 4s, fault: link.set, \(link), reorder: 20%",
+      "at: 4s, fault: link.set, \(link), corrupt: 20%", "at: 4s, fault: link.set, \(link), rate: 100kbps",
+      "at: 4s, fault: link.set, \(link), jitter: 9ms",
+      "at: 4s, fault: link.set, \(link), loss: { kind: script, packets: [3] }",
+      "at: 7s, fault: link.set, \(link), loss: { kind: script, packets: [100000] }",
+      "at: 7s, fault: link.set, \(link), loss: { kind: script, times: [[1900ms, 1950ms]] }",
+      "at: 7s, fault: link.set, \(link), loss: { kind: script, times: [[3s, 4s]] }",
+    ])
+    // The eighth and ninth lie over the seventh, and the ninth over both.
+    #expect(
+      vacuous(result) == [
+        "f7: it met nothing: no packet was treated otherwise", "f8: it met nothing: no packet was treated otherwise",
+        "f9: it met nothing: no packet was treated otherwise",
+      ])
+  }
+
+  @Test func `permissions and channels are missed only by who sends through the relay`() throws {
+    let faults = [
+      "at: 5s, fault: turn.expire-channels, server: turn", "at: 7s, fault: turn.expire-permissions, server: turn",
+      "at: 7500ms, fault: turn.stale-nonce, server: turn",
+    ]
+    let direct = try run(faults, rest: "topology: { turn: true }")
+    #expect(
+      vacuous(direct) == [
+        "f1: it met nothing: nobody missed a channel", "f2: it met nothing: nobody missed a permission",
+        "f3: it met nothing: nobody used such a nonce again",
+      ])
+    let relayed = try run(Array(faults.prefix(2)), rest: "topology: { turn: true }", peers: ", ice: { policy: relay }")
+    #expect(vacuous(relayed) == [])
+  }
+
+  @Test func `a firewall's rule is met by what no other rule forbids`() throws {
+    let wall = "network: bob/wifi/good"
+    let result = try run([
+      "at: 4s, fault: firewall.block, \(wall), protocol: udp, for: 1s",
+      "at: 4200ms, fault: firewall.block, \(wall), for: 500ms",
+      "at: 4200ms, fault: firewall.block, \(wall), protocol: udp, for: 500ms",
+      "at: 4800ms, fault: firewall.block, \(wall), protocol: udp, for: 500ms",
+    ])
+    #expect(!vacuous(result).contains { $0.hasPrefix("f1") || $0.hasPrefix("f4") })
+    #expect(
+      vacuous(result).filter { $0.hasPrefix("f3") } == [
+        "f3: it met nothing: the firewall let none of that through anyway"
+      ])
+  }
+
+  @Test func `a quota is met when somebody reaches it`() throws {
+    for (quota, met) in [(2, true), (40, false)] {
+      let result = try run(["at: 100ms, fault: nat.set, network: alice/wifi/good, quota: \(quota)"])
+      #expect(vacuous(result).isEmpty == met, "\(quota): \(result.findings)")
+    }
+  }
+
+  @Test func `what the end of the run cuts short is told`() throws {
+    let link = "link: bob/wifi/good"
+    let result = try run([
+      "after: 3s, of: bob.connected, fault: link.set, \(link), delay: 50ms, for: 1h",
+      "after: 3s, of: bob.connected, fault: link.flap, \(link), down: 10ms, up: 4s, cycles: 3",
+      "after: 3s, of: bob.connected, fault: signal.delay, message: call_hangup, by: 1h",
+      "after: 4s, of: bob.connected, do: bob.hangup",
+      "after: 3s, of: bob.connected, fault: link.set, \(link), rate: 10Mbps",
+      "every: 2s, of: bob.connected, fault: link.set, \(link), jitter: 3ms, for: 1s",
+    ])
+    let told = vacuous(result)
+    #expect(told.count == 3, "\(told)")
+    #expect(told[0].contains("f1: it was to last until 3604"), "\(told)")
+    #expect(told[1] == "f2: it went down and up 2 of 3 times")
+    #expect(told[2] == "f3: what it delayed had not come by the end of the run")
+  }
+
+  @Test func `without an end of its own the run waits for faults that end by themselves`() throws {
+    let result = try play(
+      timeline: """
+          - { id: call, at: 500ms, do: alice.call, to: bob }
+          - { id: slow, at: 1s, fault: link.set, link: bob/wifi, delay: 50ms, for: 20s }
+        """, expect: "  - { eventually: bob.call.state == ringing, within: 3s, of: call }")
+    #expect(result.verdict == .pass, "\(result.findings)")
+    #expect(result.virtualDuration.seconds >= 21)
+  }
+
+  @Test func `a cell that changes nothing is there to compare with`() throws {
+    let text = """
+      callsim: 1
+      id: test
+      run: 5s
+      matrix: { loss: [0%, 60%] }
+      peers:
+        alice: { profile: knotos, network: wifi/good }
+        bob: { profile: knotos, network: wifi/good }
+      timeline:
+        - { id: call, at: 500ms, do: alice.call, to: bob }
+        - { at: 100ms, fault: link.set, link: bob/wifi/good, loss: "${loss}" }
+      expect:
+        - { eventually: alice.call.state == calling, within: 3s, of: call }
+      """
+    #expect(try play(text).verdict == .pass)
+    let both = ScenarioFile.load(
+      text: text.replacing("60%", with: "0ppm"), path: "t.yaml", registry: ProfileCatalogue.builtIn.registry)
+    #expect(both.diagnostics.map(\.code) == [.changesNothing])
+  }
+}

@@ -1,0 +1,296 @@
+import Testing
+
+@testable import Scenarios
+
+/// Keys and faults of which the file alone says that they change nothing.
+@Suite struct `What the file says is without effect` {
+  private func codes(_ text: String) -> [String] {
+    FormatTest.load(text).diagnostics.map { "\($0.code.rawValue) \($0.message)" }
+  }
+
+  private func world(
+    networks: String = "", links: String = "", servers: String = "", timeline: String = "", run: String = "60s",
+    alice: String = "", peers: String = ""
+  ) -> String {
+    """
+    callsim: 1
+    id: t
+    run: \(run)
+    topology:
+      networks:
+        internet: { cidr: 203.0.113.0/24 }
+        site: { cidr: 192.168.77.0/24, nat: { to: internet } }
+        \(networks)
+      links:
+        a: { from: alice, to: site }
+        c: { from: carol, to: site, start: down }
+        \(links)
+      servers: { stun: { kind: stun }\(servers) }
+    peers:
+      alice: { profile: knotos\(alice) }
+      bob: { profile: knotos, network: wifi }
+      carol: { profile: knotos }
+      \(peers)
+    timeline:
+      - { id: go, at: 0s, do: alice.call, to: bob }
+    \(timeline)
+    expect:
+      - { ends: alice, code: local-hangup }
+    """
+  }
+
+  private static let faults = [
+    ("nat.set, network: site", "E202 nat.set says nothing to set"),
+    ("nat.set, network: site, udp_idle: 300s", "E427 the NAT behaves like this already"),
+    ("nat.set, network: site, ports: preserve, map: endpoint-independent", "E427 the NAT behaves like this already"),
+    ("clock.jump, peer: alice, by: 0s", "E427 a jump by 0s is none"),
+    ("link.set, link: a, duplicate: 0%", "E427 the link is like this already"),
+    ("link.set, link: a, loss: 0%", "E427 the link is like this already"),
+    ("link.set, link: a, loss: { kind: none }", "E427 the link is like this already"),
+    ("link.set, link: a, loss: { kind: gilbert, rate: 0%, mean_burst: 1s }", "E427 the link is like this already"),
+    ("link.set, link: a, reorder: 0%, corrupt: 0%", "E427 the link is like this already"),
+    ("link.set, link: a, delay: 0s, jitter: 0s", "E427 the link is like this already"),
+    ("link.set, link: bob/wifi, rate: 40Mbps", "E427 the link is like this already"),
+    ("link.set, link: bob/wifi, direction: tx, queue: 150ms", "E427 the link is like this already"),
+    ("link.set, link: a, queue: 300ms", "E427 the link is like this already"),
+    ("link.up, link: a", "E427 the link is up from the start, and nothing takes it down"),
+    ("link.down, link: c", "E427 the link is down from the start, and nothing brings it up"),
+    ("link.move, link: a, network: site", "E427 the link leads to 'site' already"),
+    (
+      "link.flap, link: a, down: 1s, up: 10s, cycles: 3, for: 5s", "E412 'cycles' takes 23s, and 'for' ends it after 5s"
+    ),
+    (
+      "link.flap, link: a, down: 1s, up: 10s, for: 5s",
+      "W414 the link goes down once: after 1s it is up for 10s, and this lasts 5s"
+    ),
+    (
+      "link.flap, link: a, down: 1s, up: 1h",
+      "W414 the link goes down once: after 1s it is up for 1h, and this lasts 59s"
+    ),
+    (
+      "link.set, link: a, delay: 5ms, duplicate: 0%",
+      "W414 'duplicate' changes nothing: the link is like this already"
+    ),
+    (
+      "nat.set, network: site, map: address, quota: 7, refresh: outbound",
+      "W414 'refresh' changes nothing: the NAT does this already"
+    ),
+    (
+      "nat.set, network: site, pooling: arbitrary",
+      "W414 'pooling' has nothing to pool: there is one address, and addresses: 4 would be four (the NAT of 'site')"
+    ),
+    ("link.down, link: a, for: 100s", "E423 this is over at 101s at the earliest, and the run ends at 60s"),
+    ("signal.delay, by: 100s", "E423 what this delays comes at 101s at the earliest, and the run ends at 60s"),
+    (
+      "link.flap, link: a, down: 10s, up: 30s, cycles: 3",
+      "E423 this has gone down for the last time at 91s at the earliest, and the run ends at 60s"
+    ),
+  ]
+
+  @Test(arguments: faults) func `a fault is an error, and a key of one a warning`(fault: String, problem: String) {
+    #expect(codes(world(timeline: "  - { at: 1s, fault: \(fault) }")) == [problem])
+  }
+
+  @Test func `a fault that begins when the run ends is an error`() {
+    #expect(
+      codes(world(timeline: "  - { at: 60s, fault: link.down, link: a }")) == [
+        "E411 this begins when the run ends at 60s, and meets nothing"
+      ])
+  }
+
+  @Test(arguments: [
+    "link.set, link: a, duplicate: 0%|link.set, link: a, duplicate: 5%", "link.up, link: a|link.down, link: a",
+    "link.down, link: c|link.up, link: c",
+    "nat.set, network: site, udp_idle: 300s|nat.set, network: site, udp_idle: 9s",
+    "link.move, link: a, network: site|link.move, link: a, network: internet",
+  ])
+  func `what another fault changes may be put back`(pair: String) {
+    let entries = pair.split(separator: "|").map { "  - { at: 1s, fault: \($0) }" }.joined(separator: "\n")
+    #expect(codes(world(timeline: entries)) == [])
+  }
+
+  private static let nats: [(nat: String, problem: String?)] = [
+    ("ports: random, ports_if_taken: sequential", "W414 'ports_if_taken' is for ports: preserve, and these are random"),
+    ("ports_if_taken: sequential", nil),
+    (
+      "ports_if_taken: sequential, port_range: [4000, 4000]",
+      "W414 'ports_if_taken' has nothing to choose from: there is one port"
+    ),
+    ("kind: home, profile: lte", "E412 'kind' and 'profile' both give the keys left out here"),
+    ("kind: home, map: address", nil),
+    ("quota: 9, total_quota: 5", "W414 no host reaches 'quota', which is 9: 'total_quota' allows 5 mappings of all"),
+    ("quota: 5, total_quota: 9", nil),
+    (
+      "quota: 300, port_range: [5000, 5099]",
+      "W414 no host reaches 'quota', which is 300: its ports are enough for 200 mappings"
+    ),
+    ("quota: 300, port_range: [5000, 5099], addresses: 3, pooling: arbitrary", nil),
+    (
+      "quota: 300, blocks: { size: 64 }",
+      "W414 no host reaches 'quota', which is 300: its ports are enough for 128 mappings"
+    ),
+    (
+      "total_quota: 500, port_range: [5000, 5099]",
+      "W414 'total_quota' is never reached: the ports are enough for 200 mappings"
+    ),
+    ("total_quota: 500, port_range: [5000, 5099], addresses: 3", nil),
+    ("blocks: { size: 64, most: 2000 }", "W414 'most' is 2000 blocks of a host, and an address has 1023 of 64 ports"),
+    ("blocks: { size: 64, most: 20 }", nil),
+    ("pooling: arbitrary", "W414 'pooling' has nothing to pool: there is one address, and addresses: 4 would be four"),
+    ("pooling: arbitrary, addresses: 2", nil),
+    (
+      "map: address-and-port, overload: true, port_reuse_delay: 9s",
+      "W414 'port_reuse_delay' delays nothing: an overloaded port is used again at once"
+    ),
+    (
+      "udp_idle: 9s, udp_first: 1s, udp_unanswered: 2s, udp_answered: 3s",
+      "W414 'udp_idle' is for what udp_first, udp_unanswered and udp_answered leave out, and all are there"
+    ),
+    (
+      "udp_answered_age: 2s",
+      "W414 'udp_answered_age' decides between udp_unanswered and udp_answered, which are the same"
+    ),
+    ("udp_answered_age: 2s, udp_unanswered: 2s", nil),
+  ]
+
+  @Test(arguments: nats) func `a key of a NAT that lacks what it works on is told`(nat: String, problem: String?) {
+    let text = world().replacing("nat: { to: internet }", with: "nat: { to: internet, \(nat) }")
+    let suffix = problem.map { $0.hasPrefix("E") ? "" : " (the NAT of 'site')" } ?? ""
+    #expect(codes(text) == (problem.map { [$0 + suffix] } ?? []))
+  }
+
+  private static let places: [(place: String, text: String, problem: String?)] = [
+    (
+      "networks", "x: { cidr: 10.9.0.0/24, firewall: { block_udp: true } }",
+      "W414 'firewall' filters nothing: no router leads out of 'x'"
+    ),
+    ("networks", "x: { cidr: 10.9.0.0/24, to: internet, firewall: { block_udp: true } }", nil),
+    (
+      "networks",
+      "x: { cidr: 10.9.0.0/24, to: internet, firewall: { block_udp: true, block_tcp: true, allow_ports: [1] } }",
+      "W414 'block_udp' and 'block_tcp' block every port of 'x', whatever its other rules say"
+    ),
+    (
+      "networks", "x: { cidr: 10.9.0.0/24, to: internet, firewall: { allow_ports: [1], block_ports: [2] } }",
+      "W414 'block_ports' of 'x' blocks nothing that 'allow_ports' lets out"
+    ),
+    (
+      "networks", "x: { cidr: 10.9.0.0/24, to: internet, firewall: { inbound: everything, open_ports: [1] } }",
+      "W414 'open_ports' of 'x' opens nothing: everything comes in"
+    ),
+    (
+      "networks", "x: { cidr: 10.9.0.0/24, nat: { to: internet }, firewall: { open_ports: [1-9] } }",
+      "W414 'open_ports' of 'x' opens nothing: IPv4 comes in by the mappings of its NAT alone"
+    ),
+    (
+      "networks", "x: { cidr: \"fd00:9::/64\", nat: { to: internet } }",
+      "W414 'nat' translates IPv4, and 'x' has none: IPv6 is routed"
+    ),
+    (
+      "networks", "x: { cidr: 10.9.0.0/24, to: internet, isolated: true }",
+      "W414 'isolated' keeps nobody apart: 'x' has one host at most"
+    ),
+    (
+      "links", "x: { from: dora, to: site, delay: 1ms, tx: { delay: 2ms }, rx: { delay: 3ms } }",
+      "W414 'delay' of the link 'x' holds for neither direction: 'tx' and 'rx' both have their own"
+    ),
+    ("links", "x: { from: dora, to: site, delay: 1ms, tx: { delay: 2ms } }", nil),
+    (
+      "links", "x: { from: dora, to: site, delay: 1ms, reorder: 100% }",
+      "W414 'reorder' of 100% lets every packet of the link 'x' skip its delay, so none overtakes another"
+    ),
+    (
+      "servers", ", x: { kind: turn, user_quota: 9, total_quota: 5 }",
+      "W414 no user reaches 'user_quota', which is 9: 'total_quota' allows 5 allocations in all"
+    ),
+    ("servers", ", x: { kind: turn, user_quota: 5, total_quota: 9 }", nil),
+    (
+      "alice", ", ice: { prune: false }",
+      "W414 'prune' has nothing to give up: between any two peers there is one pair that can work"
+    ),
+  ]
+
+  @Test(arguments: places)
+  func `a key that lacks what it works on is told`(place: String, text: String, problem: String?) {
+    let dora =
+      "dora: { profile: knotos\(place == "networks" ? ", network: x" : place == "links" ? "" : ", network: wifi") }"
+    let scenario = world(
+      networks: place == "networks" ? text : "", links: place == "links" ? text : "",
+      servers: place == "servers" ? text : "", alice: place == "alice" ? text : "", peers: dora)
+    #expect(codes(scenario) == (problem.map { [$0] } ?? []))
+  }
+
+  @Test(arguments: [
+    (", relay: { kind: turn }", ""), ("", "alice2: { from: alice, to: internet }"),
+  ])
+  func `a relay or a second network gives pruning something to do`(servers: String, link: String) {
+    #expect(codes(world(links: link, servers: servers, alice: ", ice: { prune: false }")) == [])
+  }
+
+  @Test func `a hairpin around two peers gives pruning something to do`() {
+    let text = world(alice: ", ice: { prune: false }").replacing(
+      "nat: { to: internet }", with: "nat: { to: internet, hairpin: true }")
+    #expect(codes(text) == [])
+  }
+
+  private static let losses: [(loss: String, problem: String?)] = [
+    ("{ kind: script, packets: [3, 20-25] }", nil), ("{ kind: script, packets: [3, 20-25], every: 25 }", nil),
+    ("{ kind: script, times: [[200ms, 350ms]], period: 5s }", nil),
+    ("{ kind: script }", "E202 loss of kind script needs the key 'packets' or 'times'"),
+    ("{ kind: script, packets: [1], times: [[0s, 1s]] }", "E412 a script lists packets or times, not both"),
+    (
+      "{ kind: script, packets: [1], rate: 5% }",
+      "E412 a script has no rate, mean_burst, bad and good: it says what is lost"
+    ),
+    ("{ kind: script, packets: [1], period: 5s }", "E412 'period' is for times"),
+    ("{ kind: script, times: [[0s, 1s]], every: 5 }", "E412 'every' is for packets"),
+    ("{ kind: script, packets: [20-25, 3] }", "E306 the parts of a script are in order and apart"),
+    ("{ kind: script, packets: [3-9], every: 5 }", "E306 a script does not repeat before its end"),
+    ("{ kind: script, packets: [0] }", "E306 0 is not within 1 to 1000000000"),
+    ("{ kind: script, packets: [9-3] }", "E306 a range lies within 1 to 1000000000, the lower number first"),
+    ("{ kind: script, times: [[1s, 1s]] }", "E306 a span ends after it begins"),
+    ("{ kind: script, times: [[0s, 2s]], period: 1s }", "E306 a script does not repeat before its end"),
+    ("{ rate: 5%, packets: [1] }", "E412 packets, every, times and period belong to kind: script"),
+  ]
+
+  @Test(arguments: losses) func `a script of losses says what it lacks`(loss: String, problem: String?) {
+    #expect(codes(world().replacing("to: site }", with: "to: site, loss: \(loss) }")) == (problem.map { [$0] } ?? []))
+  }
+
+  private static let ports: [(server: String, problem: String?)] = [
+    ("{ kind: turn, port: [3478, 443] }", nil),
+    ("{ kind: turn, transports: [udp, tcp], port: { udp: 3478, tcp: [443, 80] } }", nil),
+    ("{ kind: turn, port: { udp: 3478, tcp: 443 } }", "E418 the server is not reached by tcp"),
+    ("{ kind: turn, transports: [udp, tcp], port: { tcp: 443 } }", "E202 the server has no port for udp"),
+    ("{ kind: turn, port: [443, 443] }", "E107 a server listens on a port once"),
+    ("{ kind: turn, port: {} }", "E202 no transport is named"),
+    ("{ kind: turn, port: 0 }", "E306 0 is not within 1 to 65535"),
+    ("{ kind: signalling, port: [443, 80] }", "E412 a signalling server has one port, and clients go there"),
+    ("{ kind: stun, port: { tcp: 3478 } }", "E418 the server is not reached by tcp"),
+  ]
+
+  @Test(arguments: ports) func `ports of a server say what they lack`(server: String, problem: String?) {
+    #expect(codes(world(servers: ", x: \(server)")) == (problem.map { [$0] } ?? []))
+  }
+
+  @Test func `a kind is set on a NAT that gives out blocks, and they stay`() {
+    let text = world(timeline: "  - { at: 1s, fault: nat.set, network: site, kind: symmetric }")
+    #expect(codes(text.replacing("nat: { to: internet }", with: "nat: { to: internet, blocks: { size: 64 } }")) == [])
+    let base = Topology.NAT()
+    var blocky = base
+    blocky.blocks = Topology.PortBlocks(size: 64, most: 2)
+    blocky.portRange = 1_024...9_999
+    var draft = NATDraft()
+    draft.kind = Located(.carrierSymmetric)
+    let changed = draft.changing(blocky)
+    #expect(changed.blocks == blocky.blocks && changed.portRange == blocky.portRange)
+    #expect(changed.map == .addressAndPort && changed.problem == nil && changed.problem(after: blocky) == nil)
+  }
+
+  @Test func `a kind that overloads ports is refused with what to write instead`() {
+    let text = world(timeline: "  - { at: 1s, fault: nat.set, network: site, kind: linux }")
+    let problem = FormatTest.load(text).diagnostics.first
+    #expect(problem?.message == "port overloading cannot change under mappings")
+    #expect(problem?.hint == "name what changes, such as map and filter, instead of kind")
+  }
+}
