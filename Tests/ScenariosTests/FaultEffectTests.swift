@@ -107,8 +107,11 @@ import Testing
         "f1: it met nothing: nobody missed a channel", "f2: it met nothing: nobody missed a permission",
         "f3: it met nothing: nobody used such a nonce again",
       ])
-    let relayed = try run(Array(faults.prefix(2)), rest: "topology: { turn: true }", peers: ", ice: { policy: relay }")
-    #expect(vacuous(relayed) == [])
+    // Who has lost the channel cannot miss the permission, too.
+    for fault in faults.prefix(2) {
+      let relayed = try run([fault], rest: "topology: { turn: true }", peers: ", ice: { policy: relay }")
+      #expect(vacuous(relayed) == [])
+    }
   }
 
   @Test func `a firewall's rule is met by what no other rule forbids`() throws {
@@ -127,7 +130,7 @@ import Testing
   }
 
   @Test func `a quota is met when somebody reaches it`() throws {
-    for (quota, met) in [(2, true), (40, false)] {
+    for (quota, met) in [(1, true), (40, false)] {
       let result = try run(["at: 100ms, fault: nat.set, network: alice/wifi/good, quota: \(quota)"])
       #expect(vacuous(result).isEmpty == met, "\(quota): \(result.findings)")
     }
@@ -136,16 +139,16 @@ import Testing
   @Test func `what the end of the run cuts short is told`() throws {
     let link = "link: bob/wifi/good"
     let result = try run([
-      "after: 3s, of: bob.connected, fault: link.set, \(link), delay: 50ms, for: 1h",
-      "after: 3s, of: bob.connected, fault: link.flap, \(link), down: 10ms, up: 4s, cycles: 3",
-      "after: 3s, of: bob.connected, fault: signal.delay, message: call_hangup, by: 1h",
+      "after: 3s, of: bob.connected, fault: link.set, \(link), delay: 50ms, for: 6s",
+      "after: 3s, of: bob.connected, fault: link.flap, \(link), down: 10ms, up: 3s, cycles: 3",
+      "after: 3s, of: bob.connected, fault: signal.delay, message: call_hangup, by: 6s",
       "after: 4s, of: bob.connected, do: bob.hangup",
       "after: 3s, of: bob.connected, fault: link.set, \(link), rate: 10Mbps",
       "every: 2s, of: bob.connected, fault: link.set, \(link), jitter: 3ms, for: 1s",
     ])
     let told = vacuous(result)
     #expect(told.count == 3, "\(told)")
-    #expect(told[0].contains("f1: it was to last until 3604"), "\(told)")
+    #expect(told[0].contains("f1: it was to last until 10"), "\(told)")
     #expect(told[1] == "f2: it went down and up 2 of 3 times")
     #expect(told[2] == "f3: what it delayed had not come by the end of the run")
   }

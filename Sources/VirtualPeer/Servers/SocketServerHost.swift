@@ -44,7 +44,6 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
 
   deinit { buffer.deallocate() }
 
-
   /// Begins to listen on every address.
   package func start() {
     let addresses = runtime.network.activeInterfaces.flatMap(\.addresses)

@@ -127,7 +127,11 @@ private struct LinkChange {
     if changes(\.rate), isCarrying || grew(.queue) { return true }
     if changes(\.delay) || changes(\.jitter), isCarrying { return true }
     if changes(\.order), new.jitter != .none, isCarrying { return true }
-    return changes(\.queue) && (grew(.queue) || (!new.queue.isSurelyBelow(old.queue) && grew(\.waitingPackets)))
+    guard changes(\.queue) else { return false }
+    if grew(.queue) { return true }
+    // One that waited longer than was allowed before is there because of the new bound.
+    if case .time(let bound) = old.queue, later.longestWait <= bound { return false }
+    return !new.queue.isSurelyBelow(old.queue) && grew(\.waitingPackets)
   }
 
   private var isDisturbed: Bool {
