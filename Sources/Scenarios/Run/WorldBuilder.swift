@@ -121,8 +121,7 @@ struct WorldBuilder {
     guard server.transports.contains(.tls) else { return nil }
     let versions = server.tls.version.map { TLSVersion($0)...TLSVersion($0) } ?? .tls12 ... .tls13
     return try TLSListener(
-      port: UInt16(clamping: server.tls.port), identity: try world.identity(server.tls.certificate, of: server.name),
-      versions: versions, random: random)
+      identity: try world.identity(server.tls.certificate, of: server.name), versions: versions, random: random)
   }
 
   private func turnConfiguration(_ server: Topology.Server, addresses: [IPAddress]) -> TURNServer.Configuration {

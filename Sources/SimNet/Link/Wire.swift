@@ -232,7 +232,7 @@ public struct LinkStatistics: Hashable, Sendable {
 
   public init() {}
 
-  public var droppedPackets: Int { drops.values.reduce(0, +) }
+  public var droppedPackets: Int { DropReason.allCases.reduce(0) { $0 + (drops[$1] ?? 0) } }
   /// Packets that entered.
   public var carriedPackets: Int { offeredPackets - droppedPackets }
 }

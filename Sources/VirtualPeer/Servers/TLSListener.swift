@@ -1,9 +1,8 @@
 package import CallCore
 package import DTLS
 
-/// How a server takes connections over TLS: where, and as whom.
+/// How a server takes connections over TLS: as whom, and in which versions.
 package final class TLSListener {
-  package let port: UInt16
   private let versions: ClosedRange<TLSVersion>
   private let random: RandomSource
   private var context: TLSContext
@@ -11,9 +10,8 @@ package final class TLSListener {
   package private(set) var count = 0
 
   package init(
-    port: UInt16, identity: TLSIdentity, versions: ClosedRange<TLSVersion> = .tls12 ... .tls13, random: RandomSource
+    identity: TLSIdentity, versions: ClosedRange<TLSVersion> = .tls12 ... .tls13, random: RandomSource
   ) throws(TLSFileProblem) {
-    self.port = port
     self.versions = versions
     self.random = random
     context = try TLSContext(server: identity, versions: versions)

@@ -110,6 +110,12 @@ enum FaultChecks {
       else { return nil }
       let rules = FirewallRules(of: network) ?? .open
       return rules.under(change) == rules ? "the router lets none of that through anyway" : nil
+    case .turnCertificate:
+      guard let server = scenario.topology.server(fault.arguments.text("server") ?? ""),
+        server.tls.certificate.rawValue == fault.arguments.text("certificate"),
+        !others.act(on: "server", like: fault, [.turnCertificate])
+      else { return nil }
+      return "the server shows such a certificate already"
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,

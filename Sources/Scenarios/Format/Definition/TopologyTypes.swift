@@ -354,7 +354,8 @@ struct ServerDraft: Sendable {
     [
       .key("kind", .choice, \.kind, required: true, "what it serves"),
       .key(
-        "transports", transport.list(atLeast: 1), \.transports, default: "[udp]", "how clients reach it"),
+        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
+        "how clients reach it"),
       .key(
         "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
