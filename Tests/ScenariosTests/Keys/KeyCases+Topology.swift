@@ -128,7 +128,7 @@ extension KeyCases {
       ).replacing("a: { from: alice, to: home }", with: "a: { from: alice, to: home, delay: 100ms }")),
     KeyCase("firewall.allow_ports", with: "allow_ports: [443]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
     KeyCase("firewall.block_ports", with: "block_ports: [3478]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
-    KeyCase("firewall.open_ports", ["[3478]", "[9]", "[1-65535]"], openPorts),
+    KeyCase("firewall.open_ports", ["[3000-4000]", "[9]"], openPorts),
     KeyCase("firewall.block_ports", with: "block_ports: [443]", KeyWorld.nat(home: ", firewall: { why: x<> }")),
   ]
 
