@@ -44,6 +44,36 @@ import Testing
     #expect(!offer.sdp.contains("192.0.2."))
   }
 
+  @Test(arguments: [Path.Transport.udp, .tcp], [true, false])
+  func `two servers at one address are asked from two sockets, each with its own credentials`(
+    transport: Path.Transport, isWrongFirst: Bool
+  ) throws {
+    var right = SessionPair.turn
+    right.transport = transport
+    var wrong = right
+    wrong.credential = "of last month"
+    let pair = SessionPair { $0.iceServers = isWrongFirst ? [wrong, right] : [right, wrong] }
+    pair.startServer()
+    try connect(pair)
+    #expect(pair.a.session.iceGatheringState == .complete && pair.allocationCount == 2)
+    #expect(pair.a.session.ice.localCandidates.count { $0.type == .relay } == 1)
+    let errors = pair.a.events.compactMap { if case .iceServerError(_, _, let code, _) = $0 { code } else { nil } }
+    #expect(errors == [401])
+  }
+
+  @Test func `one server that is named twice is asked once`() throws {
+    let stun = ICEServer(kind: .stun, endpoint: SessionPair.turnServer)
+    var alias = stun
+    alias.host = "stun.example.org"
+    let pair = SessionPair { $0.iceServers = [stun, alias, SessionPair.turn, SessionPair.turn] }
+    pair.startServer()
+    pair.translates = true
+    try connect(pair)
+    #expect(pair.allocationCount == 2)
+    let priorities = pair.a.session.ice.localCandidates.map(\.priority)
+    #expect(Set(priorities).count == priorities.count)
+  }
+
   @Test func `one address can be a STUN and a TURN server`() throws {
     let pair = SessionPair { configuration in
       configuration.iceServers = [ICEServer(kind: .stun, endpoint: SessionPair.turnServer), SessionPair.turn]

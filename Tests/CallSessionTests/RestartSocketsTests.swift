@@ -47,7 +47,7 @@ import Testing
     #expect(pair.a.session.connectionState == .connected && pair.a.furtherSockets.count == (sockets == .new ? 1 : 0))
   }
 
-  @Test func `sockets of earlier restarts are closed, so that a thousand of them take no more than a few`() throws {
+  @Test func `no restart leaves a socket of an earlier one open`() throws {
     let pair = try call()
     for _ in 0..<5 {
       try connect(pair, restarting: true)
@@ -101,6 +101,22 @@ import Testing
     #expect(pair.a.session.connectionState == .connected)
     try connect(pair, restarting: true)
     #expect(ports(pair.a) == [5_002] && pair.a.session.connectionState == .connected)
+  }
+
+  @Test func `an interface that comes later goes after those that are told`() throws {
+    let pair = try call {
+      $0.gathering = .continually
+      $0.iceServers = [SessionPair.turn]
+    }
+    for address in ["192.0.2.7", "192.0.2.8"] {
+      pair.a.bringUp(address, at: pair.now)
+      pair.drain(pair.a)
+      pair.run(for: .seconds(1))
+    }
+    let priorities = pair.a.session.ice.localCandidates.map(\.priority)
+    #expect(priorities.count >= 6 && Set(priorities).count == priorities.count)
+    let hosts = pair.a.session.ice.localCandidates.filter { $0.type == .host }
+    #expect(hosts.sorted { $0.priority > $1.priority }.compactMap(\.endpoint).map { "\($0.address)" } == ["192.0.2.1", "192.0.2.7", "192.0.2.8"])
   }
 
   @Test func `an interface that no other socket can be opened on is gathered on by its old one`() throws {

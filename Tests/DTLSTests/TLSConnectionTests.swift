@@ -26,6 +26,15 @@ struct TLSConnectionTests {
     #expect(pair.serverReceived == [1, 2, 3] && pair.clientReceived == [4, 5])
   }
 
+  @Test func `the dot that ends an absolute name is part of no certificate`() throws {
+    let pair = try TLSPair(name: TLSPair.name + ".")
+    pair.run()
+    #expect(Self.established(pair))
+    let other = try TLSPair(name: "other.test.")
+    other.run()
+    #expect(other.client.state == .failed(.certificate(.wrongName)))
+  }
+
   @Test func `the newest version that both speak is spoken`() throws {
     let modern = try TLSPair()
     modern.run()

@@ -9,7 +9,8 @@ import Testing
     var onBytes: ((RawSpan) -> Void)?
     var onEnd: (() -> Void)?
     private(set) var isClosed = false
-    func send(_ message: RawSpan) {}
+    var unsentByteCount: Int { 0 }
+    func send(_ bytes: RawSpan) {}
     func close() { isClosed = true }
     func abort() { isClosed = true }
   }

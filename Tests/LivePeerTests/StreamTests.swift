@@ -1,4 +1,6 @@
 import CallCore
+import DTLS
+import StackWorlds
 import Testing
 
 @testable import LivePeer
@@ -61,10 +63,11 @@ import Testing
 
   @Test func `a message that finds no room is left out whole`() throws {
     let pair = try Pair()
-    pair.client.send([UInt8](repeating: 1, count: 65_000).span.bytes)
-    pair.client.send([UInt8](repeating: 2, count: 1_000).span.bytes)
-    pair.client.send([UInt8](repeating: 3, count: 500).span.bytes)
-    pair.client.close()
+    let stream = TURNStream(pair.client)
+    stream.send([UInt8](repeating: 1, count: 65_000).span.bytes)
+    stream.send([UInt8](repeating: 2, count: 1_000).span.bytes)
+    stream.send([UInt8](repeating: 3, count: 500).span.bytes)
+    stream.close()
     #expect(pair.loop.turn { pair.hasEnded })
     let isWhole = pair.atServer == [UInt8](repeating: 1, count: 65_000) + [UInt8](repeating: 3, count: 500)
     #expect(isWhole, "\(pair.atServer.count) bytes")
@@ -85,9 +88,72 @@ import Testing
   private final class ScriptedStream: LiveStream {
     var onBytes: ((RawSpan) -> Void)?
     var onEnd: (() -> Void)?
-    func send(_ message: RawSpan) {}
+    var unsentByteCount = 0
+    private(set) var sent: [UInt8] = []
+    private(set) var isAborted = false
+    func send(_ bytes: RawSpan) { sent += bytes.copied }
     func close() {}
-    func abort() {}
+    func abort() { isAborted = true }
+
+    func take() -> [UInt8] {
+      defer { sent = [] }
+      return sent
+    }
+  }
+
+  /// A client and a server with TLS between them, whose bytes the test carries.
+  private final class SecuredPair {
+    let clientSide = ScriptedStream()
+    let serverSide = ScriptedStream()
+    let client: TURNStream
+    let server: TURNStream
+    var atClient: [[UInt8]] = []
+    var ends: [TURNStream.End] = []
+
+    init() throws {
+      let random = RandomSource(seed: 1)
+      client = TURNStream(
+        clientSide,
+        tls: TLSConnection(
+          client: TLSContext(client: TLSPair.trusting), serverName: TLSPair.name,
+          entropy: .stream(random.stream("client")), wallClock: WallClock(), at: .zero))
+      server = TURNStream(
+        serverSide,
+        tls: TLSConnection(
+          server: try TLSContext(server: TLSPair.identity, versions: .tls13 ... .tls13),
+          entropy: .stream(random.stream("server"))))
+      client.onMessage = { [unowned self] in atClient.append($0.copied) }
+      client.onEnd = { [unowned self] in ends.append($0) }
+      server.onMessage = { _ in }
+      server.onEnd = { [unowned self] in ends.append($0) }
+      client.begin()
+      for _ in 0..<4 { exchange() }
+    }
+
+    func exchange() {
+      serverSide.onBytes?(clientSide.take().span.bytes)
+      clientSide.onBytes?(serverSide.take().span.bytes)
+    }
+  }
+
+  @Test func `a message that finds no room is left out before it is encrypted`() throws {
+    let pair = try SecuredPair()
+    pair.serverSide.unsentByteCount = 65_530
+    for _ in 0..<100 { pair.server.send(Self.message.span.bytes) }
+    #expect(pair.serverSide.sent.isEmpty)
+    pair.serverSide.unsentByteCount = 0
+    pair.server.send(Self.message.span.bytes)
+    pair.exchange()
+    #expect(pair.atClient == [Self.message] && pair.ends.isEmpty)
+  }
+
+  @Test func `whoever has TLS say more and more and reads nothing is cut off`() throws {
+    let pair = try SecuredPair()
+    pair.server.send(Self.message.span.bytes)
+    pair.serverSide.unsentByteCount = 200_000
+    pair.client.close()
+    pair.serverSide.onBytes?(pair.clientSide.take().span.bytes)
+    #expect(pair.serverSide.isAborted && pair.ends == [.closed])
   }
 
   /// ChannelData with four bytes.

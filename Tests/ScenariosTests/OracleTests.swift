@@ -13,12 +13,6 @@ import VirtualPeer
     return (loaded.scenario, loaded.report.rendered(as: .text(color: false)))
   }
 
-  private func run(_ text: String) throws -> RunResult {
-    let (scenario, problems) = load(text)
-    let file = try #require(scenario, "\(problems)")
-    return try SingleRun(cell: file.cells[0], seed: 1, path: "test.yaml", profiles: .builtIn).execute()
-  }
-
   private func call(topology: String = "", alice: String, bob: String, timeline: String = "", expect: String) -> String
   {
     """
@@ -64,7 +58,7 @@ import VirtualPeer
   @Test(arguments: ways.map(\.name))
   func `media is known again where it arrives, in both directions`(way: String) throws {
     let (_, topology, network) = try #require(Self.ways.first { $0.name == way })
-    let result = try run(
+    let result = try play(
       call(
         topology: topology, alice: network, bob: network,
         timeline: "  - { id: bye, after: 10s, of: bob.connected, do: alice.hangup }",
@@ -91,7 +85,7 @@ import VirtualPeer
     """
 
   @Test func `what is lost on the way left its sender and reached nobody`() throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: Self.officeBehindAWire,
         alice: "network: home", bob: "why: behind a line that fails",
@@ -127,7 +121,7 @@ import VirtualPeer
   // MARK: Quiescence
 
   @Test func `a run that ends while a link is down leaves nothing behind`() throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: Self.officeBehindAWire,
         alice: "network: home", bob: "why: at the end of a line",
@@ -141,7 +135,7 @@ import VirtualPeer
 
   @Test(arguments: ["nat.reboot", "nat.remap"])
   func `an allocation that the client cannot reach any more is not its fault`(fault: String) throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: """
           topology:
@@ -194,7 +188,7 @@ import VirtualPeer
   }
 
   @Test func `packets that a long queue still holds are nobody's fault`() throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: """
           topology:
@@ -213,7 +207,7 @@ import VirtualPeer
   // MARK: Explanations
 
   @Test func `what a TURN server throws away is in the explanation, with the reason`() throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: "topology: { servers: { relay: { kind: turn, permission_lifetime: 30s } } }",
         alice: "network: home, ice: { policy: relay }", bob: "network: home",
@@ -223,7 +217,7 @@ import VirtualPeer
   }
 
   @Test func `a TURN server whose port is not let out is named with the port`() throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: """
           topology:

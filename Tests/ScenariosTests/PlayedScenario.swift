@@ -1,15 +1,17 @@
+import CallCore
 import Profiles
 import Testing
 
 @testable import Scenarios
 
 /// Plays the first cell of a scenario that stands in a test.
-func play(_ text: String, seed: UInt64 = 1) throws -> RunResult {
+func play(_ text: String, seed: UInt64 = 1, outputs: RunOutputs = RunOutputs()) throws -> RunResult {
   let profiles = ProfileCatalogue.builtIn
   let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
   let problems = loaded.report.rendered(as: .text(color: false))
   let file = try #require(loaded.scenario, "\(problems)")
-  return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute()
+  return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute(
+    outputs: outputs)
 }
 
 /// Plays two phones at home with a timeline and expectations.
@@ -27,4 +29,21 @@ func play(_ rest: String = "", timeline: String, expect: String, network: String
     expect:
     \(expect)
     """)
+}
+
+/// The lines of a trace that are of some kinds: subject, kind and values.
+final class TraceLines: TraceObserver {
+  private let kinds: [String]
+  private(set) var lines: [String] = []
+  private(set) var times: [Instant] = []
+
+  init(_ kinds: [String]) { self.kinds = kinds }
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let declaration = trace.declarations[Int(record.kind.id)]
+    guard kinds.contains(declaration.name) else { return }
+    let fields = declaration.fields.indices.map { "\(trace.datum(at: $0, of: record))" }
+    lines.append(([trace.subjects[Int(record.subject.id)], declaration.name] + fields).joined(separator: " "))
+    times.append(record.time)
+  }
 }

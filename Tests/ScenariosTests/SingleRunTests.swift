@@ -5,8 +5,6 @@ import Testing
 @testable import Scenarios
 
 @Suite struct SingleRunTests {
-  private func run(_ text: String, seed: UInt64 = 1) throws -> RunResult { try play(text, seed: seed) }
-
   private func call(_ network: String, extra: String = "", expect: String) -> String {
     """
     callsim: 1
@@ -25,7 +23,7 @@ import Testing
   }
 
   @Test func `two phones on their own Wi-Fi talk and hang up`() throws {
-    let result = try run(
+    let result = try play(
       call(
         "wifi",
         expect: """
@@ -37,8 +35,24 @@ import Testing
     #expect(result.virtualDuration > .seconds(12))
   }
 
+  @Test(arguments: [253, 1_013, 2_487])
+  func `statistics are read at fixed times, whatever else is expected and when`(deadline: Int) throws {
+    func times(_ other: String) throws -> [Instant] {
+      let lines = TraceLines(["stats.transport.bytesSent"])
+      var outputs = RunOutputs()
+      outputs.observers = [lines]
+      let metric = "  - { metric: alice.stats.transport.bytesSent, stat: last, window: [accept, bye], gt: 0 }"
+      _ = try play(call("wifi", expect: metric + "\n" + other), outputs: outputs)
+      return lines.times
+    }
+    let alone = try times("")
+    #expect(alone.count > 30 && alone.allSatisfy { ($0 - Instant.zero).nanoseconds % 250_000_000 == 0 })
+    let other = "  - { eventually: bob.call.state == connected, within: \(deadline)ms, of: accept }"
+    #expect(try times(other).prefix(30) == alone.prefix(30))
+  }
+
   @Test func `symmetric NATs on both sides fail without TURN and say why`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -60,7 +74,7 @@ import Testing
   }
 
   @Test func `a window that begins with an action sees what the action did`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -77,7 +91,7 @@ import Testing
   }
 
   @Test func `a call refused as busy is judged apart from the call that was in the way`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -97,7 +111,7 @@ import Testing
   }
 
   @Test func `what the timeline holds for later than the end is not done to peers that were shut down`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -118,15 +132,15 @@ import Testing
 
   @Test func `equal seeds give equal traces`() throws {
     let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
-    let (first, second) = (try run(text, seed: 3), try run(text, seed: 3))
+    let (first, second) = (try play(text, seed: 3), try play(text, seed: 3))
     #expect(first.verdict == .pass, "\(first.findings)")
     #expect(first.traceHash == second.traceHash)
     #expect(first.eventCount == second.eventCount)
-    #expect(try run(text, seed: 4).traceHash != first.traceHash)
+    #expect(try play(text, seed: 4).traceHash != first.traceHash)
   }
 
   @Test func `a call that ends otherwise before its anchor comes has failed, and says why`() throws {
-    let result = try run(
+    let result = try play(
       call("carrier/symmetric", expect: "  - { ends: alice, code: local-hangup, within: 1s, of: answered }")
         .replacing("id: bye, after: 10s, of: accept", with: "id: bye, after: 60s, of: accept")
         .replacing("expect:", with: "  - { id: answered, after: 1s, of: bob.connected, do: bob.mute }\nexpect:"))

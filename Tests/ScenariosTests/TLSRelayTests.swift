@@ -8,20 +8,6 @@ import Testing
 /// Calls through a relay that is reached by TLS, in whole runs.
 @Suite struct TLSRelayTests {
   /// What the trace says under some names, with the values of their fields.
-  private final class Lines: TraceObserver {
-    let names: [String]
-    private(set) var lines: [String] = []
-
-    init(_ names: [String]) { self.names = names }
-
-    func observe(_ record: TraceRecord, in trace: Trace) {
-      let declaration = trace.declarations[Int(record.kind.id)]
-      guard names.contains(declaration.name) else { return }
-      let fields = declaration.fields.indices.map { "\(trace.datum(at: $0, of: record))" }
-      lines.append(([trace.subjects[Int(record.subject.id)], declaration.name] + fields).joined(separator: " "))
-    }
-  }
-
   private static func call(relay: String, timeline: String = "", expect: String) -> String {
     """
     callsim: 1
@@ -39,14 +25,6 @@ import Testing
     """
   }
 
-  private static func run(_ text: String, outputs: RunOutputs = RunOutputs(), seed: UInt64 = 1) throws -> RunResult {
-    let profiles = ProfileCatalogue.builtIn
-    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
-    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
-    return try SingleRun(cell: file.cells[0], seed: seed, path: "test.yaml", profiles: profiles).execute(
-      outputs: outputs)
-  }
-
   private static let connects = "  - { eventually: alice.call.state == connected, within: 6s, of: accept, hold: 2s }"
   private static let fails = "  - { eventually: alice.call.state == ended, within: 40s, of: accept }"
 
@@ -57,10 +35,10 @@ import Testing
   func `a certificate that is not believed is a 701 with the reason, told to the server too`(
     certificate: String, reason: String
   ) throws {
-    let lines = Lines(["ice.server-error", "tls.failed"])
+    let lines = TraceLines(["ice.server-error", "tls.failed"])
     var outputs = RunOutputs()
     outputs.observers = [lines]
-    let result = try Self.run(
+    let result = try play(
       Self.call(relay: "transports: [tls], tls: { port: 443, certificate: \(certificate) }", expect: Self.fails),
       outputs: outputs)
     #expect(result.verdict == .pass, "\(result.findings)")
@@ -78,9 +56,9 @@ import Testing
   @Test func `a peer whose clock is months ahead finds the certificate expired`() throws {
     let text = Self.call(relay: "transports: [tls], tls: { port: 443 }", expect: Self.fails)
       .replacing("office/udp-blocked }", with: "office/udp-blocked, clock: { skew: 8000h } }")
-    #expect(try Self.run(text).verdict == .pass)
+    #expect(try play(text).verdict == .pass)
     #expect(
-      try Self.run(text.replacing("8000h", with: "1000h").replacing(Self.fails, with: Self.connects)).verdict == .pass
+      try play(text.replacing("8000h", with: "1000h").replacing(Self.fails, with: Self.connects)).verdict == .pass
     )
   }
 
@@ -90,7 +68,7 @@ import Testing
     let fault = "  - { at: 0s, fault: packet.drop, protocol: \(content), from: alice }"
     // Without the policy there are checks and questions in clear as well.
     let text = Self.call(relay: "transports: [tls], tls: { port: 443 }", timeline: fault, expect: Self.connects)
-    let result = try Self.run(text.replacing("udp-blocked }", with: "udp-blocked, ice: { policy: relay } }"))
+    let result = try play(text.replacing("udp-blocked }", with: "udp-blocked, ice: { policy: relay } }"))
     #expect(result.findings.contains { "\($0)".contains("no packet was like this") }, "\(result.findings)")
   }
 
@@ -98,7 +76,7 @@ import Testing
   func `TLS that is swallowed one way is as good as no relay`(sender: String) throws {
     let end = sender == "alice" ? "from: alice" : "to: alice"
     let fault = "  - { at: 0s, fault: packet.drop, protocol: tls, \(end) }"
-    let result = try Self.run(
+    let result = try play(
       Self.call(relay: "transports: [tls], tls: { port: 443 }", timeline: fault, expect: Self.fails))
     #expect(result.verdict == .pass, "\(result.findings)")
   }
@@ -106,12 +84,12 @@ import Testing
   /// A ClientHello that is swallowed leaves the handshake open until the reset.
   @Test(arguments: [true, false])
   func `a connection that is reset is lost, in TLS's handshake and after it`(isSwallowed: Bool) throws {
-    let lines = Lines(["ice.server-error"])
+    let lines = TraceLines(["ice.server-error"])
     var outputs = RunOutputs()
     outputs.observers = [lines]
     let swallow = "  - { at: 0s, fault: packet.drop, protocol: tls, from: alice }\n"
     let reset = "  - { at: 1500ms, fault: turn.disconnect, server: relay }"
-    _ = try Self.run(
+    _ = try play(
       Self.call(
         relay: "transports: [tls], tls: { port: 443 }", timeline: (isSwallowed ? swallow : "") + reset,
         expect: Self.fails),
@@ -124,15 +102,15 @@ import Testing
   }
 
   @Test func `one seed gives one trace, and the keys to it`() throws {
-    func play(_ seed: UInt64) throws -> (UInt64, [String]) {
+    func run(_ seed: UInt64) throws -> (UInt64, [String]) {
       var outputs = RunOutputs()
       let log = KeyLog()
       outputs.keyLog = { log.lines.append($0) }
-      let result = try Self.run(
-        Self.call(relay: "transports: [tls], tls: { port: 443 }", expect: Self.connects), outputs: outputs, seed: seed)
+      let result = try play(
+        Self.call(relay: "transports: [tls], tls: { port: 443 }", expect: Self.connects), seed: seed, outputs: outputs)
       return (result.traceHash, log.lines)
     }
-    let (first, again, other) = (try play(1), try play(1), try play(2))
+    let (first, again, other) = (try run(1), try run(1), try run(2))
     #expect(first == again && first.0 != other.0 && first.1 != other.1)
     #expect(first.1.contains { $0.hasPrefix("SERVER_TRAFFIC_SECRET_0 ") })
   }

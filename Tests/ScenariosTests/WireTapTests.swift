@@ -39,6 +39,20 @@ import VirtualPeer
     func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
   }
 
+  @Test func `what is kept of connections does not grow with those that are over`() throws {
+    let bench = try Bench()
+    bench.server.network.listen(on: 3_478) { $0.send([]) }
+    for number in 0..<300 {
+      let stream = bench.alice.network.connect(to: Endpoint(bench.serverAddress, port: 3_478))
+      // What a TLS client begins with, so that there is something to decrypt.
+      stream.send([22, 3, 1, 0, 4, 1, 0, 0, 0])
+      bench.run(for: .seconds(1))
+      if number % 2 == 0 { stream.close() } else { stream.abort() }
+      bench.run(for: .seconds(1))
+    }
+    #expect(bench.tap.streams.count < 150 && bench.tap.readers.count < 150)
+  }
+
   @Test(arguments: [0, 0.1])
   func `media in a connection to a relay is told once and in order, whatever TCP has to do for it`(loss: Double) throws
   {

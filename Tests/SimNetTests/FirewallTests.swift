@@ -69,6 +69,17 @@ struct FirewallTests {
     #expect(other == .drop(.portBlocked))
   }
 
+  @Test func `what is kept of refusals does not grow with the flows that are refused`() {
+    var firewall = Firewall(.noUDP)
+    for port in 1...1_000 as ClosedRange<UInt16> {
+      let inside = Endpoint(alice.address, port: port)
+      _ = firewall.decide(.outbound, source: inside, destination: server, protocol: .udp, at: .zero)
+      let stranger = Endpoint(server.address, port: port)
+      _ = firewall.decide(.inbound, source: stranger, destination: alice, protocol: .udp, at: .zero)
+    }
+    #expect(firewall.refusals.values.reduce(0, +) == 2_000 && firewall.refusals.count == 2)
+  }
+
   @Test func `an open port is reached unasked and answers past the port list`() {
     let (inside, outside) = Self.pairs[0]
     var firewall = Firewall(FirewallRules(allowedUDPPorts: [53], openPorts: [5000]))

@@ -8,7 +8,7 @@ struct NATTallyTests {
   /// A NAT with one behaviour changed, by what is changed.
   private static func changed(_ old: NATConfiguration, _ random: inout RandomStream) -> NATConfiguration {
     var new = old
-    switch random.uniform(below: 15) {
+    switch random.uniform(below: 17) {
     case 0: new.mapping = EndpointDependence.allCases[Int(random.uniform(below: 3))]
     case 1: new.filtering = EndpointDependence.allCases[Int(random.uniform(below: 3))]
     case 2: new.timers.udpAnswered = .seconds(Int64(5 + random.uniform(below: 60)))
@@ -23,6 +23,8 @@ struct NATTallyTests {
     case 11: new.mappingLimit = Int(1 + random.uniform(below: 20))
     case 12: new.hairpinning = new.hairpinning == .none ? .externalSource : .none
     case 13: new.adoptsMidstreamTCP.toggle()
+    case 14: new.portRange = 2_000...UInt16(2_000 + random.uniform(below: 32))
+    case 15: new.pooling = new.pooling == .paired ? .arbitrary : .paired
     default: new.timers.tcpReset = .seconds(Int64(5 + random.uniform(below: 60)))
     }
     return new
@@ -36,12 +38,18 @@ struct NATTallyTests {
         mapping: EndpointDependence.allCases[Int(random.uniform(below: 3))],
         filtering: EndpointDependence.allCases[Int(random.uniform(below: 3))], timers: .init(udp: .seconds(30)),
         preservesPort: random.chance(0.5), portSelection: random.chance(0.5) ? .random : .sequential,
-        portRange: 2_000...2_031, portReuseDelay: random.chance(0.5) ? .zero : .seconds(20))
+        portRange: 2_000...(random.chance(0.5) ? 2_031 : 2_003), portReuseDelay: random.chance(0.5) ? .zero : .seconds(20))
       let new = Self.changed(old, &random)
-      var with = makeNAT(new)
-      var without = makeNAT(old)
-      let story = Self.play(&with, &without, &random)
-      if with.tally.shows(new, insteadOf: old, since: NATTally()) {
+      let addresses = (0...Int(random.uniform(below: 2))).map { IPAddress(v4: publicAddress.v4Bits + UInt32($0)) }
+      var with = makeNAT(old, addresses: addresses)
+      var without = makeNAT(old, addresses: addresses)
+      var now = Instant.zero
+      _ = Self.play(&with, &without, &random, from: &now)
+      let earlier = with.tally
+      with.change(to: new, at: now)
+      without.change(to: old, at: now)
+      let story = Self.play(&with, &without, &random, from: &now)
+      if with.tally.shows(new, insteadOf: old, since: earlier) {
         shown += 1
       } else {
         same += 1
@@ -53,12 +61,12 @@ struct NATTallyTests {
 
   /// Gives both the same few packets, and says whether they did the same with them.
   private static func play(
-    _ a: inout NAT, _ b: inout NAT, _ random: inout RandomStream
+    _ a: inout NAT, _ b: inout NAT, _ random: inout RandomStream, from now: inout Instant
   ) -> (isSame: Bool, packets: Int) {
     let inside = (0..<6).map { Endpoint(IPAddress("192.168.1.\(2 + $0 / 3)")!, port: UInt16(2_000 + $0 % 3)) }
     let outside = (0..<4).map { Endpoint(IPAddress("198.51.100.\(1 + $0 / 2)")!, port: UInt16(1 + $0 % 2)) }
     let flags: [TCPFlags] = [.syn, .ack, .rst, [.fin, .ack]]
-    var (now, isSame) = (Instant.zero, true)
+    var isSame = true
     let count = Int(1 + random.uniform(below: 12))
     for _ in 0..<count {
       now += .milliseconds(Int64(random.uniform(below: 20_000)))

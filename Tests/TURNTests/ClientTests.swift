@@ -105,6 +105,24 @@ import Testing
     #expect(!message.hasIntegrity && message.method == .allocate)
   }
 
+  @Test func `300 says which domain name the alternate server must prove to have`() throws {
+    let world = TURNWorld()
+    world.serverIsUp = false
+    try world.client.allocate(at: .zero)
+    world.run(for: .milliseconds(100))
+    #expect(world.client.alternateDomain == nil)
+    let id = try #require(world.requests(.allocate).last?.message.transactionID)
+    var redirection = STUNMessageBuilder(.errorResponse, .allocate, id)
+    redirection.append(.errorCode, .tryAlternate)
+    redirection.append(.alternateServer, Endpoint("203.0.113.99:3478")!)
+    redirection.append(.alternateDomain, "turn.example.org")
+    world.client.receive(redirection.bytes.span.bytes, on: world.clientPath, at: world.now)
+    #expect(world.client.alternateDomain == "turn.example.org")
+    world.run(for: .seconds(60))
+    try world.client.allocate(at: world.now)
+    #expect(world.client.alternateDomain == nil)
+  }
+
   @Test func `300 without an alternate is a failure`() throws {
     let world = TURNWorld()
     world.server.rejectNext(.allocate, with: .tryAlternate)

@@ -42,10 +42,7 @@ extension CandidateGatherer {
   }
 
   mutating func askRelay(_ server: ICEServer, _ base: Endpoint, _ rank: Rank, at now: Instant) {
-    let known = relays.first { relay in
-      relay.base == base && relay.server.endpoint == server.endpoint && relay.server.transport == server.transport
-        && !relay.isLeaving
-    }
+    let known = relays.first { $0.base == base && $0.server == server && !$0.isLeaving }
     if let known {
       known.rank = rank
       known.reallocationsLeft = Relay.reallocations
@@ -74,7 +71,14 @@ extension CandidateGatherer {
         retransmission: configuration.stunRetransmission),
       local: base, random: random.stream("turn/\(relayCount)"))
     let relay = Relay(client: client, base: base, server: server, rank: rank)
+    // Another name or other credentials at the same place: a server knows its clients by where they ask from.
+    let isTaken = relays.contains { $0.client.path == relay.client.path }
     relays.append(relay)
+    guard !isTaken else {
+      relay.awaitsSocket = true
+      events.append(.socketNeeded(base))
+      return
+    }
     do throws(TURNClient.Misuse) {
       try relay.client.allocate(at: now)
     } catch {
@@ -154,7 +158,7 @@ extension CandidateGatherer {
 
   /// The host that the server at the other end of a path must prove to be; nil when no relay is asked on it.
   func host(at path: Path) -> String? {
-    relay(on: path).map { $0.server.host ?? "\($0.client.path.remote.address)" }
+    relay(on: path).map { $0.client.alternateDomain ?? $0.server.host ?? "\($0.server.endpoint.address)" }
   }
 
   /// Which relay's client a path belongs to.

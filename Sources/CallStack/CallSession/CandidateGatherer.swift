@@ -76,6 +76,8 @@ struct CandidateGatherer: ~Copyable {
   private var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
   var events = FIFO<Event>()
   private var isFinished = true
+  /// The local preferences that are in use.
+  private var preferences: [(socket: Endpoint, value: UInt16)] = []
   var clock = Instant.zero
 
   init(configuration: SessionConfiguration, random: RandomSource) {
@@ -93,8 +95,13 @@ struct CandidateGatherer: ~Copyable {
   mutating func gather(_ sockets: [Endpoint], asking asked: [Endpoint]? = nil, at now: Instant) {
     clock = now
     isFinished = false
-    let preferences = ICEPriority.localPreferences(for: sockets.map(\.address))
-    for (socket, preference) in zip(sockets, preferences) where asked?.contains(socket) ?? true {
+    if asked == nil { preferences = [] }
+    let wanted = ICEPriority.localPreferences(for: sockets.map(\.address))
+    for (socket, wanted) in zip(sockets, wanted) where asked?.contains(socket) ?? true {
+      // One that comes later goes after those that have been told.
+      var preference = wanted
+      while preference > 0, preferences.contains(where: { $0.value == preference }) { preference -= 1 }
+      preferences.append((socket, preference))
       if configuration.iceTransportPolicy == .all {
         events.append(.found(.host(socket, localPreference: preference), base: socket))
       }
@@ -108,6 +115,9 @@ struct CandidateGatherer: ~Copyable {
     let turn = configuration.iceServers.filter { $0.kind == .turn }
     let isIPv6 = socket.address.isIPv6
     for server in configuration.iceServers where server.endpoint.address.isIPv6 == isIPv6 {
+      // A STUN server sees the same under each of its names.
+      let isRepeated = server.kind == .stun && stun.first { $0.endpoint == server.endpoint } != server
+      if isRepeated { continue }
       let place = (server.kind == .stun ? stun : turn).firstIndex(of: server) ?? 0
       let rank = Rank(address: preference, server: place, servers: (stun.count, turn.count), kind: server.kind)
       switch server.kind {
@@ -137,6 +147,7 @@ struct CandidateGatherer: ~Copyable {
   /// Forgets what was found on sockets that are gone.
   mutating func remove(sockets: [Endpoint]) {
     removeReflexives(on: sockets)
+    preferences.removeAll { sockets.contains($0.socket) }
     leaving.removeAll { sockets.contains($0) }
     for relay in relays where sockets.contains(relay.base) {
       for relayed in relay.relayed { events.append(.withdrawn(base: relayed)) }

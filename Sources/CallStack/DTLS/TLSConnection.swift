@@ -42,12 +42,15 @@ public final class TLSConnection {
       // The common name of a certificate is no name of a server (RFC 9525 section 6.3).
       X509_VERIFY_PARAM_set_hostflags(
         parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+      let isTaken: Bool
       if IPAddress(serverName) != nil {
-        X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName)
+        isTaken = X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName) == 1
       } else {
-        SSL_set1_host(ssl, serverName)
-        _ = COpenSSL_set_server_name(ssl, serverName)
+        // The dot that ends an absolute name is part of no certificate, and is not sent.
+        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
+        isTaken = SSL_set1_host(ssl, name) == 1 && COpenSSL_set_server_name(ssl, name) == 1
       }
+      precondition(isTaken, "a certificate cannot be for '\(serverName)'")
       SSL_set_connect_state(ssl)
       var nothing: [UInt8] = []
       advance(&nothing)

@@ -57,8 +57,11 @@ package protocol LiveStream: AnyObject {
   /// Called once when the connection failed or the other side closed it.
   var onEnd: (() -> Void)? { get set }
 
-  /// Sends a message whole, or not at all when too much is waiting.
-  func send(_ message: RawSpan)
+  /// Bytes that the network has not taken yet.
+  var unsentByteCount: Int { get }
+
+  /// Sends all of the bytes, after those that wait. Whether that is too much, the sender must ask first.
+  func send(_ bytes: RawSpan)
   /// Ends the connection once everything is sent. Nothing is reported any more.
   func close()
   /// Ends the connection now. Nothing is reported any more.

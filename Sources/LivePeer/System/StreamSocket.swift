@@ -17,8 +17,6 @@ final class StreamSocket: LiveStream {
   /// looks at every timer there is.
   private var timer: LoopTimer?
 
-  /// Media must not wait for ever behind a network that has stopped.
-  private static let capacity = 65_536
   private static let closingPatience = Interval.seconds(1)
 
   init(from interface: InterfaceAddress, to remote: Endpoint, loop: SocketLoop) {
@@ -67,16 +65,18 @@ final class StreamSocket: LiveStream {
 
   // MARK: Out
 
-  func send(_ message: RawSpan) {
-    guard unsent.count + message.byteCount <= Self.capacity, !closesWhenSent else { return }
+  var unsentByteCount: Int { unsent.count }
+
+  func send(_ bytes: RawSpan) {
+    guard !closesWhenSent, descriptor >= 0 else { return }
     var sent = 0
     if isConnected, unsent.isEmpty {
-      sent = message.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       // What an error means, reading will tell.
       sent = max(0, sent)
     }
-    guard sent < message.byteCount else { return }
-    message.withUnsafeBytes { unsent.append(contentsOf: $0[sent...]) }
+    guard sent < bytes.byteCount else { return }
+    bytes.withUnsafeBytes { unsent.append(contentsOf: $0[sent...]) }
     if isConnected { watchOutput() }
   }
 

@@ -39,15 +39,20 @@ final class TURNStream {
   /// Says the first of TLS, once whoever listens does so.
   func begin() { if let tls { flush(tls) } }
 
+  /// Sends a message whole, or not at all when too much is waiting: media must not wait for ever behind a network that
+  /// has stopped. It is left out before it is encrypted, because TLS counts its records (RFC 8446 section 5.3).
   func send(_ message: RawSpan) {
+    let waiting = stream.unsentByteCount + (tls?.waitingByteCount ?? 0)
+    guard waiting + message.byteCount <= Self.patience else { return }
     guard let tls else { return stream.send(message) }
-    guard tls.waitingByteCount + message.byteCount <= Self.patience else { return }
     tls.send(message, at: now())
     flush(tls)
   }
 
-  /// Bytes that wait for TLS's handshake at most.
+  /// Bytes of messages that wait for TLS's handshake or for the network at most.
   private static let patience = 65_536
+  /// With what TLS adds of itself. Somebody who makes it answer and reads nothing would have more and more wait.
+  private static let limit = 2 * patience
 
   /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
   func close() {
@@ -88,6 +93,9 @@ final class TURNStream {
   private func flush(_ tls: TLSConnection) {
     for line in tls.takeKeyLog() { onKeyLog?(line) }
     for record in tls.takeOutput() { stream.send(record.span.bytes) }
+    guard stream.unsentByteCount > Self.limit else { return }
+    stream.abort()
+    end(.closed)
   }
 
   private func fallSilent() {

@@ -161,16 +161,19 @@ public struct SingleRun {
   ) {
     let simulator = world.simulator
     let limit = world.scenario.latestEnd
+    // Steps lie at multiples of their length: a deadline in between moves no sample of another expectation.
+    var nextStep = Instant.zero
     var nextSample = Instant.zero
     var samples = 0
     var quietSince: Instant?
     while simulator.now < limit, world.programFailure == nil {
-      var next = min(limit, simulator.now + Self.step)
+      while nextStep <= simulator.now { nextStep += Self.step }
+      var next = min(limit, nextStep)
       if let deadline = judge.nextDeadline { next = min(next, max(deadline, simulator.now)) }
       world.pace.run(until: next)
       judge.advance(to: simulator.now)
       if simulator.now >= nextSample {
-        nextSample = nextSample + StatsSampler.period
+        nextSample += StatsSampler.period
         sample(world, judge, sampler, everybody: samples % Self.samplesPerCheck == 0)
         samples += 1
       }

@@ -54,15 +54,18 @@ final class WireTap: PacketTap {
   /// Sees everything as well, such as a capture.
   private let next: (any PacketTap)?
   private var owners: [InterfaceID: String] = [:]
-  private var streams: [StreamKey: WireStream] = [:]
+  private(set) var streams: [StreamKey: WireStream] = [:]
   /// By the client's direction.
-  private var readers: [StreamKey: TLSReader] = [:]
+  private(set) var readers: [StreamKey: TLSReader] = [:]
+  /// Connections that an end has finished, oldest first: what is sent again after that is still read.
+  private var finished = FIFO<StreamKey>()
+  private static let finishedLimit = 64
   private let secrets: TLSSecrets
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []
 
-  private struct StreamKey: Hashable {
+  struct StreamKey: Hashable {
     let interface: InterfaceID
     let source: Endpoint
     let destination: Endpoint
@@ -113,10 +116,18 @@ final class WireTap: PacketTap {
       streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
         saw(message, of: peer, direction, .tcp, &identities, at: now)
       }
-      if header.flags.contains(.rst) { streams[key] = nil }
+      if header.flags.contains(.rst) { forget(key) } else if header.flags.contains(.fin) { finished.append(key) }
+      if finished.count > Self.finishedLimit, let oldest = finished.popFirst() { forget(oldest) }
     }
     guard !packetListeners.isEmpty else { return }
     tell(WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities))
+  }
+
+  private func forget(_ key: StreamKey) {
+    for key in [key, key.reversed] {
+      streams[key] = nil
+      readers[key] = nil
+    }
   }
 
   /// Reads the TLS connection that a stream is one direction of. The client speaks first.

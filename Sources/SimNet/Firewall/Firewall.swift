@@ -87,6 +87,13 @@ public struct FirewallPacket: Hashable, Sendable {
   public var isMidstream: Bool
   /// Whether it belongs to a flow that passed before.
   public var isKnown: Bool
+
+  /// The same, without a port that ``FirewallRules/refusal(of:)`` does not look at: there are as many as there are flows.
+  var asRulesSee: FirewallPacket {
+    var packet = self
+    if direction == .inbound { packet.outsidePort = 0 } else if !isKnown { packet.insidePort = 0 }
+    return packet
+  }
 }
 
 extension FirewallRules {
@@ -115,7 +122,7 @@ extension FirewallRules {
 public struct Firewall {
   public var rules: FirewallRules
   public let timers: SessionTimers
-  /// What was refused, and how often.
+  /// What was refused, and how often, without the ports that rules do not look at.
   public private(set) var refusals: [FirewallPacket: Int] = [:]
 
   private struct Flow: Hashable {
@@ -166,7 +173,7 @@ public struct Firewall {
       isIPv6: flow.inside.address.isIPv6, isMidstream: transport == .tcp && !flags.contains(.syn),
       isKnown: known != nil)
     if let reason = rules.refusal(of: packet) {
-      refusals[packet, default: 0] += 1
+      refusals[packet.asRulesSee, default: 0] += 1
       return .drop(reason)
     }
     touch(known ?? add(flow), direction, transport, flags)

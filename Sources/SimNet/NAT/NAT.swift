@@ -134,9 +134,9 @@ public struct NAT: ~Copyable {
   private mutating func open(
     source: Endpoint, destination: Endpoint, _ transport: TransportProtocol, _ flags: TCPFlags
   ) throws(NATDropReason) -> Int32 {
+    decisions.openings += 1
     let key = configuration.mapping.relevant(destination)
     if let known = table.mapping(inside: NATFlowKey(transport, local: source, remote: key)) {
-      decisions.openings += 1
       return table.addSession(to: known, remote: destination, at: now)
     }
     let beginsNothing = transport == .tcp && !flags.contains(.syn)
@@ -146,13 +146,13 @@ public struct NAT: ~Copyable {
     NATTally.count(table.mappingCount, in: &decisions.totalDemands)
     if let limit = configuration.mappingLimit, table.mappingCount >= limit { throw .portsExhausted }
     defer { takeBlockEvents() }
+    decisions.demands += 1
+    if externalAddresses.count > 1 { decisions.pooledDemands += 1 }
     guard let external = allocator.allocate(for: source, remote: destination, transport, in: table) else {
       throw .portsExhausted
     }
     created &+= 1
-    decisions.openings += 1
     decisions.mappings += 1
-    if externalAddresses.count > 1 { decisions.pooledMappings += 1 }
     let shown = NATMapping(
       number: created, transport: transport, internal: source, external: external,
       remote: configuration.mapping == .endpointIndependent ? nil : key, created: now)

@@ -31,7 +31,7 @@ struct NATAllocator: ~Copyable {
   private var random: RandomStream
   /// Freed ports on their reuse delay, oldest first.
   private var resting = FIFO<Resting>()
-  /// Mappings whose port was chosen, not kept.
+  /// How often a port was chosen, not kept.
   private(set) var chosenCount = 0
   /// Ports that came free, and those found at rest when their delay changed.
   private(set) var freedCount = 0
@@ -79,7 +79,8 @@ struct NATAllocator: ~Copyable {
     NATTally.count(host.mappings, in: &hostDemands)
     if let limit = configuration.mappingsPerHost, host.mappings >= limit { return nil }
     let tries = configuration.pooling == .paired ? 1 : addresses.count
-    let first = configuration.pooling == .paired ? host.address : Int(random.uniform(below: UInt64(addresses.count)))
+    let isDrawn = configuration.pooling == .arbitrary && addresses.count > 1
+    let first = isDrawn ? Int(random.uniform(below: UInt64(addresses.count))) : host.address
     for offset in 0..<tries {
       let index = (first + offset) % addresses.count
       let chosen =
@@ -89,7 +90,6 @@ struct NATAllocator: ~Copyable {
       guard let port = chosen else { continue }
       if hosts[source.address] == nil { nextAddress = (nextAddress + 1) % addresses.count }
       host.mappings += 1
-      if !configuration.preservesPort || port != source.port { chosenCount += 1 }
       hosts[source.address] = host
       take(port, on: index, transport)
       return Endpoint(addresses[index], port: port)
@@ -129,6 +129,7 @@ struct NATAllocator: ~Copyable {
         : !ports[set(index, transport)].contains(port)
     }
     if keep, configuration.preservesPort, range.contains(internalPort), isFree(internalPort) { return internalPort }
+    chosenCount += 1
     let candidates = portClass(of: internalPort)
     let count = UInt64(candidates.upperBound - candidates.lowerBound) + 1
     let start: UInt16 =
@@ -170,6 +171,7 @@ struct NATAllocator: ~Copyable {
     let taken = set(index, transport)
     let keeps = keep && configuration.preservesPort && range.contains(internalPort)
     if keeps, !ports[taken].contains(internalPort) { return internalPort }
+    chosenCount += 1
     let start =
       configuration.portSelection == .random
       ? range.lowerBound + UInt16(random.uniform(below: UInt64(range.count))) : range.lowerBound

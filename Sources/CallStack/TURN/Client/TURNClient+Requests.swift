@@ -150,6 +150,7 @@ extension TURNClient {
     else { return false }
     leftServers.append(server)
     server = alternate
+    alternateDomain = message[.alternateDomain] ?? alternateDomain
     session = nil
     begin(.allocate, at: now)
     return true

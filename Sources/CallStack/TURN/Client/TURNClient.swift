@@ -24,6 +24,9 @@ public struct TURNClient: SansIO, ~Copyable {
   /// Where datagrams are sent from; over a connection, the socket it belongs to.
   public internal(set) var localAddress: Endpoint
   var server: Endpoint
+  /// The domain name that a server that was redirected to must prove to have, where the one before said another than its
+  /// own (RFC 8489 section 10).
+  public internal(set) var alternateDomain: String?
   /// The family that is asked for now.
   var family: RelayFamily
   var session: Session?
@@ -63,6 +66,7 @@ public struct TURNClient: SansIO, ~Copyable {
     guard state != .allocating, state != .allocated, state != .releasing else { throw .alreadyAllocated }
     if let newLocal, !Defect.mismatchRetriedFromSameAddress.isPlanted { localAddress = newLocal }
     server = configuration.server
+    alternateDomain = nil
     family = configuration.family
     session = nil
     leftServers = []
