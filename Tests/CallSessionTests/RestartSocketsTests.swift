@@ -116,7 +116,10 @@ import Testing
     let priorities = pair.a.session.ice.localCandidates.map(\.priority)
     #expect(priorities.count >= 6 && Set(priorities).count == priorities.count)
     let hosts = pair.a.session.ice.localCandidates.filter { $0.type == .host }
-    #expect(hosts.sorted { $0.priority > $1.priority }.compactMap(\.endpoint).map { "\($0.address)" } == ["192.0.2.1", "192.0.2.7", "192.0.2.8"])
+    #expect(
+      hosts.sorted { $0.priority > $1.priority }.compactMap(\.endpoint).map { "\($0.address)" } == [
+        "192.0.2.1", "192.0.2.7", "192.0.2.8",
+      ])
   }
 
   @Test func `an interface that no other socket can be opened on is gathered on by its old one`() throws {

@@ -38,7 +38,8 @@ struct NATTallyTests {
         mapping: EndpointDependence.allCases[Int(random.uniform(below: 3))],
         filtering: EndpointDependence.allCases[Int(random.uniform(below: 3))], timers: .init(udp: .seconds(30)),
         preservesPort: random.chance(0.5), portSelection: random.chance(0.5) ? .random : .sequential,
-        portRange: 2_000...(random.chance(0.5) ? 2_031 : 2_003), portReuseDelay: random.chance(0.5) ? .zero : .seconds(20))
+        portRange: 2_000...(random.chance(0.5) ? 2_031 : 2_003),
+        portReuseDelay: random.chance(0.5) ? .zero : .seconds(20))
       let new = Self.changed(old, &random)
       let addresses = (0...Int(random.uniform(below: 2))).map { IPAddress(v4: publicAddress.v4Bits + UInt32($0)) }
       var with = makeNAT(old, addresses: addresses)
