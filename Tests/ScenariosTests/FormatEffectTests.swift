@@ -257,7 +257,21 @@ import Testing
     ("{ kind: turn, transports: [udp, tcp], port: { udp: 3478, tcp: [443, 80] } }", nil),
     ("{ kind: turn, port: { udp: 3478, tcp: 443 } }", "E418 the server is not reached by tcp"),
     ("{ kind: turn, transports: [udp, tcp], port: { tcp: 443 } }", "E202 the server has no port for udp"),
-    ("{ kind: turn, port: [443, 443] }", "E107 a server listens on a port once"),
+    ("{ kind: turn, port: [443, 443] }", "E107 '443' is listed twice"),
+    ("{ kind: stun, port: { udp: [3478, 3478] } }", "E107 '3478' is listed twice"),
+    ("{ kind: turn, transports: [udp, tcp], port: { udp: 3478, tcp: [443, 443] } }", "E107 '443' is listed twice"),
+    ("{ kind: turn, transports: [udp, udp] }", "E107 'udp' is listed twice"),
+    ("{ kind: turn, transports: [tls, tls] }", "E107 'tls' is listed twice"),
+    ("{ kind: turn, transports: [udp, tls], port: 5349 }", nil),
+    ("{ kind: turn, transports: [tcp, tls], port: 5349 }", "E418 TCP listens at port 5349 already, where TLS would"),
+    (
+      "{ kind: turn, transports: [tls, tcp], port: { tcp: [443, 5349] } }",
+      "E418 TCP listens at port 5349 already, where TLS would"
+    ),
+    (
+      "{ kind: turn, transports: [tcp, tls], tls: { port: 3478 } }",
+      "E418 TCP listens at port 3478 already, where TLS would"
+    ),
     ("{ kind: turn, port: {} }", "E202 no transport is named"),
     ("{ kind: turn, port: 0 }", "E306 0 is not within 1 to 65535"),
     ("{ kind: signalling, port: [443, 80] }", "E412 a signalling server has one port, and clients go there"),

@@ -53,6 +53,7 @@ private struct SchemaWriter {
       var list = JSON.object(["type": .string("array"), "items": schema(member)])
       if range.lowerBound > 0 { list = list.adding(["minItems": .integer(Int64(range.lowerBound))]) }
       return list.adding(["maxItems": .integer(Int64(range.upperBound))])
+    case .distinct(let list): return schema(list).adding(["uniqueItems": .bool(true)])
     case .named(let member): return .object(["type": .string("object"), "additionalProperties": schema(member)])
     case .mapping(let mapping): return reference(to: mapping)
     case .either(let shapes):
@@ -128,7 +129,9 @@ private struct SchemaWriter {
   }
 
   private static func oneOrMany(_ one: JSON) -> JSON {
-    let many = JSON.object(["type": .string("array"), "items": one, "minItems": .integer(1)])
+    let many = JSON.object([
+      "type": .string("array"), "items": one, "minItems": .integer(1), "uniqueItems": .bool(true),
+    ])
     return .object(["anyOf": .array([one, many])])
   }
 

@@ -34,7 +34,8 @@ struct DocumentDraft: Sendable {
   private static let header: [Key] = [
     .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
     .key(
-      "use", Kind<String>.text.located.list(), \.use, "files with networks and peers by name, relative to this file"),
+      "use", Kind<String>.text.located.list().distinct(\.value), \.use,
+      "files with networks and peers by name, relative to this file"),
     .key("vars", Kind<YAMLScalar>.scalar.named, \.vars, "values for ${name} anywhere in the file"),
     .key(
       "matrix", Matrix.kind.deferred, \.matrix,
@@ -49,7 +50,7 @@ struct DocumentDraft: Sendable {
     .key("title", .text, \.title, "one line for people"),
     .key("why", .text, \.why, "the reason, echoed in failures"),
     .key(
-      "tags", Kind<Located<String>>.name.map { name, _, _ in name.value }.list(), \.tags,
+      "tags", Kind<Located<String>>.name.map { name, _, _ in name.value }.list().distinct(\.self), \.tags,
       "words that select it: run -t ci"),
     .key(
       "define", Kind<Predicate>.predicate.named.deferred, \.definitions, "predicates by name, each after those it uses"),
@@ -58,7 +59,9 @@ struct DocumentDraft: Sendable {
       "run", Kind<Interval>.duration(.positive).located, \.duration,
       default: "until the timeline is done and every expectation was put to the test",
       "how long a run lasts, exactly: it ends at this virtual time"),
-    .key("invariants", Scenario.InvariantChange.kind.list(), \.invariants, "+name turns an invariant on, -name off"),
+    .key(
+      "invariants", Scenario.InvariantChange.kind.list().distinct(\.invariant.rawValue), \.invariants,
+      "+name turns an invariant on, -name off"),
     .key(
       "media", .choice, \.media, default: "synthetic, or real when a metric of quality is used",
       "real codecs, or sizes only"),
@@ -106,12 +109,7 @@ extension Seeds {
       .key("list", list, \.list, "these first, such as those that have failed"),
     ])
 
-  private static let list = Kind<Int>.count(0...Int.max).located.list(atLeast: 1).map { seeds, _, reading in
-    for (index, seed) in seeds.enumerated() where seeds[..<index].contains(seed) {
-      reading.report(.duplicateKey, "the seed \(seed.value) is listed twice", at: seed.span)
-    }
-    return seeds.map(\.value)
-  }
+  private static let list = Kind<Int>.count(0...Int.max).list(atLeast: 1).distinct { "\($0)" }
 }
 
 extension Scenario.Limits {
@@ -195,7 +193,7 @@ struct ProfileFileDraft: Sendable {
     [
       .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
       .key("title", .text, \.title, "one line for people"),
-      .key("use", Kind<String>.text.located.list(), \.use, "further files, relative to this one"),
+      .key("use", Kind<String>.text.located.list().distinct(\.value), \.use, "further files, relative to this one"),
       .key("networks", NetworkDraft.type.kind.orVariable(NetworkDraft()).named, \.networks, "named networks"),
       .key("peers", PeerDraft.type.kind.orVariable(PeerDraft()).named, \.peers, "named peers"),
     ])

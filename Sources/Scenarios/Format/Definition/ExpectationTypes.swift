@@ -90,19 +90,14 @@ struct ExpectationVariant: Sendable {
       "set", "values that a watched value takes, in any order", Expectation.SetOf(),
       [
         .key("set", .valuePath(needsText), \.value, required: true, "the watched value"),
-        .key("contains", Kind<String>.text.located.list(atLeast: 1), \.contains, required: true, "the values"),
+        .key(
+          "contains", Kind<String>.text.located.list(atLeast: 1).distinct(\.value), \.contains, required: true,
+          "the values"),
         .key("strict", .flag, \.isStrict, default: "false", "no other value may be seen"),
         .key("between", .window, \.between, "the window in which it is watched"),
       ])
   ) { payload, _, reading in
-    reportTwice(payload.contains, &reading)
     return check(payload.contains, of: payload.value, &reading) ? .set(payload) : nil
-  }
-
-  private static func reportTwice(_ values: [Located<String>], _ reading: inout Reading) {
-    for (index, value) in values.enumerated() where values[..<index].contains(where: { $0.value == value.value }) {
-      reading.report(.duplicateKey, "'\(value.value)' is listed twice", at: value.span)
-    }
   }
 
   private static let eventually = ExpectationVariant(
@@ -181,7 +176,7 @@ struct ExpectationVariant: Sendable {
       [
         .key("ends", Kind<Located<String>>.peer, \.peer, required: true, "the peer"),
         .key(
-          "code", Kind<String>.text.located.oneOrMany(), \.codes, required: true,
+          "code", Kind<String>.text.located.oneOrMany().distinct(\.value), \.codes, required: true,
           "an end code of its profile, or several of which any will do"),
         .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
@@ -190,7 +185,6 @@ struct ExpectationVariant: Sendable {
     let peer = reading.scope.peer(payload.peer.value)
     let legal = peer?.vocabulary.endCodes ?? []
     guard peer?.isUnknown == false else { return nil }
-    reportTwice(payload.codes, &reading)
     let unknown = payload.codes.filter { !legal.contains($0.value) }
     for code in unknown {
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")

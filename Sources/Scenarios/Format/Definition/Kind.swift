@@ -50,6 +50,29 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
+  /// A list whose members are refused where they come again: a repetition says nothing, so another was meant.
+  ///
+  /// - Parameter word: what a member says, for comparison and for people.
+  func distinct<Member>(_ word: @escaping @Sendable (Member) -> String) -> Kind where Value == [Member] {
+    Kind(shape.withDistinctMembers) { node, reading in
+      guard let members = decode(node, &reading) else { return nil }
+      var words: Set<String> = []
+      var distinct: [Member] = []
+      for (index, member) in members.enumerated() {
+        let word = word(member)
+        if words.insert(word).inserted {
+          distinct.append(member)
+        } else {
+          let span = node.items?[index].span ?? node.span
+          reading.report(
+            .duplicateKey, "'\(YAMLNode.abbreviated(word))' is listed twice", at: span,
+            hint: "leave it out, or name another")
+        }
+      }
+      return distinct
+    }
+  }
+
   /// A scalar form, or a mapping for those who want to say more.
   static func either(scalar: Kind<Value>, mapping: Kind<Value>) -> Kind<Value> {
     Kind(.either([scalar.shape, mapping.shape])) { node, reading in
@@ -142,6 +165,9 @@ extension Kind where Value == Int {
     }
   }
 
+  /// A port of UDP or TCP.
+  static var port: Kind<Int> { .count(1...65_535) }
+
   static var byteSize: Kind<Int> {
     quantity(Quantity.byteUnits, "a size", example: "1200B") { value in
       guard case .byteSize(let size) = value else { return nil }
@@ -167,6 +193,11 @@ extension Kind where Value == ClosedRange<Int> {
       return first...last
     }
   }
+}
+
+extension ClosedRange<Int> {
+  /// As a file has it.
+  var written: String { count == 1 ? "\(lowerBound)" : "\(lowerBound)-\(upperBound)" }
 }
 
 extension Kind where Value == Double {

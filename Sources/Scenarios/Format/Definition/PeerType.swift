@@ -39,7 +39,7 @@ struct PeerDraft: Sendable {
         "network", Kind<Located<String>>.name.list1, \.networks,
         "the network it is on: one of the topology, or a named network"),
       .key(
-        "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16), \.networks,
+        "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
         "several networks, the preferred one first"),
       .key(
         "lan", Kind<Located<String>>.name, \.lan, "peers with the same lan share one instance of their named network"),
@@ -132,10 +132,11 @@ extension Scenario.ICESettings {
     "ice", "ICE servers and policy of a peer", Scenario.ICESettings(),
     [
       .key(
-        "servers", Kind<Located<String>>.name.list(), \.servers, default: "all there are",
+        "servers", Kind<Located<String>>.name.list().distinct(\.value), \.servers, default: "all there are",
         "STUN and TURN servers by name"),
       .key(
-        "turn_transports", Kind<Topology.Server.Transport>.choice.located.list(atLeast: 1), \.turnTransports,
+        "turn_transports",
+        Kind<Topology.Server.Transport>.choice.located.list(atLeast: 1).distinct(\.value.rawValue), \.turnTransports,
         default: "all a server has", "how it reaches TURN servers"),
       .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
       .key(

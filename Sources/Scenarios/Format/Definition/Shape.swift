@@ -13,6 +13,8 @@ indirect enum Shape: Sendable {
   case choice([String])
   case constant(Int)
   case list(Shape, ClosedRange<Int>)
+  /// A list in which nothing comes twice.
+  case distinct(Shape)
   /// A mapping whose keys are names.
   case named(Shape)
   /// A mapping with declared keys.
@@ -26,9 +28,18 @@ extension Shape {
   var choices: [String] {
     switch self {
     case .choice(let words): words
-    case .list(let member, _), .named(let member): member.choices
+    case .list(let member, _), .distinct(let member), .named(let member): member.choices
     case .either(let shapes): shapes.flatMap(\.choices)
     default: []
+    }
+  }
+
+  /// The same with no member of a list twice.
+  var withDistinctMembers: Shape {
+    switch self {
+    case .list: .distinct(self)
+    case .either(let shapes): .either(shapes.map(\.withDistinctMembers))
+    default: self
     }
   }
 }
@@ -56,7 +67,7 @@ extension [MappingShape] {
       guard !contains(where: { $0.name == mapping.name }) else { return }
       append(mapping)
       for key in mapping.keys { append(allWithin: key.shape) }
-    case .list(let member, _), .named(let member): append(allWithin: member)
+    case .list(let member, _), .distinct(let member), .named(let member): append(allWithin: member)
     case .either(let shapes): for shape in shapes { append(allWithin: shape) }
     default: break
     }

@@ -92,7 +92,12 @@ extension TimelineEntry.Refusal {
     let text = Kind<String>.text
     return Kind(.either([flag.shape, text.shape])) { node, reading in
       if let isRefused = node.scalar?.flag { return isRefused ? .anyReason : TimelineEntry.Refusal.none }
-      return text.decode(node, &reading).map { .reason($0) }
+      guard let reason = text.decode(node, &reading) else { return nil }
+      guard !reason.isEmpty else {
+        reading.report(.wrongType, "no app refuses for an empty reason", at: node.span, hint: "write refused: true")
+        return nil
+      }
+      return .reason(reason)
     }
   }()
 }
@@ -119,7 +124,8 @@ extension FaultParameter.Kind {
   var kind: Kind<Value> {
     switch self {
     case .value(let type): .declared(type)
-    case .list(let type): Kind<Value>.declared(type).oneOrMany().map { values, _, _ in .list(values) }
+    case .list(let type):
+      Kind<Value>.declared(type).oneOrMany().distinct(\.description).map { values, _, _ in .list(values) }
     case .link: Kind<Located<String>>.link.map { name, _, _ in .text(name.value) }
     case .network: Kind<Located<String>>.network.map { name, _, _ in .text(name.value) }
     case .server: Kind<Located<String>>.server.map { name, _, _ in .text(name.value) }

@@ -38,7 +38,7 @@ struct NetworkDraft: Sendable {
       .key("profile", Kind<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
       .key("type", .choice, \.type, default: "ethernet", "the W3C networkType of its interfaces"),
       .key(
-        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2).orEmpty, \.prefixes,
+        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2).distinct { "\($0.value)" }.orEmpty, \.prefixes,
         "its prefix, or one prefix of each address family"),
       .key("to", Kind<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
       .key("nat", NATDraft.type.kind, \.nat, "the translation its router does"),
@@ -74,12 +74,21 @@ extension Topology.Firewall {
       .key("block_udp", .flag, \.blockUDP, default: "false", "drops all UDP"),
       .key("block_tcp", .flag, \.blockTCP, default: "false", "drops all TCP"),
       .key(
-        "allow_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.allowPorts, "the only destination ports let out"),
-      .key("block_ports", Kind<Int>.count(1...65_535).list(atLeast: 1), \.blockPorts, "destination ports not let out"),
+        "allow_ports", Kind<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.allowPorts,
+        "the only destination ports let out"),
+      .key(
+        "block_ports", Kind<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.blockPorts,
+        "destination ports not let out"),
       .key(
         "open_ports",
-        Kind<ClosedRange<Int>>.range(1...65_535).list(atLeast: 1).map { ranges, _, _ in
-          ranges.map { UInt16($0.lowerBound)...UInt16($0.upperBound) }
+        Kind<ClosedRange<Int>>.range(1...65_535).list(atLeast: 1).distinct(\.written).map { ranges, span, reading in
+          for (index, range) in ranges.enumerated() {
+            guard let other = ranges[..<index].first(where: range.overlaps) else { continue }
+            reading.report(
+              .duplicateKey, "\(range.written) and \(other.written) open the same ports", at: span,
+              hint: "write ranges that lie apart")
+          }
+          return ranges.map { UInt16($0.lowerBound)...UInt16($0.upperBound) }
         }, \.openPorts,
         "ports of inside hosts that anybody outside may reach: 3478, or a range such as 49152-65535"),
     ])
@@ -354,8 +363,8 @@ struct ServerDraft: Sendable {
     [
       .key("kind", .choice, \.kind, required: true, "what it serves"),
       .key(
-        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1), \.transports, default: "[udp]",
-        "how clients reach it"),
+        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
+        default: "[udp]", "how clients reach it"),
       .key(
         "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
@@ -394,6 +403,7 @@ struct ServerDraft: Sendable {
       "user_quota", "total_quota", "tls",
     ]
     checkPorts(of: server, node, &reading)
+    checkListeners(of: server, node, &reading)
     for entry in node.entries ?? [] {
       if server.kind != .turn, ofTURN.contains(entry.key) {
         let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.rawValue) server"
@@ -423,9 +433,6 @@ extension Topology.Server {
     if key == "port", transports == [.tls] {
       return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
     }
-    if key == "tls", listeners.contains(where: { $0.transport == .tcp && $0.port == tls.port }) {
-      return ("TCP listens at port \(tls.port) already", "give tls another port")
-    }
     return nil
   }
 }
@@ -434,15 +441,26 @@ extension Topology.Server.TLS {
   static let type = MappingType(
     "tls", "how a TURN server serves TLS (RFC 8656 section 3.1)", Topology.Server.TLS(),
     [
-      .key("port", .count(1...65_535), \.port, default: "5349", "where it listens"),
+      .key("port", .port, \.port, default: "5349", "where it listens"),
       .key(
         "certificate", .choice, \.certificate, default: "valid",
         "what it shows: peers refuse any but a valid one, which is for SERVER.test and the server's addresses"),
-      .key("version", .choice, \.version, default: "both", "the only version it speaks"),
+      .key("version", .choice, \.version, "the only version it speaks; both without it"),
     ])
 }
 
 extension ServerDraft {
+  /// TLS runs over TCP: the two cannot listen at one port, whichever key says so.
+  private static func checkListeners(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
+    let taken = server.listeners.filter { $0.transport == .tcp }.map { Int($0.port) }
+    guard server.kind == .turn, server.transports.contains(.tls), taken.contains(server.tls.port) else { return }
+    let free = [5_349, 443, 5_350, 8_443].first { !taken.contains($0) } ?? 5_349
+    let place = node["tls"]?["port"] ?? node["port"] ?? node["transports"] ?? node
+    reading.report(
+      .wrongTransport, "TCP listens at port \(server.tls.port) already, where TLS would", at: place.span,
+      hint: "write another port for TLS, such as tls: { port: \(free) }")
+  }
+
   /// Ports of each transport are ports of transports that the server has.
   private static func checkPorts(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
     guard let span = node["port"]?.span, !server.ports.isEmpty else { return }
@@ -469,13 +487,7 @@ extension ServerDraft {
 extension Topology.Server.Port {
   /// A port, several, or a mapping from transports to those.
   static let kind: Kind<[Topology.Server.Port]> = {
-    let several = Kind<Int>.count(1...65_535).oneOrMany().map { numbers, span, reading -> [Int]? in
-      guard Set(numbers).count == numbers.count else {
-        reading.report(.duplicateKey, "a server listens on a port once", at: span)
-        return nil
-      }
-      return numbers
-    }
+    let several = numbers
     let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
       let ports = draft.udp.map { ($0, Topology.Server.Transport.udp) } + draft.tcp.map { ($0, .tcp) }
       guard !ports.isEmpty else {
@@ -492,6 +504,8 @@ extension Topology.Server.Port {
     }
   }()
 
+  private static let numbers = Kind<Int>.port.oneOrMany().distinct { "\($0)" }
+
   private struct ByTransport: Sendable {
     var udp: [Int] = []
     var tcp: [Int] = []
@@ -500,8 +514,8 @@ extension Topology.Server.Port {
   private static let byTransport = MappingType(
     "server ports", "the ports of each transport", ByTransport(),
     [
-      .key("udp", Kind<Int>.count(1...65_535).oneOrMany(), \.udp, "a port, or several, reached by UDP"),
-      .key("tcp", Kind<Int>.count(1...65_535).oneOrMany(), \.tcp, "a port, or several, reached by TCP"),
+      .key("udp", numbers, \.udp, "a port, or several, reached by UDP"),
+      .key("tcp", numbers, \.tcp, "a port, or several, reached by TCP"),
     ])
 }
 

@@ -346,6 +346,7 @@ struct PredicateParser {
       guard case .term(let subject, let type) = left,
         let value = literal(member, for: subject, type, at: start, &reading)
       else { return nil }
+      if values.contains(value) { report(.duplicateKey, "'\(value)' is listed twice", at: start, &reading) }
       values.append(value)
       guard skip(",") || isSymbol("]") else {
         report(.predicateSyntax, "expected ',' or ']'", at: current, &reading)

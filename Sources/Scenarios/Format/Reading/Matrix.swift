@@ -15,8 +15,8 @@ struct Matrix: Sendable {
 
   static let maximumCellCount = 4_096
 
-  private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().named.list()
-  private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1)
+  private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().distinct(\.text).named.list()
+  private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1).distinct(\.text)
 
   /// For the schema: variables with their values, and the two rules.
   static let kind = Kind<Matrix>(.named(.either([valueList.shape, ruleList.shape]))) { _, _ in nil }
@@ -37,10 +37,6 @@ struct Matrix: Sendable {
       guard reading.checkName(entry.key, at: entry.keySpan),
         let values = Self.valueList.decode(entry.value, &reading)
       else { continue }
-      for (index, value) in values.enumerated() where values[..<index].contains(where: { $0.text == value.text }) {
-        let span = entry.value.items?[index].span ?? entry.value.span
-        reading.report(.duplicateKey, "'\(value.text)' is listed twice", at: span)
-      }
       reading.refuse(entry.key, meaning: ReservedName.guardWord(entry.key), at: entry.keySpan)
       variables.append(Variable(name: entry.key, span: entry.keySpan, values: values))
     }
