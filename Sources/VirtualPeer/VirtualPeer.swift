@@ -160,7 +160,8 @@ public final class VirtualPeer {
     for connection in connections.openConnections { connection.close() }
   }
 
-  /// Steps the peer's wall clock: connections made from now on believe it.
+  /// Steps the peer's wall clock: TLS connections made from now on go by it. RTCP reports and statistics keep the date
+  /// that their peer connection began with.
   package func jumpClock(by interval: Interval) {
     runtime.clock.jump(by: interval)
     connections.setWallClock(runtime.clock.wallClock)
@@ -175,7 +176,7 @@ public final class VirtualPeer {
   /// Streams that the app has neither closed nor seen closed.
   package var openStreamCount: Int { runtime.network.openStreamCount }
 
-  /// How many connections the app has made so far.
+  /// How many connections that go by the clock were made so far: peer connections, and those over TLS to TURN servers.
   package var madeConnectionCount: Int { connections.madeCount }
 
   public var openConnectionCount: Int { connections.openConnections.count }

@@ -53,6 +53,30 @@ import Testing
       lines.lines.contains { $0.hasPrefix("relay tls.failed") && $0.contains("alert received") }, "\(lines.lines)")
   }
 
+  /// The relay is asked again in an ICE restart, over a new connection.
+  @Test func `a certificate that was good is not good any more once the clock has jumped past its end`() throws {
+    let text = Self.call(
+      relay: "transports: [tls], tls: { port: 443 }",
+      timeline: """
+          - { id: jump, after: 3s, of: accept, fault: clock.jump, peer: alice, by: 8000h }
+          - { id: restart, after: 3s, of: jump, do: alice.ice-restart }
+          - { id: bye, after: 8s, of: restart, do: alice.hangup }
+        """,
+      expect: """
+          - { eventually: alice.call.state == connected, within: 2s, of: accept }
+          - { count: alice.ice.server-error, between: [start, restart], eq: 0 }
+          - { count: alice.ice.server-error, between: [restart, bye], gte: 1 }
+        """)
+    let lines = Lines(["tls.failed"])
+    var outputs = RunOutputs()
+    outputs.observers = [lines]
+    let result = try Self.run(text, outputs: outputs)
+    #expect(result.verdict == .pass, "\(result.findings)")
+    #expect(
+      lines.lines.contains { $0.hasPrefix("alice") && $0.hasSuffix("TLS: the certificate has expired") },
+      "\(lines.lines)")
+  }
+
   @Test func `a peer whose clock is months ahead finds the certificate expired`() throws {
     let text = Self.call(relay: "transports: [tls], tls: { port: 443 }", expect: Self.fails)
       .replacing("office/udp-blocked }", with: "office/udp-blocked, clock: { skew: 8000h } }")

@@ -21,6 +21,8 @@ package final class ConnectionEnvironment {
   private let unsent: TraceKind
   private let keyLog: ((String) -> Void)?
   let tlsTrace: TLSTrace
+  /// How many TLS connections to TURN servers have begun so far.
+  var tlsConnectionCount = 0
 
   package init(
     peer: String, clock: PeerClock, network: PeerNetwork, device: Device, random: RandomSource, media: MediaFidelity,

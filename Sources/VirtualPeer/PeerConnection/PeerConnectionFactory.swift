@@ -37,8 +37,8 @@ public final class PeerConnectionFactory {
   /// Replaces the servers for connections made from now on.
   public func setICEServers(_ servers: [ICEServer]) { configuration.iceServers = servers }
 
-  /// How many connections were made so far.
-  package var madeCount: Int { count }
+  /// How many connections were made so far: peer connections, and those over TLS to TURN servers.
+  package var madeCount: Int { count + environment.tlsConnectionCount }
 
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
 

@@ -13,7 +13,6 @@ final class SessionConnection: PeerConnection {
   private var session: CallSession
   private let environment: ConnectionEnvironment
   private let random: RandomSource
-  private let wallClock: WallClock
   private let tlsConfiguration: TLSClientConfiguration
   private lazy var tls = TLSContext(client: tlsConfiguration)
   private var tlsCount = 0
@@ -32,7 +31,6 @@ final class SessionConnection: PeerConnection {
   init(configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment) {
     self.environment = environment
     self.random = random
-    wallClock = configuration.wallClock
     tlsConfiguration = configuration.tls
     events = environment.makeEvents()
     session = CallSession(configuration: configuration, random: random, at: environment.clock.now)
@@ -308,9 +306,10 @@ final class SessionConnection: PeerConnection {
 
   private func makeTLS(on path: Path) -> TLSConnection {
     tlsCount += 1
+    environment.tlsConnectionCount += 1
     return TLSConnection(
       client: tls, serverName: session.serverName(on: path), entropy: Entropy(random, stream: "tls/\(tlsCount)"),
-      wallClock: wallClock, at: environment.clock.now)
+      wallClock: environment.clock.wallClock, at: environment.clock.now)
   }
 
   private func closeStream(_ path: Path) {

@@ -47,8 +47,19 @@ public final class PeerClock {
     return PeerTimer(token: token, clock: self)
   }
 
-  /// Steps the wall clock; virtual time and timers go on.
-  package func jump(by interval: Interval) { wallClock.unixNanosecondsAtStart += interval.nanoseconds }
+  /// Steps the wall clock; virtual time and timers go on. It stops at the ends of ``dates``.
+  package func jump(by interval: Interval) {
+    let (start, isOver) = wallClock.unixNanosecondsAtStart.addingReportingOverflow(interval.nanoseconds)
+    guard !isOver else {
+      wallClock.unixNanosecondsAtStart = interval < .zero ? Self.dates.lowerBound : Self.dates.upperBound
+      return
+    }
+    wallClock.unixNanosecondsAtStart = min(max(start, Self.dates.lowerBound), Self.dates.upperBound)
+  }
+
+  /// Where a jump may bring the start of a clock, in Unix nanoseconds: 1970-01-01 to 2100-01-01. Timestamps of NTP and
+  /// dates in 64 bits of nanoseconds go a good deal further in both directions, for as long as a run may last.
+  package static let dates: ClosedRange<Int64> = 0...4_102_444_800_000_000_000
 
   package var pendingCount: Int { pending.count }
 
