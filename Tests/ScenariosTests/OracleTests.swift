@@ -2,9 +2,9 @@ import CallCore
 import Profiles
 import SimNet
 import Testing
-import VirtualPeer
 
 @testable import Scenarios
+@testable import VirtualPeer
 
 /// What is judged without asking the app, in whole runs.
 @Suite struct OracleTests {
@@ -155,6 +155,122 @@ import VirtualPeer
     #expect(result.findings.allSatisfy { $0.title != "quiescence" }, "\(result.findings)")
   }
 
+  private static let aroundTheHangup: [String] =
+    [
+      "link.blackhole, link: wire", "link.set, link: wire, loss: 100%", "firewall.block, network: house, protocol: udp",
+      "stun.silent, server: relay", "packet.drop, protocol: turn", "turn.deny, server: relay",
+    ] + [400, 437, 438, 486, 500].map { "turn.reject, server: relay, code: \($0), request: refresh" }
+
+  private static let overConnections = ["stun.silent, server: relay", "link.blackhole, link: wire"]
+
+  @Test(
+    arguments: aroundTheHangup.map { ($0, "[udp]") }
+      + overConnections.flatMap { [($0, "[tcp]"), ($0, "[tls]")] })
+  func `an allocation that a fault keeps the client from giving back is not its fault`(
+    fault: String, transports: String
+  ) throws {
+    let result = try run(
+      call(
+        topology: """
+          topology:
+            networks:
+              internet: { cidr: 203.0.113.0/24 }
+              house: { cidr: 192.168.7.0/24, nat: { to: internet } }
+            links:
+              wire: { from: alice, to: house, delay: 5ms }
+            servers: { relay: { kind: turn, transports: \(transports) } }
+          """,
+        alice: "ice: { policy: relay }", bob: "network: home",
+        timeline: """
+            - { id: lost, after: 9900ms, of: accept, fault: \(fault) }
+            - { id: bye, after: 100ms, of: lost, do: alice.hangup }
+          """,
+        expect: "  - { eventually: alice.call.state == ended, within: 1s, of: bye }"))
+    #expect(result.findings.allSatisfy { $0.title != "quiescence" }, "\(result.findings)")
+  }
+
+  @Test(arguments: ["[udp]", "[tcp]"])
+  func `a client gives back a relay that cannot hear it once it lets go, and not before`(transports: String) throws {
+    let (file, problems) = load(
+      call(
+        topology: "topology: { servers: { relay: { kind: turn, transports: \(transports) } } }",
+        alice: "network: home, ice: { policy: relay }", bob: "network: home, ice: { policy: relay }",
+        expect: "  - { eventually: alice.call.state == connected, within: 10s, of: accept }"))
+    let scenario = try #require(file?.cells.first?.scenario, "\(problems)")
+    let watch = Watch(trace: Trace())
+    defer { watch.close() }
+    let wire = WireTap(peers: ["alice", "bob"])
+    defer { wire.close() }
+    let paths = RelayPaths(watch: watch, wire: wire)
+    let simulator = Simulator(trace: watch.trace, random: RandomSource(seed: 1))
+    let world = try World(scenario: scenario, simulator: simulator)
+    var outputs = RunOutputs()
+    outputs.tap = wire
+    try WorldBuilder(scenario: scenario, profiles: .builtIn, outputs: outputs, world: world).build()
+    try world.start()
+    simulator.run(until: .zero + .seconds(1))
+    world.peer("alice")?.perform(UserAction("call", NamedValues([("to", .text("bob"))])))
+    simulator.run(until: .zero + .seconds(2))
+    world.peer("bob")?.perform(UserAction("accept", NamedValues([])))
+    simulator.run(until: .zero + .seconds(6))
+    world.turnServer("relay")?.isSilent = true
+    simulator.run(until: .zero + .seconds(9))
+    func kept() -> [String] { world.leftovers(paths).filter { $0.hasPrefix("relay: the allocation of ") } }
+    #expect(kept().count == 2, "\(kept())")
+    world.shutDownPeers()
+    simulator.run(until: .zero + .seconds(19))
+    #expect(kept() == [])
+  }
+
+  /// What a client does for its relay, and whether the relay is left by it.
+  private static let farewells:
+    [(name: String, isUDP: Bool, sent: [UInt64], answered: [UInt64], isRefused: Bool, isLeft: Bool)] = [
+      ("it says nothing", true, [], [], false, true),
+      ("it says so once over UDP, where packets get lost", true, [1], [], false, true),
+      ("it repeats it, and nobody answers", true, [1, 1, 1], [], false, false),
+      ("it repeats it, and is answered", true, [1, 1, 1], [1], false, true),
+      ("it begins anew when it is refused, and nobody answers", true, [1, 2, 2], [1], false, false),
+      ("it begins anew once only", true, [1, 1, 2], [1], false, true),
+      ("it says so over TCP, which repeats it", false, [1], [], false, false),
+      ("it says so over TCP, and is answered", false, [1], [1], false, true),
+      ("a fault refuses its Refresh", true, [], [], true, false),
+    ]
+
+  @Test(arguments: farewells.indices) func `a client answers for its relay by what it has sent`(index: Int) throws {
+    let (name, isUDP, sent, answered, isRefused, isLeft) = Self.farewells[index]
+    let trace = Trace()
+    let watch = Watch(trace: trace)
+    defer { watch.close() }
+    let wire = WireTap(peers: ["alice"])
+    defer { wire.close() }
+    let paths = RelayPaths(watch: watch, wire: wire)
+    let client = try #require(Endpoint("192.0.2.1:5000"))
+    let server = try #require(Endpoint("203.0.113.2:3478"))
+    let relayed = try #require(Endpoint("203.0.113.2:50000"))
+    let opened = trace.declare(
+      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
+      TraceField("username", .symbol))
+    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(client), trace.value("alice"))
+    func tell(_ transaction: UInt64, isRequest: Bool) {
+      wire.tell(
+        WireRefresh(
+          isRequest: isRequest, isFarewell: isRequest, client: client, server: server, transaction: transaction,
+          time: .zero + .seconds(1)))
+    }
+    var told: Set<UInt64> = []
+    for transaction in sent {
+      // The answer to one comes before the next begins.
+      for earlier in answered where told.contains(earlier) && earlier != transaction { tell(earlier, isRequest: false) }
+      tell(transaction, isRequest: true)
+      told.insert(transaction)
+    }
+    for transaction in answered where transaction == sent.last { tell(transaction, isRequest: false) }
+    var allocation = TURNServerHost.Allocation(
+      relay: relayed, client: client, server: server, isUDP: isUDP, username: "alice")
+    allocation.isRefreshRefusedByFault = isRefused
+    #expect(paths.isLeftByClient(allocation) == isLeft, "\(name)")
+  }
+
   @Test func `what a call holds is left over until its apps are shut down, each with its owner`() throws {
     let (file, problems) = load(
       call(
@@ -164,10 +280,13 @@ import VirtualPeer
     let scenario = try #require(file?.cells.first?.scenario, "\(problems)")
     let watch = Watch(trace: Trace())
     defer { watch.close() }
-    let paths = RelayPaths(watch: watch)
+    let wire = WireTap(peers: ["alice", "bob"])
+    let paths = RelayPaths(watch: watch, wire: wire)
     let simulator = Simulator(trace: watch.trace, random: RandomSource(seed: 1))
     let world = try World(scenario: scenario, simulator: simulator)
-    try WorldBuilder(scenario: scenario, profiles: .builtIn, outputs: RunOutputs(), world: world).build()
+    var outputs = RunOutputs()
+    outputs.tap = wire
+    try WorldBuilder(scenario: scenario, profiles: .builtIn, outputs: outputs, world: world).build()
     try world.start()
     let (alice, bob) = (try #require(world.peer("alice")), try #require(world.peer("bob")))
     simulator.run(until: .zero + .seconds(1))

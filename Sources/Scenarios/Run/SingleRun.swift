@@ -73,7 +73,7 @@ public struct SingleRun {
     let meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
     defer { withExtendedLifetime((cleartext, meter)) {} }
     let sampler = StatsSampler(scenario, watch: watch, anchors: anchors)
-    let paths = RelayPaths(watch: watch)
+    let paths = RelayPaths(watch: watch, wire: wire)
     let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
     let world = try World(scenario: scenario, simulator: simulator)
     var runOutputs = outputs

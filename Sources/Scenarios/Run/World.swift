@@ -125,7 +125,7 @@ final class World {
 
   /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
   ///
-  /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client can no longer reach.
+  /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client could not give back.
   func leftovers(_ paths: RelayPaths) -> [String] {
     var lines: [String] = []
     for peer in peers {
@@ -140,7 +140,7 @@ final class World {
       if peer.device.audioSession.isActive { lines.append("\(peer.name): its audio session is still active") }
     }
     for server in turn {
-      for allocation in server.host.allocations where paths.isIntact(allocation.relay) {
+      for allocation in server.host.allocations where paths.isLeftByClient(allocation) {
         lines.append(
           "\(server.name): the allocation of \(allocation.relay) to \(allocation.username) at \(allocation.client) "
             + "was never given back")

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import DTLS
+internal import STUN
 internal import SimNet
 
 /// One RTP packet as a peer's interface carried it, bare or in TURN framing: what the network knows of it, whatever the
@@ -34,6 +35,18 @@ struct WireCheck {
   var time: Instant
 }
 
+/// One Refresh between a peer and a TURN server (RFC 8656 section 7), or the answer to it, at the peer's interface.
+struct WireRefresh {
+  var isRequest: Bool
+  /// Whether the request asks for lifetime zero: the client gives the allocation back.
+  var isFarewell: Bool
+  /// Where the peer has its end, and where the server.
+  var client: Endpoint
+  var server: Endpoint
+  var transaction: UInt64
+  var time: Instant
+}
+
 /// One packet as a peer's interface carried it.
 struct WirePacket {
   var peer: String
@@ -64,6 +77,7 @@ final class WireTap: PacketTap {
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []
+  private var refreshListeners: [(WireRefresh) -> Void] = []
 
   struct StreamKey: Hashable {
     let interface: InterfaceID
@@ -85,11 +99,14 @@ final class WireTap: PacketTap {
 
   func listen(checks listener: @escaping (WireCheck) -> Void) { checkListeners.append(listener) }
 
+  func listen(refreshes listener: @escaping (WireRefresh) -> Void) { refreshListeners.append(listener) }
+
   /// Lets go of every listener: they hold what holds the tap.
   func close() {
     mediaListeners.removeAll()
     packetListeners.removeAll()
     checkListeners.removeAll()
+    refreshListeners.removeAll()
   }
 
   // MARK: PacketTap
@@ -109,12 +126,12 @@ final class WireTap: PacketTap {
     guard let peer = owners[interface], !(isDamaged && direction == .rx) else { return }
     var identities: [UInt64] = []
     switch header.transport {
-    case .udp: saw(payload, of: peer, direction, .udp, &identities, at: now)
+    case .udp: saw(payload, header, of: peer, direction, &identities, at: now)
     case .tcp:
       if !packetListeners.isEmpty { identities.append(Self.identity(of: payload)) }
       let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
       streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
-        saw(message, of: peer, direction, .tcp, &identities, at: now)
+        saw(message, header, of: peer, direction, &identities, at: now)
       }
       if header.flags.contains(.rst) { forget(key) } else if header.flags.contains(.fin) { finished.append(key) }
       if finished.count > Self.finishedLimit, let oldest = finished.popFirst() { forget(oldest) }
@@ -142,15 +159,21 @@ final class WireTap: PacketTap {
 
   func tell(_ check: WireCheck) { for listener in checkListeners { listener(check) } }
 
+  func tell(_ refresh: WireRefresh) { for listener in refreshListeners { listener(refresh) } }
+
   func tell(_ media: WireMedia) { for listener in mediaListeners { listener(media) } }
 
   func tell(_ packet: WirePacket) { for listener in packetListeners { listener(packet) } }
 
   /// A datagram, or a message on a connection to a TURN server.
   private func saw(
-    _ message: RawSpan, of peer: String, _ direction: LinkDirection, _ transport: TransportProtocol,
+    _ message: RawSpan, _ header: PacketHeader, of peer: String, _ direction: LinkDirection,
     _ identities: inout [UInt64], at now: Instant
   ) {
+    let transport = header.transport
+    if !refreshListeners.isEmpty, let refresh = Self.refresh(message, header, direction, at: now) {
+      tell(refresh)
+    }
     let relayed = PacketContent.relayed(in: message)
     let content = message.extracting(relayed ?? 0..<message.byteCount)
     if !packetListeners.isEmpty { identities.append(Self.identity(of: content)) }
@@ -176,6 +199,21 @@ final class WireTap: PacketTap {
   }
 
   // MARK: Reading
+
+  /// A Refresh request that leaves the peer, or a response to one that reaches it.
+  private static func refresh(
+    _ message: RawSpan, _ header: PacketHeader, _ direction: LinkDirection, at now: Instant
+  ) -> WireRefresh? {
+    guard let type = message.bigEndian(UInt16.self, at: 0), [0x0004, 0x0104, 0x0114].contains(type),
+      let parsed = try? STUNMessage(parsing: message)
+    else { return nil }
+    let isRequest = type == 0x0004
+    guard isRequest == (direction == .tx) else { return nil }
+    return WireRefresh(
+      isRequest: isRequest, isFarewell: isRequest && parsed[.lifetime] == 0,
+      client: isRequest ? header.source : header.destination, server: isRequest ? header.destination : header.source,
+      transaction: identity(of: message.extracting(8..<20)), time: now)
+  }
 
   /// The first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
   static func payloadPrefix(of packet: RawSpan) -> UInt64? {

@@ -7,6 +7,9 @@ package import TURN
 package final class TURNServerHost: SocketServerHost<TURNServer> {
   package static let port: UInt16 = 3_478
 
+  /// The type of the request (RFC 8656 section 17).
+  private static let refreshRequest: UInt16 = 0x0004
+
   private let trace: Trace
   private let subject: TraceSubject
   private let relayOpened: TraceKind
@@ -14,8 +17,20 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   private let dropped: TraceKind
   private let tlsTrace: TLSTrace
   private let keyLog: ((String) -> Void)?
-  /// The clients that hold an allocation, with their relayed addresses and names.
-  package private(set) var allocations: [(relay: Endpoint, client: Endpoint, username: String)] = []
+  package private(set) var allocations: [Allocation] = []
+  /// The way that the message came which is being served.
+  private var servedPath: Path?
+
+  /// What a client holds: a relayed address, for the 5-tuple of `client` and `server`.
+  package struct Allocation {
+    package let relay: Endpoint
+    package let client: Endpoint
+    package let server: Endpoint
+    package let isUDP: Bool
+    package let username: String
+    /// Whether a fault of the server, and not the server itself, refused the last Refresh that the client sent.
+    package internal(set) var isRefreshRefusedByFault = false
+  }
 
   package init(
     configuration: TURNServer.Configuration, runtime: HostRuntime,
@@ -43,7 +58,11 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     switch event {
     case .openRelay(let relay, let client, let username):
       trace.write(relayOpened, subject, trace.value(relay), trace.value(client), trace.value(username))
-      allocations.append((relay, client, username))
+      // A relay is opened for the request that is being served.
+      guard let path = servedPath else { return }
+      allocations.append(
+        Allocation(
+          relay: relay, client: client, server: path.local, isUDP: path.transport == .udp, username: username))
       if open(relay) {
         machine.relayOpened(relay, at: runtime.clock.now)
       } else {
@@ -59,8 +78,17 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   /// What the server throws away nobody is told of but the trace: with the reason, whom it came from and where it came in.
   override func receive(_ message: RawSpan, on path: Path) {
     let before = machine.counters
+    servedPath = path
     super.receive(message, on: path)
     let after = machine.counters
+    if message.bigEndian(UInt16.self, at: 0) == Self.refreshRequest {
+      let isRefused =
+        machine.deniesCredentials || after.rejections[.refresh] != before.rejections[.refresh]
+      for index in allocations.indices
+      where allocations[index].client == path.remote && allocations[index].server == path.local {
+        allocations[index].isRefreshRefusedByFault = isRefused
+      }
+    }
     let reasons = [
       ("no-permission", after.droppedWithoutPermission > before.droppedWithoutPermission),
       ("no-channel", after.droppedWithoutChannel > before.droppedWithoutChannel),
