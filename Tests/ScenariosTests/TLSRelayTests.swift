@@ -67,10 +67,10 @@ import Testing
           - { count: alice.ice.server-error, between: [start, restart], eq: 0 }
           - { count: alice.ice.server-error, between: [restart, bye], gte: 1 }
         """)
-    let lines = Lines(["tls.failed"])
+    let lines = TraceLines(["tls.failed"])
     var outputs = RunOutputs()
     outputs.observers = [lines]
-    let result = try Self.run(text, outputs: outputs)
+    let result = try play(text, outputs: outputs)
     #expect(result.verdict == .pass, "\(result.findings)")
     #expect(
       lines.lines.contains { $0.hasPrefix("alice") && $0.hasSuffix("TLS: the certificate has expired") },
