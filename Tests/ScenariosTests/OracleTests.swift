@@ -169,7 +169,7 @@ import Testing
   func `an allocation that a fault keeps the client from giving back is not its fault`(
     fault: String, transports: String
   ) throws {
-    let result = try run(
+    let result = try play(
       call(
         topology: """
           topology:
