@@ -158,7 +158,7 @@ import Testing
   private static let aroundTheHangup: [String] =
     [
       "link.blackhole, link: wire", "link.set, link: wire, loss: 100%", "firewall.block, network: house, protocol: udp",
-      "stun.silent, server: relay", "packet.drop, protocol: turn", "turn.deny, server: relay",
+      "stun.silent, server: relay", "packet.drop, protocol: turn",
     ] + [400, 437, 438, 486, 500].map { "turn.reject, server: relay, code: \($0), request: refresh" }
 
   private static let overConnections = ["stun.silent, server: relay", "link.blackhole, link: wire"]

@@ -82,8 +82,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     super.receive(message, on: path)
     let after = machine.counters
     if message.bigEndian(UInt16.self, at: 0) == Self.refreshRequest {
-      let isRefused =
-        machine.deniesCredentials || after.rejections[.refresh] != before.rejections[.refresh]
+      let isRefused = after.rejections[.refresh] != before.rejections[.refresh]
       for index in allocations.indices
       where allocations[index].client == path.remote && allocations[index].server == path.local {
         allocations[index].isRefreshRefusedByFault = isRefused
