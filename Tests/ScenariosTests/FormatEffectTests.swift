@@ -244,12 +244,59 @@ import Testing
     ("{ kind: script, packets: [0] }", "E306 0 is not within 1 to 1000000000"),
     ("{ kind: script, packets: [9-3] }", "E306 a range lies within 1 to 1000000000, the lower number first"),
     ("{ kind: script, times: [[1s, 1s]] }", "E306 a span ends after it begins"),
+    ("{ kind: script, times: [[0s, 100ms], [100ms, 200ms]] }", nil),
+    ("{ kind: script, times: [[0s, 100ms], [99ms, 200ms]] }", "E306 the parts of a script are in order and apart"),
+    ("{ kind: script, packets: [3-5, 5-9] }", "E306 the parts of a script are in order and apart"),
     ("{ kind: script, times: [[0s, 2s]], period: 1s }", "E306 a script does not repeat before its end"),
     ("{ rate: 5%, packets: [1] }", "E412 packets, every, times and period belong to kind: script"),
   ]
 
   @Test(arguments: losses) func `a script of losses says what it lacks`(loss: String, problem: String?) {
     #expect(codes(world().replacing("to: site }", with: "to: site, loss: \(loss) }")) == (problem.map { [$0] } ?? []))
+  }
+
+  @Test func `the part of a script that does not fit is the one that is pointed at`() throws {
+    let text = world().replacing("to: site }", with: "to: site, loss: { kind: script, packets: [1, 7-9, 8] } }")
+    let problem = try #require(FormatTest.load(text).diagnostics.first)
+    #expect(problem.hint == "write them in order, each after the end of the one before")
+    let line = text.split(separator: "\n", omittingEmptySubsequences: false)[problem.span.line - 1]
+    #expect(line.dropFirst(problem.span.column - 1).hasPrefix("8]"))
+    let short = world().replacing(
+      "to: site }", with: "to: site, loss: { kind: script, times: [[0s, 1s], [2s, 3s]], period: 2s } }")
+    let other = try #require(FormatTest.load(short).diagnostics.first)
+    #expect(other.hint == "write a longer period")
+    let otherLine = short.split(separator: "\n", omittingEmptySubsequences: false)[other.span.line - 1]
+    #expect(otherLine.dropFirst(other.span.column - 1).hasPrefix("[2s, 3s]"))
+  }
+
+  private static let yards: [(firewall: String, isClosed: Bool)] = [
+    ("", false), (", firewall: { block_tcp: true }", true), (", firewall: { open_ports: [3479] }", true),
+    (", firewall: { open_ports: [3000-4000] }", false), (", firewall: { inbound: everything }", false),
+  ]
+
+  @Test(arguments: yards)
+  func `a server that a firewall keeps from everybody is told`(firewall: String, isClosed: Bool) {
+    func told(alice: String) -> [String] {
+      codes(
+        """
+        callsim: 1
+        id: t
+        topology:
+          networks:
+            internet: { cidr: 203.0.113.0/24 }
+            yard: { cidr: 203.0.114.0/24, to: internet\(firewall) }
+            shed: { cidr: 203.0.115.0/24, to: yard }
+          servers: { relay: { kind: turn, network: shed } }
+        peers:
+          alice: { profile: knotos, network: \(alice) }
+          bob: { profile: knotos, network: home }
+        timeline: [{ id: go, at: 0s, do: alice.call, to: bob }]
+        expect: [{ ends: alice, code: local-hangup }]
+        """)
+    }
+    let problem = "W414 nobody reaches 'relay': the firewall of 'yard' lets in none of its ports"
+    #expect(told(alice: "home").contains(problem) == isClosed)
+    #expect(!told(alice: "shed").contains(problem))
   }
 
   private static let ports: [(server: String, problem: String?)] = [

@@ -36,20 +36,25 @@ public enum LossModel: Hashable, Sendable {
     case .random(let probability): (0...1).contains(probability) ? nil : "loss must lie within 0...1"
     case .gilbertElliott(let model): model.problem
     case .packets(let ranges, let period):
-      Self.problem(of: ranges.map { ($0.lowerBound, $0.upperBound) }, first: 1, shortest: 1, period)
+      // A packet after the last one of the part before.
+      Self.problem(of: ranges.map { ($0.lowerBound, $0.upperBound) }, first: 1, shortest: 1, period) { $0 > $1 }
     case .spans(let spans, let period):
-      Self.problem(of: spans.map { ($0.lowerBound, $0.upperBound) }, first: .zero, shortest: .nanoseconds(1), period)
+      // A span ends before the instant that it names: the next may begin there.
+      Self.problem(of: spans.map { ($0.lowerBound, $0.upperBound) }, first: .zero, shortest: .nanoseconds(1), period) {
+        $0 >= $1
+      }
     }
   }
 
   /// Scripts are in order, and each of their parts comes once.
   private static func problem<Bound: Comparable>(
-    of parts: [(from: Bound, to: Bound)], first: Bound, shortest: Bound, _ period: Bound?
+    of parts: [(from: Bound, to: Bound)], first: Bound, shortest: Bound, _ period: Bound?,
+    _ isAfter: (_ from: Bound, _ end: Bound) -> Bool
   ) -> String? {
     if let period, period < shortest { return "a script is not longer than nothing" }
     for (index, part) in parts.enumerated() {
       if part.from < first { return "a script begins with \(first)" }
-      if index > 0, part.from <= parts[index - 1].to { return "the parts of a script are in order and apart" }
+      if index > 0, !isAfter(part.from, parts[index - 1].to) { return "the parts of a script are in order and apart" }
       if let period, part.to > period { return "a script does not repeat before its end" }
     }
     return nil

@@ -21,6 +21,16 @@ enum PeerChecks {
     }
   }
 
+  /// An app that may not open the microphone hears nothing of a file.
+  static func checkRecordings(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    for peer in scenario.peers where peer.playsRecording && peer.devices.permission == .denied {
+      let span = root["peers"]?[peer.name]?["devices"]?["mic"]?.span ?? peer.span
+      reading.report(
+        .ineffective, "nobody hears the file of \(peer.name): its app may not open the microphone", at: span,
+        hint: "leave it out, or permission: denied")
+    }
+  }
+
   /// The packets of synthetic media hold how loud it is, and no sound.
   static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     guard scenario.media == .synthetic, let peer = scenario.peers.first(where: \.playsRecording),

@@ -1,4 +1,5 @@
 import CallCore
+import VirtualPeer
 
 /// What must be true of a topology before a world can be built from it.
 enum TopologyChecks {
@@ -87,6 +88,27 @@ enum TopologyChecks {
     }
   }
 
+  /// Reports servers that a firewall keeps from everybody: no peer stands behind it, too, and none of their ports is open.
+  static func checkServers(_ scenario: Scenario, _ reading: inout Reading) {
+    let topology = scenario.topology
+    for server in topology.servers where server.span != .builtIn {
+      let ports = server.kind == .signalling ? [server.signallingPort] : server.listeners.map(\.port)
+      for network in topology.wayOut(of: server.network.value) {
+        guard let firewall = network.firewall, network.uplink != nil, firewall.inbound == .answers,
+          !ports.contains(where: { port in firewall.openPorts.contains { $0.contains(port) } })
+        else { continue }
+        let isPeerInside = scenario.peers.contains { peer in
+          peer.interfaces.contains { topology.wayOut(of: $0.network).contains { $0.name == network.name } }
+        }
+        guard !isPeerInside else { continue }
+        let message = "nobody reaches '\(server.name)': the firewall of '\(network.name)' lets in none of its ports"
+        let open = ports.map { "\($0)" }.joined(separator: ", ")
+        reading.report(.ineffective, message, at: server.span, hint: "write firewall: { open_ports: [\(open)] }")
+        break
+      }
+    }
+  }
+
   /// Reports networks that lead to each other; true when there are any.
   private static func checkUplinks(_ topology: Topology, _ reading: inout Reading) -> Bool {
     var reported: Set<String> = []
@@ -138,6 +160,19 @@ enum TopologyChecks {
 
   private static func overlaps(_ a: IPPrefix, _ b: IPPrefix) -> Bool {
     a.contains(b.address) || b.contains(a.address)
+  }
+}
+
+extension Topology {
+  /// The network and those that its routers lead to, one after the other.
+  fileprivate func wayOut(of name: String) -> [Network] {
+    var way: [Network] = []
+    var next = network(name)
+    while let current = next, !way.contains(where: { $0.name == current.name }) {
+      way.append(current)
+      next = current.uplink.flatMap { network($0.value) }
+    }
+    return way
   }
 }
 

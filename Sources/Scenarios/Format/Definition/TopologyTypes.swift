@@ -187,8 +187,8 @@ extension Topology.Loss {
     var meanBurst: Interval?
     var bad: Double?
     var good: Double?
-    var packets: [ClosedRange<Int>]?
-    var times: [Range<Interval>]?
+    var packets: [Located<ClosedRange<Int>>]?
+    var times: [Located<Range<Interval>>]?
     var every: Int?
     var period: Interval?
   }
@@ -206,12 +206,12 @@ extension Topology.Loss {
       .key("bad", .percentage(), \.bad, default: "100%", "gilbert: share lost while bad"),
       .key("good", .percentage(), \.good, default: "0%", "gilbert: share lost while good"),
       .key(
-        "packets", Kind<ClosedRange<Int>>.range(1...1_000_000_000).list(atLeast: 1), \.packets,
+        "packets", Kind<ClosedRange<Int>>.range(1...1_000_000_000).located.list(atLeast: 1), \.packets,
         "script: the numbers of the packets lost, or ranges such as 20-25, counted from 1 since this took effect"),
       .key(
         "every", .count(1...1_000_000_000), \.every, "script: after so many packets the count begins anew"),
       .key(
-        "times", span.list(atLeast: 1), \.times,
+        "times", span.located.list(atLeast: 1), \.times,
         "script: the spans in which all is lost, each [from, to], counted from when this took effect"),
       .key("period", .duration(.positive), \.period, "script: after so long the spans begin anew"),
     ])
@@ -285,21 +285,34 @@ extension Topology.Loss {
     if draft.rate != nil || draft.meanBurst != nil || draft.bad != nil || draft.good != nil {
       return refuse(.conflictingKeys, "a script has no rate, mean_burst, bad and good: it says what is lost")
     }
-    let loss: Topology.Loss
     switch (draft.packets, draft.times) {
     case (let packets?, nil):
       if draft.period != nil { return refuse(.conflictingKeys, "'period' is for times", "write every: 50") }
-      loss = .packets(packets, period: draft.every)
+      return inOrder(packets, "write a larger number for every", &reading) { .packets($0, period: draft.every) }
     case (nil, let times?):
       if draft.every != nil { return refuse(.conflictingKeys, "'every' is for packets", "write period: 5s") }
-      loss = .times(times, period: draft.period)
+      return inOrder(times, "write a longer period", &reading) { .times($0, period: draft.period) }
     case (_?, _?): return refuse(.conflictingKeys, "a script lists packets or times, not both")
     case (nil, nil):
       return refuse(
         .missingKey, "loss of kind script needs the key 'packets' or 'times'", "for example packets: [3, 20-25]")
     }
-    if let problem = loss.problem { return refuse(.outOfRange, problem) }
-    return loss
+  }
+
+  /// The script of these parts; of one that cannot be played the first part is told that does not fit those before it.
+  private static func inOrder<Part>(
+    _ parts: [Located<Part>], _ longer: String, _ reading: inout Reading, _ make: ([Part]) -> Topology.Loss
+  ) -> Topology.Loss? {
+    for count in parts.indices.map({ $0 + 1 }) {
+      let last = parts[count - 1]
+      guard let problem = make(parts[..<count].map(\.value)).problem else { continue }
+      let fitsAlone = make([last.value]).problem == nil
+      reading.report(
+        .outOfRange, problem, at: last.span,
+        hint: fitsAlone ? "write them in order, each after the end of the one before" : longer)
+      return nil
+    }
+    return make(parts.map(\.value))
   }
 
   private static func sojournProblem(share: Double, _ meanBurst: Interval) -> String? {

@@ -31,6 +31,7 @@ struct CellReader {
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
     TopologyChecks.checkAddresses(scenario, draft.topology.networks, &reading)
+    TopologyChecks.checkServers(scenario, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
@@ -41,6 +42,7 @@ struct CellReader {
     }
     scenario.media = draft.media ?? (scenario.needsRealMedia ? .real : .synthetic)
     PeerChecks.checkMedia(scenario, substituted, &reading)
+    PeerChecks.checkRecordings(scenario, substituted, &reading)
     ProgramChecks.checkMedia(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     leaveOutWhatCannotBeAsked(&scenario, reading)
@@ -99,6 +101,7 @@ struct CellReader {
         .unknownNamedPeer, "unknown peer profile '\(YAMLNode.abbreviated(name))'", at: use.span, hint: hint)
       return peer
     }
+    reading.scope.used.insert("named peer \(name)")
     guard !seen.contains(name) else {
       reading.report(.useCycle, "the peer profile '\(name)' uses itself", at: use.span)
       return peer

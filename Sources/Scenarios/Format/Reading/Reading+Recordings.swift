@@ -13,7 +13,7 @@ extension Reading {
     guard let bytes = reader(path) else {
       report(
         .unreadable, "'\(name)' cannot be read (\(path))", at: file.span,
-        hint: "name a regular file, relative to the file that names it")
+        hint: "name a regular file, not a folder or a pipe, relative to the file that names it")
       return nil
     }
     guard bytes.count <= Self.maximumRecordingSize else {

@@ -53,6 +53,7 @@ struct ScenarioLoader {
       checkVariables(header, matrix)
       checkNames(of: cells, root)
       checkGuards(matrix)
+      profiles.checkUse(&reading)
       checkFaults()
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
@@ -169,6 +170,8 @@ struct UsedProfiles: Sendable {
   /// Peers as they are written, to be merged under those that use them.
   private(set) var peers: [(name: String, span: SourceSpan, node: YAMLNode)] = []
   private var loaded: Set<String> = []
+  /// What each entry of the scenario's own `use` has brought, as it is noted when somebody names it.
+  private var brought: [(use: Located<String>, names: [String])] = []
 
   mutating func load(
     _ uses: [Located<String>], from path: String, ancestors: [String], _ reading: inout Reading
@@ -183,7 +186,7 @@ struct UsedProfiles: Sendable {
       guard ancestors.count < 16, let bytes = reading.reader(path) else {
         reading.report(
           .unreadable, "'\(use.value)' cannot be read (\(path))", at: use.span,
-          hint: "name a regular file, relative to the file that uses it")
+          hint: "name a regular file, not a folder or a pipe, relative to the file that uses it")
         continue
       }
       guard Self.isOurs(bytes) else {
@@ -196,8 +199,23 @@ struct UsedProfiles: Sendable {
           bytes, path: path, usedFrom: use.span, into: &reading.sources, diagnostics: &reading.diagnostics)
       else { continue }
       let file = ProfileFileDraft.type.decode(root, &reading)
+      let before = (networks.count, peers.count)
       add(file, root, &reading)
       load(file?.use ?? [], from: path, ancestors: ancestors + [path], &reading)
+      guard ancestors.count == 1 else { continue }
+      let names =
+        networks[before.0...].map { "named network \($0.name)" } + peers[before.1...].map { "named peer \($0.name)" }
+      brought.append((use, names))
+    }
+  }
+
+  /// Reports files of which no cell uses anything.
+  func checkUse(_ reading: inout Reading) {
+    guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
+    for (use, names) in brought where reading.scope.used.isDisjoint(with: names) {
+      reading.report(
+        .unusedName, "nothing of '\(use.value)' is used", at: use.span,
+        hint: "leave it out, or name one of its networks or peers")
     }
   }
 

@@ -43,6 +43,7 @@ struct TopologyBuilder {
         .unknownNetwork, "named network", name.value, among: legal, at: name.span, explain: "networks")
       return nil
     }
+    reading.scope.used.insert("named network \(name.value)")
     return found
   }
 
@@ -166,12 +167,9 @@ struct TopologyBuilder {
   private mutating func attach(_ peer: Named<PeerDraft>, _ reading: inout Reading) -> [Scenario.Interface] {
     var interfaces: [Scenario.Interface] = []
     for name in peer.value.networks {
-      if interfaces.contains(where: { $0.name == name.value }) {
-        reading.report(.duplicateKey, "\(peer.name) is on '\(name.value)' twice", at: name.span)
-        continue
-      }
       reading.scope.used.insert("network \(name.value)")
       let isOwn = topology.network(name.value) != nil
+      if !isOwn { reading.scope.used.insert("named network \(name.value)") }
       guard isOwn || named(name.value) != nil else {
         let legal = topology.networks.map(\.name) + catalogue.map(\.name)
         reading.reportUnknown(.unknownNetwork, "network", name.value, among: legal, at: name.span, explain: "networks")
