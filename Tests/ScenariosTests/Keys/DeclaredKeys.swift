@@ -57,7 +57,7 @@ extension Shape {
     switch self {
     case .flag: ["true", "false"]
     case .choice(let words): words
-    case .list(let member, _): member.everyWord
+    case .list(let member, _), .distinct(let member): member.everyWord
     case .either(let shapes):
       shapes.contains { $0.everyWord == nil } ? nil : shapes.flatMap { $0.everyWord ?? [] }
     default: nil
@@ -68,7 +68,7 @@ extension Shape {
   var isContainer: Bool {
     switch self {
     case .mapping: true
-    case .list(let member, _), .named(let member): member.isContainer
+    case .list(let member, _), .distinct(let member), .named(let member): member.isContainer
     case .either(let shapes): shapes.allSatisfy(\.isContainer)
     default: false
     }
