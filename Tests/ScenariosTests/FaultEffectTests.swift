@@ -163,6 +163,110 @@ import Testing
     #expect(result.virtualDuration.seconds >= 21)
   }
 
+  @Test func `a link that another fault holds up goes down for nobody`() throws {
+    let link = "link: bob/wifi/good"
+    for down in ["link.down, \(link)", "link.flap, \(link), down: 200ms, up: 200ms"] {
+      let held = try run(["at: 0s, fault: \(down), for: 3s", "at: 0s, fault: link.up, \(link), for: 3s"])
+      #expect(vacuous(held) == ["f1: it met nothing: no packet was treated otherwise"])
+      let free = try run(["at: 0s, fault: \(down), for: 400ms", "at: 3s, fault: \(down), for: 1s"])
+      #expect(vacuous(free).filter { !$0.contains("once only") } == [])
+    }
+  }
+
+  @Test func `a move is met only by what goes by the new place`() throws {
+    let link = "link: bob/wifi/good"
+    let down = try run([
+      "at: 4s, fault: link.down, \(link), for: 3s", "at: 5s, fault: link.move, \(link), network: internet, for: 1s",
+    ])
+    #expect(vacuous(down) == ["f2: it met nothing: no packet was offered to the link"])
+    let replaced = try run([
+      "at: 0s, fault: link.move, \(link), network: alice/wifi/good, for: 400ms",
+      "at: 0s, fault: link.move, \(link), network: internet, for: 400ms",
+    ])
+    #expect(vacuous(replaced) == ["f1: it met nothing: no packet was treated otherwise"])
+    let lasting = try run(["at: 4s, fault: link.move, \(link), network: internet, for: 1s"])
+    #expect(vacuous(lasting) == [])
+  }
+
+  @Test func `of two that say the same of a device or a server the covered one meets nothing`() throws {
+    let late = try run([
+      "at: 4s, fault: device.audio-late, peer: bob, by: 30ms, for: 2s",
+      "at: 4s, fault: device.audio-late, peer: bob, by: 60ms, for: 2s",
+      "at: 7s, fault: device.audio-late, peer: bob, by: 30ms, for: 2s",
+      "at: 8s, fault: device.audio-late, peer: bob, by: 60ms, for: 500ms",
+    ])
+    #expect(vacuous(late) == ["f1: it met nothing: none of its audio was so late"])
+    let shown = try run(
+      [
+        "at: 0s, fault: turn.certificate, server: relay, certificate: expired",
+        "at: 0s, fault: turn.certificate, server: relay, certificate: wrong-name",
+      ], rest: "topology: { servers: { relay: { kind: turn, transports: [tls] } } }",
+      peers: ", ice: { policy: relay }")
+    #expect(vacuous(shown) == ["f1: it met nothing: nobody was shown it"])
+  }
+
+  @Test func `a flap that is cleared early is not all that it says`() throws {
+    let flap = "link.flap, link: bob/wifi/good, down: 100ms, up: 200ms"
+    for (cycles, lack) in [
+      (", cycles: 5", ["f1: it went down and up 2 of 5 times"]), (", cycles: 2", []), ("", []),
+    ] {
+      let result = try run(["at: 4s, fault: \(flap)\(cycles)", "at: 4550ms, clear: f1"])
+      #expect(vacuous(result) == lack, "\(cycles)")
+    }
+  }
+
+  @Test func `the age of an answer matters where answers change a timer`() throws {
+    let lack = ["f1: it met nothing: the NAT treated nothing otherwise"]
+    for (more, expected) in [("", lack), (", udp_unanswered: 60s", [])] {
+      let result = try run(["at: 4s, fault: nat.set, network: bob/wifi/good, udp_answered_age: 5s\(more)"])
+      #expect(vacuous(result) == expected, "\(more)")
+    }
+  }
+
+  private static let scripts = [
+    // Each firing begins the script anew, over those before it.
+    ("", "every: 2s, of: bob.connected, times: 5", "", "", "window: [f, bye], eq: 25"),
+    ("", "every: 2s, of: bob.connected, times: 5", ", for: 3s", "", "window: [f, bye], eq: 25"),
+    (
+      "", "after: 1s, of: bob.connected", ", for: 3s", "after: 3s, of: bob.connected|SCRIPT", "window: [f, bye], eq: 10"
+    ),
+    // What lies over a script for a time changes nothing in its count.
+    ("", "at: 5s", "", "at: 5010ms|loss: 100%, for: 20ms", "window: [5080ms, 6s], eq: 5"),
+    ("5100ms, 5200ms", "at: 4s", ", for: 60ms", "at: 5s|delay: 20ms, for: 90ms", "window: [4500ms, 6s], eq: 5"),
+  ]
+
+  @Test(arguments: scripts)
+  func `a script of losses counts from when its own fault began`(
+    base: String, trigger: String, rest: String, other: String, bound: String
+  ) throws {
+    func loss(_ span: String) -> String { "loss: { kind: script, times: [[\(span)]] }" }
+    let script = loss("100ms, 200ms")
+    let parts = other.replacing("SCRIPT", with: script).split(separator: "|")
+    let set = "fault: link.set, link: l, direction: tx"
+    let second = parts.isEmpty ? "" : "- { \(parts[0]), \(set), \(parts[1]) }"
+    let first = base.isEmpty ? script : "loss: 100%"
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      topology:
+        networks: { lan: { cidr: 10.0.0.0/24, nat: { to: internet } }, internet: { cidr: 203.0.113.0/24 } }
+        links: { l: { from: alice, to: lan, tx: { delay: 8ms\(base.isEmpty ? "" : ", " + loss(base)) } } }
+      peers:
+        alice: { profile: knotos }
+        bob: { profile: knotos, network: home }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { id: accept, when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: f, \(trigger), \(set), \(first)\(rest) }
+        \(second)
+        - { id: bye, after: 20s, of: bob.connected, do: alice.hangup }
+      expect:
+        - { metric: bob.stats.inbound-rtp.audio.packetsLost, stat: delta, \(bound) }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `a cell that changes nothing is there to compare with`() throws {
     let text = """
       callsim: 1

@@ -45,6 +45,10 @@ import Testing
     ("nat.set, network: site, ports: preserve, map: endpoint-independent", "E427 the NAT behaves like this already"),
     ("clock.jump, peer: alice, by: 0s", "E427 a jump by 0s is none"),
     ("link.set, link: a, duplicate: 0%", "E427 the link is like this already"),
+    ("packet.drop, protocol: rtp, nth: [3, 5], count: 1", "E412 'nth' says which packets are dropped, and so how many"),
+    ("dtls.drop, nth: 1, count: 1", "E412 'nth' says which packets are dropped, and so how many"),
+    ("link.flap, link: a, down: 999us, up: 1s", "E306 a link is down, and up, for 1 ms at least"),
+    ("link.flap, link: a, down: 1s, up: 1ns, for: 5s", "E306 a link is down, and up, for 1 ms at least"),
     ("link.set, link: a, loss: 0%", "E427 the link is like this already"),
     ("link.set, link: a, loss: { kind: none }", "E427 the link is like this already"),
     ("link.set, link: a, loss: { kind: gilbert, rate: 0%, mean_burst: 1s }", "E427 the link is like this already"),
@@ -102,6 +106,61 @@ import Testing
   func `what another fault changes may be put back`(pair: String) {
     let entries = pair.split(separator: "|").map { "  - { at: 1s, fault: \($0) }" }.joined(separator: "\n")
     #expect(codes(world(timeline: entries)) == [])
+  }
+
+  @Test(arguments: [
+    "1s, fault: link.set, link: a, duplicate: 0%|1s, fault: link.set, link: a, duplicate: 0%",
+    "1s, fault: link.set, link: a, direction: tx, loss: 0%|0s, fault: link.set, link: a, direction: rx, loss: 5%",
+    "1s, fault: link.set, link: a, loss: 0%|0s, fault: link.set, link: a, delay: 5ms",
+    "1s, fault: link.set, link: a, loss: 0%|2s, fault: link.set, link: a, loss: 5%",
+    "9s, fault: link.set, link: a, loss: 0%|2s, fault: link.set, link: a, loss: 5%, for: 6s",
+    "1s, fault: nat.set, network: site, udp_idle: 300s|0s, fault: nat.set, network: site, refresh: both",
+    "1s, fault: link.move, link: a, network: site|2s, fault: link.move, link: a, network: internet",
+    "1s, fault: link.up, link: a|2s, fault: link.down, link: a",
+  ])
+  func `what no other fault changes beneath it is without effect`(pair: String) {
+    let entries = pair.split(separator: "|").map { "  - { at: \($0) }" }.joined(separator: "\n")
+    let found = codes(world(timeline: entries))
+    #expect(found.first?.hasPrefix("E427") == true && found.allSatisfy { $0.hasPrefix("E427") }, "\(found)")
+  }
+
+  @Test func `a script that the link has already begins again under a fault`() {
+    let script = "loss: { kind: script, packets: [3] }"
+    let text = world(timeline: "  - { at: 1s, fault: link.set, link: a, \(script) }")
+    let link = "a: { from: alice, to: site"
+    #expect(codes(text.replacing(link, with: "\(link), \(script)")) == [])
+  }
+
+  @Test func `only the cells without effect are there to compare with, whatever else acts on the thing`() throws {
+    let text = world(
+      timeline: """
+          - { id: f, at: 1s, fault: link.set, link: a, loss: "${x}", for: 3s }
+          - { id: g, at: 8s, fault: link.set, link: a, loss: "${x}", for: 3s }
+          - { id: h, at: 0s, fault: link.set, link: a, delay: 5ms }
+        """
+    ).replacing("id: t\n", with: "id: t\nmatrix: { x: [0%, 50%] }\n")
+    let file = try #require(FormatTest.load(text).scenario)
+    #expect(file.cells.map { $0.scenario.timeline.filter(\.isControl).map(\.id) } == [["f", "g"], []])
+  }
+
+  /// A fault that a variable makes inert is no cell to compare with, unless another cell of the matrix changes something.
+  @Test func `a fault that an override makes inert is an error where no cell differs`() {
+    let entry = "  - { at: 1s, fault: link.set, link: a, loss: \"${x}\" }"
+    func codes(_ header: String, _ overrides: [(String, String)]) -> [DiagnosticCode] {
+      let second = header.contains("y:") ? "\n  - { at: 2s, fault: link.set, link: a, delay: \"${y}\" }" : ""
+      let text = world(timeline: entry + second).replacing("id: t\n", with: "id: t\n\(header)\n")
+      return ScenarioFile.load(
+        text: text, registry: FormatTest.registry, overrides: overrides.map { (name: $0.0, value: $0.1) }
+      ).diagnostics.map(\.code)
+    }
+    #expect(codes("vars: { x: 20% }", []) == [])
+    #expect(codes("vars: { x: 20% }", [("x", "0%")]) == [.changesNothing])
+    #expect(codes("vars: { x: 0% }", [("x", "20%")]) == [])
+    #expect(codes("matrix: { x: [0%, 20%] }", [("x", "0%")]) == [])
+    #expect(codes("matrix: { x: [0%, 0ppm] }", [("x", "0%")]) == [.changesNothing])
+    let both = "matrix: { y: [0s, 2ms] }\nvars: { x: 20% }"
+    #expect(codes(both, [("y", "0s")]) == [])
+    #expect(codes(both, [("y", "0s"), ("x", "0%")]) == [.changesNothing])
   }
 
   private static let nats: [(nat: String, problem: String?)] = [

@@ -89,7 +89,7 @@ import Testing
     ("turn.reject, server: relay, code: 486", "nobody asked the relay for it"),
     ("stun.silent, server: relay", "nobody asked the server"),
     ("signal.disconnect, peer: carol", "carol had no connection, and made none"),
-    ("device.audio-late, peer: carol, by: 50ms", "its audio did not run"),
+    ("device.audio-late, peer: carol, by: 50ms", "none of its audio was so late"),
   ]
 
   private func run(fault: String, for duration: String) throws -> RunResult {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LossTests {
   private func fates(_ model: LossModel, count: Int, spacing: Interval, seed: UInt64 = 11) -> [Bool] {
     var process = LossProcess(model: model, random: RandomSource(seed: seed), path: "link")
-    return (0..<count).map { process.loses(at: .zero + spacing * Int64($0)) }
+    return (0..<count).map { process.loses(packet: $0 + 1, at: .zero + spacing * Int64($0)) }
   }
 
   private func share(_ fates: [Bool]) -> Double { Double(fates.count(where: \.self)) / Double(fates.count) }
@@ -42,7 +42,7 @@ import Testing
     let fast = fates(model, count: 20_000, spacing: .milliseconds(5))
     #expect(slow == (0..<5_000).map { fast[$0 * 4] })
     var late = LossProcess(model: model, random: RandomSource(seed: 11), path: "link")
-    let after = (1_000..<5_000).map { late.loses(at: .zero + .milliseconds(20) * Int64($0)) }
+    let after = (1_000..<5_000).map { late.loses(packet: $0 + 1, at: .zero + .milliseconds(20) * Int64($0)) }
     #expect(after == Array(slow[1_000...]))
     #expect(slow.contains(true))
   }
@@ -56,12 +56,15 @@ import Testing
     func fates(from start: Int64, every spacing: Int64, without omitted: Int64? = nil) -> [Int64: Bool] {
       var process = LossProcess(model: channels[0], random: RandomSource(seed: seed), path: "link")
       var result: [Int64: Bool] = [:]
+      var count = 0
       for millisecond in 0..<Int64(60_000) {
         let now = Instant.zero + .milliseconds(millisecond)
         if millisecond % 15_000 == 7_000, millisecond != omitted {
           process.change(to: channels[Int(millisecond / 15_000 + 1) % 3], at: now)
         }
-        if millisecond >= start, millisecond % spacing == 0 { result[millisecond] = process.loses(at: now) }
+        guard millisecond >= start, millisecond % spacing == 0 else { continue }
+        count += 1
+        result[millisecond] = process.loses(packet: count, at: now)
       }
       return result
     }
@@ -120,10 +123,44 @@ import Testing
     #expect(
       fates(again, count: 12, spacing: .milliseconds(10)).map { $0 ? 1 : 0 } == [0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0])
     #expect(again.meanLoss == 0.5)
+    let now = Instant.zero + .seconds(5)
     var process = LossProcess(model: .none, random: RandomSource(seed: 1), path: "link/x/tx")
-    process.change(to: once, at: .zero + .seconds(5))
-    let isLost = [5_000, 5_019, 5_020, 5_049, 5_050].map { process.loses(at: .zero + .milliseconds($0)) }
+    process.change(to: once.begun(after: 7, at: now), at: now)
+    let isLost = [5_000, 5_019, 5_020, 5_049, 5_050].map { process.loses(packet: 8, at: .zero + .milliseconds($0)) }
     #expect(isLost == [false, false, true, true, false])
+  }
+
+  @Test func `a script counts from where it began, also while another model is in its place`() {
+    let spans = [Interval.milliseconds(60)..<Interval.milliseconds(80)]
+    for script in [LossModel.packets([7...8], period: nil), .spans(spans, period: nil)] {
+      var process = LossProcess(model: script, random: RandomSource(seed: 1), path: "link/x/tx")
+      var lost: [Int] = []
+      for packet in 1...30 {
+        let now = Instant.zero + .milliseconds(10) * Int64(packet - 1)
+        let begun = script.begun(after: packet - 1, at: now)
+        // The first is covered from its second to its fifth packet, and the same one begins again twice.
+        if packet == 2 { process.change(to: .random(0), at: now) }
+        if packet == 6 { process.change(to: script, at: now) }
+        if packet == 11 || packet == 21 { process.change(to: begun, at: now) }
+        if process.loses(packet: packet, at: now) { lost.append(packet) }
+      }
+      #expect(lost == [7, 8, 17, 18, 27, 28], "\(script)")
+    }
+  }
+
+  @Test func `packets that something else swallows count in a script`() throws {
+    let simulator = Simulator(trace: Trace(), random: RandomSource(seed: 1))
+    var settings = LinkSettings(loss: .packets([4...5], period: nil))
+    var wire = Wire(
+      settings, name: "x", direction: .tx, end: .network(NetworkID(index: 0)), isUp: true,
+      random: RandomSource(seed: 1), trace: simulator.trace)
+    var lost: [Int] = []
+    for packet in 1...8 {
+      settings.isBlackhole = packet == 2
+      _ = wire.change(to: settings, at: .zero)
+      if case .drop(.loss) = wire.offer(100, at: .zero) { lost.append(packet) }
+    }
+    #expect(lost == [4, 5])
   }
 
   @Test func `a script that is out of order, or longer than its period, is a problem`() {

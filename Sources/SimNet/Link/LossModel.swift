@@ -7,14 +7,36 @@ public enum LossModel: Hashable, Sendable {
   case random(Double)
   /// In bursts that follow the state of the channel in virtual time.
   case gilbertElliott(GilbertElliott)
-  /// A script: the packets with these numbers, the first that the model meets being number 1. With a period the count
-  /// begins anew after so many packets.
-  case packets([ClosedRange<Int>], period: Int?)
-  /// A script: whatever enters in these spans, counted from when the model takes effect. With a period they come again.
-  case spans([Range<Interval>], period: Interval?)
+  /// A script: the packets with these numbers, the first offered to the direction after so many (`after`) being number
+  /// 1, whatever else lost some of them. With a period the count begins anew after so many packets.
+  case packets([ClosedRange<Int>], period: Int?, after: Int = 0)
+  /// A script: whatever enters in these spans, counted from a time (`from`). With a period they come again.
+  case spans([Range<Interval>], period: Interval?, from: Instant = .zero)
 
   /// Every `n`-th packet, the first loss being packet number `n`.
   public static func every(_ n: Int) -> LossModel { .packets([n...n], period: n) }
+
+  /// Whether it lists what is lost, so that it matters when it began.
+  public var isScript: Bool {
+    switch self {
+    case .packets, .spans: true
+    case .none, .random, .gilbertElliott: false
+    }
+  }
+
+  /// The model as it is when it begins now: a script counts from here, and goes on counting while another model is in
+  /// its place.
+  ///
+  /// - Parameters:
+  ///   - packets: how many packets the direction has been offered.
+  ///   - now: the present time.
+  public func begun(after packets: Int, at now: Instant) -> LossModel {
+    switch self {
+    case .packets(let ranges, let period, _): .packets(ranges, period: period, after: packets)
+    case .spans(let spans, let period, _): .spans(spans, period: period, from: now)
+    case .none, .random, .gilbertElliott: self
+    }
+  }
 
   /// The share of packets lost in the long run, as far as the model alone says.
   public var meanLoss: Double {
@@ -22,9 +44,9 @@ public enum LossModel: Hashable, Sendable {
     case .none: 0
     case .random(let probability): probability
     case .gilbertElliott(let model): model.meanLoss
-    case .packets(let ranges, let period):
+    case .packets(let ranges, let period, _):
       period.map { Double(ranges.reduce(0) { $0 + $1.count }) / Double($0) } ?? 0
-    case .spans(let spans, let period):
+    case .spans(let spans, let period, _):
       period.map { spans.reduce(0) { $0 + ($1.upperBound - $1.lowerBound).seconds } / $0.seconds } ?? 0
     }
   }
@@ -35,10 +57,10 @@ public enum LossModel: Hashable, Sendable {
     case .none: nil
     case .random(let probability): (0...1).contains(probability) ? nil : "loss must lie within 0...1"
     case .gilbertElliott(let model): model.problem
-    case .packets(let ranges, let period):
+    case .packets(let ranges, let period, _):
       // A packet after the last one of the part before.
       Self.problem(of: ranges.map { ($0.lowerBound, $0.upperBound) }, first: 1, shortest: 1, period) { $0 > $1 }
-    case .spans(let spans, let period):
+    case .spans(let spans, let period, _):
       // A span ends before the instant that it names: the next may begin there.
       Self.problem(of: spans.map { ($0.lowerBound, $0.upperBound) }, first: .zero, shortest: .nanoseconds(1), period) {
         $0 >= $1

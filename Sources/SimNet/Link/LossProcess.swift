@@ -11,7 +11,6 @@ struct LossProcess: ~Copyable {
   private let path: String
   private var fates: RandomStream
   private var sojourns: RandomStream
-  private var packetCount = 0
   private var isBad = false
   /// When the model took effect: the channel starts then, not with the first packet, which depends on the sender.
   private var start = Instant.zero
@@ -28,7 +27,9 @@ struct LossProcess: ~Copyable {
   }
 
   /// Whether the packet offered now is lost. Time must not go backwards.
-  mutating func loses(at now: Instant) -> Bool {
+  ///
+  /// - Parameter packet: its number among all that the direction was offered, from 1 on.
+  mutating func loses(packet: Int, at now: Instant) -> Bool {
     switch model {
     case .none: return false
     case .random(let probability): return fates.chance(probability)
@@ -36,11 +37,11 @@ struct LossProcess: ~Copyable {
       advance(channel, to: now)
       let probability = isBad ? channel.badLoss : channel.goodLoss
       return probability >= 1 || (probability > 0 && fates.chance(probability))
-    case .packets(let ranges, let period):
-      packetCount += 1
-      let number = period.map { (packetCount - 1) % $0 + 1 } ?? packetCount
+    case .packets(let ranges, let period, let earlier):
+      let count = packet - earlier
+      let number = period.map { (count - 1) % $0 + 1 } ?? count
       return ranges.contains { $0.contains(number) }
-    case .spans(let spans, let period):
+    case .spans(let spans, let period, let start):
       let age = now - start
       let time = period.map { Interval.nanoseconds(age.nanoseconds % $0.nanoseconds) } ?? age
       return spans.contains { $0.contains(time) }
@@ -58,12 +59,12 @@ struct LossProcess: ~Copyable {
     changes = next
   }
 
-  /// Goes on as it was when the model is the same, and starts anew when it is another.
+  /// Goes on as it was when the model is the same, and starts anew when it is another. A script says itself from where
+  /// it counts.
   mutating func change(to new: LossModel, at now: Instant) {
     guard new != model else { return }
     model = new
     start = now
-    packetCount = 0
     isBad = false
     changes = nil
     fates = random.stream("\(path)/loss/\(now.nanoseconds)")

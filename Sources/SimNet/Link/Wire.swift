@@ -90,7 +90,7 @@ struct Wire: ~Copyable {
     }
     guard wireByteCount <= settings.mtu else { return .drop(.mtu) }
     // As in netem, loss and duplication are independent, and a packet that meets both arrives once.
-    let isLost = loss.loses(at: now)
+    let isLost = loss.loses(packet: statistics.offeredPackets, at: now)
     var isDuplicated = settings.duplication > 0 && duplication.chance(settings.duplication)
     if isDuplicated { statistics.duplicatedPackets += 1 }
     if isLost {

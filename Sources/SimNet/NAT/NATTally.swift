@@ -48,7 +48,9 @@ extension NATTally {
     let timers = IdleTimer.allCases.filter { new.timers[$0] != old.timers[$0] }
     if timers.contains(where: { timer in grew { $0.timers[Int(timer.rawValue)] } }) { return true }
     let answered: [IdleTimer] = [.udpAnswered, .udpUnanswered]
-    if new.timers.udpAnsweredAge != old.timers.udpAnsweredAge,
+    // It decides between two timers, so nothing where they are equal.
+    let isAgeOfUse = [new, old].contains { $0.timers.udpAnswered != $0.timers.udpUnanswered }
+    if new.timers.udpAnsweredAge != old.timers.udpAnsweredAge, isAgeOfUse,
       grew({ tally in answered.reduce(0) { $0 + tally.timers[Int($1.rawValue)] } })
     {
       return true

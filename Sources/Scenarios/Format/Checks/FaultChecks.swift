@@ -96,12 +96,13 @@ enum FaultChecks {
       return "the link is down from the start, and nothing brings it up"
     case .linkMove:
       guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""),
-        link.to.value == fault.arguments.text("network"), !others.act(on: "link", like: fault, [.linkMove])
+        link.to.value == fault.arguments.text("network"),
+        !others.say(otherwise: "network", on: "link", than: fault)
       else { return nil }
       return "the link leads to '\(link.to.value)' already"
     case .natSet:
-      guard let draft = fault.nat, let base = nat(of: fault, in: scenario), draft.changing(base) == base,
-        !others.act(on: "network", like: fault, [.natSet])
+      guard let draft = fault.nat, let base = nat(of: fault, in: scenario),
+        others.made(of: base, like: fault).allSatisfy({ draft.changing($0) == $0 })
       else { return nil }
       return "the NAT behaves like this already"
     case .firewallBlock, .firewallAllow:
@@ -113,7 +114,7 @@ enum FaultChecks {
     case .turnCertificate:
       guard let server = scenario.topology.server(fault.arguments.text("server") ?? ""),
         server.tls.certificate.rawValue == fault.arguments.text("certificate"),
-        !others.act(on: "server", like: fault, [.turnCertificate])
+        !others.say(otherwise: "certificate", on: "server", than: fault)
       else { return nil }
       return "the server shows such a certificate already"
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
@@ -136,28 +137,29 @@ enum FaultChecks {
       }
     }
     guard let draft = fault.nat, let base = nat(of: fault, in: scenario) else { return [] }
-    let isAlone = !others.act(on: "network", like: fault, [.natSet])
     var kind = NATDraft()
     kind.kind = draft.kind
-    let below = kind.changing(base)
+    let states = others.made(of: base, like: fault).map { kind.changing($0) }
     return draft.parts.map { key, part in
-      (key, isAlone && part.over(below) == below ? "'\(key)' changes nothing: the NAT does this already" : nil)
+      let isInert = states.allSatisfy { part.over($0) == $0 }
+      return (key, isInert ? "'\(key)' changes nothing: the NAT does this already" : nil)
     }
   }
 
   private static func changesNothing(
     _ fault: Fault, _ impairments: Topology.Impairments, _ others: Others, _ scenario: Scenario
   ) -> Bool {
-    guard let link = scenario.topology.link(fault.arguments.text("link") ?? ""),
-      !others.act(on: "link", like: fault, [.linkSet])
-    else { return false }
-    let sides =
-      (fault.direction == .receive ? [] : [link.transmit]) + (fault.direction == .transmit ? [] : [link.receive])
-    return sides.allSatisfy { side in
-      let base = LinkSettings(side, mtu: nil)
-      var settings = base
-      settings.apply(impairments)
-      return settings == base
+    guard let link = scenario.topology.link(fault.arguments.text("link") ?? "") else { return false }
+    // A script counts from when it begins, so the same one that begins again is another.
+    if let loss = impairments.loss, LossModel(loss).isScript { return false }
+    return Fault.Direction.allCases.allSatisfy { side in
+      guard fault.acts(on: side) else { return true }
+      let base = LinkSettings(side == .transmit ? link.transmit : link.receive, mtu: nil)
+      return others.made(of: base, on: side, like: fault).allSatisfy { earlier in
+        var settings = earlier
+        settings.apply(impairments)
+        return settings == earlier
+      }
     }
   }
 
@@ -185,21 +187,65 @@ enum FaultChecks {
   }
 }
 
-/// The faults of the other entries of a timeline.
+/// The faults of other entries that may be in force when an entry begins its own.
 private struct Others {
-  private let faults: [Fault]
+  private let scenario: Scenario
+  private let entry: TimelineEntry
 
   init(_ scenario: Scenario, besides entry: TimelineEntry) {
-    faults = scenario.timeline.compactMap { other in
-      guard other.id != entry.id, case .fault(let fault, _) = other.effect else { return nil }
-      return fault
+    self.scenario = scenario
+    self.entry = entry
+  }
+
+  /// Those of these kinds that act on the thing that `fault` names.
+  private func faults(on argument: String, like fault: Fault, _ kinds: [FaultKind]) -> [Fault] {
+    let begins = TimelineChecks.firings(of: entry.id, scenario)
+    return scenario.timeline.compactMap { other in
+      guard other.id != entry.id, case .fault(let found, let duration) = other.effect, kinds.contains(found.kind),
+        found.arguments.text(argument) == fault.arguments.text(argument), mayLast(other, duration, at: begins)
+      else { return nil }
+      return found
     }
+  }
+
+  /// Whether the fault of another entry may be in force at one of these times, as far as the file alone says.
+  private func mayLast(_ other: TimelineEntry, _ duration: Interval?, at times: [Instant]?) -> Bool {
+    guard let first = times?.min(), let last = times?.max() else { return true }
+    if let start = TimelineChecks.earliest(.entry(other.id), scenario), start > last { return false }
+    guard let duration, let start = TimelineChecks.firings(of: other.id, scenario)?.max() else { return true }
+    return start + duration >= first
   }
 
   /// Whether one of these kinds acts on the thing that `fault` names.
   func act(on argument: String, like fault: Fault, _ kinds: [FaultKind]) -> Bool {
-    faults.contains { kinds.contains($0.kind) && $0.arguments.text(argument) == fault.arguments.text(argument) }
+    !faults(on: argument, like: fault, kinds).isEmpty
   }
+
+  /// Whether one of the same kind acts on the same thing with another value.
+  func say(otherwise value: String, on argument: String, than fault: Fault) -> Bool {
+    faults(on: argument, like: fault, [fault.kind]).contains {
+      $0.arguments.text(value) != fault.arguments.text(value)
+    }
+  }
+
+  /// What `fault` may find of a NAT. Each value of it is that of one of these.
+  func made(of base: Topology.NAT, like fault: Fault) -> [Topology.NAT] {
+    [base] + faults(on: "network", like: fault, [.natSet]).compactMap { $0.nat?.changing(base) }
+  }
+
+  /// What `fault` may find of one direction of a link. Each value of it is that of one of these.
+  func made(of base: LinkSettings, on side: Fault.Direction, like fault: Fault) -> [LinkSettings] {
+    [base]
+      + faults(on: "link", like: fault, [.linkSet]).filter { $0.acts(on: side) }.compactMap { other in
+        var settings = base
+        other.impairments.map { settings.apply($0) }
+        return settings
+      }
+  }
+}
+
+extension Fault {
+  fileprivate func acts(on side: Direction) -> Bool { direction == nil || direction == side }
 }
 
 extension Topology.Impairments {

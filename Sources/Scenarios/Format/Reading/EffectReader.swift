@@ -199,11 +199,18 @@ enum EffectReader {
       reading.report(.outOfRange, message, at: fault.arguments.span(of: "larger_than") ?? node.span)
       isFine = false
     }
+    if fault.arguments["nth"] != nil, let span = fault.arguments.span(of: "count") {
+      let message = "'nth' says which packets are dropped, and so how many"
+      reading.report(.conflictingKeys, message, at: span, hint: "leave count out")
+      isFine = false
+    }
+    let shortest = fault.kind == .linkFlap ? Interval.milliseconds(1) : .nanoseconds(1)
     for argument in fault.arguments.entries where fault.kind != .clockJump {
-      if case .duration(let interval) = argument.value.value, interval <= .zero {
-        reading.report(.outOfRange, "\(interval) is not longer than nothing", at: argument.value.span)
-        isFine = false
-      }
+      guard case .duration(let interval) = argument.value.value, interval < shortest else { continue }
+      let isNothing = interval <= .zero
+      let message = isNothing ? "\(interval) is not longer than nothing" : "a link is down, and up, for 1 ms at least"
+      reading.report(.outOfRange, message, at: argument.value.span)
+      isFine = false
     }
     return isFine
   }

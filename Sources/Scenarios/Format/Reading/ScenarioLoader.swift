@@ -4,7 +4,7 @@ import VirtualPeer
 /// Reads one scenario file into its cells: header, used files, matrix, then every cell on its own.
 struct ScenarioLoader {
   var reading: Reading
-  private let overrides: [(name: String, value: String)]
+  private var overrides: [(name: String, value: String)]
   /// The one cell that is wanted; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
@@ -54,7 +54,7 @@ struct ScenarioLoader {
       checkNames(of: cells, root)
       checkGuards(matrix)
       profiles.checkUse(&reading)
-      checkFaults()
+      checkFaults(root, header, matrix)
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }), let first = cells.first?.scenario else {
       return nil
@@ -130,10 +130,17 @@ struct ScenarioLoader {
 
   /// A fault that changes nothing in one cell is there to compare the others with; one that changes nothing in any tests
   /// nothing.
-  private mutating func checkFaults() {
+  private mutating func checkFaults(_ root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) {
+    var all = self
+    // Cells that an override leaves out may be the ones to compare with.
+    let leavesOut: (String) -> Bool = { name in matrix.variables.contains { $0.name == name } }
+    if overrides.contains(where: { leavesOut($0.name) }) {
+      all.overrides.removeAll { leavesOut($0.name) }
+      _ = all.cells(of: root, header, matrix)
+    }
     // A cell with errors may be the one that changes something.
-    guard overrides.isEmpty, !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
-    for fault in reading.faults where !fault.isEverEffective {
+    guard !all.reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
+    for fault in all.reading.faults where !fault.isEverEffective {
       guard let problem = fault.problem else { continue }
       reading.report(fault.key == nil ? .changesNothing : .ineffective, problem, at: fault.span)
     }

@@ -148,7 +148,7 @@ final class FaultLayer {
       let state = try states.certificate(of: server)
       try lay(over: state, &instance) { $0 = certificate }
       instance.reach = FaultReach(
-        state, instance.id, known: "the server showed such a certificate already", lack: "nobody came by TLS")
+        state, instance.id, known: "the server showed such a certificate already", lack: "nobody was shown it")
     case .signalling(let fault): try begin(fault, &instance)
     case .signallingRefusal(let peer): try refuse(peer, &instance)
     case .packetRules(let rules):
@@ -161,7 +161,7 @@ final class FaultLayer {
       let state = try states.audioLatency(of: peer)
       try lay(over: state, &instance) { $0 = latency }
       instance.reach = FaultReach(
-        state, instance.id, known: "it was as late already", lack: "its audio did not run")
+        state, instance.id, known: "it was as late already", lack: "none of its audio was so late")
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false
@@ -215,7 +215,14 @@ final class FaultLayer {
     case .down: try lay(over: state, &instance) { $0.isUp = false }
     case .up: try lay(over: state, &instance) { $0.isUp = true }
     case .set(let impairments, let direction):
-      try lay(over: state, &instance) { $0.change(direction) { $0.apply(impairments) } }
+      let (now, tally) = (simulator.now, LinkTally(of: try simulator.link(link), in: simulator))
+      try lay(over: state, &instance) {
+        $0.change(direction) { settings, side in
+          settings.apply(impairments)
+          // A script of losses counts from here, whatever is laid over it later.
+          if impairments.loss != nil { settings.loss = settings.loss.begun(after: tally.offered(side), at: now) }
+        }
+      }
     case .flap(let down, let up, let cycles):
       let id = instance.id
       let flap = LinkFlap(

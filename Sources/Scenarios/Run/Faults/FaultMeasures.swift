@@ -7,7 +7,9 @@ internal import VirtualPeer
 /// link that is down is none.
 extension LayeredState.Measure where State == LinkState, Tally == LinkTally {
   init(of link: LinkID, in simulator: Simulator) {
-    self.init(tally: { LinkTally(of: link, in: simulator) }, shows: { LinkTally.shows($0, from: $1, to: $2) })
+    self.init(
+      tally: { LinkTally(of: link, in: simulator) }, shows: { LinkTally.shows($0, from: $1, to: $2) },
+      lasts: { $0.changes(\.isUp) && $2.time > $1.time })
   }
 }
 
@@ -48,16 +50,21 @@ extension LayeredState.Measure where State == [STUNMethod: STUNError], Tally == 
 }
 
 extension LayeredState.Measure where Tally == Int {
-  /// For a state of which one count says what came of it.
-  init(counting count: @escaping () -> Int) { self.init(tally: count, shows: { _, earlier, later in later > earlier }) }
+  /// For a state of which one count says what came of it, while the fault made the state what it is.
+  init(counting count: @escaping () -> Int) {
+    self.init(tally: count, shows: { step, earlier, later in step.changes { $0 } && later > earlier })
+  }
 }
 
 /// What both directions of a link have done.
 struct LinkTally {
   let transmit: LinkStatistics
   let receive: LinkStatistics
+  /// When that was so.
+  let time: Instant
 
   init(of link: LinkID, in simulator: Simulator) {
+    time = simulator.now
     transmit = simulator.statistics(of: link, .tx)
     receive = simulator.statistics(of: link, .rx)
   }
@@ -65,6 +72,10 @@ struct LinkTally {
   /// Packets that the link was given, and those that it took.
   var offered: Int { transmit.offeredPackets + receive.offeredPackets }
   var carried: Int { transmit.carriedPackets + receive.carriedPackets }
+
+  /// Packets that one direction was given.
+  func offered(_ side: LinkDirection) -> Int { (side == .tx ? transmit : receive).offeredPackets }
+
   /// Packets lost because it was down.
   private var cut: Int {
     [transmit, receive].reduce(0) { $0 + $1.cutPackets + ($1.drops[.linkDown] ?? 0) }

@@ -48,8 +48,8 @@ extension FaultReach {
     self.init(lack: state.hasChanged(by: fault) ? lack() : known) { state.hasMet(fault) }
   }
 
-  /// A host is told that its link goes or comes, so that it offers nothing to one that is down: such a fault is met when
-  /// the link is of use at some time.
+  /// A host is told that its link goes, so that it offers nothing to one that is down: such a fault is met when the link
+  /// was down because of it for some time, and is of use at some time.
   init(
     _ change: FaultEffect.LinkChange, _ state: any Layered, _ fault: FaultID, _ link: LinkID, _ simulator: Simulator
   ) {
@@ -65,14 +65,9 @@ extension FaultReach {
       let known = "the link was down already"
       self.init(lack: state.hasChanged(by: fault) ? lack() : known, isAskedLate: true) {
         state.hasMet(fault)
-          || (isTold && state.hasChanged(by: fault) && LinkTally(of: link, in: simulator).carried > 0)
+          || (isTold && state.hasLasted(fault) && LinkTally(of: link, in: simulator).carried > 0)
       }
-    case .move:
-      let known = "the host was there already"
-      self.init(lack: state.hasChanged(by: fault) ? lack() : known, isAskedLate: true) {
-        state.hasMet(fault)
-          || (state.hasChanged(by: fault) && LinkTally(of: link, in: simulator).carried > start.carried)
-      }
+    case .move: self.init(state, fault, known: "the host was there already", lack: lack())
     case .up: self.init(state, fault, known: "the link was up already", lack: lack())
     case .set, .blackhole, .oneWay: self.init(state, fault, known: "the link was like this already", lack: lack())
     }

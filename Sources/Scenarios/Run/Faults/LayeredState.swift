@@ -16,6 +16,8 @@ final class LayeredState<State: Equatable, Tally> {
     let tally: () -> Tally
     /// Whether anything was treated otherwise because of the step, from the earlier count to the later one.
     let shows: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool
+    /// Whether the step made the state what it was for some time, which matters to who is told of the state.
+    var lasts: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool = { _, _, _ in false }
   }
 
   private struct Layer {
@@ -35,8 +37,10 @@ final class LayeredState<State: Equatable, Tally> {
   private var layers: [Layer] = []
   /// The counts at the last commit.
   private var tally: Tally?
-  /// The faults that have changed the state, and those that have met something, also when they are over.
+  /// The faults that have changed the state, those of whose change the world could be told, and those that have met
+  /// something, also when they are over.
   private var changing: Set<FaultID> = []
+  private var lasting: Set<FaultID> = []
   private var met: Set<FaultID> = []
 
   /// - Parameters:
@@ -62,8 +66,9 @@ final class LayeredState<State: Equatable, Tally> {
     guard let earlier = tally else { return }
     let later = measure.tally()
     for layer in layers where !met.contains(layer.fault) {
-      guard let step = layer.step, step.isChange, measure.shows(step, earlier, later) else { continue }
-      met.insert(layer.fault)
+      guard let step = layer.step, step.isChange else { continue }
+      if measure.lasts(step, earlier, later) { lasting.insert(layer.fault) }
+      if measure.shows(step, earlier, later) { met.insert(layer.fault) }
     }
   }
 }
@@ -93,6 +98,8 @@ protocol Layered: AnyObject {
   func commit() throws
   /// Whether the fault has at any time made the state other than it would have been.
   func hasChanged(by fault: FaultID) -> Bool
+  /// Whether the fault has for some time made the state what it was, so that who is told of the state knew.
+  func hasLasted(_ fault: FaultID) -> Bool
   /// Whether anything has been treated otherwise because of the fault.
   func hasMet(_ fault: FaultID) -> Bool
 }
@@ -127,6 +134,11 @@ extension LayeredState: Layered {
   }
 
   func hasChanged(by fault: FaultID) -> Bool { changing.contains(fault) }
+
+  func hasLasted(_ fault: FaultID) -> Bool {
+    look()
+    return lasting.contains(fault)
+  }
 
   func hasMet(_ fault: FaultID) -> Bool {
     look()

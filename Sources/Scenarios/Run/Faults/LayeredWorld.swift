@@ -148,8 +148,12 @@ struct LinkState: Equatable {
 
   /// Changes one direction's settings, or both.
   mutating func change(_ direction: Fault.Direction?, _ change: (inout LinkSettings) -> Void) {
-    if direction != .receive { change(&transmit) }
-    if direction != .transmit { change(&receive) }
+    self.change(direction) { settings, _ in change(&settings) }
+  }
+
+  mutating func change(_ direction: Fault.Direction?, _ change: (inout LinkSettings, LinkDirection) -> Void) {
+    if direction != .receive { change(&transmit, .tx) }
+    if direction != .transmit { change(&receive, .rx) }
   }
 }
 

@@ -39,12 +39,11 @@ final class LinkFlap {
   }
 
   /// Whether it has cycles to come.
-  var isUnfinished: Bool { cycles != nil && rest != nil }
+  var isUnfinished: Bool { !isOver && cycles != nil && rest != nil }
 
-  /// Why it is no flap yet, or not all that it says; nil when it is, and when somebody has ended it.
+  /// Why it is no flap, or not all that it says, so far or when somebody has ended it; nil when it is.
   var rest: String? {
     guard let cycles else { return downCount > 1 ? nil : "it went down once only, and link.down does that" }
-    guard !isOver else { return nil }
     let done = isDown ? downCount - 1 : downCount
     return done < cycles ? "it went down and up \(done) of \(cycles) times" : nil
   }
