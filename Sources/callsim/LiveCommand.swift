@@ -278,7 +278,7 @@ struct LiveNetworkArguments: ParsableArguments {
       throw UsageProblem(message: "--turn-ca and --turn-any-certificate exclude each other; choose one")
     }
     do {
-      return .authorities(try TLSCertificates.read(pemFile: turnCa))
+      return .authorities(try TLSCertificates.read(.of(turnCa)))
     } catch {
       throw UsageProblem(message: "--turn-ca: \(error)")
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallCore
 import DTLS
+import Formats
 import Foundation
 import LivePeer
 import STUN
@@ -137,7 +138,7 @@ struct TURNCommand: ParsableCommand {
       throw UsageProblem(message: "--listen-tls needs --certificate and --key: TLS has no server without them")
     }
     do {
-      return try TLSContext(server: TLSIdentity.read(certificateFile: certificate, keyFile: key))
+      return try TLSContext(server: TLSIdentity.read(certificate: .of(certificate), key: .of(key)))
     } catch {
       throw UsageProblem(message: "\(error)")
     }

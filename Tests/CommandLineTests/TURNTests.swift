@@ -183,7 +183,11 @@ import Testing
       ),
       (
         ["--listen-tls", "127.0.0.1:0", "--certificate", "/nowhere.pem", "--key", one.key],
-        "'/nowhere.pem' cannot be read"
+        "/nowhere.pem: No such file or directory"
+      ),
+      (
+        ["--listen-tls", "127.0.0.1:0", "--certificate", one.certificate, "--key", "/tmp"],
+        "/tmp: is neither a file nor a pipe"
       ),
       (
         ["--listen-tls", "127.0.0.1:0", "--certificate", one.certificate, "--key", one.certificate],
@@ -199,7 +203,7 @@ import Testing
 
   @Test(arguments: [
     (["--turn", "turns:127.0.0.1?transport=udp"], "turns: over UDP is DTLS, which is not supported"),
-    (["--turn", "turns:127.0.0.1", "--turn-ca", "/nowhere.pem"], "'/nowhere.pem' cannot be read"),
+    (["--turn", "turns:127.0.0.1", "--turn-ca", "/nowhere.pem"], "--turn-ca: /nowhere.pem: No such file or directory"),
     (
       ["--turn", "turns:127.0.0.1", "--turn-ca", "/nowhere.pem", "--turn-any-certificate"],
       "--turn-ca and --turn-any-certificate exclude each other"

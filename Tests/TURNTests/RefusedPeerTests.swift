@@ -156,6 +156,25 @@ import Testing
     #expect(world.clientSent.allSatisfy { $0.path.remote == TURNWorld.serverAddress })
   }
 
+  @Test(arguments: [
+    "", ".", "a..b", "turn.example.org.", "-a.example", "a b", "tu\u{0}rn.example", "203.0.113.9", "é.example",
+  ])
+  func `300 leads to no server whose domain name is none`(domain: String) throws {
+    let world = TURNWorld()
+    world.serverIsUp = false
+    try world.client.allocate(at: .zero)
+    world.run(for: .milliseconds(100))
+    let id = try #require(world.requests(.allocate).last?.message.transactionID)
+    var redirection = STUNMessageBuilder(.errorResponse, .allocate, id)
+    redirection.append(.errorCode, .tryAlternate)
+    redirection.append(.alternateServer, Endpoint("203.0.113.99:3478")!)
+    redirection.append(.alternateDomain, domain)
+    world.client.receive(redirection.bytes.span.bytes, on: world.clientPath, at: world.now)
+    world.run(for: .seconds(1))
+    #expect(world.events == [.failed(.rejected(.allocate, .tryAlternate))])
+    #expect(world.client.alternateDomain == nil)
+  }
+
   @Test func `300 leads back to no server that was asked before`() throws {
     let world = TURNWorld { _, client in client.redirectLimit = 100 }
     let other = Endpoint("203.0.113.99:3478")!

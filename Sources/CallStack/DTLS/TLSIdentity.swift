@@ -12,12 +12,13 @@ public final class TLSCertificates: @unchecked Sendable {
   deinit { for certificate in certificates { X509_free(certificate) } }
 
   /// Reads every certificate of a PEM file.
-  public static func read(pemFile path: String) throws(TLSFileProblem) -> TLSCertificates {
-    let file = try PEMFile(path)
-    var found: [OpaquePointer] = []
-    while let certificate = PEM_read_bio_X509(file.bio, nil, nil, nil) { found.append(certificate) }
-    ERR_clear_error()
-    guard !found.isEmpty else { throw TLSFileProblem("'\(path)' has no certificate in PEM form") }
+  public static func read(_ file: PEMFile) throws(TLSFileProblem) -> TLSCertificates {
+    let found = file.read { bio in
+      var found: [OpaquePointer] = []
+      while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(certificate) }
+      return found
+    }
+    guard !found.isEmpty else { throw TLSFileProblem("'\(file.path)' has no certificate in PEM form") }
     return TLSCertificates(found)
   }
 
@@ -53,18 +54,16 @@ public final class TLSIdentity: @unchecked Sendable {
   }
 
   /// Reads a certificate with its chain, the server's own first, and its key from PEM files.
-  public static func read(certificateFile: String, keyFile: String) throws(TLSFileProblem) -> TLSIdentity {
-    let chain = try TLSCertificates.read(pemFile: certificateFile)
-    let file = try PEMFile(keyFile)
+  public static func read(certificate: PEMFile, key file: PEMFile) throws(TLSFileProblem) -> TLSIdentity {
+    let chain = try TLSCertificates.read(certificate)
     // An encrypted key would be asked for on the terminal.
-    guard let key = PEM_read_bio_PrivateKey(file.bio, nil, { _, _, _, _ in -1 }, nil) else {
-      ERR_clear_error()
-      throw TLSFileProblem("'\(keyFile)' has no private key in PEM form without a passphrase")
+    guard let key = file.read({ PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }) else {
+      throw TLSFileProblem("'\(file.path)' has no private key in PEM form without a passphrase")
     }
     let identity = TLSIdentity(chain: chain, privateKey: key)
     defer { ERR_clear_error() }
     guard X509_check_private_key(chain.certificates[0], key) == 1 else {
-      throw TLSFileProblem("the key in '\(keyFile)' is not that of the first certificate in '\(certificateFile)'")
+      throw TLSFileProblem("the key in '\(file.path)' is not that of the first certificate in '\(certificate.path)'")
     }
     return identity
   }
@@ -147,19 +146,4 @@ public final class TLSAuthority: @unchecked Sendable {
     precondition(made, "OpenSSL cannot make a certificate for '\(subject)'")
     return x509
   }
-}
-
-/// A file that is read as PEM.
-private struct PEMFile: ~Copyable {
-  let bio: OpaquePointer
-
-  init(_ path: String) throws(TLSFileProblem) {
-    guard let bio = BIO_new_file(path, "r") else {
-      ERR_clear_error()
-      throw TLSFileProblem("'\(path)' cannot be read")
-    }
-    self.bio = bio
-  }
-
-  deinit { BIO_free(bio) }
 }

@@ -43,8 +43,8 @@ extension KeyCases {
         "implication.then", ["bob.call.state == connected", "bob.call.state == calling"],
         judged("leads_to: { if: bob.call.state == ringing, then: <>, within: 5s }")),
       KeyCase(
-        "implication.within", ["1ms", "5s"],
-        judged("leads_to: { if: bob.call.state == ringing, then: bob.call.state == connected, within: <> }")),
+        "implication.within", ["500ms", "5s"],
+        judged("leads_to: { if: bob.call.state == ringing, then: bob.call.state == ended, within: <> }")),
       KeyCase("ends.ends", ["alice", "bob"], judged("ends: <>, code: local-hangup")),
       KeyCase("ends.code", ["local-hangup", "busy"], judged("ends: alice, code: <>")),
       KeyCase("ends.code", ["[busy, local-hangup]", "[busy, ring-timeout]"], judged("ends: alice, code: <>")),

@@ -148,9 +148,11 @@ extension TURNClient {
       alternate.address.isIPv6 == server.address.isIPv6, leftServers.count < configuration.redirectLimit,
       !alternate.address.isLoopback || server.address.isLoopback, !alternate.address.isUnspecified
     else { return false }
+    let domain = message[.alternateDomain]
+    if let domain, !domain.isDomainName { return false }
     leftServers.append(server)
     server = alternate
-    alternateDomain = message[.alternateDomain] ?? alternateDomain
+    alternateDomain = domain ?? alternateDomain
     session = nil
     begin(.allocate, at: now)
     return true
@@ -261,5 +263,27 @@ extension TURNClient {
     guard let index = channels.firstIndex(where: { $0.peer == peer }) else { return }
     channels[index].refreshAt = now + Self.channelCoolDown
     events.append(.channelFailed(peer, failure))
+  }
+}
+
+extension String {
+  /// Letters, digits and hyphens in labels, and no address (RFC 1123 section 2.1).
+  fileprivate var isDomainName: Bool {
+    let labels = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard utf8.count <= 253, labels.allSatisfy(Self.isLabel), let last = labels.last else { return false }
+    return !last.allSatisfy { (48...57).contains($0) }
+  }
+
+  private static func isLabel(_ label: Substring.UTF8View) -> Bool {
+    guard (1...63).contains(label.count), let first = label.first, let last = label.last else { return false }
+    return isAlphanumeric(first) && isAlphanumeric(last)
+      && label.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57: true
+    default: false
+    }
   }
 }

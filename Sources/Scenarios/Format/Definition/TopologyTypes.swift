@@ -517,7 +517,10 @@ extension Topology.Server.Port {
     }
   }()
 
-  private static let numbers = Kind<Int>.port.oneOrMany().distinct { "\($0)" }
+  /// Every peer asks at every port, from each of its addresses.
+  private static let most = 16
+
+  private static let numbers = Kind<Int>.port.oneOrMany(atMost: most).distinct { "\($0)" }
 
   private struct ByTransport: Sendable {
     var udp: [Int] = []
