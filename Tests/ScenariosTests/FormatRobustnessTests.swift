@@ -67,6 +67,48 @@ import Testing
     #expect(result.diagnostics.map(\.code) == [.anchorOrAlias])
   }
 
+  private static let cells: String = {
+    let values = (0..<64).map(String.init).joined(separator: ", ")
+    return "matrix: { a: [\(values)], b: [\(values)] }\n"
+  }()
+
+  private static func scenario(_ head: String) -> String {
+    """
+    callsim: 1
+    id: many
+    \(head)
+    run: 10s
+    peers: { alice: { profile: knotos, network: wifi }, bob: { profile: knotos, network: wifi } }
+    expect: [{ never: alice.call.state == ended }]
+    timeline:
+      - { at: "${a}ms", mark: ma }
+      - { at: "${b}ms", mark: mb }
+    """
+  }
+
+  @Test func `a matrix of a long scenario is refused where it has more values than can be kept`() {
+    let seeds = (1...5_000).map(String.init).joined(separator: ", ")
+    let result = FormatTest.load(Self.scenario(Self.cells + "seeds: { list: [\(seeds)] }"))
+    #expect(result.diagnostics.map(\.code) == [.tooLarge], "\(FormatTest.text(result))")
+    #expect(result.diagnostics.first?.span.line == 3 && result.diagnostics.first?.cell == nil)
+    #expect(FormatTest.text(result).contains("more than 1000000 values together"))
+    #expect(FormatTest.text(result).contains("make several files"))
+  }
+
+  @Test func `a matrix of a scenario with a long text is refused where it has more text than can be kept`() {
+    let text = "why: " + String(repeating: "word ", count: 180_000) + "\n"
+    let result = FormatTest.load(Self.scenario(text + Self.cells))
+    #expect(result.diagnostics.map(\.code) == [.tooLarge], "\(FormatTest.text(result))")
+  }
+
+  @Test func `a variable with a long text is refused where it is put in too many places`() {
+    let value = String(repeating: "word ", count: 100_000)
+    let uses = String(repeating: "${v}", count: 10_000)
+    let result = FormatTest.load(Self.scenario("vars: { a: 1, b: 2, v: \(value) }\nwhy: \"\(uses)\""))
+    #expect(result.diagnostics.map(\.code) == [.tooLarge], "\(FormatTest.text(result))")
+    #expect(FormatTest.text(result).contains("more than 1000000 values with those of its vars"))
+  }
+
   @Test func `a key that is a list is refused`() {
     let result = Self.load(Array("callsim: 1\n? [a, b]\n: 1\n".utf8))
     #expect(result.diagnostics.map(\.code).contains(.keyNotScalar))

@@ -110,7 +110,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .tag: "Tags (!x) are not allowed: every key has one declared type."
     case .duplicateKey: "A mapping names the same key twice, or a list the same value; only one of them could be meant."
     case .tooLarge:
-      "A file is at most 1 MiB, nests at most 64 deep and has at most 100,000 values; a matrix has at most 4,096 cells; "
+      "A file is at most 1 MiB, nests at most 64 deep and has at most 100,000 values; a matrix has at most 4,096 cells, "
+        + "and all its cells at most 1,000,000 values, where a text counts once more for every 64 bytes; "
         + "a predicate makes at most 256 comparisons, those of the definitions it names included."
     case .yaml11Key: "on, off, yes and no are booleans to YAML 1.1 tools, so no key is spelled so."
     case .unreadable: "The file does not exist, is not a file, or may not be read."

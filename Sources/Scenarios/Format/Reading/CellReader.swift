@@ -7,6 +7,7 @@ struct CellReader {
 
   func scenario(_ root: YAMLNode, _ reading: inout Reading) -> Scenario? {
     let substituted = mergingProfiles(into: Substitution.root(root, &reading), &reading)
+    guard !reading.hasTooManyValues else { return nil }
     var draft = DocumentDraft()
     var isComplete = true
     reportUnknownKeys(of: substituted, &reading)

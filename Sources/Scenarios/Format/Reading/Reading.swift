@@ -16,6 +16,11 @@ struct Reading {
   var cell: String?
   /// The values of `vars` and `matrix` by name, in the cell being decoded.
   var variables: [(name: String, value: YAMLScalar)] = []
+  /// The values of all cells so far, what their peers use included; a text counts once more for every 64 bytes.
+  var valueCount = 0
+  /// Takes some 300 MB. A long scenario has a few hundred values in each cell.
+  static let maximumValueCount = 1_000_000
+  var hasTooManyValues: Bool { valueCount > Self.maximumValueCount }
 
   /// Programs that take the place of peers, as `--peer` names them.
   var programs: [(peer: String, command: [String])] = []

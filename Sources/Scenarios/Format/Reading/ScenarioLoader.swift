@@ -48,6 +48,7 @@ struct ScenarioLoader {
     profiles.load(header.use, from: path, ancestors: [path], &reading)
     let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
     let cells = cells(of: root, header, matrix)
+    guard !reading.hasTooManyValues else { return nil }
     // One cell of many says nothing about what the others use.
     if cellID == nil {
       checkVariables(header, matrix)
@@ -76,6 +77,7 @@ struct ScenarioLoader {
   private mutating func cells(of root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) -> [Cell] {
     var cells: [Cell] = []
     var seen: Set<[String]> = []
+    reading.valueCount = 0
     for assignments in matrix.cells {
       let assignments = overridden(assignments)
       guard seen.insert(assignments.map(\.value.text)).inserted else { continue }
@@ -93,11 +95,31 @@ struct ScenarioLoader {
       if let scenario = reader.scenario(root, &reading) {
         cells.append(Cell(assignments: sorted, scenario: scenario))
       }
+      if reading.hasTooManyValues {
+        // What was half read has problems of its own.
+        reading.diagnostics.removeSubrange(before...)
+        reportTooManyValues(root)
+        break
+      }
       // A problem that has nothing to do with the cell is found in every one; the first is enough.
       if reading.diagnostics.count - before > 200 { break }
     }
     reading.cell = nil
     return cells
+  }
+
+  private mutating func reportTooManyValues(_ root: YAMLNode) {
+    reading.cell = nil
+    let most = Reading.maximumValueCount
+    if let matrix = root.entry("matrix") {
+      reading.report(
+        .tooLarge, "the cells of the matrix have more than \(most) values together", at: matrix.keySpan,
+        hint: "a cell has all values of the scenario: leave out cells with skip or only, or make several files")
+    } else {
+      reading.report(
+        .tooLarge, "the scenario has more than \(most) values with those of its vars and of the peers it uses",
+        at: root.span, hint: "make several files")
+    }
   }
 
   private static func distinct(_ names: [String]) -> [String] {

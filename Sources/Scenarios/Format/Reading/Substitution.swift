@@ -17,9 +17,13 @@ struct Substitution {
   }
 
   static func node(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+    reading.valueCount += 1
+    // Values that are too many are decoded no more, see ScenarioLoader.
+    guard !reading.hasTooManyValues else { return node }
     var copy = node
     switch node.content {
     case .scalar(let scalar):
+      reading.valueCount += scalar.text.utf8.count / 64
       guard scalar.text.utf8.contains(UInt8(ascii: "$")) else { return node }
       copy.content = .scalar(self.scalar(scalar, in: node, &reading))
     case .sequence(let items):
@@ -68,6 +72,8 @@ struct Substitution {
       reading.scope.used.insert("variable \(name)")
       if index == 0, close == letters.count - 1 { whole = variable.value }
       out.append(contentsOf: variable.value.text.unicodeScalars)
+      reading.valueCount += variable.value.text.utf8.count / 64
+      guard !reading.hasTooManyValues else { return scalar }
       isChanged = true
       index = close + 1
     }
