@@ -79,7 +79,7 @@ package struct WAVRecording {
   }
 
   private static func remedy(_ path: String) -> String {
-    "'sox \(path) -r 48000 -c 1 -b 16 out.wav' makes one that can be played"
+    "this makes one that can be played: sox \(ShellWord.quoted(path)) -r 48000 -c 1 -b 16 out.wav"
   }
 
   private static func integer<T: FixedWidthInteger>(_ bytes: [UInt8], _ offset: Int, _: T.Type) -> T {

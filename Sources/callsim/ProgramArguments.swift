@@ -1,4 +1,5 @@
 import ArgumentParser
+import Formats
 import Scenarios
 
 /// What a command says about the programs that scenario files name.
@@ -24,7 +25,7 @@ struct ProgramArguments: ParsableArguments {
       guard let program = cell.programs(besides: overrides).first else { continue }
       throw UsageProblem(
         message: "\(TextStyle.printable(path)) starts a program as the peer '\(program.peer)': "
-          + TextStyle.printable(program.command.map(TextStyle.shellQuoted).joined(separator: " "))
+          + TextStyle.printable(program.command.map(ShellWord.quoted).joined(separator: " "))
           + "; it may do all that you may, so allow it with --allow-programs if you trust the file")
     }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCore
+import Formats
 import Foundation
 import Profiles
 import Scenarios
@@ -102,7 +103,7 @@ struct ReplayCommand: ParsableCommand {
     for path in saved.changedPaths {
       Output.error(
         "note: \(TextStyle.printable(path)) is not what it was; this plays the run as it was, "
-          + "and callsim replay \(TextStyle.shellQuoted(job.runID)) plays the file as it is\n")
+          + "and callsim replay \(ShellWord.quoted(job.runID)) plays the file as it is\n")
     }
     return Play(path: file.path, cell: cell, seed: job.seed, overrides: overrides)
   }

@@ -104,7 +104,35 @@ import VirtualPeer
     let text = FormatTest.text(load(Self.playing, path: "a/t.yaml", ["a/v.wav": huge]))
     #expect(text.contains("a/t.yaml:5:") && text.contains("E230"), "\(text)")
     #expect(text.contains("'v.wav' is larger than 16 MiB"), "\(text)")
-    #expect(text.contains("'sox a/v.wav out.wav trim 0 170'"), "\(text)")
+    #expect(text.contains(": sox a/v.wav out.wav trim 0 170;"), "\(text)")
+  }
+
+  @Test func `recordings that are too large together are refused once and no more are read`() throws {
+    let large = Self.low + [UInt8](repeating: 0, count: 11 << 20)
+    let files = Dictionary(uniqueKeysWithValues: (1...5).map { ("a/\($0).wav", large) })
+    func load(_ voices: String, _ reads: Reads) -> ScenarioFile.Result {
+      let text = Self.scenario("devices: { mic: { file: \"${voice}.wav\" } }", "matrix: { voice: [\(voices)] }")
+      return self.load(text, path: "a/t.yaml", files, reads: reads)
+    }
+    let reads = Reads()
+    let refused = load("1, 2, 3, 4, 5", reads)
+    let text = FormatTest.text(refused)
+    #expect(refused.diagnostics.map(\.code) == [.badRecording], "\(text)")
+    #expect(text.contains("a/t.yaml:5:") && text.contains("larger than 32 MiB together"), "\(text)")
+    #expect(text.contains("sox a/3.wav out.wav trim 0 10;"), "\(text)")
+    #expect(reads.all == ["a/1.wav", "a/2.wav", "a/3.wav"])
+    #expect(load("1, 2", Reads()).scenario?.cells.count == 2)
+  }
+
+  @Test func `a command that a hint shows takes any path for a path`() {
+    let name = "a;touch x;.wav"
+    let playing = Self.scenario("devices: { mic: { file: \"\(name)\" } }")
+    for (bytes, options) in [
+      (Self.low + [UInt8](repeating: 0, count: 16 << 20), " out.wav"), ([1, 2, 3], " -r 48000"),
+    ] {
+      let text = FormatTest.text(load(playing, path: "w/t.yaml", ["w/\(name)": bytes]))
+      #expect(text.contains(": sox 'w/\(name)'\(options)"), "\(text)")
+    }
   }
 
   @Test func `another recording makes another scenario of the same text`() throws {

@@ -1,4 +1,5 @@
 import CallCore
+import Formats
 import Foundation
 import Testing
 
@@ -168,7 +169,7 @@ import Testing
     ("$HOME", "'$HOME'"), ("a\nb'c\\\u{1}1", "$'a\\012b\\'c\\\\\\0011'"),
   ])
   func `arguments are quoted for the shell`(text: String, quoted: String) {
-    #expect(TextStyle.shellQuoted(text) == quoted)
+    #expect(ShellWord.quoted(text) == quoted)
   }
 
   @Test func `a replay command names the file and the values it needs`() {

@@ -1,3 +1,4 @@
+internal import Formats
 internal import Foundation
 
 /// Workflow commands that become annotations on the lines of scenario files, and a step summary in Markdown.
@@ -139,7 +140,7 @@ public final class GitHubReporter: Reporter {
       case "\n": out += "%0A"
       case ":" where inProperty: out += "%3A"
       case "," where inProperty: out += "%2C"
-      default: out.unicodeScalars.append(TextStyle.isPrintable(scalar) ? scalar : "\u{FFFD}")
+      default: out.unicodeScalars.append(scalar.isPrintable ? scalar : "\u{FFFD}")
       }
     }
     return out
@@ -154,7 +155,7 @@ public final class GitHubReporter: Reporter {
       case "<": out += "&lt;"
       case "&": out += "&amp;"
       case "\n", "\r": out += " "
-      default: out.unicodeScalars.append(TextStyle.isPrintable(scalar) ? scalar : "\u{FFFD}")
+      default: out.unicodeScalars.append(scalar.isPrintable ? scalar : "\u{FFFD}")
       }
     }
     return out

@@ -1,4 +1,5 @@
 public import CallCore
+internal import Formats
 
 /// How text for people is dressed.
 public struct TextStyle: Sendable {
@@ -41,18 +42,8 @@ public struct TextStyle: Sendable {
   /// Control characters would move the terminal's cursor; tabs stay.
   public static func printable(_ text: String) -> String {
     var out = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { out.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }
+    for scalar in text.unicodeScalars { out.append(scalar.isPrintable ? scalar : "\u{FFFD}") }
     return String(out)
-  }
-
-  /// False for control characters, and for those that turn the direction of the text that follows (UAX #9).
-  static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x09: true
-    case 0x00...0x1F, 0x7F...0x9F: false
-    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: false
-    default: true
-    }
   }
 
   /// Lines that a runner of GitHub would take for a workflow command get a mark before it: it looks for `::` and `##[`
@@ -69,33 +60,5 @@ public struct TextStyle: Sendable {
   /// The same, for text of several lines.
   static func printableLines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }.joined(separator: "\n")
-  }
-
-  /// An argument as a POSIX shell takes it unchanged; control characters in the form of POSIX.1-2024, `$'a\nb'`.
-  public static func shellQuoted(_ text: String) -> String {
-    let plain = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: "-_./=:@%+,".utf8.contains(byte)
-      }
-    }
-    if plain, !text.isEmpty { return text }
-    if text.unicodeScalars.contains(where: { !isPrintable($0) || $0 == "\t" }) { return dollarQuoted(text) }
-    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
-
-  private static func dollarQuoted(_ text: String) -> String {
-    var out = "$'"
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "'", "\\": out += "\\" + String(scalar)
-      case _ where isPrintable(scalar) && scalar != "\t": out.unicodeScalars.append(scalar)
-      default:
-        // Three octal digits for each byte: no digit that follows is taken for one of them.
-        for byte in String(scalar).utf8 { out += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
-      }
-    }
-    return out + "'"
   }
 }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Formats
 internal import Foundation
 
 /// Runs a plan in worker processes and tells reporters, in the order of the plan.
@@ -199,10 +200,10 @@ public struct ReplayCommandLine: Sendable {
   }
 
   public var text: String {
-    var words = ["callsim", "replay", TextStyle.shellQuoted(runID)]
+    var words = ["callsim", "replay", ShellWord.quoted(runID)]
     // Under the default folder the id alone finds the file.
-    if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(TextStyle.shellQuoted(path)) }
-    for override in overrides { words += [override.option, TextStyle.shellQuoted(override.argument)] }
+    if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(ShellWord.quoted(path)) }
+    for override in overrides { words += [override.option, ShellWord.quoted(override.argument)] }
     if hasPrograms { words.append("--allow-programs") }
     return words.joined(separator: " ")
   }

@@ -145,7 +145,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownName: "The name stands for nothing at this place."
     case .unknownInterface: "The peer is not attached to this network."
     case .badRecording:
-      "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB."
+      "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB; "
+        + "all recordings of a scenario file have at most 32 MiB together."
     case .wrongNode: "A mapping, a list or a scalar was expected here, and the file has another of the three."
     case .wrongType: "The value has another type than the key. YAML 1.2: only true and false are booleans."
     case .missingUnit:

@@ -2,14 +2,18 @@ import Formats
 
 /// Recordings that a scenario plays are files beside it: read with it, and part of what it is.
 extension Reading {
-  /// Nearly three minutes. Every worker is given the bytes.
+  /// Nearly three minutes.
   static let maximumRecordingSize = 16 << 20
+  /// Of all recordings of a scenario file together: every worker is given the bytes of all cells.
+  static let maximumRecordingSum = 32 << 20
 
   /// The samples of a WAV file, by its name in a scenario file; nil when it is of no use, which is reported.
   mutating func samples(of file: Located<String>) -> [Int16]? {
     let name = YAMLNode.abbreviated(file.value)
     let path = sources.path(of: file.value, from: file.span)
     if let known = recordings.first(where: { $0.path == path }) { return known.samples }
+    // Whoever plays too much is told once, and none of the rest is read.
+    guard !hasTooManyRecordings else { return nil }
     guard let bytes = reader(path) else {
       report(
         .unreadable, "'\(name)' cannot be read (\(path))", at: file.span,
@@ -19,7 +23,14 @@ extension Reading {
     guard bytes.count <= Self.maximumRecordingSize else {
       report(
         .badRecording, "'\(name)' is larger than 16 MiB", at: file.span,
-        hint: "'sox \(path) out.wav trim 0 170' keeps 170 s of it, and they are played over and over")
+        hint: Self.shortening(path, to: 170) + "; they are played over and over")
+      return nil
+    }
+    guard sources.recordings.reduce(bytes.count, { $0 + $1.bytes.count }) <= Self.maximumRecordingSum else {
+      hasTooManyRecordings = true
+      report(
+        .badRecording, "with '\(name)' the recordings of this scenario are larger than 32 MiB together", at: file.span,
+        hint: Self.shortening(path, to: 10) + "; or play fewer, or make several scenario files")
       return nil
     }
     do throws(FileError) {
@@ -31,5 +42,9 @@ extension Reading {
       report(.badRecording, "'\(name)' \(error.reason)", at: file.span, hint: error.remedy)
       return nil
     }
+  }
+
+  private static func shortening(_ path: String, to seconds: Int) -> String {
+    "this keeps \(seconds) s of it: sox \(ShellWord.quoted(path)) out.wav trim 0 \(seconds)"
   }
 }

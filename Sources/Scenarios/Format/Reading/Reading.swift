@@ -10,6 +10,8 @@ struct Reading {
   var sources = SourceMap()
   /// The samples of the recordings among it.
   var recordings: [(path: String, samples: [Int16])] = []
+  /// Whether the recordings together are larger than they may be, which is reported.
+  var hasTooManyRecordings = false
   var scope = Scope()
   var diagnostics: [Diagnostic] = []
   /// The matrix cell being decoded, for messages about substituted values.
