@@ -7,6 +7,8 @@ SHELL := /bin/bash
 RELEASE := .build-release
 CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
+# For the build of the tests.
+BUILD_FLAGS ?=
 FUZZ_SECONDS ?= 60
 
 .PHONY: help prepare build run test interop man fuzz-parsers sanitize lint format bench clean external differential \
@@ -24,7 +26,7 @@ run: build ## builds callsim and runs every scenario
 	$(CALLSIM) run $(SCENARIOS)
 
 test: prepare ## builds and runs all tests
-	swift build --build-tests
+	swift build --build-tests $(BUILD_FLAGS)
 	swift test --skip-build --disable-xctest
 
 interop: build ## calls other software and itself, live; INTEROP="--only relay" and the like choose
