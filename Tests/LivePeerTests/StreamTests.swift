@@ -147,6 +147,13 @@ import Testing
     #expect(pair.atClient == [Self.message] && pair.ends.isEmpty)
   }
 
+  @Test func `a connection that is closed reports no end, however much waits`() throws {
+    let pair = try SecuredPair()
+    pair.serverSide.unsentByteCount = 200_000
+    pair.server.close()
+    #expect(pair.serverSide.isAborted && pair.ends.isEmpty)
+  }
+
   @Test func `whoever has TLS say more and more and reads nothing is cut off`() throws {
     let pair = try SecuredPair()
     pair.server.send(Self.message.span.bytes)

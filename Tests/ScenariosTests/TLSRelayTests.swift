@@ -96,6 +96,15 @@ import Testing
     #expect(result.findings.contains { "\($0)".contains("no packet was like this") }, "\(result.findings)")
   }
 
+  @Test func `a certificate that a swallowed ClientHello never asked for was shown to nobody`() throws {
+    let swallow = ["alice", "bob"].map { "  - { at: 0s, fault: packet.drop, protocol: tls, from: \($0) }\n" }.joined()
+    let change = "  - { at: 0s, fault: turn.certificate, server: relay, certificate: expired }"
+    let result = try play(
+      Self.call(relay: "transports: [tls], tls: { port: 443 }", timeline: swallow + change, expect: Self.fails))
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings.contains { "\($0)".contains("nobody was shown it") }, "\(result.findings)")
+  }
+
   @Test(arguments: ["alice", "relay"])
   func `TLS that is swallowed one way is as good as no relay`(sender: String) throws {
     let end = sender == "alice" ? "from: alice" : "to: alice"

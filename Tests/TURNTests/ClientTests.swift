@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `300 says which domain name the alternate server must prove to have`() throws {
-    let world = TURNWorld()
+    let world = TURNWorld { _, client in client.transport = .tls }
     world.serverIsUp = false
     try world.client.allocate(at: .zero)
     world.run(for: .milliseconds(100))
@@ -116,7 +116,7 @@ import Testing
     redirection.append(.errorCode, .tryAlternate)
     redirection.append(.alternateServer, Endpoint("203.0.113.99:3478")!)
     redirection.append(.alternateDomain, "turn.example.org")
-    world.client.receive(redirection.bytes.span.bytes, on: world.clientPath, at: world.now)
+    world.client.receive(redirection.bytes.span.bytes, on: world.client.path, at: world.now)
     #expect(world.client.alternateDomain == "turn.example.org")
     world.run(for: .seconds(60))
     try world.client.allocate(at: world.now)

@@ -156,11 +156,9 @@ import Testing
     #expect(world.clientSent.allSatisfy { $0.path.remote == TURNWorld.serverAddress })
   }
 
-  @Test(arguments: [
-    "", ".", "a..b", "turn.example.org.", "-a.example", "a b", "tu\u{0}rn.example", "203.0.113.9", "é.example",
-  ])
-  func `300 leads to no server whose domain name is none`(domain: String) throws {
-    let world = TURNWorld()
+  /// What becomes of an allocation when the server redirects with a domain name.
+  private func redirected(to domain: String, over transport: Path.Transport) throws -> TURNWorld {
+    let world = TURNWorld { _, client in client.transport = transport }
     world.serverIsUp = false
     try world.client.allocate(at: .zero)
     world.run(for: .milliseconds(100))
@@ -169,10 +167,25 @@ import Testing
     redirection.append(.errorCode, .tryAlternate)
     redirection.append(.alternateServer, Endpoint("203.0.113.99:3478")!)
     redirection.append(.alternateDomain, domain)
-    world.client.receive(redirection.bytes.span.bytes, on: world.clientPath, at: world.now)
-    world.run(for: .seconds(1))
+    world.client.receive(redirection.bytes.span.bytes, on: world.client.path, at: world.now)
+    world.run(for: .milliseconds(100))
+    return world
+  }
+
+  private static let noNames = ["", ".", "a..b", "-a.example", "a b", "tu\u{0}rn.example", "203.0.113.9", "é.example"]
+
+  @Test(arguments: noNames) func `300 over TLS leads to no server whose domain name is none`(domain: String) throws {
+    let world = try redirected(to: domain, over: .tls)
     #expect(world.events == [.failed(.rejected(.allocate, .tryAlternate))])
-    #expect(world.client.alternateDomain == nil)
+    #expect(world.client.alternateDomain == nil && world.client.path.remote == TURNWorld.serverAddress)
+  }
+
+  @Test(arguments: noNames + ["turn.example.org"], [Path.Transport.udp, .tcp])
+  func `without TLS nobody proves a name, and 300 is followed whatever it says`(
+    domain: String, transport: Path.Transport
+  ) throws {
+    let world = try redirected(to: domain, over: transport)
+    #expect(world.client.alternateDomain == nil && world.client.path.remote == Endpoint("203.0.113.99:3478")!)
   }
 
   @Test func `300 leads back to no server that was asked before`() throws {

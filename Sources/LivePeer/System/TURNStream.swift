@@ -58,9 +58,10 @@ final class TURNStream {
   func close() {
     if let tls {
       tls.close(at: now())
-      flush(tls)
+      for line in tls.takeKeyLog() { onKeyLog?(line) }
     }
     fallSilent()
+    if let tls { flush(tls) }
     stream.close()
   }
 

@@ -17,6 +17,8 @@ package final class TURNStream {
   /// Gets every message; the bytes are lent for the duration of the call.
   var onMessage: ((RawSpan) -> Void)?
   var onEnd: ((End) -> Void)?
+  /// Told when this side has first said something in TLS that is no refusal: as a server, with its certificate.
+  var onAnswered: (() -> Void)?
   /// Told when TLS's handshake is done.
   var onSecured: ((TLSConnection) -> Void)?
   /// Gets what decrypts the connection.
@@ -80,6 +82,7 @@ package final class TURNStream {
   private func fallSilent() {
     onMessage = nil
     onEnd = nil
+    onAnswered = nil
     onSecured = nil
     onKeyLog = nil
     stream.onEvent = nil
@@ -136,6 +139,11 @@ package final class TURNStream {
   private func flush(_ tls: TLSConnection) {
     for line in tls.takeKeyLog() { onKeyLog?(line) }
     guard isConnected else { return }
-    for record in tls.takeOutput() where !isSwallowed { isSwallowed = !stream.send(message: record.span.bytes) }
+    let output = tls.takeOutput()
+    if !output.isEmpty, tls.state == .handshaking {
+      onAnswered?()
+      onAnswered = nil
+    }
+    for record in output where !isSwallowed { isSwallowed = !stream.send(message: record.span.bytes) }
   }
 }

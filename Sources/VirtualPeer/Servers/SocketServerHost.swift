@@ -62,6 +62,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     let stream = TURNStream(accepted, tls: tls, isConnected: true, clock: runtime.clock)
     streams.append((path, stream))
     stream.onKeyLog = { [unowned self] line in learnt(keyLog: line) }
+    if tls != nil { stream.onAnswered = { [unowned self] in self.tls?.certificateShown() } }
     stream.onSecured = { [unowned self] tls in streamSecured(path, tls) }
     stream.onMessage = { [unowned self] message in
       guard hears() else { return }

@@ -6,8 +6,9 @@ package final class TLSListener {
   private let versions: ClosedRange<TLSVersion>
   private let random: RandomSource
   private var context: TLSContext
-  /// Connections that were begun.
-  package private(set) var count = 0
+  private var count = 0
+  /// Connections on which the certificate was sent.
+  package private(set) var shownCount = 0
 
   package init(
     identity: TLSIdentity, versions: ClosedRange<TLSVersion> = .tls12 ... .tls13, random: RandomSource
@@ -26,4 +27,6 @@ package final class TLSListener {
     count += 1
     return TLSConnection(server: context, entropy: Entropy(random, stream: "tls/\(count)"))
   }
+
+  func certificateShown() { shownCount += 1 }
 }

@@ -148,7 +148,8 @@ extension TURNClient {
       alternate.address.isIPv6 == server.address.isIPv6, leftServers.count < configuration.redirectLimit,
       !alternate.address.isLoopback || server.address.isLoopback, !alternate.address.isUnspecified
     else { return false }
-    let domain = message[.alternateDomain]
+    // Without TLS nobody proves a name.
+    let domain = configuration.transport == .tls ? message[.alternateDomain] : nil
     if let domain, !domain.isDomainName { return false }
     leftServers.append(server)
     server = alternate
@@ -267,9 +268,10 @@ extension TURNClient {
 }
 
 extension String {
-  /// Letters, digits and hyphens in labels, and no address (RFC 1123 section 2.1).
+  /// Letters, digits and hyphens in labels, and no address (RFC 1123 section 2.1). An absolute name ends with a dot.
   fileprivate var isDomainName: Bool {
-    let labels = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let name = hasSuffix(".") ? dropLast() : self[...]
+    let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard utf8.count <= 253, labels.allSatisfy(Self.isLabel), let last = labels.last else { return false }
     return !last.allSatisfy { (48...57).contains($0) }
   }

@@ -77,7 +77,7 @@ final class LayeredWorld {
     }
     return certificates.state(server) {
       LayeredState(
-        read: { base }, write: { try tls.show(try world.identity($0, of: server)) }, measure: .init { tls.count })
+        read: { base }, write: { try tls.show(try world.identity($0, of: server)) }, measure: .init { tls.shownCount })
     }
   }
 
