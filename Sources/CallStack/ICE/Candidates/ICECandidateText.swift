@@ -88,7 +88,7 @@ extension ICECandidate.Address: CustomStringConvertible {
   init?(_ word: Substring) {
     if let address = IPAddress(String(word)) {
       self = .ip(address)
-    } else if word.utf8.allSatisfy(Self.isNameCharacter), word.utf8.contains(where: Self.isLetter) {
+    } else if word.utf8.allSatisfy(Self.isNameCharacter), word.utf8.contains(where: \.isASCIILetter) {
       self = .name(String(word))
     } else {
       return nil
@@ -102,10 +102,7 @@ extension ICECandidate.Address: CustomStringConvertible {
     }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-
   private static func isNameCharacter(_ byte: UInt8) -> Bool {
-    isLetter(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-      || byte == UInt8(ascii: "_")
+    byte.isASCIILetter || byte.isASCIIDigit || "-._".utf8.contains(byte)
   }
 }

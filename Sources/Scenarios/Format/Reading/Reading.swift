@@ -77,7 +77,7 @@ struct Reading {
     faults[index].problem = faults[index].problem ?? problem
   }
 
-  /// Names are letters, digits, `-`, `_` and `/`, and begin with a letter or digit.
+  /// Names are letters, digits, `-`, `_` and `/`, and do not begin with `-` or `/`.
   mutating func checkName(_ name: String, at span: SourceSpan) -> Bool {
     guard Self.isName(name) else {
       report(.badName, "'\(YAMLNode.abbreviated(name))' is not a name", at: span)
@@ -91,13 +91,7 @@ struct Reading {
     else {
       return false
     }
-    return name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
-      case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"): true
-      default: false
-      }
-    }
+    return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_/".utf8.contains($0) }
   }
 }
 
