@@ -23,7 +23,7 @@ struct NATTallyTests {
     case 11: new.mappingLimit = Int(1 + random.uniform(below: 20))
     case 12: new.hairpinning = new.hairpinning == .none ? .externalSource : .none
     case 13: new.adoptsMidstreamTCP.toggle()
-    case 14: new.portRange = 2_000...UInt16(2_000 + random.uniform(below: 32))
+    case 14 where new.blocks == nil: new.portRange = 2_000...UInt16(2_000 + random.uniform(below: 32))
     case 15: new.pooling = new.pooling == .paired ? .arbitrary : .paired
     default: new.timers.tcpReset = .seconds(Int64(5 + random.uniform(below: 60)))
     }
@@ -39,7 +39,8 @@ struct NATTallyTests {
         filtering: EndpointDependence.allCases[Int(random.uniform(below: 3))], timers: .init(udp: .seconds(30)),
         preservesPort: random.chance(0.5), portSelection: random.chance(0.5) ? .random : .sequential,
         portRange: 2_000...(random.chance(0.5) ? 2_031 : 2_003),
-        portReuseDelay: random.chance(0.5) ? .zero : .seconds(20))
+        portReuseDelay: random.chance(0.5) ? .zero : .seconds(20),
+        blocks: random.chance(0.3) ? PortBlocks(size: 4, perHost: 1) : nil)
       let new = Self.changed(old, &random)
       let addresses = (0...Int(random.uniform(below: 2))).map { IPAddress(v4: publicAddress.v4Bits + UInt32($0)) }
       var with = makeNAT(old, addresses: addresses)
@@ -92,6 +93,29 @@ struct NATTallyTests {
       isSame = isSame && a.mappings == b.mappings
     }
     return (isSame, count)
+  }
+
+  @Test func `a segment of a host without mappings tells nothing of the mapping behavior`() {
+    var nat = makeNAT(NATConfiguration(mapping: .endpointIndependent))
+    var other = nat.configuration
+    other.mapping = .addressAndPortDependent
+    let beginning = nat.tally
+    let reset = nat.translateOutbound(
+      source: alice, destination: server, protocol: .tcp, flags: .rst, at: .zero + .seconds(1))
+    #expect(reset == .drop(.noMapping))
+    #expect(!nat.tally.shows(other, insteadOf: nat.configuration, since: beginning))
+    _ = nat.translateOutbound(source: alice, destination: server, protocol: .tcp, flags: .syn, at: .zero + .seconds(2))
+    #expect(nat.tally.shows(other, insteadOf: nat.configuration, since: beginning))
+  }
+
+  @Test func `the block of a port that is kept was chosen`() throws {
+    var nat = makeNAT(
+      NATConfiguration(portSelection: .sequential, portRange: 5_000...5_063, blocks: PortBlocks(size: 8)))
+    var other = nat.configuration
+    other.portSelection = .random
+    let beginning = nat.tally
+    #expect(try nat.send(alice, server).port == alice.port)
+    #expect(nat.tally.shows(other, insteadOf: nat.configuration, since: beginning))
   }
 
   @Test func `free ports are those nobody has, in the range and out of rest`() throws {

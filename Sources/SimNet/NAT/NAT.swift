@@ -134,15 +134,18 @@ public struct NAT: ~Copyable {
   private mutating func open(
     source: Endpoint, destination: Endpoint, _ transport: TransportProtocol, _ flags: TCPFlags
   ) throws(NATDropReason) -> Int32 {
-    decisions.openings += 1
     let key = configuration.mapping.relevant(destination)
     if let known = table.mapping(inside: NATFlowKey(transport, local: source, remote: key)) {
+      decisions.openings += 1
       return table.addSession(to: known, remote: destination, at: now)
     }
     let beginsNothing = transport == .tcp && !flags.contains(.syn)
     if beginsNothing, !flags.contains(.rst) { decisions.midstreamSegments += 1 }
     let isOpening = !beginsNothing || configuration.adoptsMidstreamTCP
-    guard isOpening, !flags.contains(.rst) else { throw .noMapping }
+    let isRefused = !isOpening || flags.contains(.rst)
+    // Whoever has no mapping is refused under every behavior.
+    if !isRefused || allocator.hasMappings(of: source.address) { decisions.openings += 1 }
+    guard !isRefused else { throw .noMapping }
     NATTally.count(table.mappingCount, in: &decisions.totalDemands)
     if let limit = configuration.mappingLimit, table.mappingCount >= limit { throw .portsExhausted }
     defer { takeBlockEvents() }
@@ -292,6 +295,7 @@ public struct NAT: ~Copyable {
   public var tally: NATTally {
     var tally = decisions
     tally.chosenPorts = allocator.chosenCount
+    tally.chosenBlocks = allocator.chosenBlockCount
     tally.freedPorts = allocator.freedCount
     tally.hostDemands = allocator.hostDemands
     return tally

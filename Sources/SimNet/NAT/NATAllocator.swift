@@ -33,6 +33,8 @@ struct NATAllocator: ~Copyable {
   private var resting = FIFO<Resting>()
   /// How often a port was chosen, not kept.
   private(set) var chosenCount = 0
+  /// How often a block was chosen.
+  private(set) var chosenBlockCount = 0
   /// Ports that came free, and those found at rest when their delay changed.
   private(set) var freedCount = 0
   /// How often a host that had so many mappings asked for another.
@@ -68,6 +70,8 @@ struct NATAllocator: ~Copyable {
     configuration = new
     range = Self.range(of: new)
   }
+
+  func hasMappings(of host: IPAddress) -> Bool { hosts[host].map { $0.mappings > 0 } ?? false }
 
   // MARK: Taking
 
@@ -160,6 +164,7 @@ struct NATAllocator: ~Copyable {
     guard let block = blocks?.take(for: source.address, on: index, address: addresses[index], from: start) else {
       return nil
     }
+    chosenBlockCount += 1
     host.blocks.append(block)
     return choosePort(in: block, source.port, keep: keep, index, transport)
   }

@@ -3,7 +3,7 @@
 /// Of two counts and two configurations it can be told whether the other configuration would have done anything
 /// otherwise in between: a quota matters once somebody has as many mappings, a timer once a session runs on it.
 public struct NATTally: Hashable, Sendable {
-  /// How often a flow asked for a mapping, a new one or one that there was: the mapping behaviour's decision.
+  /// How often a flow asked for a mapping, a new one or one that there was: the mapping behavior's decision.
   var openings = 0
   /// How often a port was asked for, and of that while there were several outside addresses to choose from.
   var demands = 0
@@ -12,6 +12,8 @@ public struct NATTally: Hashable, Sendable {
   var mappings = 0
   /// How often a port was chosen because the inside one was not kept, or could not be.
   var chosenPorts = 0
+  /// How often a block of ports was chosen for a host.
+  var chosenBlocks = 0
   /// Packets from an address that the mapping had written to, but from another port; and from one it had not.
   var otherPorts = 0
   var strangers = 0
@@ -64,6 +66,7 @@ extension NATTally {
     if Self.differs(new, old, \.portSelection) || Self.differs(new, old, \.preservesParity), grew(\.chosenPorts) {
       return true
     }
+    if Self.differs(new, old, \.portSelection), grew(\.chosenBlocks) { return true }
     if Self.differs(new, old, \.pooling), grew(\.pooledDemands) { return true }
     if Self.differs(new, old, \.portReuseDelay), grew(\.freedPorts) { return true }
     if Self.differs(new, old, \.hairpinning), grew(\.hairpins) { return true }

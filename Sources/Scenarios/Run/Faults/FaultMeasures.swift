@@ -177,11 +177,8 @@ extension NATConfiguration {
     }
     take(\.mapping)
     take(\.filtering)
-    for path in SessionTimers.paths {
-      let isOfStep = before.timers[keyPath: path] != after.timers[keyPath: path]
-      guard isOfStep, timers[keyPath: path] == after.timers[keyPath: path] else { continue }
-      other.timers[keyPath: path] = before.timers[keyPath: path]
-    }
+    let timers: WritableKeyPath<NATConfiguration, SessionTimers> = \.timers
+    for path in SessionTimers.paths { take(timers.appending(path: path)) }
     take(\.inboundRefresh)
     take(\.preservesPort)
     take(\.preservesParity)
