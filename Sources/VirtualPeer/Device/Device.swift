@@ -75,12 +75,12 @@ public final class Device {
 
   package func setAudioLatency(_ latency: Interval) { audioLatency = latency }
 
-  /// How often the audio hardware called back late.
-  package private(set) var lateCallbackCount = 0
+  /// How often the audio hardware has called back.
+  package private(set) var callbackCount = 0
 
   /// How late this call of the audio hardware is.
   package func takeLatency() -> Interval {
-    if audioLatency > .zero, isAudioRunning { lateCallbackCount += 1 }
+    if isAudioRunning { callbackCount += 1 }
     return audioLatency
   }
 

@@ -95,7 +95,7 @@ final class LayeredWorld {
     return latencies.state(peer) {
       LayeredState(
         read: { device.audioLatency }, write: { device.setAudioLatency($0) },
-        measure: .init { device.lateCallbackCount })
+        measure: .init { device.callbackCount })
     }
   }
 }
