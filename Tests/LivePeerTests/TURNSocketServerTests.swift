@@ -206,6 +206,26 @@ import Testing
     held.close()
   }
 
+  /// A client that resets its connection and comes back from the same port, while the server was busy with others.
+  @Test func `a client may come back from the port of a connection that nobody has read the end of`() throws {
+    let bench = try Bench(relays: 8)
+    let (first, other) = (try PlainConnection(to: bench.listening), try PlainConnection(to: bench.listening))
+    func talk(_ connection: PlainConnection) {
+      connection.send(Self.binding)
+      #expect(bench.loop.turn { connection.receivedCount == 1 })
+    }
+    talk(first)
+    talk(other)
+    // The listener is looked at before the connection that ended.
+    let third = try PlainConnection(to: bench.listening)
+    first.reset()
+    let second = try PlainConnection(to: bench.listening, from: first.port)
+    talk(second)
+    talk(third)
+  }
+
+  private static let binding: [UInt8] = [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
+
   /// A socket for all addresses would answer from the address that the route back begins with.
   @Test func `a wildcard is served at each address of its family, and answers come from where the request went`() throws
   {

@@ -126,6 +126,12 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   // MARK: Connections
 
   private func accept(_ accepted: any LiveStream, _ path: Path) {
+    // The kernel has given this place away: the connection that had it is gone, though nobody has read of it yet.
+    if let gone = streams[path] {
+      gone.close()
+      streams.remove(path)
+      streamEnded(path, .closed)
+    }
     guard streams.makeRoom(for: path, isNeeded: { needsStream($0) }) else { return accepted.close() }
     let secured = path.transport == .tls ? tls.map { TLSConnection(server: $0, entropy: .system) } : nil
     let stream = TURNStream(accepted, tls: secured, now: { [loop] in loop.now })
