@@ -61,16 +61,27 @@ import Testing
     #expect(isWhole, "\(pair.atServer.count) bytes")
   }
 
-  @Test func `a message that finds no room is left out whole`() throws {
+  @Test func `data that finds no room is left out whole, and requests go behind it`() throws {
     let pair = try Pair()
     let stream = TURNStream(pair.client)
-    stream.send([UInt8](repeating: 1, count: 65_000).span.bytes)
-    stream.send([UInt8](repeating: 2, count: 1_000).span.bytes)
-    stream.send([UInt8](repeating: 3, count: 500).span.bytes)
+    let data = [UInt8](repeating: 0x40, count: 65_000)
+    let request = [UInt8](repeating: 0, count: 2_000)
+    let little = [UInt8](repeating: 0x41, count: 500)
+    stream.send(data.span.bytes)
+    stream.send([UInt8](repeating: 0x42, count: 1_000).span.bytes)
+    stream.send(little.span.bytes)
+    stream.send(request.span.bytes)
     stream.close()
     #expect(pair.loop.turn { pair.hasEnded })
-    let isWhole = pair.atServer == [UInt8](repeating: 1, count: 65_000) + [UInt8](repeating: 3, count: 500)
+    let isWhole = pair.atServer == data + little + request
     #expect(isWhole, "\(pair.atServer.count) bytes")
+  }
+
+  @Test func `nobody is answered without end who reads nothing`() {
+    let scripted = ScriptedStream()
+    scripted.unsentByteCount = 131_000
+    TURNStream(scripted).send([UInt8](repeating: 0, count: 100).span.bytes)
+    #expect(scripted.sent.isEmpty)
   }
 
   @Test func `an aborted connection says nothing to this side, and ends at the other`() throws {

@@ -40,10 +40,11 @@ final class TURNStream {
   func begin() { if let tls { flush(tls) } }
 
   /// Sends a message whole, or not at all when too much is waiting: media must not wait for ever behind a network that
-  /// has stopped. It is left out before it is encrypted, because TLS counts its records (RFC 8446 section 5.3).
+  /// has stopped. Requests and answers find room behind them. What is left out is left out before it is encrypted, because
+  /// TLS counts its records (RFC 8446 section 5.3).
   func send(_ message: RawSpan) {
     let waiting = stream.unsentByteCount + (tls?.waitingByteCount ?? 0)
-    guard waiting + message.byteCount <= Self.patience else { return }
+    guard waiting + message.byteCount <= (carriesPeerData(message) ? Self.patience : Self.limit - 1_024) else { return }
     guard let tls else { return stream.send(message) }
     tls.send(message, at: now())
     flush(tls)
@@ -56,12 +57,11 @@ final class TURNStream {
 
   /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
   func close() {
+    fallSilent()
     if let tls {
       tls.close(at: now())
-      for line in tls.takeKeyLog() { onKeyLog?(line) }
+      flush(tls)
     }
-    fallSilent()
-    if let tls { flush(tls) }
     stream.close()
   }
 
