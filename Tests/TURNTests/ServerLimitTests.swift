@@ -56,6 +56,56 @@ import Testing
     }
   }
 
+  @Test func `a channel to an address beyond the limit of permissions is not bound`() throws {
+    let bench = ServerBench { $0.permissionLimit = 3 }
+    try bench.allocate()
+    #expect(try permit(Self.addresses(0..<3), on: bench) == nil)
+    let (refused, known) = (Self.addresses(3..<4)[0], Self.addresses(0..<1)[0])
+    for (peer, code) in [(refused, 508), (known, nil)] as [(Endpoint, UInt16?)] {
+      let answered = try bench.code(.channelBind) {
+        $0.append(.channelNumber, 0x4000)
+        $0.append(.xorPeerAddress, peer)
+      }
+      #expect(answered == code, "\(peer)")
+    }
+  }
+
+  @Test func `a payload that fits no datagram is dropped and counted`() throws {
+    let bench = ServerBench()
+    bench.transport = .tcp
+    try bench.allocate()
+    let code = try bench.code(.channelBind) {
+      $0.append(.channelNumber, 0x4000)
+      $0.append(.xorPeerAddress, ServerBench.peer)
+    }
+    #expect(code == nil)
+    for (count, isRelayed) in [(1_500, true), (1_504, false)] {
+      bench.receive([0x40, 0, UInt8(count >> 8), UInt8(count & 0xFF)] + [UInt8](repeating: 7, count: count))
+      #expect(bench.sent.count == (isRelayed ? 1 : 0))
+    }
+    #expect(bench.server.counters.droppedTooLarge == 1 && bench.server.counters.relayedToPeers == 1)
+  }
+
+  @Test func `a token's port counts once, before it is asked for and after`() throws {
+    let bench = ServerBench { $0.userQuota = 2 }
+    let token = try #require(try bench.allocate { $0.append(.evenPort, true) }[.reservationToken])
+    let second = try bench.allocate(from: ServerBench.other) { $0.append(.reservationToken, token) }
+    #expect(second.messageClass == .successResponse)
+    #expect(try bench.allocate(from: Endpoint("198.51.100.9:1")!)[.errorCode]?.code == 486)
+  }
+
+  @Test func `ports that another program has leave no reservations behind`() throws {
+    let bench = ServerBench { $0.userQuota = 2 }
+    var tries = 0
+    bench.isPortFree = { _ in
+      tries += 1
+      return tries > 5
+    }
+    let token = try #require(try bench.allocate { $0.append(.evenPort, true) }[.reservationToken])
+    let second = try bench.allocate(from: ServerBench.other) { $0.append(.reservationToken, token) }
+    #expect(tries == 7 && second.messageClass == .successResponse)
+  }
+
   @Test func `a port that is kept for a token counts towards the quota until its time is over`() throws {
     let bench = ServerBench { $0.userQuota = 2 }
     let allocated = try bench.allocate { $0.append(.evenPort, true) }

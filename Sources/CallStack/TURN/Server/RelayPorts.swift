@@ -63,6 +63,18 @@ struct RelayPorts {
     return reservations.remove(at: index).endpoint
   }
 
+  /// Whether a port is kept for this account's token.
+  func isReserved(_ token: [UInt8], for account: String) -> Bool {
+    reservations.contains { $0.account == account && constantTimeEqual($0.token.span.bytes, token.span.bytes) }
+  }
+
+  /// Frees the port that was kept with an even one.
+  mutating func cancelReservation(after even: Endpoint) {
+    let kept = Endpoint(even.address, port: even.port | 1)
+    guard let index = reservations.firstIndex(where: { $0.endpoint == kept }) else { return }
+    taken.remove(reservations.remove(at: index).endpoint)
+  }
+
   /// How many ports are kept, in all or for one account.
   func reservationCount(of account: String? = nil) -> Int {
     guard let account else { return reservations.count }

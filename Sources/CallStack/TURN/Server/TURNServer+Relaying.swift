@@ -37,6 +37,10 @@ extension TURNServer {
       if allocation.misses(permissionFor: peer.address, at: now) { counters.missedPermissions += 1 }
       return
     }
+    guard payload.byteCount <= maximumDatagramSize else {
+      counters.droppedTooLarge += 1
+      return
+    }
     counters.relayedToPeers += 1
     outbox.append(on: Path(local: relay, remote: peer)) { bytes in
       payload.withUnsafeBytes { bytes.append(contentsOf: $0) }

@@ -88,7 +88,10 @@ extension TURNServer {
     let parity: RelayPorts.Parity = message[.evenPort].map { $0 ? .evenWithNextFree : .even } ?? .any
     let wanted = try wantedRelays(message)
     ports.expire(at: request.now)
-    try checkQuota(of: request.requester.account, wants: parity == .evenWithNextFree ? 2 : 1)
+    let account = request.requester.account
+    // A port that was kept for the account counts already.
+    let isKept = message[.reservationToken].map { ports.isReserved($0, for: account) } ?? false
+    try checkQuota(of: account, wants: isKept ? 0 : parity == .evenWithNextFree ? 2 : 1)
 
     let (socket, additional, missing) = try takeSockets(wanted, parity, for: message, at: request.now)
     let lifetime = lifetime(for: message)
@@ -171,6 +174,7 @@ extension TURNServer {
     end(index, .unavailable)
     guard let pending else { return }
     let request = pending.request
+    if request.message[.evenPort] == true { ports.cancelReservation(after: relay) }
     do throws(STUNError) {
       // A reserved port is that one and no other.
       guard pending.attempt < Self.relayAttempts, !request.message.contains(.reservationToken) else {
@@ -290,12 +294,16 @@ extension TURNServer {
     else { throw .badRequest }
     try check(peer, for: index)
     guard !served.contains(peer) else { throw .forbidden }
+    let before = slots[index]
     let binding = slots[index]?.bind(
       number, to: peer, until: request.now + configuration.channelLifetime, coolDown: configuration.channelCoolDown,
       limit: configuration.permissionLimit, at: request.now)
     guard binding != .tooMany else { throw .insufficientCapacity }
     guard binding == .bound else { throw .badRequest }
-    try permit([peer.address], index, at: request.now)
+    do { try permit([peer.address], index, at: request.now) } catch {
+      slots[index] = before
+      throw error
+    }
     return STUNMessageBuilder(.successResponse, to: request.message)
   }
 
