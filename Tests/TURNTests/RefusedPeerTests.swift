@@ -134,6 +134,46 @@ import Testing
     #expect(world.peerReceived.last?.bytes == [3] && failures(world).isEmpty)
   }
 
+  @Test func `a peer that is sent to again after minutes of silence misses nothing`() throws {
+    let world = TURNWorld { server, client in
+      server.nonceLifetime = .seconds(36_000)
+      client.unusedPermissionLifetime = .minutes(5)
+    }
+    try world.allocate()
+    try world.send([1], to: Self.peer)
+    world.run(for: .seconds(570))
+    let before = world.peerReceived.count
+    for _ in 0..<1_200 {
+      try world.send([2], to: Self.peer)
+      world.run(for: .milliseconds(100))
+    }
+    world.run(for: .seconds(1))
+    #expect(world.peerReceived.count == before + 1_200 && failures(world).isEmpty)
+  }
+
+  @Test(arguments: [STUNMethod.createPermission, .channelBind], [true, false])
+  func `an answer about one peer that lacks what it must have costs that peer alone`(
+    method: STUNMethod, isError: Bool
+  ) throws {
+    let world = TURNWorld()
+    try world.allocate()
+    world.isLost = { sent in
+      guard sent.path.remote == TURNWorld.clientAddress else { return false }
+      return (try? STUNMessage(parsing: sent.bytes.span.bytes))?.method == method
+    }
+    if method == .channelBind { try world.client.createPermission(for: Self.peer.address, at: world.now) }
+    world.run(for: .milliseconds(100))
+    try world.send([1], to: Self.peer)
+    world.run(for: .milliseconds(100))
+    let id = try #require(world.requests(method).last?.message.transactionID)
+    var answer = STUNMessageBuilder(isError ? .errorResponse : .successResponse, method, id)
+    if !isError { answer.append(STUNAttribute<[UInt8]>(0x7777), []) }
+    answer.appendIntegrity(key: .longTerm(username: "alice", realm: "callsim", password: "secret"))
+    world.client.receive(answer.bytes.span.bytes, on: world.clientPath, at: world.now)
+    world.run(for: .milliseconds(1))
+    #expect(failures(world).count == 1 && world.client.state == .allocated)
+  }
+
   @Test func `a permission that was asked for in so many words is kept`() throws {
     let world = TURNWorld { server, client in
       server.nonceLifetime = .seconds(36_000)

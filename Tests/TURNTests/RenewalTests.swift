@@ -38,6 +38,17 @@ import Testing
     #expect(world.requests(.refresh).map { $0.time.seconds.rounded() } == [30, 60, 90])
   }
 
+  @Test func `an allocation that is promised for longer than an hour is refreshed after 59 minutes`() throws {
+    let world = TURNWorld { server, _ in
+      server.nonceLifetime = .seconds(36_000)
+      server.defaultLifetime = .seconds(7_200)
+      server.maximumLifetime = .seconds(7_200)
+    }
+    try world.allocate()
+    world.run(for: .seconds(7_000))
+    #expect(world.requests(.refresh).map { $0.time.seconds.rounded() } == [3_540])
+  }
+
   @Test func `the wanted lifetime is asked for and clamped by the server`() throws {
     let world = TURNWorld { _, client in client.lifetime = .seconds(100_000) }
     let allocation = try world.allocate()

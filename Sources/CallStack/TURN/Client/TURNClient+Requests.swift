@@ -62,12 +62,7 @@ extension TURNClient {
         index += 1
       case .timedOut:
         let purpose = transactions.remove(at: index).purpose
-        switch purpose {
-        // The allocation lives as long as its Refresh is answered.
-        case .createPermission(let address): permissionFailed(address, .timedOut(.createPermission))
-        case .channelBind(let peer, _): channelFailed(peer, .timedOut(.channelBind), at: now)
-        case .allocate, .refresh: return state == .releasing ? finishRelease() : fail(.timedOut(purpose.method))
-        }
+        giveUp(purpose, .timedOut(purpose.method), at: now)
       case nil:
         index += 1
       }
@@ -93,9 +88,12 @@ extension TURNClient {
     transactions.remove(at: index)
     guard message.messageClass == .errorResponse else {
       return message.unknownAttributes.isEmpty
-        ? succeed(transaction.purpose, message, at: now) : fail(.badResponse(message.method))
+        ? succeed(transaction.purpose, message, at: now)
+        : giveUp(transaction.purpose, .badResponse(message.method), at: now)
     }
-    guard let error = message[.errorCode] else { return fail(.badResponse(message.method)) }
+    guard let error = message[.errorCode] else {
+      return giveUp(transaction.purpose, .badResponse(message.method), at: now)
+    }
     switch error.code {
     case 300 where transaction.purpose == .allocate && redirect(message, at: now): break
     case 440 where transaction.purpose == .allocate && turnToOtherFamily(): begin(.allocate, at: now)
@@ -176,6 +174,13 @@ extension TURNClient {
       if Defect.permissionRefreshedTooLate.isPlanted {
         permissions[index].refreshAt = now + Self.permissionLifetime * 10 / 9
       }
+      // A channel that was left with its permission is renewed with it.
+      for channel in channels.indices
+      where channels[channel].peer.address == address && channels[channel].refreshAt == nil
+        && channels[channel].isBound(at: now)
+      {
+        channels[channel].refreshAt = now
+      }
       if isNew { events.append(.permissionGranted(address)) }
       flushQueue(to: address, at: now)
     case .channelBind(let peer, let number):
@@ -220,7 +225,9 @@ extension TURNClient {
 
   private mutating func schedule(lifetime: Interval, at now: Instant) {
     expiresAt = now + lifetime
-    refreshAt = now + (lifetime - min(configuration.refreshMargin, lifetime / 2))
+    // A server may promise more than it keeps: as libwebrtc, an hour is waited at most.
+    let relied = min(lifetime, .minutes(60))
+    refreshAt = now + (relied - min(configuration.refreshMargin, relied / 2))
   }
 
   mutating func finishRelease() {
@@ -238,11 +245,19 @@ extension TURNClient {
       events.append(.newLocalAddressNeeded)
     case .refresh where state == .releasing: finishRelease()
     case _ where error.code == 437 && Defect.lostAllocationKept.isPlanted: break
-    case .createPermission(let address) where error.code != 437 && error.code != 401:
-      permissionFailed(address, .rejected(.createPermission, error))
-    case .channelBind(let peer, _) where error.code != 437 && error.code != 401:
-      channelFailed(peer, .rejected(.channelBind, error), at: now)
-    default: fail(.rejected(purpose.method, error))
+    // Wrong credentials are wrong for all requests to come.
+    case _ where [401, 437].contains(error.code): fail(.rejected(purpose.method, error))
+    default: giveUp(purpose, .rejected(purpose.method, error), at: now)
+    }
+  }
+
+  /// What a request without a usable answer means: the allocation lives as long as its Refresh is answered.
+  private mutating func giveUp(_ purpose: Purpose, _ failure: Failure, at now: Instant) {
+    switch purpose {
+    case .createPermission(let address): permissionFailed(address, failure)
+    case .channelBind(let peer, _): channelFailed(peer, failure, at: now)
+    case .refresh where state == .releasing: finishRelease()
+    case .allocate, .refresh: fail(failure)
     }
   }
 
@@ -273,19 +288,13 @@ extension String {
     let name = hasSuffix(".") ? dropLast() : self[...]
     let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard utf8.count <= 253, labels.allSatisfy(Self.isLabel), let last = labels.last else { return false }
-    return !last.allSatisfy { (48...57).contains($0) }
+    return !last.allSatisfy(\.isASCIIDigit)
   }
 
   private static func isLabel(_ label: Substring.UTF8View) -> Bool {
     guard (1...63).contains(label.count), let first = label.first, let last = label.last else { return false }
-    return isAlphanumeric(first) && isAlphanumeric(last)
-      && label.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+    return label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == hyphen } && first != hyphen && last != hyphen
   }
 
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57: true
-    default: false
-    }
-  }
+  private static var hyphen: UInt8 { UInt8(ascii: "-") }
 }
