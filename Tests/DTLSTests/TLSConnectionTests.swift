@@ -269,6 +269,26 @@ struct TLSReaderTests {
     #expect(blind.client.isEmpty && blind.server.isEmpty && blind.unreadable > 4)
   }
 
+  @Test func `a secret that only the server tells comes late, and nothing is missed`() throws {
+    var configuration = TLSPair.trusting
+    configuration.versions = .tls12 ... .tls12
+    let pair = try TLSPair(client: configuration)
+    pair.run()
+    pair.send([1, 2, 3], from: .client)
+    pair.send([9], from: .server)
+    pair.run()
+    let secrets = TLSSecrets()
+    let reader = TLSReader(secrets: secrets)
+    var (said, isProtected) = ([UInt8](), false)
+    for (sender, bytes) in pair.records {
+      // The server knows the secret once it has the client's second flight.
+      if sender == .server, isProtected { for line in pair.keyLog { secrets.add(line) } }
+      isProtected = isProtected || bytes.first == 20 || bytes.first == 22 && bytes.count > 5 && bytes[5] == 16
+      reader.receive(bytes.span.bytes, from: sender) { said += $0.copied }
+    }
+    #expect(said.sorted() == [1, 2, 3, 9] && reader.unreadableCount == 0)
+  }
+
   @Test func `bytes that are no TLS are survived`() {
     var stream = RandomSource(seed: 3).stream("noise")
     for _ in 0..<2_000 {

@@ -14,7 +14,8 @@ public final class TLSReader {
   private var suite: TLSSuite?
   private var version = TLSVersion.tls12
   /// Protected records that could not be read: their secrets are unknown, or the suite.
-  public private(set) var unreadableCount = 0
+  public var unreadableCount: Int { refusedCount + client.held.count + server.held.count }
+  private var refusedCount = 0
 
   /// The random by which a ServerHello is a HelloRetryRequest (RFC 8446 section 4.1.3) begins so.
   private static let retryRandom: [UInt8] = [0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11]
@@ -26,7 +27,12 @@ public final class TLSReader {
     /// Of TLS 1.3, from Finished on.
     var trafficSecret: [UInt8]?
     var isProtected = false
+    /// Protected records from before their secret was known: a server of TLS 1.2 learns it from the flight that they are
+    /// in, and a client that is no peer of ours tells nobody.
+    var held: [[UInt8]] = []
   }
+
+  private static let heldLimit = 16
 
   public init(secrets: TLSSecrets) { self.secrets = secrets }
 
@@ -73,10 +79,17 @@ public final class TLSReader {
       let label = sender == .client ? "CLIENT_HANDSHAKE_TRAFFIC_SECRET" : "SERVER_HANDSHAKE_TRAFFIC_SECRET"
       protect(sender, with: secrets.secret(label, clientRandom: clientRandom))
     }
+    if version == .tls12, direction(sender).cipher == nil {
+      deriveTLS12(sender)
+      guard direction(sender).cipher != nil else { return hold(record, from: sender) }
+      let held = direction(sender).held
+      change(sender) { $0.held = [] }
+      for record in held { open(record, from: sender, received) }
+    }
     var opened: (type: UInt8, plain: [UInt8])?
     change(sender) { opened = $0.cipher?.open(record) }
     guard let opened else {
-      unreadableCount += 1
+      refusedCount += 1
       return
     }
     switch opened.type {
@@ -84,6 +97,14 @@ public final class TLSReader {
     case 23: received(opened.plain.span.bytes)
     default: break
     }
+  }
+
+  private func hold(_ record: [UInt8], from sender: Sender) {
+    guard suite != nil, direction(sender).held.count < Self.heldLimit else {
+      refusedCount += 1
+      return
+    }
+    change(sender) { $0.held.append(record) }
   }
 
   /// Sets the keys of one direction of TLS 1.3.
