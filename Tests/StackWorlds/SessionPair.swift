@@ -140,8 +140,12 @@ package final class SessionPair {
 
   package static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
 
+  /// Another address of the same server.
+  package static let otherTurnServer = Endpoint(IPAddress("203.0.113.2")!, port: 3_478)
+
   /// The same server, for clients that have IPv6 only.
   package static let turnServerIPv6 = Endpoint(IPAddress("2001:db8:53::1")!, port: 3_478)
+  private static let turnServers = [turnServer, otherTurnServer, turnServerIPv6]
   package static let turnIPv6 = ICEServer(
     kind: .turn, endpoint: turnServerIPv6, username: "alice", credential: "secret")
 
@@ -266,9 +270,7 @@ package final class SessionPair {
       if let side = [a, b].first(where: { $0.owns(first.path.local) }) {
         side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
         drain(side)
-      } else if first.path.local == Self.turnServer || first.path.local == Self.turnServerIPv6
-        || relays.contains(first.path.local)
-      {
+      } else if Self.turnServers.contains(first.path.local) || relays.contains(first.path.local) {
         server?.receive(first.bytes.span.bytes, on: translated(first.path), at: now)
         drainServer()
       }

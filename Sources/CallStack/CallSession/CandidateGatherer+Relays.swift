@@ -20,9 +20,25 @@ extension CandidateGatherer {
     var isDone = false
     /// Other local addresses that may still be tried.
     var movesLeft = Relay.moves
-    var awaitsSocket = false
+    /// Why it waits for another socket.
+    var socketNeed: SocketNeed?
     /// No gathering needs it any more: it is being given back.
     var isLeaving = false
+
+    enum SocketNeed {
+      /// Another relay is asked for on the same path: a server knows its clients by where they ask from.
+      case taken
+      /// The server holds an allocation of somebody who had this port before (437).
+      case mismatch
+
+      /// What is reported when there is none.
+      var error: (code: Int, reason: String) {
+        switch self {
+        case .taken: (701, "no local port to ask from")
+        case .mismatch: (437, "allocation mismatch")
+        }
+      }
+    }
 
     static let moves = 3
     /// A server that grants allocations and then knows nothing of them would be asked without end.
@@ -50,12 +66,9 @@ extension CandidateGatherer {
         // A restart often comes because the server forgot what it gave.
         report(allocation, known)
         known.client.renew(at: now)
-      } else if (try? known.client.allocate(at: now)) != nil {
+      } else if !known.client.isActive, known.socketNeed == nil {
         // The last attempt failed, or the allocation was lost.
-        known.isDone = false
-        known.awaitsSocket = false
-        known.movesLeft = Relay.moves
-        trackStream(of: known)
+        begin(known, at: now)
       }
       return
     }
@@ -71,35 +84,43 @@ extension CandidateGatherer {
         retransmission: configuration.stunRetransmission),
       local: base, random: random.stream("turn/\(relayCount)"))
     let relay = Relay(client: client, base: base, server: server, rank: rank)
-    // Another name or other credentials at the same place: a server knows its clients by where they ask from.
-    let isTaken = relays.contains { $0.client.path == relay.client.path }
     relays.append(relay)
-    guard !isTaken else {
-      relay.awaitsSocket = true
-      events.append(.socketNeeded(base))
-      return
-    }
+    begin(relay, at: now)
+  }
+
+  /// Asks for an allocation, from a socket of its own when another name or other credentials are asked at the same place.
+  private mutating func begin(_ relay: Relay, at now: Instant) {
+    relay.isDone = false
+    relay.movesLeft = Relay.moves
+    let isTaken = relays.contains { $0 !== relay && $0.client.isActive && $0.client.path == relay.client.path }
+    guard !isTaken else { return needSocket(relay, .taken) }
     do throws(TURNClient.Misuse) {
       try relay.client.allocate(at: now)
     } catch {
-      preconditionFailure("a new TURN client refused to allocate: \(error)")
+      preconditionFailure("a TURN client without an allocation refused to ask for one: \(error)")
     }
     trackStream(of: relay)
+  }
+
+  private mutating func needSocket(_ relay: Relay, _ need: Relay.SocketNeed) {
+    relay.socketNeed = need
+    events.append(.socketNeeded(relay.base))
   }
 
   /// Asks on from another socket at the address of `base`; from none, when none could be had.
   mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     clock = now
-    guard let relay = relays.first(where: { $0.base == base && $0.awaitsSocket }) else { return }
-    relay.awaitsSocket = false
+    guard let relay = relays.first(where: { $0.base == base && $0.socketNeed != nil }), let need = relay.socketNeed
+    else { return }
+    relay.socketNeed = nil
     if let socket, (try? relay.client.allocate(from: socket, at: now)) != nil { return }
-    giveUp(relay)
+    giveUp(relay, for: need)
     finishIfDone()
   }
 
-  mutating func giveUp(_ relay: Relay) {
+  private mutating func giveUp(_ relay: Relay, for need: Relay.SocketNeed) {
     relay.isDone = true
-    events.append(.serverError(relay.server, code: 437, reason: "allocation mismatch"))
+    events.append(.serverError(relay.server, code: need.error.code, reason: need.error.reason))
   }
 
   /// Gives back what was found on sockets that no gathering needs any more, and then reports them as unneeded.
@@ -162,7 +183,18 @@ extension CandidateGatherer {
   }
 
   /// Which relay's client a path belongs to.
-  func relay(on path: Path) -> Relay? { relays.first { $0.client.path == path.unmarked } }
+  func relay(on path: Path) -> Relay? {
+    let here = path.unmarked
+    return relays.first { $0.client.path == here && $0.client.allocation != nil }
+      ?? relays.first { $0.client.path == here }
+  }
+
+  /// Whose a datagram from a server is. Who was sent on to another server may ask where another relay of ours is asked
+  /// for already, until that server refuses it (437); there the transaction says whose answer it is.
+  func relay(of datagram: RawSpan, on path: Path) -> Relay? {
+    let here = path.unmarked
+    return relays.first { $0.client.path == here && $0.client.isAwaiting(datagram) } ?? relay(on: path)
+  }
 
   /// Where in a datagram from a TURN server a peer's payload lies, and the path it came on.
   func payload(of datagram: RawSpan, on path: Path, at now: Instant) -> (path: Path, range: Range<Int>)? {
@@ -219,12 +251,11 @@ extension CandidateGatherer {
       case .newLocalAddressNeeded:
         // RFC 8656 section 7.4 gives up some time. A connection has had a port of its own from the start.
         guard relay.movesLeft > 0, relay.server.transport == .udp else {
-          giveUp(relay)
+          giveUp(relay, for: .mismatch)
           continue
         }
         relay.movesLeft -= 1
-        relay.awaitsSocket = true
-        events.append(.socketNeeded(relay.base))
+        needSocket(relay, .mismatch)
       // No error of the server's to the application: W3C's is for gathering. The pairs are of no use, as in libwebrtc.
       case .permissionFailed(let address, let failure): refuse(address, nil, failure, of: relay)
       case .channelFailed(let peer, let failure): refuse(peer.address, peer.port, failure, of: relay)
@@ -255,7 +286,8 @@ extension CandidateGatherer {
   mutating func trackStream(of relay: Relay) {
     let path = relay.client.path
     let needed = path.transport != .udp && relay.client.isActive ? path : nil
-    if let stream = relay.stream, stream != needed { events.append(.streamUnneeded(stream)) }
+    let isShared = relays.contains { $0 !== relay && $0.stream == relay.stream }
+    if let stream = relay.stream, stream != needed, !isShared { events.append(.streamUnneeded(stream)) }
     relay.stream = needed
   }
 }

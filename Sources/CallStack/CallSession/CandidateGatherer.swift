@@ -199,7 +199,7 @@ struct CandidateGatherer: ~Copyable {
       finishIfDone()
       return true
     }
-    guard let relay = relay(on: path) else { return false }
+    guard let relay = relay(of: datagram, on: path) else { return false }
     relay.client.receive(datagram, on: path, at: now)
     collect(relay)
     finishIfDone()

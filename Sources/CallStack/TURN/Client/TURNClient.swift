@@ -153,6 +153,15 @@ public struct TURNClient: SansIO, ~Copyable {
   /// Whether the server has yet to say that it still knows the allocation.
   public var isRefreshing: Bool { state == .allocated && refreshAt == nil }
 
+  /// Whether a message has the transaction identifier of a request whose answer is still to come.
+  public func isAwaiting(_ message: RawSpan) -> Bool {
+    guard isSTUN(message), let high = message.bigEndian(UInt32.self, at: 8),
+      let low = message.bigEndian(UInt64.self, at: 12)
+    else { return false }
+    let id = STUNTransactionID(high: high, low: low)
+    return transactions.contains { $0.id == id }
+  }
+
   /// Whether messages are under way on ``path``, or may be: a connection there is needed.
   public var isActive: Bool {
     switch state {
