@@ -107,7 +107,7 @@ let tested: [String: [Target.Dependency]] = [
   ],
   "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
-  "Scenarios": ["CallCore", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
+  "Scenarios": ["CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
 ]
 package.targets += [
   .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),

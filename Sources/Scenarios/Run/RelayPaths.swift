@@ -2,44 +2,45 @@ internal import CallCore
 internal import SimNet
 internal import VirtualPeer
 
-/// Whose doing it is that a TURN allocation is still there: judged by the network, not by what its client says.
+/// Whose doing it is that a TURN allocation over UDP is still there: judged by the network, not by what its client says.
+/// One over a connection lives no longer than the connection, which is the client's to close.
 ///
 /// A server knows a client by the endpoint its packets come from. Once a NAT on the way has forgotten or changed the
 /// mapping, or the device has lost the address, nobody can say anything for that endpoint any more: the allocation stays
 /// until it expires, whatever the client does (RFC 8656 section 7.3, 437).
 ///
-/// Nor can more be asked of a client than to send a Refresh with lifetime zero, and over UDP to repeat it (RFC 8489
-/// section 6.2.1). When no answer reaches the device, the network or the server has not taken it; when a fault of the
-/// server refuses it, no other client would have been served.
+/// Nor can more be asked of a client than to send a Refresh with lifetime zero, and to repeat it (RFC 8489 section
+/// 6.2.1). When no answer reaches the device, the network or the server has not taken it; when a fault of the server
+/// refuses it, no other client would have been served. A relay whose Refresh is refused or not answered in the middle of a
+/// call is lost for the client, as it is for libwebrtc.
 final class RelayPaths {
-  /// One hop of the way from a device to a server: what the packets come from there.
-  private struct Hop: Hashable {
-    let endpoint: Endpoint
-    let isUDP: Bool
-  }
+  /// How long a client waits for an answer (RFC 8489 section 6.2.1: 79 times the first timeout of 500 ms).
+  private static let patience = Interval.milliseconds(39_500)
 
-  private let watch: Watch
-  /// What a NAT makes of it, by what it shows outside.
-  private var inside: [Hop: Endpoint] = [:]
-  /// The hops of each allocation, by its relayed endpoint; nil once one of them is gone.
-  private var ways: [Endpoint: [Endpoint]?] = [:]
-  private var openedAt: [Endpoint: Instant] = [:]
-
-  /// The two ends of an allocation's 5-tuple, as the device has them.
-  private struct Ends: Hashable {
+  /// The 5-tuple of an allocation, as the client's device has it.
+  private struct Association: Hashable {
     let client: Endpoint
     let server: Endpoint
   }
 
-  /// The last transaction that gives back what a device holds at a server.
-  private struct Farewell {
+  /// The last Refresh of an allocation.
+  private struct Refresh {
     let transaction: UInt64
+    let isRelease: Bool
     let begunAt: Instant
     var sentCount = 1
     var isAnswered = false
   }
 
-  private var farewells: [Ends: Farewell] = [:]
+  private let watch: Watch
+  /// What the packets from an outside endpoint of a NAT come from inside.
+  private var inside: [Endpoint: Endpoint] = [:]
+  /// From what the server sees to the device's own endpoint, by the relayed endpoint; nil once one of them is gone.
+  private var ways: [Endpoint: [Endpoint]?] = [:]
+  private var openedAt: [Endpoint: Instant] = [:]
+  /// When a device was last told that it holds an allocation.
+  private var toldAt: [Association: Instant] = [:]
+  private var refreshes: [Association: Refresh] = [:]
 
   /// Make it before the world.
   init(watch: Watch, wire: WireTap) {
@@ -49,22 +50,25 @@ final class RelayPaths {
       guard case .endpoint(let endpoint)? = trace.datum(name, of: record) else { return nil }
       return endpoint
     }
-    func isUDP(_ record: TraceRecord) -> Bool { trace.datum("protocol", of: record) == .symbol("udp") }
-    watch.listen(toAll: "nat.created") { [unowned self] record in
-      guard let external = endpoint("external", record), let origin = endpoint("internal", record) else { return }
-      inside[Hop(endpoint: external, isUDP: isUDP(record))] = origin
+    /// Listens to what a NAT does for UDP.
+    func listen(_ kind: String, _ listener: @escaping (_ external: Endpoint, TraceRecord) -> Void) {
+      watch.listen(toAll: kind) { record in
+        guard trace.datum("protocol", of: record) == .symbol("udp"), let external = endpoint("external", record) else {
+          return
+        }
+        listener(external, record)
+      }
     }
-    watch.listen(toAll: "nat.removed") { [unowned self] record in
-      guard let external = endpoint("external", record) else { return }
-      let hop = Hop(endpoint: external, isUDP: isUDP(record))
+    listen("nat.created") { [unowned self] external, record in inside[external] = endpoint("internal", record) }
+    listen("nat.removed") { [unowned self] external, record in
       // Another host's mapping may have the same external endpoint, where ports are overloaded.
-      if inside[hop] == endpoint("internal", record) { inside[hop] = nil }
+      if inside[external] == endpoint("internal", record) { inside[external] = nil }
       sever { $0.contains(external) }
     }
-    watch.listen(toAll: "nat.remapped") { [unowned self] record in
-      guard let external = endpoint("external", record), let previous = endpoint("previous", record) else { return }
-      inside[Hop(endpoint: previous, isUDP: isUDP(record))] = nil
-      inside[Hop(endpoint: external, isUDP: isUDP(record))] = endpoint("internal", record)
+    listen("nat.remapped") { [unowned self] external, record in
+      guard let previous = endpoint("previous", record) else { return }
+      inside[previous] = nil
+      inside[external] = endpoint("internal", record)
       sever { $0.contains(previous) }
     }
     watch.listen(toAll: "turn.relay-opened") { [unowned self] record in
@@ -72,18 +76,19 @@ final class RelayPaths {
       ways[relayed] = way(to: client)
       openedAt[relayed] = record.time
     }
-    wire.listen(refreshes: { [unowned self] in saw($0) })
+    wire.listen(allocations: { [unowned self] in saw($0) })
   }
 
-  private func saw(_ refresh: WireRefresh) {
-    let ends = Ends(client: refresh.client, server: refresh.server)
-    let known = farewells[ends].flatMap { $0.transaction == refresh.transaction ? $0 : nil }
-    if !refresh.isRequest {
-      if known != nil { farewells[ends]?.isAnswered = true }
-    } else if known != nil {
-      farewells[ends]?.sentCount += 1
-    } else if refresh.isFarewell {
-      farewells[ends] = Farewell(transaction: refresh.transaction, begunAt: refresh.time)
+  private func saw(_ allocation: WireAllocation) {
+    let association = Association(client: allocation.client, server: allocation.server)
+    let known = refreshes[association].flatMap { $0.transaction == allocation.transaction ? $0 : nil }
+    switch allocation.message {
+    case .allocated: toldAt[association] = allocation.time
+    case .refresh where known != nil: refreshes[association]?.sentCount += 1
+    case .refresh(let seconds):
+      refreshes[association] = Refresh(
+        transaction: allocation.transaction, isRelease: seconds == 0, begunAt: allocation.time)
+    case .refreshAnswered: if known != nil { refreshes[association]?.isAnswered = true }
     }
   }
 
@@ -103,25 +108,22 @@ final class RelayPaths {
   }
 
   /// Whether the client could have given the allocation back and has not done what it can.
-  func isLeftByClient(_ allocation: TURNServerHost.Allocation) -> Bool {
+  func isLeftByClient(_ allocation: TURNServerHost.Allocation, at now: Instant) -> Bool {
+    guard allocation.isUDP else { return false }
     // Nothing is known of a way that nobody watched: then the client answers for it.
-    guard let way = ways[allocation.relay] else { return true }
+    guard let way = ways[allocation.relay], let openedAt = openedAt[allocation.relay] else { return true }
     guard let device = way?.last, !allocation.isRefreshRefusedByFault else { return false }
-    guard let farewell = farewells[Ends(client: device, server: allocation.server)],
-      farewell.begunAt >= openedAt[allocation.relay] ?? .zero, !farewell.isAnswered
-    else { return true }
-    // TCP repeats what is lost by itself.
-    return allocation.isUDP && farewell.sentCount < 2
+    let association = Association(client: device, server: allocation.server)
+    // Nobody gives back what nobody knows of.
+    guard let toldAt = toldAt[association], toldAt >= openedAt else { return false }
+    guard let refresh = refreshes[association], refresh.begunAt >= openedAt, !refresh.isAnswered else { return true }
+    let isGivenUp = now - refresh.begunAt >= Self.patience
+    return !(refresh.isRelease || isGivenUp) || refresh.sentCount < 2
   }
 
-  /// From what the server sees to the device's own endpoint.
   private func way(to client: Endpoint) -> [Endpoint] {
     var way = [client]
-    while let hop = way.last, way.count < 16,
-      let next = inside[Hop(endpoint: hop, isUDP: true)] ?? inside[Hop(endpoint: hop, isUDP: false)]
-    {
-      way.append(next)
-    }
+    while let hop = way.last, way.count < 16, let next = inside[hop] { way.append(next) }
     return way
   }
 

@@ -140,7 +140,7 @@ final class World {
       if peer.device.audioSession.isActive { lines.append("\(peer.name): its audio session is still active") }
     }
     for server in turn {
-      for allocation in server.host.allocations where paths.isLeftByClient(allocation) {
+      for allocation in server.host.allocations where paths.isLeftByClient(allocation, at: simulator.now) {
         lines.append(
           "\(server.name): the allocation of \(allocation.relay) to \(allocation.username) at \(allocation.client) "
             + "was never given back")

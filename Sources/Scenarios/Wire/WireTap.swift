@@ -35,11 +35,17 @@ struct WireCheck {
   var time: Instant
 }
 
-/// One Refresh between a peer and a TURN server (RFC 8656 section 7), or the answer to it, at the peer's interface.
-struct WireRefresh {
-  var isRequest: Bool
-  /// Whether the request asks for lifetime zero: the client gives the allocation back.
-  var isFarewell: Bool
+/// What a peer and a TURN server say of an allocation over UDP, at the peer's interface: a Refresh that leaves the peer,
+/// or an answer that reaches it (RFC 8656 sections 7 and 8).
+struct WireAllocation {
+  enum Message: Hashable {
+    case allocated
+    /// A Refresh; one with lifetime zero gives the allocation back.
+    case refresh(seconds: UInt32?)
+    case refreshAnswered
+  }
+
+  var message: Message
   /// Where the peer has its end, and where the server.
   var client: Endpoint
   var server: Endpoint
@@ -77,7 +83,7 @@ final class WireTap: PacketTap {
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []
-  private var refreshListeners: [(WireRefresh) -> Void] = []
+  private var allocationListeners: [(WireAllocation) -> Void] = []
 
   struct StreamKey: Hashable {
     let interface: InterfaceID
@@ -99,14 +105,14 @@ final class WireTap: PacketTap {
 
   func listen(checks listener: @escaping (WireCheck) -> Void) { checkListeners.append(listener) }
 
-  func listen(refreshes listener: @escaping (WireRefresh) -> Void) { refreshListeners.append(listener) }
+  func listen(allocations listener: @escaping (WireAllocation) -> Void) { allocationListeners.append(listener) }
 
   /// Lets go of every listener: they hold what holds the tap.
   func close() {
     mediaListeners.removeAll()
     packetListeners.removeAll()
     checkListeners.removeAll()
-    refreshListeners.removeAll()
+    allocationListeners.removeAll()
   }
 
   // MARK: PacketTap
@@ -159,7 +165,7 @@ final class WireTap: PacketTap {
 
   func tell(_ check: WireCheck) { for listener in checkListeners { listener(check) } }
 
-  func tell(_ refresh: WireRefresh) { for listener in refreshListeners { listener(refresh) } }
+  func tell(_ allocation: WireAllocation) { for listener in allocationListeners { listener(allocation) } }
 
   func tell(_ media: WireMedia) { for listener in mediaListeners { listener(media) } }
 
@@ -171,8 +177,8 @@ final class WireTap: PacketTap {
     _ identities: inout [UInt64], at now: Instant
   ) {
     let transport = header.transport
-    if !refreshListeners.isEmpty, let refresh = Self.refresh(message, header, direction, at: now) {
-      tell(refresh)
+    if !allocationListeners.isEmpty, let allocation = Self.allocation(message, header, direction, at: now) {
+      tell(allocation)
     }
     let relayed = PacketContent.relayed(in: message)
     let content = message.extracting(relayed ?? 0..<message.byteCount)
@@ -200,19 +206,24 @@ final class WireTap: PacketTap {
 
   // MARK: Reading
 
-  /// A Refresh request that leaves the peer, or a response to one that reaches it.
-  private static func refresh(
+  private static func allocation(
     _ message: RawSpan, _ header: PacketHeader, _ direction: LinkDirection, at now: Instant
-  ) -> WireRefresh? {
-    guard let type = message.bigEndian(UInt16.self, at: 0), [0x0004, 0x0104, 0x0114].contains(type),
+  ) -> WireAllocation? {
+    guard header.transport == .udp, let type = message.bigEndian(UInt16.self, at: 0) else { return nil }
+    // Most of what a relay's path carries is data.
+    let isSent = direction == .tx
+    guard isSent ? type == 0x0004 : [0x0103, 0x0104, 0x0114].contains(type),
       let parsed = try? STUNMessage(parsing: message)
     else { return nil }
-    let isRequest = type == 0x0004
-    guard isRequest == (direction == .tx) else { return nil }
-    return WireRefresh(
-      isRequest: isRequest, isFarewell: isRequest && parsed[.lifetime] == 0,
-      client: isRequest ? header.source : header.destination, server: isRequest ? header.destination : header.source,
-      transaction: identity(of: message.extracting(8..<20)), time: now)
+    let (client, server) = isSent ? (header.source, header.destination) : (header.destination, header.source)
+    let content: WireAllocation.Message =
+      switch parsed.method {
+      case .allocate: .allocated
+      default: isSent ? .refresh(seconds: parsed[.lifetime]) : .refreshAnswered
+      }
+    return WireAllocation(
+      message: content, client: client, server: server, transaction: identity(of: message.extracting(8..<20)), time: now
+    )
   }
 
   /// The first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
