@@ -141,8 +141,10 @@ package.targets += [
   .testTarget(name: "CommandLineTests", dependencies: ["callsim", "CallCore", "DTLS"], exclude: ["Help"]),
 ]
 
-// Fuzzers stand in the manifest only while they are built: libFuzzer brings their `main`.
+// Fuzzers stand in the manifest only while they are built, without other programs: libFuzzer brings their `main`.
 if Context.environment["CALLSIM_FUZZ"] != nil {
+  package.targets.removeAll { [.executable, .test].contains($0.type) || $0.name == "LivePeer" }
+  package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
     "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
