@@ -196,12 +196,87 @@ import Testing
 
   @Test func `of two pairs that have become unreliable the one that something comes on is used`() throws {
     let (network, wifi, cellular) = try TestNetwork.connected()
+    func areUnreliable() -> Bool { [wifi, cellular].allSatisfy { reachability(network, $0) == .unreliable } }
+    network.isBlocked = { _, _ in true }
+    while !areUnreliable(), network.now < at(25) { network.run(for: .milliseconds(50)) }
+    #expect(network.alice.selected?.base == wifi)
     // Nothing of Alice's arrives, and of Bob's only his checks on cellular.
     network.isBlocked = { from, to in from == wifi || to == wifi || from == cellular }
-    network.run(for: .seconds(12))
-    let pairs = network.alice.pairs
-    #expect(pairs.count == 2 && pairs.allSatisfy { $0.reachability == .unreliable })
-    #expect(network.alice.selected?.base == cellular && network.alice.state == .disconnected)
+    network.run(for: .seconds(3))
+    #expect(areUnreliable() && network.alice.state == .disconnected)
+    #expect(network.alice.selected?.base == cellular)
+  }
+
+  private func reachability(_ network: TestNetwork, _ base: Endpoint) -> ICECandidatePair.Reachability? {
+    network.alice.pairs.first { $0.base == base }?.reachability
+  }
+
+  /// A call whose pair in use is given up while the backup was answered until some moments ago. Wi-Fi answers four seconds
+  /// late, so its pair is waited for longer than the backup, and falls silent first.
+  private func givenUpOnWifi(
+    _ nomination: ICESettings.Nomination, aliceControls: Bool
+  ) throws -> (network: TestNetwork, wifi: Endpoint, cellular: Endpoint) {
+    let (network, wifi, cellular) = try TestNetwork.connected(
+      aliceControls: aliceControls, settings: settings { $0.nomination = nomination })
+    network.delayTo = { $0 == wifi ? .seconds(4) : nil }
+    network.talk(for: .seconds(40))
+    // The peer's consent to the backup lasts 30 s from here.
+    let answered = network.alice.pairs.first { $0.base == cellular }?.lastResponseAt
+    func isAnswered() -> Bool { network.alice.pairs.contains { $0.base == cellular && $0.lastResponseAt != answered } }
+    while !isAnswered(), network.now < at(90) { network.talk(for: .milliseconds(100)) }
+    // Wi-Fi carries all but the answers to Alice's checks, and then neither network carries anything.
+    network.tap = { bytes, _, to in to == wifi && bytes[0] == 1 ? nil : bytes }
+    network.talk(for: .seconds(7))
+    #expect(network.alice.selected?.base == wifi)
+    network.isBlocked = { _, _ in true }
+    while reachability(network, wifi) != .timedOut, network.now < at(120) { network.run(for: .milliseconds(50)) }
+    #expect(reachability(network, wifi) == .timedOut && reachability(network, cellular) == .unreliable)
+    return (network, wifi, cellular)
+  }
+
+  @Test(arguments: [(ICESettings.Nomination.aggressive, true), (.aggressive, false), (.regular, false)])
+  func `a pair that was answered until some moments ago takes over from one that was given up`(
+    nomination: ICESettings.Nomination, aliceControls: Bool
+  ) throws {
+    let (network, _, cellular) = try givenUpOnWifi(nomination, aliceControls: aliceControls)
+    #expect(network.alice.selected?.base == cellular && network.alice.canSend)
+  }
+
+  @Test func `an agent that nominates first asks for no pair that has stopped answering while it has another`() throws {
+    let (network, wifi, cellular) = try givenUpOnWifi(.regular, aliceControls: true)
+    let pair = try #require(network.alice.pairs.first { $0.base == cellular }).id
+    let start = network.now
+    network.run(for: .milliseconds(500))
+    let checks = network.alice.diary.compactMap { entry in
+      if case .checkSent(pair, let nominating) = entry.event, entry.at >= start { nominating } else { nil }
+    }
+    #expect(!checks.isEmpty && !checks.contains(true))
+    #expect(network.alice.selected?.base == wifi && !network.alice.canSend)
+  }
+
+  @Test func `an agent that nominates first and has lost its pair asks for one that has stopped answering`() throws {
+    let network = TestNetwork(settings: settings { $0.nomination = .regular })
+    let wifi = try network.addHost(network.alice, "192.0.2.1:5000", network: Self.wifi)
+    let relay = try network.addRelay(network.alice, "198.51.100.200:50000", network: Self.cellular)
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.signalAll()
+    network.run(until: at(10))
+    network.isBlocked = { from, to in from == wifi || to == wifi }
+    while reachability(network, wifi) == .writable, network.now < at(30) { network.run(for: .milliseconds(50)) }
+    #expect(reachability(network, wifi) == .unreliable && network.alice.selected?.base == relay)
+    let pair = try #require(network.alice.pairs.first { $0.base == wifi }).id
+    network.alice.agent.removeLocalCandidates(base: relay, at: network.now)
+    network.drain(network.alice)
+    #expect(network.alice.selected == nil)
+    let lost = network.now
+    network.run(for: .milliseconds(200))
+    let asked = network.alice.diary.contains { entry in
+      if case .checkSent(pair, true) = entry.event { entry.at >= lost } else { false }
+    }
+    #expect(asked)
+    network.isBlocked = { _, _ in false }
+    network.run(for: .milliseconds(200))
+    #expect(network.alice.selected?.base == wifi && network.alice.canSend)
   }
 
   @Test func `data brings back a pair that was given up`() throws {

@@ -154,10 +154,11 @@ package final class TestNetwork {
 
   /// A call, ten seconds old, of Alice on Wi-Fi, with cellular as a backup when wanted, to Bob on one network.
   package static func connected(
-    alsoCellular: Bool = true, aliceControls: Bool = true
+    alsoCellular: Bool = true, aliceControls: Bool = true, settings: ICESettings = ICESettings()
   ) throws -> (network: TestNetwork, wifi: Endpoint, cellular: Endpoint) {
     let network = TestNetwork(
-      alice: aliceControls ? .controlling : .controlled, bob: aliceControls ? .controlled : .controlling)
+      alice: aliceControls ? .controlling : .controlled, bob: aliceControls ? .controlled : .controlling,
+      settings: settings)
     let cellular = endpoint("198.18.0.1:5001")
     let wifi = try network.addHost(network.alice, "192.0.2.1:5000", localPreference: 65_535)
     if alsoCellular { try network.addHost(network.alice, "\(cellular)", localPreference: 60_000) }
