@@ -18,33 +18,6 @@ import Testing
     return (pair.a.connectionStates, pair)
   }
 
-  /// Relays here have three times the round trip of the direct path, and their checks are answered during the handshake.
-  @Test func `the handshake's timer goes by the path it is on`() throws {
-    let pair = SessionPair { configuration in
-      configuration.iceServers = [SessionPair.turn]
-      configuration.ice.prunesPairs = false
-    }
-    pair.startServer()
-    try pair.negotiate()
-    pair.drops = { $0.isDTLS }
-    pair.run(for: .milliseconds(400), talking: false)
-    try pair.exchangeCandidates()
-    pair.run(for: .milliseconds(400), talking: false)
-    let hellos = pair.sent.filter { $0.isDTLS && $0.bytes[0] == 22 }
-    let first = try #require(hellos.first)
-    let times = hellos.filter { $0.fromA == first.fromA }.map(\.time)
-    #expect(times.count >= 3)
-    #expect(zip(times.dropFirst(), times).map { $0 - $1 }.prefix(2) == [.milliseconds(80), .milliseconds(160)])
-    // The server's flight begins when the relays have answered.
-    #expect(pair.a.session.ice.pairs.contains { ($0.currentRoundTripTime ?? .zero) > .milliseconds(100) })
-    let count = pair.sent.count
-    pair.drops = { $0.isDTLS && $0.fromA != first.fromA }
-    pair.run(for: .seconds(2), talking: false)
-    let answers = pair.sent[count...].filter { $0.isDTLS && $0.fromA != first.fromA }.map(\.time)
-    let flights = answers.reduce(into: [Instant]()) { if $0.last != $1 { $0.append($1) } }
-    #expect(try #require(flights.dropFirst().first) - #require(flights.first) == .milliseconds(80))
-  }
-
   @Test func `a blackhole of 3 s changes no state`() throws {
     let (states, pair) = try trail(blackhole: .seconds(3))
     #expect(states == [.connecting, .connected])

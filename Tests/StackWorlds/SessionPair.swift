@@ -116,6 +116,8 @@ package final class SessionPair {
   package private(set) var b: Side
   package var now = Instant.zero
   package var delay = Interval.milliseconds(20)
+  /// The delay of a path that differs, as its sender sees the path.
+  package var delayOf: (Path) -> Interval? = { _ in nil }
   package struct Sent {
     package let time: Instant
     package let fromA: Bool
@@ -334,7 +336,7 @@ package final class SessionPair {
   }
 
   private func fly(_ bytes: [UInt8], on path: Path) {
-    let arrival = now + delay
+    let arrival = now + (delayOf(path) ?? delay)
     let index = flying.firstIndex { $0.arrival > arrival } ?? flying.count
     flying.insert((arrival, bytes, path.reversed), at: index)
   }
