@@ -39,8 +39,13 @@
     case earlyCandidateDropped
     /// 11: nobody looks at which generation a candidate belongs to (webrtc-pc#811, jitsi-videobridge#2438).
     case retiredCandidateAccepted
+    /// 11: the offer of a restart ends the pairs that carry media, and nothing is sent until it is answered
+    /// (elixir-webrtc/ex_ice#30).
+    case restartEndsOldPairs
     /// 12: after a restart checks still go out with the peer's old credentials (janus-gateway#2672).
     case restartKeepsOldCredentials
+    /// 12: checks that come before the answer to a restart are not answered (ortc#170).
+    case earlyCheckUnanswered
     /// 13: rolling back the offer of a restart leaves its new credentials in force (twilio-video.js#277, webrtc-
     /// pc#2367).
     case rolledBackRestartStands
@@ -58,6 +63,9 @@
     case consentOutlivesSuspension
     /// 17: selecting a pair throws the others away (webrtc-pc#2791).
     case backupPairsPruned
+    /// 17: where no media comes the pair in use counts as silent, though its checks are answered
+    /// (jitsi-videobridge#970).
+    case answersCountForNothing
     /// 17: candidates are gathered once in the life of a connection (owt-client-native#136, ortc#176).
     case restartGathersNothing
     /// 18: a check from another port of a known address is taken for one from the known port (pjproject#372,

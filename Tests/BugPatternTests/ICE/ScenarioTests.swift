@@ -27,6 +27,14 @@ import Testing
     try proves(.earlyCandidateDropped, by: "regressions/10-candidate-before-description")
   }
 
+  @Test func `11 - the old pairs carry the call until the answer to a restart has come`() throws {
+    try proves(.restartEndsOldPairs, by: "mobility/restart-answered-late")
+  }
+
+  @Test func `12 - who has yet to hear the answer to its restart answers the other's checks`() throws {
+    try proves(.earlyCheckUnanswered, by: "mobility/restart-answered-late")
+  }
+
   @Test func `12 - each restart ends on a pair of its own`() throws {
     try proves(.restartKeepsOldCredentials, by: "regressions/12-restart-credentials")
   }
@@ -41,6 +49,14 @@ import Testing
 
   @Test func `17 - out of the house and back, the Wi-Fi is gathered again`() throws {
     try proves(.restartGathersNothing, by: "regressions/17-wifi-to-lte-and-back")
+  }
+
+  @Test func `17 - a backup that is not needed for two minutes is there when it is`() throws {
+    try proves(.backupPairsPruned, by: "mobility/quiet-minutes-with-backup")
+  }
+
+  @Test func `17 - a pair on which only answers to checks come is not left`() throws {
+    try proves(.answersCountForNothing, by: "mobility/quiet-minutes-with-backup")
   }
 
   @Test func `18 - a mapping that moves under keepalive is followed`() throws {

@@ -99,6 +99,9 @@ extension ICEAgent {
   func receivingEnd(_ pair: ICECandidatePair) -> Instant? {
     guard let received = pair.lastReceivedAt else { return .zero }
     let end = received + settings.receivingTimeout
+    if Defect.answersCountForNothing.isPlanted, pair.id == selected {
+      return (pair.lastDataAt ?? pair.createdAt) + settings.receivingTimeout
+    }
     if let first = pair.unanswered.firstSentAt { return max(end, first + settings.receivingCheckInterval) }
     guard let sent = pair.lastCheckSentAt, let answered = pair.lastResponseAt, sent <= answered else { return end }
     return nil

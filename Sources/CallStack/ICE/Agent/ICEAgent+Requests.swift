@@ -33,6 +33,7 @@ extension ICEAgent {
       counters.wrongGeneration &+= 1
       return reject(request, .unauthenticated, on: path, key: key)
     }
+    if Defect.earlyCheckUnanswered.isPlanted, generations[g].remote == nil { return }
     if hasLostRoleConflict(request, key: key, on: path) { return }
     answer(request, on: path, key: key)
     let check = ICEGeneration.EarlyCheck(

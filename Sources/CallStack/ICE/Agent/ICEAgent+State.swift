@@ -58,6 +58,7 @@ extension ICEAgent {
     let isUnfinished = generations.count > 1 && !current.hasBeenUsed
     if generations.count > 1 { removePairs(in: isUnfinished ? 0 : 1) { _ in true } }
     generations = [fresh, isUnfinished ? generations[1] : current]
+    if Defect.restartEndsOldPairs.isPlanted { generations.removeLast() }
     if connectionState != .connected, connectionState != .completed { hasConnected = false }
     settle()
   }
