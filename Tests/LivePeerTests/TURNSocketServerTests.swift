@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import DTLS
 import Synchronization
 import TURN
@@ -137,6 +138,49 @@ import Testing
     #expect(try client.allocate() == nil)
     #expect(client.end == .failed(.certificate(.wrongName)))
     #expect(bench.server.counters.requests == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("turn.test", true, 0, nil), ("other.test", true, 0, "the certificate is for another name"),
+      (nil, true, 0, "the certificate is for another name"),
+      ("turn.test", false, 0, "the certificate's issuer is unknown"),
+      ("turn.test", true, 2, "the certificate has expired"),
+    ] as [(String?, Bool, Int64, String?)])
+  func `a live connection asks for a relay over TLS only where it believes the certificate`(
+    host: String?, isAuthorityKnown: Bool, daysLater: Int64, problem: String?
+  ) throws {
+    let bench = try Bench(relays: 8)
+    let stranger = TLSAuthority(name: "stranger", entropy: .system, wallClock: WallClock())
+    let random = RandomSource.system
+    let clock = WallClock(skew: .seconds(daysLater * 86_400))
+    var session = SessionConfiguration.live(wallClock: clock, random: random)
+    session.iceServers = [
+      ICEServer(
+        kind: .turn, endpoint: bench.listeningOverTLS, transport: .tls, host: host, username: "alice",
+        credential: "sesame")
+    ]
+    session.iceTransportPolicy = .relay
+    session.tls.trust = .authorities((isAuthorityKnown ? Self.authority : stranger).certificates)
+    var configuration = LiveConfiguration(session: session, random: random)
+    configuration.interfaces = .loopback
+    let connection = LiveConnection(configuration, world: bench.loop)
+    var (errors, relays): ([String], Int) = ([], 0)
+    connection.onEvent = { event in
+      switch event {
+      case .iceServerError(_, _, _, let reason): errors.append(reason)
+      case .turnAllocated: relays += 1
+      default: break
+      }
+    }
+    try connection.addAudio()
+    try connection.setLocalDescription(connection.createOffer())
+    #expect(bench.loop.turn { !errors.isEmpty || relays > 0 })
+    #expect(relays == (problem == nil ? 1 : 0) && errors.count == (problem == nil ? 0 : 1))
+    #expect(problem.map { errors.first?.contains($0) == true } ?? true, "\(errors)")
+    #expect((bench.server.counters.requests == 0) == (problem != nil))
+    connection.close()
+    #expect(bench.loop.turn { connection.isSilent })
   }
 
   @Test func `whoever speaks in clear where TLS is served is sent away`() throws {
