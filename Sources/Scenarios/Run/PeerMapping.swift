@@ -33,13 +33,12 @@ extension Device.Settings {
 
 extension NamedValues {
   init(_ arguments: Arguments) {
-    self.init(arguments.entries.flatMap { entry in ArgumentValue(entry.value.value).map { [(entry.name, $0)] } ?? [] })
+    self.init(arguments.entries.map { ($0.name, ArgumentValue($0.value.value)) })
   }
 }
 
 extension ArgumentValue {
-  /// Lists have no counterpart: no action or setting takes one.
-  init?(_ value: Value) {
+  init(_ value: Value) {
     switch value {
     case .flag(let value): self = .flag(value)
     case .count(let value): self = .count(Int64(value))
@@ -49,7 +48,7 @@ extension ArgumentValue {
     case .percentage(let value): self = .percentage(value)
     case .byteSize(let value): self = .byteSize(Int64(value))
     case .text(let value): self = .text(value)
-    case .list: return nil
+    case .list(let members): self = .list(members.map { ArgumentValue($0) })
     }
   }
 }

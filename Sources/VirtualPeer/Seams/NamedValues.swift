@@ -12,6 +12,8 @@ public enum ArgumentValue: Hashable, Sendable {
   case percentage(Double)
   /// Bytes.
   case byteSize(Int64)
+  /// Of `send`'s fields only: no action or setting takes one.
+  case list([ArgumentValue])
 }
 
 /// Named values in the order of the file.
@@ -44,6 +46,7 @@ extension JSON {
       case .text(let text): .string(text)
       case .duration(let interval): .integer(interval.milliseconds)
       case .rate(let rate): .integer(rate.bitsPerSecond)
+      case .list(let members): .array(members.map { JSON($0) })
       }
   }
 }

@@ -29,7 +29,9 @@ extension KeyCases {
     KeyCase("send.from", ["mallory", "eve"], sending.replacing("from: mallory", with: "from: <>")),
     KeyCase("send.to", ["alice", "bob"], sending.replacing("to: carol", with: "to: <>")),
     KeyCase(
-      "send.fields", ["{ sdp: x }", "{ callId: c, candidate: 7 }"], sending.replacing("{ callId: c }", with: "<>")),
+      "send.fields",
+      ["{ sdp: x }", "{ callId: c, candidate: 7 }", "{ callId: c, candidate: 7, media: [audio, 2] }"],
+      sending.replacing("{ callId: c }", with: "<>")),
   ]
 
   private static let clearing = KeyWorld.lan(
