@@ -14,7 +14,7 @@ public struct Profile {
   }
 }
 
-/// The profiles a run may use. Add your own app's to ``builtIn`` to script it like ours.
+/// The profiles a run may use: ``builtIn``, or those and your own app's to script it like ours.
 public struct ProfileCatalogue {
   public var profiles: [Profile]
 

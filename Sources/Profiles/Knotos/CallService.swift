@@ -265,6 +265,7 @@ final class CallService: PeerConnectionDelegate {
     let connection = environment.connections.make()
     connection.delegate = self
     call.connection = connection
+    trace.set("mic.muted", false)
     apply(call) { () throws(SessionError) in try connection.addAudio() }
     if settings.audioSession == .after { configureAudio() }
   }

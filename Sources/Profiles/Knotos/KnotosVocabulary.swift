@@ -73,6 +73,7 @@ extension KnotosApp {
         "call.reason", .choice(EndReason.allCases.map(\.rawValue)), "The documented end reason of the last call."),
       ValueDeclaration(
         "socket.state", .choice(["disconnected", "connecting", "connected"]), "The Socket.IO connection."),
+      ValueDeclaration("mic.muted", .flag, "The user muted the microphone."),
     ],
     settings: [
       ParameterDeclaration("ring-timeout", .duration, "how long a call rings; 45s"),

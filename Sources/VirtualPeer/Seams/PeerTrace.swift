@@ -79,25 +79,39 @@ public final class PeerTrace {
     set("call.peer", peer)
   }
 
-  /// Writes an event without fields, such as `user.accepted`.
-  public func event(_ name: String) { trace.write(trace.declare(name), subject) }
-
-  /// Writes an event with one word of detail, such as `message.rejected` with the reason.
+  /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:
+  /// a scenario cannot name it.
   public func event(_ name: String, _ field: String, _ detail: String) {
     trace.write(trace.declare(name, TraceField(field, .symbol)), subject, trace.value(detail))
   }
 
-  /// Sets an observable value, such as `local-video`.
+  /// Sets a declared value, such as `call.reason`.
   public func set(_ name: String, _ value: String) {
+    check(name) { type in
+      switch type {
+      case .text, .peer: true
+      case .choice(let words): words.contains(value)
+      case .count, .real, .flag, .duration, .rate, .percentage, .byteSize: false
+      }
+    }
     trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(value))
   }
 
   public func set(_ name: String, _ value: Bool) {
+    check(name) { $0 == .flag }
     trace.write(trace.declare(name, TraceField("value", .flag)), subject, .flag(value))
   }
 
   public func set(_ name: String, _ value: Int) {
+    check(name) { $0 == .count }
     trace.write(trace.declare(name, TraceField("value", .integer)), subject, .integer(value))
+  }
+
+  private func check(_ name: String, _ fits: (ValueType) -> Bool) {
+    let declaration =
+      vocabulary.values.first { $0.name == name } ?? CommonVocabulary.values.first { $0.name == name }
+    guard let declaration else { preconditionFailure("value '\(name)' is not declared") }
+    precondition(fits(declaration.type), "value '\(name)' is declared as \(declaration.type)")
   }
 
   /// Writes that a signalling message left; `isLost` when there was no connection to carry it.

@@ -1,7 +1,7 @@
-/// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection,
-/// coverage, fuzzing and the reference pages are made from.
+/// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection
+/// and `callsim explain` are made from.
 ///
-/// A state that is not declared cannot be entered, and a code that is not declared cannot be raised.
+/// A state that is not declared cannot be entered, a code cannot be raised and a value cannot be set.
 public struct Vocabulary: Sendable {
   /// The name scenarios use: `knotos`.
   public let profile: String

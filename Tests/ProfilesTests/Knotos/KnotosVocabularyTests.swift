@@ -15,4 +15,26 @@ import Testing
     let names = CommonVocabulary.values.map(\.name).filter { !$0.hasPrefix("stats.") && !$0.hasPrefix("q.") }
     for user in ["alice", "bob"] { #expect(names.filter { world.count(user, $0) == 0 } == []) }
   }
+
+  @Test func `every declared action is one that the app knows`() throws {
+    for action in KnotosApp.vocabulary.actions + CommonVocabulary.actions {
+      let error = try KnotosWorld().refusal("alice", action.name, to: "bob")
+      #expect(error?.reason.contains("unknown action") != true, "\(action.name): \(error?.reason ?? "")")
+    }
+    #expect(try KnotosWorld().refusal("alice", "sing", to: "bob")?.reason == "unknown action 'sing'")
+  }
+
+  @Test func `muting is shown, and a new call is not muted`() throws {
+    let world = try KnotosWorld()
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    world.perform("bob", "accept")
+    world.run(for: .seconds(1))
+    world.perform("alice", "mute")
+    #expect(world.values("alice", "mic.muted") == ["false", "true"])
+    world.perform("alice", "hangup")
+    world.run(for: .seconds(5))
+    world.perform("alice", "call", to: "bob")
+    #expect(world.value("alice", "mic.muted") == "false")
+  }
 }

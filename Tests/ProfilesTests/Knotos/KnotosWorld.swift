@@ -74,6 +74,11 @@ final class KnotosWorld {
     peers.first { $0.name == user }?.perform(UserAction(action, values))
   }
 
+  /// Why the user's device refuses an action, or nil when it does not.
+  func refusal(_ user: String, _ action: String, to other: String) -> ActionError? {
+    peers.first { $0.name == user }?.perform(UserAction(action, NamedValues([("to", .text(other))])))
+  }
+
   /// The values one kind took at a user, in order.
   func values(_ user: String, _ kind: String) -> [String] {
     log.entries.filter { $0.subject == user && $0.kind == kind }.map { $0.fields.first ?? "" }

@@ -1,0 +1,41 @@
+import CallCore
+import Testing
+
+@testable import VirtualPeer
+
+/// An app says what its vocabulary declares, and nothing else.
+@Suite struct PeerTraceTests {
+  private static func trace() -> PeerTrace {
+    let values = [
+      ValueDeclaration("muted", .flag, ""), ValueDeclaration("mood", .choice(["good", "bad"]), ""),
+      ValueDeclaration("rings", .count, ""), ValueDeclaration("name", .text, ""),
+    ]
+    return PeerTrace(
+      trace: Trace(), peer: "alice",
+      vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: [], values: values))
+  }
+
+  @Test func `a declared value is set, of the app's own and of every peer's`() {
+    let trace = Self.trace()
+    trace.set("muted", true)
+    trace.set("mood", "bad")
+    trace.set("rings", 3)
+    trace.set("name", "anything")
+    trace.set("user.accepted", true)
+    trace.begin(call: "a1", with: "bob")
+  }
+
+  @Test func `a value that nobody declared traps`() async {
+    await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("mute", true) }
+  }
+
+  @Test func `a value of another type than declared traps`() async {
+    await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("muted", "true") }
+    await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("rings", false) }
+    await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("name", 1) }
+  }
+
+  @Test func `a word that the value does not have traps`() async {
+    await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("mood", "middling") }
+  }
+}
