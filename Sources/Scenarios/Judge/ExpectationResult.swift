@@ -33,7 +33,7 @@ struct ExpectationResult: Sendable {
 
 /// A broken invariant.
 struct Violation: Sendable, Hashable {
-  /// An invariant's name, or that of a finding that no scenario can turn off: `illegal-transition`, `stuck-state`.
+  /// An invariant's name.
   var title: String
   var time: Instant
   var expected: String
@@ -42,7 +42,7 @@ struct Violation: Sendable, Hashable {
   var faults: [String] = []
   var explanation: [String] = []
 
-  init(_ title: String, at time: Instant, expected: String, actual: String) {
+  private init(_ title: String, at time: Instant, expected: String, actual: String) {
     self.title = title
     self.time = time
     self.expected = expected
@@ -50,6 +50,10 @@ struct Violation: Sendable, Hashable {
   }
 
   init(_ invariant: Invariant, at time: Instant, actual: String) {
+    self.init(invariant.rawValue, at: time, expected: invariant.summary, actual: actual)
+  }
+
+  init(_ invariant: FixedInvariant, at time: Instant, actual: String) {
     self.init(invariant.rawValue, at: time, expected: invariant.summary, actual: actual)
   }
 }

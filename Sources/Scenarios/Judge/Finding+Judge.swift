@@ -21,8 +21,7 @@ extension Finding {
 
   init(_ violation: Violation) {
     self.init(
-      violation.title == Invariant.noTrap.rawValue ? .crash : .invariant, violation.title, expected: violation.expected,
-      actual: violation.actual, time: violation.time, trail: violation.trail, faults: violation.faults,
-      explanation: violation.explanation)
+      .invariant, violation.title, expected: violation.expected, actual: violation.actual, time: violation.time,
+      trail: violation.trail, faults: violation.faults, explanation: violation.explanation)
   }
 }

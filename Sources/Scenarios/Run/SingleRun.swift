@@ -84,7 +84,7 @@ public struct SingleRun {
     let failures = HarnessFailures()
     let faults = FaultLayer(world: world) { error in failures.catching { throw error } }
     let effects = Effects(world: world, faults: faults, failures: failures)
-    let director = Director(scenario, clock: world.director.clock, anchors: anchors, watch: watch, trace: trace) {
+    let director = Director(scenario, clock: world.timekeeper.clock, anchors: anchors, watch: watch, trace: trace) {
       effects.perform($0)
     }
     defer { world.stopPrograms(outputs) }
@@ -146,7 +146,7 @@ public struct SingleRun {
   private func finding(_ failure: ExternalError, at time: Instant) throws -> Finding {
     guard failure.kind == .program else { throw HarnessError(failure.description) }
     return Finding(
-      .crash, "no-trap", expected: "the program to go on", actual: failure.description, time: time)
+      .crash, FixedInvariant.noTrap.rawValue, expected: "the program to go on", actual: failure.description, time: time)
   }
 
   // MARK: Phases

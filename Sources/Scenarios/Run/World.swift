@@ -22,14 +22,15 @@ final class World {
   private var areProgramsStopped = false
   private let certificates: ServerCertificates
   /// The clock of nobody in particular: the timeline and the samplers run on it.
-  let director: HostRuntime
+  let timekeeper: HostRuntime
 
   init(scenario: Scenario, simulator: Simulator) throws {
     self.scenario = scenario
     self.simulator = simulator
     pace = Pace(simulator, isRealTime: scenario.isRealTime)
     certificates = ServerCertificates(random: simulator.random)
-    director = HostRuntime(simulator: simulator, host: try simulator.addHost("scenario"), wallClock: WallClock())
+    timekeeper = HostRuntime(
+      simulator: simulator, host: try simulator.addHost(ReservedName.timekeeper), wallClock: WallClock())
   }
 
   func peer(_ name: String) -> VirtualPeer? { peers.first { $0.name == name } }

@@ -28,6 +28,7 @@ struct NameReference: Sendable {
       let habit = invariant.isDefault ? "on unless turned off" : "off unless turned on"
       entries.append((invariant.rawValue, "invariant, \(habit): \(invariant.summary)\n"))
     }
+    entries += FixedInvariant.allCases.map { ($0.rawValue, "invariant, always on: \($0.summary)\n") }
     entries += BuiltInNetworks.summaries.map { name, summary in
       (name, "named network: \(summary)\n\(Self.indented(BuiltInNetworks.text(of: name)))")
     }

@@ -198,7 +198,9 @@ public struct ScenarioReference: Sendable {
         }.joined()
     case "invariants":
       return Self.table(
-        "invariants", Invariant.allCases.map { ($0.rawValue, $0.summary + ($0.isDefault ? "" : " (off by default)")) })
+        "invariants",
+        Invariant.allCases.map { ($0.rawValue, $0.summary + ($0.isDefault ? "" : " (off by default)")) }
+          + FixedInvariant.allCases.map { ($0.rawValue, $0.summary + " (always on)") })
     case "expect":
       return Self.table("kinds of expectation", ExpectationVariant.all.map { ($0.key, $0.shape.summary) })
     case "diagnostics":

@@ -124,7 +124,8 @@ struct RunTask {
       return result(.inconclusive, finding)
     case .crash(let death, let lastWords):
       let finding = Finding(
-        .crash, "no-trap", expected: "the run to come to its end", actual: "its process \(death.description)",
+        .crash, FixedInvariant.noTrap.rawValue, expected: "the run to come to its end",
+        actual: "its process \(death.description)",
         time: .zero, explanation: lastWords)
       return result(.broken, finding)
     case .timeout(let limit):

@@ -26,7 +26,10 @@ public enum ScenarioOutline {
     let invariants = Invariant.allCases.filter { invariant in
       changes.last { $0.invariant == invariant }?.isOn ?? invariant.isDefault
     }
-    out += section("invariants", invariants.map { "\($0.rawValue): \($0.summary)" })
+    out += section(
+      "invariants",
+      invariants.map { "\($0.rawValue): \($0.summary)" }
+        + FixedInvariant.allCases.map { "\($0.rawValue): \($0.summary)" })
     return TextStyle.printableLines(out)
   }
 

@@ -66,10 +66,8 @@ enum PeerChecks {
   }
 
   private static func checkNames(of peer: Scenario.Peer, _ scenario: Scenario, _ reading: inout Reading) {
-    if peer.name == "wire" || peer.name.contains("/") {
-      let why = peer.name == "wire" ? "'wire' is what predicates call the network itself" : "a peer's name has no '/'"
-      reading.report(.badName, why, at: peer.span)
-    }
+    reading.refuse(peer.name, meaning: ReservedName.host(peer.name), at: peer.span)
+    if peer.name.contains("/") { reading.report(.badName, "a peer's name has no '/'", at: peer.span) }
     if scenario.topology.server(peer.name)?.span != .builtIn, let server = scenario.topology.server(peer.name) {
       reading.report(.duplicateID, "the peer '\(peer.name)' and a server share a name", at: max(peer.span, server.span))
     }

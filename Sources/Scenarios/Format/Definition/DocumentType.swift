@@ -151,6 +151,11 @@ extension Scenario.InvariantChange {
   ) -> Scenario.InvariantChange? {
     let name = String(text.dropFirst())
     let legal = Invariant.allCases.map(\.rawValue)
+    if let fixed = FixedInvariant(rawValue: name) ?? FixedInvariant(rawValue: text) {
+      let message = "'\(fixed.rawValue)' holds in every scenario and cannot be turned on or off"
+      reading.report(.fixedInvariant, message, at: span, hint: "leave it out")
+      return nil
+    }
     guard text.hasPrefix("+") || text.hasPrefix("-"), let invariant = Invariant(rawValue: name) else {
       let bare = text.hasPrefix("+") || text.hasPrefix("-") ? name : text
       if Invariant(rawValue: bare) != nil {

@@ -83,6 +83,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case neverTested = "E425"
   case wrongRouter = "E426"
   case changesNothing = "E427"
+  case fixedInvariant = "E428"
 
   case cannotFail = "E431"
   case cannotHold = "E432"
@@ -151,7 +152,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .wrongType: "The value has another type than the key. YAML 1.2: only true and false are booleans."
     case .missingUnit:
       "Times, rates, shares and sizes carry a unit: 250ms, 1.5Mbps, 5%, 64KiB. Bare numbers are counts."
-    case .unknownUnit: "Units: ns us ms s min h, bps kbps Mbps Gbps, % ppm, B kB KiB MB MiB."
+    case .unknownUnit: "Units: \(Quantity.unitList)."
     case .unknownMember: "The peer shows no value of this name. Names are those of the W3C and of the peer's profile."
     case .outOfRange: "The value lies outside the range that has a meaning here."
     case .notAChoice: "The key takes one of a closed list."
@@ -162,7 +163,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .badName: "Names are letters, digits, '-', '_' and '/', and begin with a letter or digit."
     case .reservedName:
       "The word means something already where this name would stand: start, end, times and peers as anchors; and, or, "
-        + "not, in, true, false and media-both-ways in predicates."
+        + "not, in, true, false and media-both-ways in predicates; wire and scenario among peers and servers."
     case .badListLength: "The list has too few or too many members."
     case .triggerCycle: "These entries wait for each other, so none of them ever fires."
     case .triggerCount: "An entry has exactly one trigger: at, after (with of), when or every."
@@ -173,6 +174,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .overlappingPrefixes: "Two networks that reach each other without a NAT between them share addresses."
     case .noCellLeft: "skip and only together leave no cell of the matrix, so nothing would run."
     case .needsWhy: "A default invariant is turned off only with a reason: { invariant: -name, why: … }."
+    case .fixedInvariant: "A crash, an illegal transition or a stuck call fails every run: nothing turns these off."
     case .unusedVariable: "The matrix variable changes nothing, so its cells would all be the same run."
     case .neverFires: "What this waits for cannot happen."
     case .conflictingKeys: "These keys exclude each other."

@@ -16,7 +16,10 @@ enum Quantity {
   static let rateUnits = ["bps", "kbps", "Mbps", "Gbps"]
   static let byteUnits = ["B", "kB", "KiB", "MB", "MiB"]
   static let percentUnits = ["%", "ppm"]
-  static var units: [String] { durationUnits + rateUnits + byteUnits + percentUnits }
+  private static let families = [durationUnits, rateUnits, percentUnits, byteUnits]
+  static var units: [String] { families.flatMap(\.self) }
+  /// `ns us ms, bps kbps, %`: each family together.
+  static var unitList: String { families.map { $0.joined(separator: " ") }.joined(separator: ", ") }
 
   /// Sums of a few times stay far from what 64 bits hold.
   private static let yearInNanoseconds: UInt64 = 8_760 * 3_600 * 1_000_000_000

@@ -74,7 +74,6 @@ public enum Invariant: String, Sendable, CaseIterable {
   case consent
   case captureScope = "capture-scope"
   case noCleartext = "no-cleartext"
-  case noTrap = "no-trap"
   case oneActiveCall = "one-active-call"
   case agreement
   case quiescence
@@ -89,12 +88,26 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .consent: "no media leaves a device before its user accepted or placed the call"
     case .captureScope: "microphone and camera are open only from accept to the end plus 200 ms"
     case .noCleartext: "no media packet crosses the wire unprotected"
-    case .noTrap: "no peer or server crashes"
     case .oneActiveCall: "a peer is in at most one active call"
     case .agreement: "both sides of a call end with views that pair"
     case .quiescence: "after the end no timer, socket, allocation or device is left"
     case .honestStats: "statistics equal what the network really did"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
+    }
+  }
+}
+
+/// What is checked in every run, whatever a scenario says.
+public enum FixedInvariant: String, Sendable, CaseIterable {
+  case noTrap = "no-trap"
+  case legalTransitions = "illegal-transition"
+  case settled = "stuck-state"
+
+  public var summary: String {
+    switch self {
+    case .noTrap: "no peer or server crashes, and the run comes to its end"
+    case .legalTransitions: "state machines move only as their vocabulary declares"
+    case .settled: "after all faults are cleared every call is connected or over"
     }
   }
 }

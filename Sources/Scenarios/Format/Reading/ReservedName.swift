@@ -1,6 +1,18 @@
 /// Words that mean something already where names of a file stand, so that no name may be one of them: a file that
 /// gives `end` another meaning would change what its windows are.
 enum ReservedName {
+  /// The host and trace subject of the run itself.
+  static let timekeeper = "scenario"
+
+  /// What the word means as the name of a host, or nil when a peer or a server may have it as its name.
+  static func host(_ name: String) -> String? {
+    switch name {
+    case "wire": "what predicates call the network itself"
+    case timekeeper: "what the trace calls the run itself"
+    default: nil
+    }
+  }
+
   /// What the word means as an anchor, or nil when an entry or a definition may have it as its name.
   static func anchor(_ name: String, peers: [String]) -> String? {
     switch name {

@@ -270,6 +270,7 @@ struct TopologyBuilder {
     for named in draft.servers {
       var server = named.value.server
       server.name = named.name
+      reading.refuse(named.name, meaning: ReservedName.host(named.name), at: named.span)
       server.span = named.span
       server.network = named.value.network ?? Located(root, at: named.span)
       let networks = topology.networks.map(\.name)

@@ -29,7 +29,7 @@ final class InvariantJudge {
       case .agreement: agreement = Agreement(context, report)
       case .honestStats: statistics = HonestStats(context, report)
       case .oneActiveCall: monitors.append(OneActiveCall(context, report))
-      case .noTrap, .quiescence: break
+      case .quiescence: break
       }
     }
     monitors.append(LegalTransitions(context, report))
@@ -71,11 +71,5 @@ final class InvariantJudge {
   func quiesced(leftovers: [String], at time: Instant) {
     guard isOn(.quiescence) else { return }
     for line in leftovers { add(Violation(.quiescence, at: time, actual: line)) }
-  }
-
-  /// The run itself broke down.
-  func crashed(_ reason: String, at time: Instant) {
-    guard isOn(.noTrap) else { return }
-    add(Violation(.noTrap, at: time, actual: reason))
   }
 }

@@ -8,7 +8,7 @@ final class LegalTransitions {
         let field = { (name: String) in trace.datum(name, of: record)?.description ?? "" }
         report(
           Violation(
-            "illegal-transition", at: record.time, expected: "state machines move only as their vocabulary declares",
+            .legalTransitions, at: record.time,
             actual: "\(peer)'s \(field("machine")) was to go from \(field("from")) to \(field("to")) "
               + "on \(field("event")) at \(Wording.time(record.time))"))
       }

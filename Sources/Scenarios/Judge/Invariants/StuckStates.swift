@@ -12,8 +12,7 @@ struct StuckStates {
       guard let stage = CallStage(of: peer, context), case .underway(let state, let since) = stage else { continue }
       report(
         Violation(
-          "stuck-state", at: time, expected: "after all faults are cleared every call is connected or over",
-          actual: "\(peer) is still \(state) since \(Wording.time(since))"))
+          .settled, at: time, actual: "\(peer) is still \(state) since \(Wording.time(since))"))
     }
   }
 }

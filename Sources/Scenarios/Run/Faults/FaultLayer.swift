@@ -64,7 +64,7 @@ final class FaultLayer {
     active.append(instance)
     for layer in instance.layers { try layer.commit() }
     guard let duration else { return }
-    world.director.clock.schedule(after: duration) { [weak self] in self?.endByItself(instance.id) }
+    world.timekeeper.clock.schedule(after: duration) { [weak self] in self?.endByItself(instance.id) }
   }
 
   /// Ends every fault that an entry has in force.
@@ -226,7 +226,7 @@ final class FaultLayer {
     case .flap(let down, let up, let cycles):
       let id = instance.id
       let flap = LinkFlap(
-        down: down, up: up, cycles: cycles, clock: world.director.clock,
+        down: down, up: up, cycles: cycles, clock: world.timekeeper.clock,
         changed: { [weak self] in
           do { try state.commit() } catch { self?.onFailure(error) }
         },
