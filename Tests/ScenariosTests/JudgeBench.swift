@@ -133,6 +133,21 @@ final class JudgeBench {
     anchors.entryFired(entry, at: trace.now)
   }
 
+  /// A timeline entry fires, and its fault begins.
+  func apply(_ entry: String, at milliseconds: Int64) {
+    fire(entry, at: milliseconds)
+    fault("fault.applied", entry, at: milliseconds)
+  }
+
+  /// The fault that the entry began first ends, by itself or because it was cleared.
+  func clear(_ entry: String, at milliseconds: Int64) { fault("fault.cleared", entry, at: milliseconds) }
+
+  private func fault(_ what: String, _ entry: String, at milliseconds: Int64) {
+    at(milliseconds)
+    let kind = trace.declare(what, TraceField("entry", .symbol), TraceField("fault", .symbol))
+    trace.write(kind, trace.subject("scenario"), trace.value(entry), trace.value("some"))
+  }
+
   /// From now on Bob's statistics say so.
   func report(packetsReceived number: Int64?) {
     let members = number.map { [("packetsReceived", StatsReport.Value.integer($0))] } ?? []

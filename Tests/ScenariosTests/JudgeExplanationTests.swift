@@ -115,13 +115,69 @@ import Testing
       ]
     }
     for (index, id) in ["drop", "again", "silence", "reboot", "hole"].enumerated() {
-      bench.fire(id, at: 1_000 + Int64(index) * 100)
+      bench.apply(id, at: 1_000 + Int64(index) * 100)
     }
+    bench.clear("silence", at: 2_200)
     bench.end("alice", "ice-failed", at: 9_000)
     #expect(
       bench.finish(at: 10_000).faults == [
-        "link.up wifi since 1.10 s", "nat.reboot wifi at 1.30 s", "link.blackhole wifi since 1.40 s",
+        "link.down wifi since 1.00 s", "link.up wifi since 1.10 s", "nat.reboot wifi at 1.30 s",
+        "link.blackhole wifi since 1.40 s",
       ])
+  }
+
+  @Test func `a fault that another was laid over is told again once the other has ended`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      scenario.timeline = [
+        Self.fault("drop", .linkDown, duration: nil), Self.fault("again", .linkUp, duration: .seconds(2)),
+      ]
+    }
+    bench.apply("drop", at: 1_000)
+    bench.apply("again", at: 2_000)
+    bench.clear("again", at: 4_000)
+    bench.end("alice", "ice-failed", at: 9_000)
+    #expect(bench.finish(at: 10_000).faults == ["link.down wifi since 1.00 s"])
+  }
+
+  @Test func `of a fault that began several times each is over when it ended, by itself or not`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      scenario.timeline = [Self.fault("flap", .linkFlap, duration: nil)]
+    }
+    for time in [1_000, 2_000, 3_000] as [Int64] { bench.apply("flap", at: time) }
+    for time in [4_000, 5_000] as [Int64] { bench.clear("flap", at: time) }
+    bench.end("alice", "ice-failed", at: 9_000)
+    #expect(bench.finish(at: 10_000).faults == ["link.flap wifi since 3.00 s"])
+  }
+
+  @Test func `the direction of a fault is told once`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      var entry = Self.fault("hole", .linkOneWay, duration: nil)
+      guard case .fault(var fault, _) = entry.effect else { return }
+      fault.arguments.entries.append(("direction", Located(.text("tx"))))
+      fault.direction = .transmit
+      entry.effect = .fault(fault, duration: nil)
+      scenario.timeline = [entry]
+    }
+    bench.apply("hole", at: 1_000)
+    bench.end("alice", "ice-failed", at: 9_000)
+    #expect(bench.finish(at: 10_000).faults == ["link.one-way wifi tx since 1.00 s"])
+  }
+
+  @Test(arguments: [
+    (701, "no answer", "was not reached: no answer"), (401, "Unauthorized", "answered 401: Unauthorized"),
+    (0, "nonsense", "answered with an error without a code: nonsense"),
+  ])
+  func `a server that was not reached is told from one that refused`(code: Int, reason: String, said: String) {
+    let bench = JudgeBench(.ends("alice", "local-hangup"))
+    bench.at(1_000)
+    let trace = bench.trace
+    let error = trace.declare(
+      "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
+      TraceField("reason", .symbol))
+    trace.write(
+      error, trace.subject("alice"), trace.value(Endpoint("192.0.2.7:3478")!), .integer(code), trace.value(reason))
+    bench.end("alice", "ice-failed", at: 9_000)
+    #expect(bench.finish(at: 10_000).explanation.contains("alice: 192.0.2.7:3478 \(said) at 1.00 s"))
   }
 
   private static func fault(_ id: String, _ kind: FaultKind, duration: Interval?) -> TimelineEntry {

@@ -1,69 +1,51 @@
 internal import CallCore
 
-/// When the faults of the timeline began and ended.
-struct FaultHistory {
-  private let context: MonitorContext
-  private let entries: [(entry: TimelineEntry, fault: Fault, duration: Interval?)]
+/// When the faults of the timeline began and ended, as those who laid them over the world wrote it into the trace.
+final class FaultHistory {
+  private struct Instance {
+    let entry: String
+    let name: String
+    let lasts: Bool
+    let start: Instant
+    var end: Instant?
+  }
+
+  /// In order of start.
+  private var instances: [Instance] = []
 
   init(_ context: MonitorContext) {
-    self.context = context
-    entries = context.scenario.timeline.compactMap { entry in
-      guard case .fault(let fault, let duration) = entry.effect else { return nil }
-      return (entry, fault, duration)
+    let watch = context.watch
+    let run = ReservedName.timekeeper
+    var faults: [String: Fault] = [:]
+    for entry in context.scenario.timeline {
+      if case .fault(let fault, _) = entry.effect { faults[entry.id] = fault }
     }
-    // Anchors keep the record of whatever somebody asked for before the run.
-    for entry in context.scenario.timeline { _ = context.anchors.first(Self.anchor(entry)) }
-  }
-
-  private static func anchor(_ entry: TimelineEntry) -> Anchor {
-    Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)
-  }
-
-  /// The latest fault that began at or before `time`.
-  func latest(at time: Instant) -> Instant? {
-    entries.flatMap { context.anchors.all(Self.anchor($0.entry)) }.filter { $0 <= time }.max()
+    watch.listen(watch.slot(run, "fault.applied")) { [unowned self, unowned watch] record in
+      let entry = watch.trace.datum(at: 0, of: record).description
+      guard let fault = faults[entry] else { return }
+      instances.append(
+        Instance(
+          entry: entry, name: Self.name(of: fault), lasts: fault.kind.declaration.lasts, start: record.time))
+    }
+    // An entry that fired again has several; they are of one length, so the first to begin is the first to end.
+    watch.listen(watch.slot(run, "fault.cleared")) { [unowned self, unowned watch] record in
+      let entry = watch.trace.datum(at: 0, of: record).description
+      guard let index = instances.firstIndex(where: { $0.entry == entry && $0.lasts && $0.end == nil }) else { return }
+      instances[index].end = record.time
+    }
   }
 
   /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects.
   func lines(at time: Instant) -> [String] {
-    entries.flatMap { entry, fault, duration -> [String] in
-      context.anchors.all(Self.anchor(entry)).filter { $0 <= time }.compactMap { start in
-        let name = Self.name(of: fault)
-        guard fault.kind.declaration.lasts else { return "\(name) at \(Wording.time(start))" }
-        if let end = end(of: entry, from: start, duration), end <= time { return nil }
-        return "\(name) since \(Wording.time(start))"
-      }
-    }
-  }
-
-  /// When a fault ended: by itself, by `clear:`, or because the opposite fault undid it.
-  private func end(of entry: TimelineEntry, from start: Instant, _ duration: Interval?) -> Instant? {
-    var ends = duration.map { [start + $0] } ?? []
-    for other in context.scenario.timeline {
-      guard undoes(other, entry) else { continue }
-      ends += context.anchors.all(Self.anchor(other)).filter { $0 >= start }.prefix(1)
-    }
-    return ends.min()
-  }
-
-  private func undoes(_ other: TimelineEntry, _ entry: TimelineEntry) -> Bool {
-    switch (other.effect, entry.effect) {
-    case (.clear(let cleared), _): return cleared.value == entry.id
-    case (.fault(let a, _), .fault(let b, _)):
-      let opposite: FaultKind? =
-        switch b.kind {
-        case .linkDown: .linkUp
-        case .linkUp: .linkDown
-        default: nil
-        }
-      return a.kind == opposite && a.arguments.text("link") == b.arguments.text("link")
-    default: return false
+    instances.compactMap { instance in
+      guard instance.start <= time else { return nil }
+      guard instance.lasts else { return "\(instance.name) at \(Wording.time(instance.start))" }
+      if let end = instance.end, end <= time { return nil }
+      return "\(instance.name) since \(Wording.time(instance.start))"
     }
   }
 
   private static func name(of fault: Fault) -> String {
-    let details =
-      fault.arguments.entries.map { $0.value.value.description } + [fault.direction?.rawValue].compactMap { $0 }
-    return ([fault.kind.rawValue] + details).joined(separator: " ")
+    ([fault.kind.rawValue] + fault.arguments.entries.map { $0.value.value.description }).joined(separator: " ")
   }
 }

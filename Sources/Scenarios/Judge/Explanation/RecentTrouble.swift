@@ -15,8 +15,12 @@ final class RecentTrouble {
     Kind(name: "illegal-transition") { "\($0[0]) may not go from \($0[1]) to \($0[2]) on \($0[3])" },
     Kind(name: "message.rejected") { "rejected a message: \($0[0])" },
     Kind(name: "ice.server-error") { fields in
-      fields[1] == "0"
-        ? "\(fields[0]) did not answer: \(fields[2])" : "\(fields[0]) answered \(fields[1]): \(fields[2])"
+      switch fields[1] {
+      // W3C webrtc-pc, RTCPeerConnectionIceErrorEvent.
+      case "701": "\(fields[0]) was not reached: \(fields[2])"
+      case "0": "\(fields[0]) answered with an error without a code: \(fields[2])"
+      default: "\(fields[0]) answered \(fields[1]): \(fields[2])"
+      }
     },
     Kind(name: "ice.candidate-refused") { "did not check the candidate '\($0[0])': \($0[1])" },
     Kind(name: "dtls.failed") { "DTLS failed: \($0[0])" },
