@@ -105,7 +105,7 @@ public final class VirtualPeer {
   public func perform(_ action: UserAction) -> ActionError? {
     trace.write(userAction, subject, trace.value(action.name), trace.value(action.values.text("to") ?? ""))
     do throws(ActionError) {
-      if action.name == "switch-network" {
+      if action.name == CommonVocabulary.switchNetwork.name {
         try switchNetwork(to: action.values.text("to") ?? "")
       } else {
         try app.perform(withUserIDs(action))

@@ -49,7 +49,7 @@ public enum BuiltInNetworks {
         nat: { map: address-and-port, filter: address-and-port, ports: random, udp_idle: 60s }
         link: { delay: 8ms, rate: 50Mbps, queue: 100ms }
       office:
-        title: wired office behind a firewall that answers nobody
+        title: wired office behind a NAT that lets in answers only
         cidr: 10.1.0.0/16
         nat: { map: endpoint-independent, filter: address-and-port, udp_idle: 60s }
         link: { delay: 4ms, rate: 100Mbps, queue: 50ms }

@@ -9,7 +9,7 @@ enum AcrossSeeds {
     switch expectation.kind {
     case .sometimes: true
     case .metric(let metric): metric.across == .seeds
-    default: expectation.share != nil
+    case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: expectation.share != nil
     }
   }
 
@@ -41,7 +41,7 @@ enum AcrossSeeds {
       result.verdict = metric.bounds.allSatisfy { $0.admits(number) } ? .pass : .fail
       result.actual =
         "\(metric.statistic.overRuns) is \(metric.text(of: number)), over \(Wording.count(measured.count, "run"))"
-    default: return nil
+    case .metric, .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: return nil
     }
     result.nearestMiss = nil
     return result

@@ -3,15 +3,7 @@ internal import SimNet
 /// What a cell asks of a run: every value and quantity its expectations and triggers read.
 extension Scenario {
   var watchedValues: [ValuePath] {
-    predicates.flatMap(\.values)
-      + expectations.flatMap { expectation -> [ValuePath] in
-        switch expectation.kind {
-        case .sequence(let sequence): [sequence.value]
-        case .set(let set): [set.value]
-        case .metric(let metric): [metric.value]
-        default: []
-        }
-      }
+    asked.flatMap(\.values) + expectations.flatMap(\.values)
   }
 
   /// The values of NATs that something reads.
@@ -24,16 +16,17 @@ extension Scenario {
 
   /// Without repetition, in order of appearance.
   var watchedWire: [WireQuantity] {
-    (predicates.flatMap(\.wireQuantities) + watchedValues.compactMap(\.wire))
+    ((asked + expectations.flatMap(\.predicates)).flatMap(\.wireQuantities) + watchedValues.compactMap(\.wire))
       .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  private var predicates: [Predicate] {
+  /// The predicates outside expectations.
+  private var asked: [Predicate] {
     let triggers = timeline.compactMap { entry -> Predicate? in
       guard case .when(let predicate, _, _) = entry.trigger else { return nil }
       return predicate
     }
-    return definitions.map(\.predicate) + triggers + expectations.flatMap(\.predicates)
+    return definitions.map(\.predicate) + triggers
   }
 }
 

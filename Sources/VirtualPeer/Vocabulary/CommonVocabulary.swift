@@ -26,11 +26,10 @@ public enum CommonVocabulary {
     machine("dtls.state", ["new", "connecting", "connected", "closed", "failed"]),
   ]
 
-  public static let actions = [
-    ActionDeclaration(
-      "switch-network", [ParameterDeclaration("to", .text, required: true, "the interface, as the peer names it")],
-      "the device makes another of its interfaces the preferred one")
-  ]
+  public static let switchNetwork = ActionDeclaration(
+    "switch-network", [ParameterDeclaration("to", .text, required: true, "the interface, as the peer names it")],
+    "the device makes another of its interfaces the preferred one")
+  public static let actions = [switchNetwork]
 
   public static let events = [
     EventDeclaration("ice.restart", "new ICE credentials were made for a restart"),

@@ -228,15 +228,20 @@ private struct Others {
     }
   }
 
+  private static func kinds(with extras: FaultDeclaration.Extras) -> [FaultKind] {
+    FaultKind.allCases.filter { $0.declaration.extras == extras }
+  }
+
   /// What `fault` may find of a NAT. Each value of it is that of one of these.
   func made(of base: Topology.NAT, like fault: Fault) -> [Topology.NAT] {
-    [base] + faults(on: "network", like: fault, [.natSet]).compactMap { $0.nat?.changing(base) }
+    [base] + faults(on: "network", like: fault, Self.kinds(with: .nat)).compactMap { $0.nat?.changing(base) }
   }
 
   /// What `fault` may find of one direction of a link. Each value of it is that of one of these.
   func made(of base: LinkSettings, on side: Fault.Direction, like fault: Fault) -> [LinkSettings] {
-    [base]
-      + faults(on: "link", like: fault, [.linkSet]).filter { $0.acts(on: side) }.compactMap { other in
+    let others = faults(on: "link", like: fault, Self.kinds(with: .impairments)).filter { $0.acts(on: side) }
+    return [base]
+      + others.map { other in
         var settings = base
         other.impairments.map { settings.apply($0) }
         return settings

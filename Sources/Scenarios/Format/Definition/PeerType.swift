@@ -27,7 +27,7 @@ struct PeerDraft: Sendable {
       .nested("audio", Scenario.Audio.type, \.audio, "how audio is encoded"),
       .nested("ice", Scenario.ICESettings.type, \.ice, "ICE servers and policy"),
       .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
-      .nested("clock", Scenario.Clock.type, \.clock, "its wall clock"),
+      .nested("clock", Scenario.Clock.type, \.clock, "its wall clock, and how fast its clocks run"),
     ])
 
   static let type = MappingType(
@@ -163,11 +163,11 @@ extension Scenario.DTLSSettings {
 
 extension Scenario.Clock {
   static let type = MappingType(
-    "clock", "the wall clock of a peer", Scenario.Clock(),
+    "clock", "the clocks of a peer", Scenario.Clock(),
     [
-      .key("skew", .duration(.any), \.skew, default: "0s", "how far it is ahead; negative is behind"),
+      .key("skew", .duration(.any), \.skew, default: "0s", "how far its wall clock is ahead; negative is behind"),
       .key(
         "drift", .percentage(atMost: 0.1, allowsNegative: true), \.drift, default: "0ppm",
-        "how much faster it runs; negative is slower"),
+        "how much faster its wall clock and its audio hardware run; negative is slower"),
     ])
 }

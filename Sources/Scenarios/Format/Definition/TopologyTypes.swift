@@ -151,11 +151,15 @@ extension Topology.Impairments {
     [
       .key("delay", .duration(), \.delay, default: "0s", "one-way propagation delay"),
       .key("jitter", Topology.Jitter.kind, \.jitter, "how the delay varies: an amount, or a mapping"),
-      .key("loss", Topology.Loss.kind, \.loss, "a share lost at random, or a mapping"),
+      .key(
+        "loss", Topology.Loss.kind, \.loss,
+        "a share lost at random, or a mapping; a packet that is both lost and doubled arrives once"),
       .key("rate", .rate, \.rate, default: "unlimited", "capacity"),
       .key("queue", Topology.Queue.kind, \.queue, "what waits for capacity: a time, a size, or a mapping"),
       .key("reorder", .percentage(), \.reorder, default: "0%", "share of packets that overtake others"),
-      .key("duplicate", .percentage(), \.duplicate, default: "0%", "share of packets delivered twice"),
+      .key(
+        "duplicate", .percentage(), \.duplicate, default: "0%",
+        "share of packets delivered twice, or once where the packet is lost too"),
       .key("corrupt", .percentage(), \.corrupt, default: "0%", "share of packets with a damaged bit"),
     ])
 }
@@ -381,9 +385,17 @@ struct ServerDraft: Sendable {
       .key(
         "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
-      .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
-      .key("lifetime", .duration(.positive), \.lifetime, default: "600s", "TURN: longest allocation lifetime granted"),
+    ])
+
+  /// Keys that other servers refuse.
+  private static let turnType = MappingType(
+    "TURN server settings", "", Topology.Server(),
+    [
+      .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
+      .key(
+        "lifetime", .duration(.positive), \.lifetime, default: "600s",
+        "TURN: how long an allocation lives whose client asks for no longer; up to 3600s are granted"),
       .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
       .key(
         "permission_lifetime", .duration(.positive), \.permissionLifetime, default: "300s", "TURN: a permission expires"
@@ -394,8 +406,7 @@ struct ServerDraft: Sendable {
         "credential_lifetime", .duration(.positive), \.credentialLifetime, default: "24h",
         "TURN: how long REST credentials are good"),
       .key("user_quota", .count(1...1_000_000), \.allocationsPerUser, "TURN: most allocations of a user (486)"),
-      .key("total_quota", .count(1...1_000_000), \.totalAllocations, "TURN: most allocations at all (508)"),
-      .key("why", .text, \.why, "the reason, echoed in failures"),
+      .key("total_quota", .count(1...1_000_000), \.totalAllocations, "TURN: most allocations at all (486)"),
     ])
 
   static let type = MappingType(
@@ -404,17 +415,14 @@ struct ServerDraft: Sendable {
       .key(
         "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
       .key("why", .text, \.server.why, "the reason, echoed in failures"),
-    ] + serverType.keys(of: \ServerDraft.server))
+    ] + serverType.keys(of: \ServerDraft.server) + turnType.keys(of: \ServerDraft.server))
 
   /// As `type`, with keys refused that mean nothing to a server of its kind.
   static let kind = Kind<ServerDraft>(type.partialKind.shape) { node, reading in
     let draft = type.partialKind.decode(node, &reading)
     guard let draft, node["kind"] != nil else { return draft }
     let server = draft.server
-    let ofTURN = [
-      "lifetime", "nonce_lifetime", "permission_lifetime", "channel_lifetime", "credentials", "credential_lifetime",
-      "user_quota", "total_quota", "tls",
-    ]
+    let ofTURN = turnType.keyNames.filter { !serverType.keyNames.contains($0) }
     checkPorts(of: server, node, &reading)
     checkListeners(of: server, node, &reading)
     for entry in node.entries ?? [] {

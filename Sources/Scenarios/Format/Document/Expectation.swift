@@ -102,7 +102,7 @@ public struct Expectation: Sendable {
     public init() {}
   }
 
-  /// After a fault, a condition is reached within the time and holds.
+  /// After a fault, a condition is lost, is reached again within the time and holds.
   public struct Recovers: Sendable {
     public enum Target: Sendable {
       /// Audio arrives and is played at both ends of the call.

@@ -81,17 +81,122 @@ public struct FaultDeclaration: Sendable {
 }
 
 extension FaultKind {
+  /// One case for each fault and none for all others, so that the compiler asks for the declaration of a new one.
   public var declaration: FaultDeclaration {
     switch self {
-    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove: linkDeclaration
-    case .natReboot, .natExpire, .natRemap, .natSet, .firewallBlock, .firewallAllow: routerDeclaration
-    case .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels,
-      .turnDisconnect, .turnCertificate, .stunSilent:
-      serverDeclaration
-    case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole:
-      signalDeclaration
-    case .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate: otherDeclaration
+    case .linkDown: declare([Self.link], "takes the link down; hosts on it see the interface go")
+    case .linkUp: declare([Self.link], "brings the link up")
+    case .linkSet:
+      declare([Self.link, Self.direction], extras: .impairments, "changes what the link does to packets")
+    case .linkFlap:
+      declare(
+        [
+          Self.link, FaultParameter("down", .value(.duration), required: true, "time down in every cycle"),
+          FaultParameter("up", .value(.duration), required: true, "time up in every cycle"),
+          FaultParameter("cycles", .value(.count), "how many cycles; without it until cleared"),
+        ], "takes the link down and up again and again")
+    case .linkBlackhole:
+      declare(
+        [
+          Self.link, Self.direction,
+          FaultParameter(
+            "larger_than", .value(.byteSize), "swallow only packets larger than this, as a broken path MTU does"),
+        ], "swallows packets while the link looks up")
+    case .linkOneWay:
+      declare(
+        [
+          Self.link,
+          FaultParameter("direction", Self.direction.kind, required: true, "the direction that still delivers"),
+        ], "delivers in one direction only")
+    case .linkMove:
+      declare(
+        [Self.link, FaultParameter("network", .network, required: true, "the network it leads to while this lasts")],
+        "the host at the link's end joins another network: what the link carries is lost, and its addresses are new")
+
+    case .natReboot:
+      declare(
+        [
+          Self.network,
+          FaultParameter("address", .value(.text), "its outside address from now on, or new for any other"),
+        ], lasts: false, "the NAT forgets every mapping; where it does not preserve ports, the next ones have others")
+    case .natExpire: declare([Self.network], lasts: false, "every mapping of the NAT times out at once")
+    case .natRemap: declare([Self.network], lasts: false, "every mapping moves to a new outside port")
+    case .natSet:
+      declare([Self.network], extras: .nat, "changes how the NAT behaves; mappings stay, timers run anew")
+    case .firewallBlock:
+      declare(
+        [Self.network, Self.transport, FaultParameter("ports", .list(.count), "destination ports; all without it")],
+        "the router drops matching outgoing packets; UDP without ports it drops both ways")
+    case .firewallAllow:
+      declare(
+        [
+          Self.network, Self.transport,
+          FaultParameter("ports", .list(.count), required: true, "the only destination ports let out"),
+        ], "of the packets of that protocol, or of both, the router lets out only those to these ports")
+
+    case .turnRestart: declare([Self.server], lasts: false, "the relay restarts and forgets every allocation")
+    case .turnDeny:
+      declare(
+        [Self.server],
+        "the relay refuses CreatePermission and ChannelBind with 403: new permissions and renewals alike")
+    case .turnStaleNonce: declare([Self.server], lasts: false, "the relay's nonces all become stale (438)")
+    case .turnReject:
+      declare(
+        [
+          Self.server, FaultParameter("code", .value(.count), required: true, "the STUN error code, 300 to 699"),
+          FaultParameter("request", Self.requests, "which requests; all without it"),
+        ], "the relay answers requests with an error")
+    case .turnExpirePermissions: declare([Self.server], lasts: false, "every permission of the relay expires")
+    case .turnExpireChannels: declare([Self.server], lasts: false, "every channel of the relay expires")
+    case .turnDisconnect:
+      declare([Self.server], lasts: false, "the relay resets its clients' connections, TCP or TLS")
+    case .turnCertificate:
+      declare(
+        [Self.server, FaultParameter("certificate", Self.certificates, required: true, "what it shows")],
+        "the relay shows clients that come by TLS another certificate; connections that stand go on")
+    case .stunSilent:
+      declare([Self.server], "the server hears and sends nothing: no answers, and of a relay no media either")
+
+    case .signalDrop: declare(Self.messages, "loses matching signalling messages")
+    case .signalDelay:
+      declare(
+        Self.messages + [FaultParameter("by", .value(.duration), required: true, "how late they come")],
+        "delays matching signalling messages")
+    case .signalDuplicate: declare(Self.messages, "delivers matching signalling messages twice")
+    case .signalReorder:
+      declare(Self.messages, "holds a matching signalling message back until the next has passed it")
+    case .signalCorrupt: declare(Self.messages, "damages the body of matching signalling messages")
+    case .signalDisconnect:
+      declare([Self.peer("the peer")], "cuts the peer's signalling connection; while it lasts it cannot reconnect")
+    case .signalBlackhole:
+      declare(
+        Self.messages.filter { $0.name != "count" },
+        "swallows all signalling, pings, connects and closings too, while connections look up")
+
+    case .dtlsDrop:
+      declare(
+        [
+          Self.sender, FaultParameter("flight", .value(.count), "only this flight of the handshake, 1 to 6"), Self.nth,
+          Self.atMost,
+        ], "drops DTLS datagrams")
+    case .packetDrop:
+      declare(
+        [
+          FaultParameter("protocol", Self.protocols, required: true, "what the packets are"), Self.sender,
+          Self.receiver, Self.nth, Self.atMost,
+        ],
+        "drops packets by what they are; in TLS nothing is told from anything else, and once a record is dropped none of "
+          + "that direction of the connection arrives any more")
+    case .clockJump:
+      declare(
+        [
+          Self.peer("whose clock"),
+          FaultParameter("by", .value(.duration), required: true, "forwards, or backwards when negative"),
+        ], lasts: false, "a peer's wall clock jumps")
+    case .deviceAudioLate:
+      declare(
+        [Self.peer("whose device"), FaultParameter("by", .value(.duration), required: true, "how late")],
+        "audio callbacks of a device come late")
     }
   }
 
@@ -101,149 +206,36 @@ extension FaultKind {
     FaultDeclaration(kind: self, parameters: parameters, extras: extras, lasts: lasts, summary: summary)
   }
 
+  // MARK: Parameters of several
+
+  private static let link = FaultParameter("link", .link, required: true, "the link")
   private static let direction = FaultParameter(
     "direction", .value(.choice(Fault.Direction.allCases.map(\.rawValue))), "only this direction; both without it")
 
-  private var linkDeclaration: FaultDeclaration {
-    let link = FaultParameter("link", .link, required: true, "the link")
-    switch self {
-    case .linkDown: return declare([link], "takes the link down; hosts on it see the interface go")
-    case .linkUp: return declare([link], "brings the link up")
-    case .linkSet:
-      return declare([link, Self.direction], extras: .impairments, "changes what the link does to packets")
-    case .linkFlap:
-      return declare(
-        [
-          link, FaultParameter("down", .value(.duration), required: true, "time down in every cycle"),
-          FaultParameter("up", .value(.duration), required: true, "time up in every cycle"),
-          FaultParameter("cycles", .value(.count), "how many cycles; without it until cleared"),
-        ], "takes the link down and up again and again")
-    case .linkBlackhole:
-      return declare(
-        [
-          link, Self.direction,
-          FaultParameter(
-            "larger_than", .value(.byteSize), "swallow only packets larger than this, as a broken path MTU does"),
-        ], "swallows packets while the link looks up")
-    case .linkMove:
-      return declare(
-        [link, FaultParameter("network", .network, required: true, "the network it leads to while this lasts")],
-        "the host at the link's end joins another network: what the link carries is lost, and its addresses are new")
-    default:
-      return declare(
-        [link, FaultParameter("direction", Self.direction.kind, required: true, "the direction that still delivers")],
-        "delivers in one direction only")
-    }
-  }
+  private static let network = FaultParameter("network", .network, required: true, "the network whose router is meant")
+  private static let transport = FaultParameter(
+    "protocol", .value(.choice(["udp", "tcp", "all"])), "which packets; all without it")
 
-  private var routerDeclaration: FaultDeclaration {
-    let network = FaultParameter("network", .network, required: true, "the network whose router is meant")
-    let transport = FaultParameter("protocol", .value(.choice(["udp", "tcp", "all"])), "which packets; all without it")
-    switch self {
-    case .natReboot:
-      return declare(
-        [
-          network,
-          FaultParameter(
-            "address", .value(.text), "its outside address from now on, or new for any other"),
-        ], lasts: false, "the NAT forgets every mapping; where it does not preserve ports, the next ones have others")
-    case .natExpire: return declare([network], lasts: false, "every mapping of the NAT times out at once")
-    case .natRemap: return declare([network], lasts: false, "every mapping moves to a new outside port")
-    case .natSet: return declare([network], extras: .nat, "changes how the NAT behaves; mappings stay, timers run anew")
-    case .firewallBlock:
-      return declare(
-        [network, transport, FaultParameter("ports", .list(.count), "destination ports; all without it")],
-        "the router drops matching outgoing packets")
-    default:
-      return declare(
-        [
-          network, transport,
-          FaultParameter("ports", .list(.count), required: true, "the only destination ports let out"),
-        ],
-        "of the packets of that protocol, or of both, the router lets out only those to these ports")
-    }
-  }
+  private static let server = FaultParameter("server", .server, required: true, "the server")
+  private static let requests = FaultParameter.Kind.value(
+    .choice(["allocate", "refresh", "create-permission", "channel-bind"]))
+  private static let certificates = FaultParameter.Kind.value(
+    .choice(Topology.Server.Certificate.allCases.map(\.rawValue)))
 
-  private var serverDeclaration: FaultDeclaration {
-    let server = FaultParameter("server", .server, required: true, "the server")
-    let requests = FaultParameter.Kind.value(.choice(["allocate", "refresh", "create-permission", "channel-bind"]))
-    switch self {
-    case .turnRestart: return declare([server], lasts: false, "the relay restarts and forgets every allocation")
-    case .turnDeny: return declare([server], "the relay refuses new permissions with 403")
-    case .turnStaleNonce: return declare([server], lasts: false, "the relay's nonces all become stale (438)")
-    case .turnReject:
-      return declare(
-        [
-          server, FaultParameter("code", .value(.count), required: true, "the STUN error code, 300 to 699"),
-          FaultParameter("request", requests, "which requests; all without it"),
-        ], "the relay answers requests with an error")
-    case .turnExpirePermissions: return declare([server], lasts: false, "every permission of the relay expires")
-    case .turnExpireChannels: return declare([server], lasts: false, "every channel of the relay expires")
-    case .turnDisconnect:
-      return declare([server], lasts: false, "the relay resets its clients' connections, TCP or TLS")
-    case .turnCertificate:
-      let choices = Topology.Server.Certificate.allCases.map(\.rawValue)
-      return declare(
-        [server, FaultParameter("certificate", .value(.choice(choices)), required: true, "what it shows")],
-        "the relay shows clients that come by TLS another certificate; connections that stand go on")
-    default: return declare([server], "the server stops answering")
-    }
-  }
+  private static let messages = [
+    FaultParameter("message", .message, "only this message type; without it every frame, pings and connects too"),
+    FaultParameter("from", .value(.peer), "only what this peer sends"),
+    FaultParameter("to", .value(.peer), "only what goes to this peer"),
+    FaultParameter("count", .value(.count), "at most so many messages"),
+  ]
 
-  private var signalDeclaration: FaultDeclaration {
-    let match = [
-      FaultParameter("message", .message, "only this message type; without it every frame, pings and connects too"),
-      FaultParameter("from", .value(.peer), "only what this peer sends"),
-      FaultParameter("to", .value(.peer), "only what goes to this peer"),
-      FaultParameter("count", .value(.count), "at most so many messages"),
-    ]
-    switch self {
-    case .signalDrop: return declare(match, "loses matching signalling messages")
-    case .signalDelay:
-      return declare(
-        match + [FaultParameter("by", .value(.duration), required: true, "how late they come")],
-        "delays matching signalling messages")
-    case .signalDuplicate: return declare(match, "delivers matching signalling messages twice")
-    case .signalReorder: return declare(match, "holds a matching signalling message back until the next has passed it")
-    case .signalCorrupt: return declare(match, "damages the body of matching signalling messages")
-    case .signalDisconnect:
-      return declare(
-        [FaultParameter("peer", .value(.peer), required: true, "the peer")],
-        "cuts the peer's signalling connection; while it lasts it cannot reconnect")
-    default:
-      return declare(
-        Array(match.dropLast()), "swallows all signalling, pings, connects and closings too, while connections look up")
-    }
-  }
+  private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
+  private static let nth = FaultParameter("nth", .list(.count), "only these, counted from 1 since the fault began")
+  private static let atMost = FaultParameter("count", .value(.count), "at most so many")
+  private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
+  private static let receiver = FaultParameter("to", .value(.peer), "only what is sent to this peer")
 
-  private var otherDeclaration: FaultDeclaration {
-    let nth = FaultParameter("nth", .list(.count), "only these, counted from 1 since the fault began")
-    let count = FaultParameter("count", .value(.count), "at most so many")
-    let from = FaultParameter("from", .value(.peer), "only what this peer sends")
-    let to = FaultParameter("to", .value(.peer), "only what is sent to this peer")
-    switch self {
-    case .dtlsDrop:
-      return declare(
-        [from, FaultParameter("flight", .value(.count), "only this flight of the handshake, 1 to 6"), nth, count],
-        "drops DTLS datagrams")
-    case .packetDrop:
-      let protocols = ValueType.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"])
-      return declare(
-        [FaultParameter("protocol", .value(protocols), required: true, "what the packets are"), from, to, nth, count],
-        "drops packets by what they are; in TLS nothing is told from anything else, and once a record is dropped none of "
-          + "that direction of the connection arrives any more")
-    case .clockJump:
-      return declare(
-        [
-          FaultParameter("peer", .value(.peer), required: true, "whose clock"),
-          FaultParameter("by", .value(.duration), required: true, "forwards, or backwards when negative"),
-        ], lasts: false, "a peer's wall clock jumps")
-    default:
-      return declare(
-        [
-          FaultParameter("peer", .value(.peer), required: true, "whose device"),
-          FaultParameter("by", .value(.duration), required: true, "how late"),
-        ], "audio callbacks of a device come late")
-    }
+  private static func peer(_ summary: String) -> FaultParameter {
+    FaultParameter("peer", .value(.peer), required: true, summary)
   }
 }

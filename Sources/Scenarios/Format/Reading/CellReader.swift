@@ -235,12 +235,7 @@ extension Scenario {
   /// under `q` is watched or a microphone plays a file.
   fileprivate var needsRealMedia: Bool {
     if peers.contains(where: \.playsRecording) { return true }
-    var values = definitions.flatMap(\.predicate.values)
-    for entry in timeline {
-      if case .when(let predicate, _, _) = entry.trigger { values += predicate.values }
-    }
-    values += expectations.flatMap(\.values)
-    return values.contains(where: \.needsRealMedia)
+    return watchedValues.contains(where: \.needsRealMedia)
   }
 }
 

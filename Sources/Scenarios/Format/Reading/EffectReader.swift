@@ -85,7 +85,7 @@ enum EffectReader {
     guard let arguments = arguments(of: "the action '\(name)'", declaration, node, at: text.span, &reading) else {
       return nil
     }
-    if name == "switch-network", let to = arguments.text("to"), !peer.interfaces.contains(to) {
+    if name == CommonVocabulary.switchNetwork.name, let to = arguments.text("to"), !peer.interfaces.contains(to) {
       let span = arguments.span(of: "to") ?? text.span
       reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)
       return nil
