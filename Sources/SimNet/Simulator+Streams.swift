@@ -84,11 +84,6 @@ extension Simulator {
   /// Streams with state, those in TIME-WAIT included.
   public func streamCount(of host: HostID) -> Int { hosts[host.index].streams.count }
 
-  /// How streams opened or accepted from now on behave.
-  public func setStreamConfiguration(_ configuration: StreamConfiguration, of host: HostID) {
-    hosts[host.index].streams.configuration = configuration
-  }
-
   // MARK: Driving
 
   /// Has the streams drained by an event at the present time.

@@ -11,8 +11,6 @@ public struct InboundRTPStatistics: Hashable, Sendable {
   public var packetsReceivedWithEct1: Int64 = 0
   public var packetsReceivedWithCe: Int64 = 0
   public var nackCount: Int64 = 0
-  public var pliCount: Int64 = 0
-  public var firCount: Int64 = 0
 
   public init() {}
 }
@@ -25,8 +23,6 @@ public struct OutboundRTPStatistics: Hashable, Sendable {
   public var retransmittedPacketsSent: Int64 = 0
   public var retransmittedBytesSent: Int64 = 0
   public var nackCount: Int64 = 0
-  public var pliCount: Int64 = 0
-  public var firCount: Int64 = 0
 
   public init() {}
 }

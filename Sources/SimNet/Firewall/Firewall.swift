@@ -47,11 +47,6 @@ public struct FirewallRules: Hashable, Sendable {
   public static let noUDP = FirewallRules(blocksUDP: true)
   /// The strictest border a call can still cross: TCP to web ports only.
   public static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
-
-  /// The rule sets by the names scenarios use.
-  public static let named: [(name: String, rules: FirewallRules)] = [
-    ("open", open), ("stateful", stateful), ("stateful-ipv6", statefulIPv6), ("no-udp", noUDP), ("web-only", webOnly),
-  ]
 }
 
 public enum FirewallDropReason: UInt8, Sendable, CaseIterable {
@@ -60,15 +55,6 @@ public enum FirewallDropReason: UInt8, Sendable, CaseIterable {
   case portBlocked
   /// From outside, and not part of a flow started from inside.
   case unsolicited
-
-  /// The name in traces.
-  public var name: String {
-    switch self {
-    case .udpBlocked: "firewall-udp-blocked"
-    case .portBlocked: "firewall-port-blocked"
-    case .unsolicited: "firewall-unsolicited"
-    }
-  }
 }
 
 public enum FirewallVerdict: Hashable, Sendable {

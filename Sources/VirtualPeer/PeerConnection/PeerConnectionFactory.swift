@@ -1,5 +1,5 @@
 package import CallCore
-public import CallSession
+package import CallSession
 
 /// Makes a peer's connections, configured as the scenario says.
 public final class PeerConnectionFactory {
@@ -33,9 +33,6 @@ public final class PeerConnectionFactory {
     environment.traceOpenConnections(openConnections.count)
     return connection
   }
-
-  /// Replaces the servers for connections made from now on.
-  public func setICEServers(_ servers: [ICEServer]) { configuration.iceServers = servers }
 
   /// How many connections were made so far: peer connections, and those over TLS to TURN servers.
   package var madeCount: Int { count + environment.tlsConnectionCount }

@@ -118,11 +118,6 @@ public struct RTPReceiver: Sendable {
   /// When ``takeNACK(from:roundTrip:at:)`` next has something to say, or nil.
   public var nackDeadline: Instant? { nack?.deadline }
 
-  /// Notes a picture loss indication sent for this source.
-  public mutating func sentPictureLossIndication() { inbound.pliCount += 1 }
-  /// Notes a full intra request sent for this source.
-  public mutating func sentFullIntraRequest() { inbound.firCount += 1 }
-
   /// The sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall clock.
   public func captureTime(of timestamp: UInt32) -> NTPTime? {
     guard let report = lastReport?.report, report.ntpTime.isSet else { return nil }

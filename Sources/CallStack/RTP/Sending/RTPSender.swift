@@ -149,9 +149,4 @@ public struct RTPSender: ~Copyable {
     }
     return nil
   }
-
-  /// Notes a picture loss indication received for this stream.
-  public mutating func receivedPictureLossIndication() { outbound.pliCount += 1 }
-  /// Notes a full intra request received for this stream.
-  public mutating func receivedFullIntraRequest() { outbound.firCount += 1 }
 }

@@ -34,11 +34,6 @@ extension JSEPSession {
     transceivers[try liveIndex(id)].direction = direction
   }
 
-  /// Replaces what the next description announces about our media; nil for nothing.
-  public mutating func setSender(_ sender: Transceiver.Sender?, of id: Transceiver.ID) throws(JSEPError) {
-    transceivers[try liveIndex(id)].sender = sender
-  }
-
   /// Negotiates these codecs, most wanted first; nil for all that the configuration has.
   public mutating func setCodecPreferences(_ codecs: [CodecCapability]?, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].codecPreferences = codecs
