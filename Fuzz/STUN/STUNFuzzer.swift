@@ -57,7 +57,7 @@ private func survivors(of message: STUNMessage) -> Int {
     count += survives(attribute)
   }
   for attribute: STUNAttribute<[UInt8]> in [.userHash, .data, .reservationToken] { count += survives(attribute) }
-  for attribute: STUNAttribute<UInt32> in [.lifetime, .priority] { count += survives(attribute) }
+  for attribute: STUNAttribute<UInt32> in [.lifetime, .priority, .networkInfo] { count += survives(attribute) }
   for attribute: STUNAttribute<UInt64> in [.iceControlled, .iceControlling] { count += survives(attribute) }
   count += survives(.channelNumber) + survives(.responsePort) + survives(.useCandidate) + survives(.dontFragment)
   count += survives(.evenPort) + survives(.requestedTransport)

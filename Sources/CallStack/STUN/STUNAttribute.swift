@@ -2,8 +2,10 @@ public import CallCore
 
 /// An attribute's number together with the type of its value.
 ///
-/// One declaration below is all there is to an attribute: `message[.priority]` reads it, `builder.append(.priority, 1)`
-/// writes it, and the compiler knows that it is a `UInt32`.
+/// `message[.priority]` reads it, `builder.append(.priority, 1)` writes it, and the compiler knows that it is a `UInt32`.
+/// A new attribute has a declaration below and its sizes in ``STUNAttributeRegistry``: the parser passes over a type
+/// that is not there, and the attribute would read as nil. An address that is XOR-ed is named in
+/// `STUNAttributeContext.isXORed` too.
 public struct STUNAttribute<Value: STUNAttributeValue>: Sendable {
   public let type: UInt16
 

@@ -77,6 +77,7 @@ public struct STUNMessage: Sendable {
 
   /// The value of the first such attribute; nil when there is none or its value is not valid.
   public subscript<Value>(_ attribute: STUNAttribute<Value>) -> Value? {
+    assert(STUNAttributeRegistry.lengths(of: attribute.type) != nil, "no size of it is known to the parser")
     guard let slot = slots.first(where: { $0.type == attribute.type }) else { return nil }
     return decode(slot)
   }
