@@ -46,7 +46,7 @@ import Testing
       [
         "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
         "CLinux", "Yams",
-        "Formats", "OrderedCollections", "HeapModule", "Foundation", "Glibc", "Synchronization",
+        "Formats", "Foundation", "Glibc", "Synchronization",
       ]
     ),
     (

@@ -4,6 +4,7 @@ public import CallCore
 ///
 /// A packet meets the parts in a fixed order: up or down, blackhole, MTU, loss, queue and rate, delay and jitter,
 /// reordering, duplication, corruption. Each draws from a random stream of its own, so changing one moves no other.
+/// A packet that meets both loss and duplication arrives once, as in netem.
 public struct LinkSettings: Hashable, Sendable {
   /// The serialisation rate; nil is infinitely fast and never queues.
   public var rate: DataRate?
