@@ -32,7 +32,8 @@ SCENARIOS = (
     "nat/reboot-with-restart", "audio/mute-survives-ice-restart,who=alice", "dtls/one-flight-lost,flight=1",
     "dtls/one-flight-lost,flight=4", "dtls/one-flight-lost,flight=5", "dtls/one-flight-lost,flight=6",
     "mobility/both-on-two-interfaces", "mobility/second-interface-ready", "mobility/callee-loses-interface",
-    "mobility/restart-answered-late,who=alice", "mobility/quiet-minutes-with-backup",
+    "mobility/restart-answered-late,who=alice,access=home",
+    "mobility/quiet-minutes-with-backup",
 )  # fmt: skip
 
 MACHINES = ("signaling.state", "ice.state", "dtls.state", "connection.state")
