@@ -51,6 +51,37 @@ import Testing
     #expect(pair?.local.type == .serverReflexive)
   }
 
+  @Test func `an address that a check has shown is paired with where the check came, until signalling names it`() throws
+  {
+    let network = TestNetwork()
+    for text in ["192.0.2.1:5000", "192.0.2.5:5000"] { try network.addHost(network.alice, text) }
+    try network.addHost(network.bob, "192.0.2.2:6000")
+    try network.exchangeCredentials()
+    let first = try #require(network.alice.agent.localCandidates.first)
+    network.bob.agent.addRemoteCandidate(first, at: network.now)
+    network.drain(network.bob)
+    network.run(until: at(0.5))
+    try network.addHost(network.alice, "192.0.2.7:5000")
+    #expect(network.alice.pairs.map(\.base) == [endpoint("192.0.2.1:5000")])
+    #expect(network.alice.pairs.map(\.remote.type) == [.peerReflexive])
+    network.signalCandidates(from: network.bob, to: network.alice)
+    #expect(network.alice.pairs.count == 3 && network.alice.pairs.allSatisfy { $0.remote.type == .host })
+  }
+
+  @Test func `no relay is asked to send to an address that the peer has hidden behind a name`() throws {
+    let network = TestNetwork()
+    try network.addHost(network.alice, "192.0.2.1:5000")
+    try network.addRelay(network.alice, "198.51.100.200:50000")
+    try ready(network)
+    var hidden = remote("192.168.1.7:6001")
+    hidden.address = .name("3e8a.local")
+    let address = try #require(IPAddress("192.168.1.7"))
+    network.alice.agent.addRemoteCandidate(hidden.resolved(to: address), at: network.now)
+    network.alice.agent.addRemoteCandidate(remote("203.0.113.7:6001", .serverReflexive), at: network.now)
+    #expect(network.alice.pairs.count == 3)
+    #expect(network.alice.pairs.count { $0.local.type == .relay } == 1)
+  }
+
   @Test func `a list of pairs stays within its limit and keeps the best`() throws {
     let network = TestNetwork()
     for index in 1...12 { try network.addHost(network.alice, "192.0.2.\(index):5000") }

@@ -26,7 +26,8 @@ extension ICEAgent {
       let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base, network: network)
       current.localCandidates.append(local)
       // A socket that there was before has had its pairs: those that are gone are not wanted again.
-      for remote in current.remoteCandidates where ofSocket.isEmpty || pairIndex(from: base, to: remote) != nil {
+      for remote in current.remoteCandidates
+      where ofSocket.isEmpty ? remote.type != .peerReflexive : pairIndex(from: base, to: remote) != nil {
         form(local, remote, in: 0)
       }
     }
@@ -195,9 +196,10 @@ extension ICEAgent {
         current.checklist.update(index) { $0.remote = candidate }
       }
       reprioritize(0)
+      if known.type == .peerReflexive { pair(candidate, in: 0) }
       return
     }
-    addRemote(candidate, in: 0)
+    if keep(candidate, in: 0) { pair(candidate, in: 0) }
   }
 
   private mutating func refuse(_ candidate: ICECandidate, _ refusal: ICECandidateRefusal) {
@@ -215,19 +217,20 @@ extension ICEAgent {
     }
   }
 
-  /// Keeps a new remote candidate and pairs it; false when there are too many.
-  @discardableResult
-  mutating func addRemote(_ candidate: ICECandidate, in g: Int) -> Bool {
+  /// Keeps a new remote candidate; false when there are too many.
+  mutating func keep(_ candidate: ICECandidate, in g: Int) -> Bool {
     guard generations[g].remoteCandidates.count < candidateLimit else {
       refuse(candidate, .tooMany)
       return false
     }
     generations[g].remoteCandidates.append(candidate)
-    // A lite agent sends no checks, so only checks that arrive make pairs.
-    if !settings.isLite {
-      for local in generations[g].localCandidates where !local.isWithdrawn { form(local, candidate, in: g) }
-    }
     return true
+  }
+
+  /// Pairs a signalled candidate with every local one. A lite agent sends no checks, so only checks that arrive make pairs.
+  private mutating func pair(_ candidate: ICECandidate, in g: Int) {
+    guard !settings.isLite else { return }
+    for local in generations[g].localCandidates where !local.isWithdrawn { form(local, candidate, in: g) }
   }
 
   // MARK: Pairs
@@ -241,6 +244,8 @@ extension ICEAgent {
     else {
       return nil
     }
+    // The server of a relay would be told an address that the peer has hidden.
+    if remote.isConcealed, local.candidate.type == .relay { return nil }
     if let index = generations[g].checklist.index(base: local.base, remote: endpoint) {
       // Checks of both would be the same datagrams: the better candidate stands for both.
       let pair = generations[g].checklist.pairs[index]

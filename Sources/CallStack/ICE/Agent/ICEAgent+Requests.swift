@@ -115,7 +115,8 @@ extension ICEAgent {
     if !generations[g].remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
       let candidate = ICECandidate(
         .peerReflexive, at: path.remote, priority: check.priority, foundation: nextReflexiveFoundation())
-      guard addRemote(candidate, in: g) else { return nil }
+      // Nobody has said that it can be reached from elsewhere (RFC 8445 section 7.3.1.3): this check makes a pair alone.
+      guard keep(candidate, in: g) else { return nil }
       events.append(.peerReflexiveDiscovered(candidate, isLocal: false))
     }
     guard let remote = generations[g].remoteCandidates.first(where: { $0.endpoint == path.remote }) else { return nil }

@@ -54,6 +54,9 @@ public struct ICECandidate: Hashable, Sendable {
   public var networkID: Int?
   public var networkCost: Int?
   public var extensions: [Extension] = []
+  /// Whether the peer told a name in the place of the address (draft-ietf-mmusic-mdns-ice-candidates), which nobody else
+  /// is to learn.
+  public private(set) var isConcealed = false
 
   public init(
     _ type: ICECandidateType, at endpoint: Endpoint, priority: UInt32, foundation: String, related: Endpoint? = nil
@@ -90,6 +93,7 @@ public struct ICECandidate: Hashable, Sendable {
   public func resolved(to address: IPAddress) -> ICECandidate {
     var copy = self
     copy.address = .ip(address)
+    copy.isConcealed = true
     return copy
   }
 }
