@@ -113,7 +113,11 @@ extension CandidateGatherer {
     guard let relay = relays.first(where: { $0.base == base && $0.socketNeed != nil }), let need = relay.socketNeed
     else { return }
     relay.socketNeed = nil
-    if let socket, (try? relay.client.allocate(from: socket, at: now)) != nil { return }
+    let former = relay.client.localAddress
+    if let socket, (try? relay.client.allocate(from: socket, at: now)) != nil {
+      if former != base, former != socket { events.append(.socketUnneeded(former)) }
+      return trackStream(of: relay)
+    }
     giveUp(relay, for: need)
     finishIfDone()
   }
@@ -186,7 +190,7 @@ extension CandidateGatherer {
   func relay(on path: Path) -> Relay? {
     let here = path.unmarked
     return relays.first { $0.client.path == here && $0.client.allocation != nil }
-      ?? relays.first { $0.client.path == here }
+      ?? relays.first { $0.client.path == here && $0.client.isActive } ?? relays.first { $0.client.path == here }
   }
 
   /// Whose a datagram from a server is. Who was sent on to another server may ask where another relay of ours is asked
@@ -249,8 +253,8 @@ extension CandidateGatherer {
         relay.relayed = []
         if failure.code == 437, !lost.isEmpty { reallocate(relay) }
       case .newLocalAddressNeeded:
-        // RFC 8656 section 7.4 gives up some time. A connection has had a port of its own from the start.
-        guard relay.movesLeft > 0, relay.server.transport == .udp else {
+        // RFC 8656 section 7.4 gives up some time. A connection that is no other relay's has a port of its own.
+        guard relay.movesLeft > 0, relay.server.transport == .udp || sharesStream(relay) else {
           giveUp(relay, for: .mismatch)
           continue
         }
@@ -282,12 +286,15 @@ extension CandidateGatherer {
     events.append(.peerRefused(base: base, peer: peer, port: port, code: failure.code))
   }
 
+  private func sharesStream(_ relay: Relay) -> Bool {
+    relay.stream != nil && relays.contains { $0 !== relay && $0.stream == relay.stream }
+  }
+
   /// Notes which connection a relay needs now, and reports the one that it no longer does.
   mutating func trackStream(of relay: Relay) {
     let path = relay.client.path
     let needed = path.transport != .udp && relay.client.isActive ? path : nil
-    let isShared = relays.contains { $0 !== relay && $0.stream == relay.stream }
-    if let stream = relay.stream, stream != needed, !isShared { events.append(.streamUnneeded(stream)) }
+    if let stream = relay.stream, stream != needed, !sharesStream(relay) { events.append(.streamUnneeded(stream)) }
     relay.stream = needed
   }
 }

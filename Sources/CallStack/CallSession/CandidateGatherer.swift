@@ -174,9 +174,10 @@ struct CandidateGatherer: ~Copyable {
   /// A connection to a server failed or ended, and with it what it carried.
   mutating func streamClosed(_ path: Path, reason: String?, at now: Instant) {
     clock = now
-    guard let relay = relay(on: path) else { return }
-    relay.client.connectionLost(reason: reason, at: now)
-    collect(relay)
+    for relay in relays where relay.client.path == path.unmarked {
+      relay.client.connectionLost(reason: reason, at: now)
+      collect(relay)
+    }
     finishIfDone()
   }
 
