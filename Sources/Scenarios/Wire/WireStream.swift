@@ -21,7 +21,8 @@ struct WireStream {
   private final class Plain { var stream = WireStream() }
 
   private var phase = Phase.unknown([])
-  /// The number of the next byte, once SYN has said the first.
+  /// The number of SYN, and that of the next byte.
+  private var first: UInt32?
   private var next: UInt32?
   /// What came before its turn, by sequence number.
   private var early: [(number: UInt32, bytes: [UInt8])] = []
@@ -35,8 +36,10 @@ struct WireStream {
     _ segment: RawSpan, reader: (TLSReader.Sender) -> TLSReader, message: (RawSpan) -> Void
   ) {
     guard let header = TCPHeader(parsing: segment), let size = TCPHeader.size(of: segment) else { return }
-    if header.flags.contains(.syn) {
+    // A copy of SYN may come late, when much has been said.
+    if header.flags.contains(.syn), first != header.sequence.rawValue {
       self = WireStream()
+      first = header.sequence.rawValue
       next = header.sequence.rawValue &+ 1
     }
     guard case let data = segment.extracting(size..<segment.byteCount), !data.isEmpty else { return }
@@ -57,9 +60,7 @@ struct WireStream {
   ) {
     let ahead = distance(number)
     guard ahead <= 0 else {
-      if next != nil, early.count < Self.earlyLimit, !early.contains(where: { $0.number == number }) {
-        early.append((number, data.copied))
-      }
+      if next != nil { keep(data, number) }
       return
     }
     // The beginning may have come before, with a segment that was sent again.
@@ -67,6 +68,15 @@ struct WireStream {
     let news = data.extracting(-ahead..<data.byteCount)
     next = next.map { $0 &+ UInt32(news.byteCount) }
     read(news, reader, message)
+  }
+
+  /// Keeps what came before its turn. Sent again, a segment may be longer.
+  private mutating func keep(_ data: RawSpan, _ number: UInt32) {
+    if let known = early.firstIndex(where: { $0.number == number }) {
+      if early[known].bytes.count < data.byteCount { early[known].bytes = data.copied }
+    } else if early.count < Self.earlyLimit {
+      early.append((number, data.copied))
+    }
   }
 
   private mutating func read(
