@@ -114,6 +114,20 @@ import Testing
     #expect(Set(priorities).count == priorities.count)
   }
 
+  @Test(arguments: [("ethernet", 300), ("cellular", 130)])
+  func `a mapping is kept alive for as long as the network allows`(type: String, seconds: Int64) throws {
+    let pair = SessionPair { $0.iceServers = [ICEServer(kind: .stun, endpoint: SessionPair.turnServer)] }
+    pair.startServer()
+    pair.translates = true
+    pair.a.move(to: "192.0.2.77", networkType: type, at: .zero)
+    try connect(pair)
+    pair.run(for: .seconds(300))
+    let asked = pair.sent.filter { $0.fromA && $0.path.remote == SessionPair.turnServer }.map(\.time)
+    let last = try #require(asked.last)
+    #expect(last > .zero + .seconds(seconds - 12) && last <= .zero + .seconds(seconds + 3))
+    #expect(zip(asked.dropFirst(), asked).allSatisfy { $0 - $1 < .seconds(11) })
+  }
+
   @Test func `one address can be a STUN and a TURN server`() throws {
     let pair = SessionPair { configuration in
       configuration.iceServers = [ICEServer(kind: .stun, endpoint: SessionPair.turnServer), SessionPair.turn]

@@ -14,6 +14,8 @@ extension CallSession {
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
     let added = interfaces.map(\.socket).filter { socket in !self.interfaces.contains { $0.socket == socket } }
     self.interfaces = interfaces
+    let costly = interfaces.filter { ICENetworkType(rawValue: $0.networkType)?.isCostly ?? false }
+    gatherer.costlyAddresses = costly.map(\.socket.address)
     for interface in interfaces { concealment.add(interface) }
     removeSockets(ofInterfaces: gone)
     if hasGathered, !added.isEmpty, configuration.gathering == .continually || !ice.hasUsedCurrentGeneration {

@@ -56,6 +56,7 @@ struct CandidateGatherer: ~Copyable {
     let server: ICEServer
     let base: Endpoint
     var rank: Rank
+    var begunAt: Instant
     var transaction: (id: STUNTransactionID, timer: STUNTransactionTimer)?
     var mapped: Endpoint?
     var nextAt: Instant?
@@ -76,6 +77,10 @@ struct CandidateGatherer: ~Copyable {
   private var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
   var events = FIFO<Event>()
   private var isFinished = true
+  /// Where a network costs much, as a mobile one does.
+  var costlyAddresses: [IPAddress] = []
+  /// How long a mapping is kept alive there, as in libwebrtc; elsewhere as long as there is the socket.
+  private static let costlyKeepaliveLifetime = Interval.minutes(2)
   /// The local preferences that are in use.
   private var preferences: [(socket: Endpoint, value: UInt16)] = []
   var clock = Instant.zero
@@ -134,13 +139,15 @@ struct CandidateGatherer: ~Copyable {
       reflexives[index].rank = rank
       if reflexives[index].isSilent {
         reflexives[index].isDone = false
+        reflexives[index].mapped = nil
+        reflexives[index].begunAt = now
         sendBinding(index, at: now)
       } else if let mapped = reflexives[index].mapped {
         report(mapped, reflexives[index])
       }
       return
     }
-    reflexives.append(Reflexive(server: server, base: base, rank: rank))
+    reflexives.append(Reflexive(server: server, base: base, rank: rank, begunAt: now))
     sendBinding(reflexives.count - 1, at: now)
   }
 
@@ -228,7 +235,10 @@ struct CandidateGatherer: ~Copyable {
   private mutating func answered(_ index: Int, _ mapped: Endpoint, at now: Instant) {
     reflexives[index].transaction = nil
     reflexives[index].isDone = true
-    reflexives[index].nextAt = now + configuration.stunKeepalive
+    let isKept =
+      !costlyAddresses.contains(reflexives[index].base.address)
+      || now - reflexives[index].begunAt < Self.costlyKeepaliveLifetime
+    reflexives[index].nextAt = isKept ? now + configuration.stunKeepalive : nil
     guard reflexives[index].mapped != mapped else { return }
     reflexives[index].mapped = mapped
     report(mapped, reflexives[index])

@@ -12,6 +12,9 @@ public enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
     case .cellular: 900
     }
   }
+
+  /// Whether libwebrtc is sparing there.
+  public var isCostly: Bool { cost >= 900 }
 }
 
 /// A network that local candidates belong to. Pairs of one network most likely share its fate, and its cost.
