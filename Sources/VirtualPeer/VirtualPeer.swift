@@ -7,7 +7,7 @@ public final class VirtualPeer {
   /// What a scenario says about a peer, apart from its network.
   public struct Configuration {
     public var name: String
-    /// The user ids of peers that have another than their name, this one's included.
+    /// The user ids of the world's peers, this one's included. A peer that is not here has its name.
     public var userIDs: [String: String] = [:]
     public var wallClock = WallClock()
     public var device = Device.Settings()
@@ -87,7 +87,9 @@ public final class VirtualPeer {
       environment: PeerEnvironment(
         name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, random: random.scoped("app"),
         network: runtime.network, device: device,
-        connections: connections, trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary),
+        connections: connections,
+        trace: PeerTrace(
+          trace: trace, peer: name, vocabulary: type.vocabulary, userIDs: configuration.userIDs),
         settings: configuration.settings, signallingServer: configuration.signallingServer))
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
   }

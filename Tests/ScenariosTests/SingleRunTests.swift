@@ -130,6 +130,47 @@ import Testing
     #expect(result.findings.map(\.title) == ["timeline entry 'late'"])
   }
 
+  @Test(arguments: [("", ", id: \"1002\""), (", id: \"1001\"", ""), (", id: \"1001\"", ", id: \"1002\""), ("", "")])
+  func `user ids change nothing of what is judged`(alice: String, bob: String) throws {
+    for bye in ["  - { id: bye, after: 10s, of: bob.connected, do: alice.hangup }", ""] {
+      let result = try play(
+        """
+        callsim: 1
+        id: test
+        peers:
+          alice: { profile: knotos, network: wifi\(alice) }
+          bob: { profile: knotos, network: wifi\(bob) }
+        timeline:
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
+        \(bye)
+        expect:
+          - { eventually: "alice.call.peer == bob and bob.call.peer == alice", within: 4s }
+          - { eventually: alice.call.state == connected, within: 10s }
+        """)
+      #expect(result.verdict == .pass, "\(result.findings)")
+    }
+  }
+
+  @Test func `a call to a user with two devices is judged with the one that rings`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: wifi, id: "1001" }
+        phone: { profile: knotos, network: wifi, id: bob }
+        tablet: { profile: knotos, network: wifi, id: bob }
+      timeline:
+        - { at: 2s, do: alice.call, to: phone }
+        - { when: phone.call.state == ringing, after: 2s, do: phone.accept }
+      expect:
+        - { eventually: "alice.call.peer == bob and phone.call.peer == alice", within: 5s }
+        - { eventually: alice.call.state == connected, within: 10s }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `equal seeds give equal traces`() throws {
     let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
     let (first, second) = (try play(text, seed: 3), try play(text, seed: 3))

@@ -25,6 +25,34 @@ import Testing
     trace.begin(call: "a1", with: "bob")
   }
 
+  @Test func `a user is written as the only peer that has the user id`() {
+    let written = Trace()
+    let trace = PeerTrace(
+      trace: written, peer: "alice", vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: []),
+      userIDs: ["alice": "1001", "bob": "1002", "phone": "carl", "tablet": "carl", "dora": "erik", "erik": "dora"])
+    let words = ["1002": "bob", "carl": "carl", "dora": "erik", "erik": "dora", "mallory": "mallory"]
+    for user in words.keys.sorted() {
+      let recorder = LastWord()
+      written.add(recorder)
+      trace.begin(call: "a1", with: user)
+      #expect(recorder.words.last == words[user])
+      trace.signalSent(type: "offer", to: user, isLost: false)
+      trace.signalReceived(type: "answer", from: user)
+      #expect(recorder.words.suffix(2).allSatisfy { $0 == words[user] })
+    }
+  }
+
+  /// The last word of each record that names a user.
+  private final class LastWord: TraceObserver {
+    private(set) var words: [String] = []
+
+    func observe(_ record: TraceRecord, in trace: Trace) {
+      for field in ["peer", "value"] {
+        if let word = trace.datum(field, of: record) { words.append(word.description) }
+      }
+    }
+  }
+
   @Test func `a value that nobody declared traps`() async {
     await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("mute", true) }
   }

@@ -1,10 +1,15 @@
 package import CallCore
 
 /// How an app writes what a scenario may assert. It holds the app to its vocabulary.
+///
+/// Apps know users, and scenarios name peers: a user whom an app names is written as the peer that has this user id. An
+/// id that no peer has, or more than one, is written as it is.
 public final class PeerTrace {
   private let trace: Trace
   private let subject: TraceSubject
   private let vocabulary: Vocabulary
+  /// The only peer of each user id.
+  private let peers: [String: String]
   private var machines: [(declaration: StateMachine, kind: TraceKind, state: String)] = []
   private let illegalTransition: TraceKind
   private let code: TraceKind
@@ -12,9 +17,11 @@ public final class PeerTrace {
   private let sent: TraceKind
   private let received: TraceKind
 
-  package init(trace: Trace, peer: String, vocabulary: Vocabulary) {
+  /// - Parameter userIDs: the user ids of peers, by the peers' names.
+  package init(trace: Trace, peer: String, vocabulary: Vocabulary, userIDs: [String: String] = [:]) {
     self.trace = trace
     self.vocabulary = vocabulary
+    peers = Dictionary(grouping: userIDs.keys) { userIDs[$0] ?? $0 }.compactMapValues { $0.count == 1 ? $0[0] : nil }
     subject = trace.subject(peer)
     illegalTransition = trace.declare(
       "illegal-transition", TraceField("machine", .symbol), TraceField("from", .symbol), TraceField("to", .symbol),
@@ -33,6 +40,8 @@ public final class PeerTrace {
       trace.write(kind, subject, name, name, trace.value("start"))
     }
   }
+
+  private func peer(ofUser id: String) -> String { peers[id] ?? id }
 
   /// The present state of a declared machine.
   public func state(of machine: String) -> String? {
@@ -70,13 +79,14 @@ public final class PeerTrace {
     trace.write(ended, subject, trace.value(name))
   }
 
-  /// Says which call the app is in from now on: an identifier that both sides of the call have for it, and with whom.
+  /// Says which call the app is in from now on: an identifier that both sides of the call have for it, and the id of the
+  /// user it is with.
   ///
   /// Say it when a call is placed, when it begins to ring, and when another takes its place; before the user is asked,
   /// so that what he answers is known to be an answer to this call.
-  public func begin(call id: String, with peer: String) {
+  public func begin(call id: String, with user: String) {
     set("call.id", id)
-    set("call.peer", peer)
+    set("call.peer", peer(ofUser: user))
   }
 
   /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:
@@ -114,12 +124,13 @@ public final class PeerTrace {
     precondition(fits(declaration.type), "value '\(name)' is declared as \(declaration.type)")
   }
 
-  /// Writes that a signalling message left; `isLost` when there was no connection to carry it.
-  public func signalSent(type: String, to peer: String, isLost: Bool) {
-    trace.write(sent, subject, trace.value(type), trace.value(peer), .flag(isLost))
+  /// Writes that a signalling message to a user, or to the server, left; `isLost` when there was no connection to carry
+  /// it.
+  public func signalSent(type: String, to user: String, isLost: Bool) {
+    trace.write(sent, subject, trace.value(type), trace.value(peer(ofUser: user)), .flag(isLost))
   }
 
-  public func signalReceived(type: String, from peer: String) {
-    trace.write(received, subject, trace.value(type), trace.value(peer))
+  public func signalReceived(type: String, from user: String) {
+    trace.write(received, subject, trace.value(type), trace.value(peer(ofUser: user)))
   }
 }

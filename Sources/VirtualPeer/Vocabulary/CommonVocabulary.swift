@@ -48,7 +48,8 @@ public enum CommonVocabulary {
   private static let deviceValues = [
     ValueDeclaration("user.accepted", .flag, "the user of this device accepted or placed the current call"),
     ValueDeclaration("call.id", .text, "what both sides call the call that this app is or was last in"),
-    ValueDeclaration("call.peer", .text, "with whom that call is"),
+    ValueDeclaration(
+      "call.peer", .text, "the peer with whom that call is; a user id that no peer has, or more than one, as it is"),
     ValueDeclaration("connections.open", .count, "peer connections that the app has not closed"),
     ValueDeclaration(
       "audible", .flag,

@@ -3,14 +3,14 @@ public import CallSession
 public import VirtualPeer
 
 extension Scenario {
-  /// The user ids of peers that have another than their name.
+  /// The user id of each peer.
   var userIDs: [String: String] {
     var ids: [String: String] = [:]
-    for peer in peers { ids[peer.name] = peer.userID }
+    for peer in peers { ids[peer.name] = peer.userID ?? peer.name }
     return ids
   }
 
-  /// Who the peer is to the signalling server.
+  /// Who the peer is to the signalling server. A user id that is no peer's name is itself.
   func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
 
   /// A device with an app, after its `use:` profile is merged in.

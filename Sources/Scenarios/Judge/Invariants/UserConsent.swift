@@ -9,9 +9,11 @@ internal import VirtualPeer
 final class UserConsent {
   private let vocabulary: Vocabulary?
   private let watch: Watch
+  private let scenario: Scenario
   private let callID: Watch.Slot
   private let callPeer: Watch.Slot
   private var accepted: [String] = []
+  /// The users that were called: whichever of a user's devices answers.
   private var placed: [String] = []
   /// An accept or call whose call is not known.
   private var isUnspecific = false
@@ -24,6 +26,7 @@ final class UserConsent {
 
   init(_ peer: String, _ context: MonitorContext) {
     watch = context.watch
+    scenario = context.scenario
     vocabulary = context.vocabulary(of: peer)
     callID = watch.slot(peer, "call.id")
     callPeer = watch.slot(peer, "call.peer")
@@ -50,14 +53,14 @@ final class UserConsent {
   var isGiven: Bool {
     guard let id = watch.value(callID)?.description else { return isUnspecific || !placed.isEmpty }
     return accepted.contains(id) || isUnspecific
-      || watch.value(callPeer).map { placed.contains($0.description) } ?? false
+      || watch.value(callPeer).map { placed.contains(scenario.userID(of: $0.description)) } ?? false
   }
 
   private func acted(_ action: String, to callee: String) {
     undo = nil
     switch consent(of: action) {
     case .place? where !callee.isEmpty:
-      placed.append(callee)
+      placed.append(scenario.userID(of: callee))
       undo = { [unowned self] in placed.removeLast() }
     case .accept?:
       if let id = watch.value(callID)?.description {
