@@ -259,10 +259,12 @@ extension Expectation.Kind {
     return .sequence(sequence)
   }
 
-  static func set(_ peer: String, _ states: [String], strict: Bool = false) -> Self {
+  static func set(
+    _ peer: String, _ states: [String], strict: Bool = false, between: Window = Window()
+  ) -> Self {
     var set = Expectation.SetOf()
     set.value = .of(peer, "call.state", .text)
-    (set.contains, set.isStrict) = (states.map { Located($0) }, strict)
+    (set.contains, set.isStrict, set.between) = (states.map { Located($0) }, strict, between)
     return .set(set)
   }
 

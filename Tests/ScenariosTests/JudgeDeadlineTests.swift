@@ -75,6 +75,24 @@ import Testing
     #expect(result.nearestMiss == "it had ended with setup-timeout at 0.70 s, before bye")
   }
 
+  @Test func `an end at exactly the time that its deadline counts from is in time`() {
+    let bench = JudgeBench([
+      .ends("alice", "local-hangup", within: 1_000, of: .time(2_000)),
+      .ends("alice", "remote-hangup", within: 1_000, of: .time(2_000)),
+      .eventually(.state("alice", "ended"), within: 1_000, of: .time(2_000)),
+    ])
+    bench.move("alice", to: "ended", at: 2_000)
+    bench.end("alice", "local-hangup", at: 2_000)
+    #expect(bench.finishAll(at: 4_000).map(\.verdict) == [.pass, .fail, .pass])
+  }
+
+  @Test func `what is false from exactly the time on, that a deadline counts from, is not true then`() {
+    let bench = JudgeBench(.eventually(.state("alice", "connected"), within: 1_000, of: .time(2_000)))
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_000)
+    #expect(bench.finish(at: 4_000).verdict == .fail)
+  }
+
   @Test func `leads_to wants the consequence after every time, and counts them`() {
     let kind = Wanted.Kind.leads(.state("alice", "ringing"), to: .flag("alice", "audible"), within: 1_000)
     let good = JudgeBench(kind)

@@ -72,6 +72,84 @@ import VirtualPeer
     #expect(bench.finish(at: 5_000).verdict == .pass)
   }
 
+  @Test(arguments: [Anchor.entry("bye"), .time(2_000)])
+  func `what a value held counts where it changes as the window opens`(from: Anchor) {
+    let window = Window(from: from)
+    let bench = JudgeBench([
+      .sequence("alice", [("connected", nil), ("ended", nil)], between: window),
+      .sequence("alice", [("connected", nil), ("ended", nil)], strict: true, between: window),
+      .set("alice", ["connected", "ended"], between: window),
+    ])
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.watch.asOneEvent {
+      bench.fire("bye", at: 2_000)
+      bench.move("alice", to: "ended", at: 2_000)
+    }
+    bench.fire("later", at: 2_500)
+    let results = bench.finishAll(at: 3_000)
+    #expect(results.map(\.verdict) == [.pass, .pass, .pass], "\(results.map(\.actual))")
+  }
+
+  @Test func `an event of a peer that opens a window replaces what held before it`() {
+    let window = Window(from: .state("alice", "ended"))
+    let bench = JudgeBench([
+      .sequence("alice", [("connected", nil), ("ended", nil)], between: window),
+      .set("alice", ["connected", "ended"], between: window),
+    ])
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_000)
+    #expect(bench.finishAll(at: 3_000).map(\.verdict) == [.fail, .fail])
+  }
+
+  @Test func `a value written before the entry of the same event is what the window opens with`() {
+    let window = Window(from: .entry("bye"))
+    let bench = JudgeBench(.sequence("alice", [("connected", nil), ("ended", nil)], strict: true, between: window))
+    bench.watch.asOneEvent {
+      bench.move("alice", to: "connecting", at: 1_000)
+      bench.move("alice", to: "connected", at: 1_000)
+      bench.fire("bye", at: 1_000)
+      bench.move("alice", to: "ended", at: 1_000)
+    }
+    #expect(bench.finish(at: 2_000).verdict == .pass)
+  }
+
+  @Test(arguments: [false, true])
+  func `a step with a time is none before the anchor that its time counts from`(isStrict: Bool) {
+    let bench = JudgeBench(
+      .sequence("alice", [("calling", nil), ("connected", 500)], strict: isStrict, of: .entry("bye")))
+    bench.move("alice", to: "calling", at: 1_000)
+    bench.move("alice", to: "connected", at: 1_500)
+    bench.fire("bye", at: 2_000)
+    let result = bench.finish(at: 3_000)
+    #expect(result.verdict == .fail)
+    if isStrict {
+      #expect(result.actual == "connected at 1.50 s, before 'bye'")
+    } else {
+      #expect(result.actual == "connected not by 2.50 s; it is connected since 1.50 s")
+      #expect(result.nearestMiss == "reached calling 1.00; connected came at 1.50 s, before bye")
+    }
+  }
+
+  @Test func `a step at exactly the time that its own time counts from is in time`() {
+    let bench = JudgeBench(.sequence("alice", [("connected", 500)], of: .time(1_500)))
+    bench.move("alice", to: "connected", at: 1_500)
+    #expect(bench.finish(at: 3_000).verdict == .pass)
+  }
+
+  @Test func `a sequence whose anchor never came is vacuous`() {
+    for window in [Window(), Window(to: .entry("end"))] {
+      let bench = JudgeBench(
+        .sequence("alice", [("calling", nil), ("connected", 500)], of: .entry("bye"), between: window))
+      bench.move("alice", to: "calling", at: 1_000)
+      bench.move("alice", to: "connected", at: 1_200)
+      bench.fire("end", at: 2_000)
+      let result = bench.finish(at: 3_000)
+      #expect(result.verdict == .vacuous)
+      let isOpen = window.to == nil
+      #expect(result.actual == (isOpen ? "'bye' never came" : "'bye' had not come when the window closed at 2.00 s"))
+    }
+  }
+
   @Test func `a set wants every value in any order`() {
     let bench = JudgeBench(.set("alice", ["ended", "calling"]))
     bench.move("alice", to: "calling", at: 1_000)

@@ -173,16 +173,6 @@ final class MetricMonitor: Monitor {
   }
 }
 
-extension Anchor {
-  /// Whether it comes in the midst of what a peer does.
-  fileprivate var isPeerEvent: Bool {
-    switch kind {
-    case .time, .end, .entry: false
-    case .definition, .entersState, .becomesTrue, .event: true
-    }
-  }
-}
-
 extension Expectation.Metric {
   var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
 

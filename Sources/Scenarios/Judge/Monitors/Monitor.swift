@@ -79,12 +79,13 @@ struct MonitorContext {
     watch.afterEvent { [trace] in look(trace.now) }
   }
 
-  /// Begins what counts from an anchor: at its first coming, or from the start of the run without one.
+  /// Begins what counts from an anchor: at its first coming, or from the start of the run without one. A point in time
+  /// comes before everything that happens at it.
   func begin(at anchor: Anchor?, _ start: @escaping (Instant) -> Void) {
     switch anchor?.kind {
     case nil: start(.zero)
     case .time(let time) where time <= .zero: start(.zero)
-    case .time(let time): alarms.schedule(at: time) { start(time) }
+    case .time(let time): alarms.schedule(at: time - .nanoseconds(1)) { start(time) }
     case .end: break
     default:
       guard let anchor else { break }

@@ -13,7 +13,7 @@ final class ObservedWindow {
   private let window: Window
   private let context: MonitorContext
   private(set) var phase = Phase.waiting
-  /// Told once after the event that opens it, and once after the one that closes it.
+  /// Told once after the event that opens it, and once after the one that closes it; not where ``contains(_:)`` shows it.
   var onChange: ((Instant) -> Void)?
 
   init(_ window: Window, _ context: MonitorContext) {
@@ -43,8 +43,8 @@ final class ObservedWindow {
 
   /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
   func contains(_ now: Instant) -> Bool {
-    if case .time(let time)? = window.from?.kind, now >= time { open(at: time) }
-    if case .time(let time)? = window.to?.kind, now >= time { close(at: time) }
+    if case .time(let time)? = window.from?.kind, now >= time { begin(at: time) }
+    if case .time(let time)? = window.to?.kind, now >= time { end(at: time) }
     if case .open = phase { return true }
     return false
   }
@@ -77,6 +77,16 @@ final class ObservedWindow {
 
   private var isBounded: Bool { window.to.map { $0.kind != .end } ?? false }
 
+  /// Whether an event of a peer opens it: what that event changes is the first that is within, and what held before is
+  /// not.
+  var opensWithPeerEvent: Bool { window.from?.isPeerEvent ?? false }
+
+  /// Calls `action` when an entry is about to open the window, before anything that the entry does.
+  func beforeEntryOpens(_ action: @escaping () -> Void) {
+    guard let from = window.from, case .entry = from.kind else { return }
+    context.anchors.listen(from) { [unowned self] _ in if openedAt == nil { action() } }
+  }
+
   /// Why what held to the end of the run says little, or nil: nobody says how long the run lasts, and nothing on the
   /// timeline came after the window opened, so that it was open for the wait before the end alone.
   var brevity: String? {
@@ -87,15 +97,25 @@ final class ObservedWindow {
   }
 
   private func open(at time: Instant) {
-    guard phase == .waiting else { return }
-    phase = .open(since: time)
-    announce(time)
+    if begin(at: time) { announce(time) }
   }
 
   private func close(at time: Instant) {
-    guard case .open(let since) = phase else { return }
+    if end(at: time) { announce(time) }
+  }
+
+  @discardableResult
+  private func begin(at time: Instant) -> Bool {
+    guard phase == .waiting else { return false }
+    phase = .open(since: time)
+    return true
+  }
+
+  @discardableResult
+  private func end(at time: Instant) -> Bool {
+    guard case .open(let since) = phase else { return false }
     phase = .closed(since: since, until: time)
-    announce(time)
+    return true
   }
 
   private func announce(_ time: Instant) {
@@ -124,6 +144,16 @@ final class ObservedWindow {
     case (nil, let to?): "until \(to.text)"
     case (let from?, nil): "from \(from.text) to the end"
     case (let from?, let to?): "between \(from.text) and \(to.text)"
+    }
+  }
+}
+
+extension Anchor {
+  /// Whether it comes in the midst of what a peer does.
+  var isPeerEvent: Bool {
+    switch kind {
+    case .time, .end, .entry: false
+    case .definition, .entersState, .becomesTrue, .event: true
     }
   }
 }

@@ -2,16 +2,15 @@ internal import CallCore
 
 /// `sequence`: the values a watched value takes, in order.
 ///
-/// The value that holds when the window opens is the first step when it is that step's value, and nothing otherwise.
+/// The value that holds when the window opens is the first step when it is that step's value, and nothing otherwise. A
+/// step with `by` is one only from the anchor `of` on.
 final class SequenceMonitor: Monitor {
   let ruling: Ruling
   private let sequence: Expectation.Sequence
   private let context: MonitorContext
   private let slot: Watch.Slot
   private let span: ObservedWindow
-  private var latest: String?
-  /// Changes heard of in the event being told.
-  private var heard: [String] = []
+  private var changes: ObservedChanges?
   private var hasOpened = false
   /// When each step reached so far was.
   private var reached: [Instant] = []
@@ -27,7 +26,7 @@ final class SequenceMonitor: Monitor {
     let steps = sequence.steps.map { step in step.value.value + (step.by.map { " by \($0)" } ?? "") }
     let manner = sequence.isStrict ? "exactly " : ""
     ruling = Ruling(expected: "\(sequence.value) is \(manner)\(steps.joined(separator: " > ")), \(span.text)")
-    context.watch.listen(slot) { [unowned self] in hear($0) }
+    changes = ObservedChanges(of: slot, in: span, context) { [unowned self] in look(at: $0) }
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
     context.begin(at: sequence.of) { [unowned self] in begin(at: $0) }
@@ -44,31 +43,32 @@ final class SequenceMonitor: Monitor {
     }
   }
 
-  private func hear(_ record: TraceRecord) {
-    guard record.fieldCount > 0 else { return }
-    let value = context.trace.datum(at: 0, of: record).description
-    guard value != latest else { return }
-    latest = value
-    heard.append(value)
-    context.later { [unowned self] in look(at: $0) }
-  }
-
   private func look(at now: Instant) {
-    let news = heard
-    heard = []
+    guard let changes else { return }
+    let (before, written) = changes.take()
+    // A value that is written again is not taken again.
+    let news = zip([before] + written, written).compactMap { $0 == $1 ? nil : $1 }
     if !ruling.isOpen, let value = news.first(where: { $0 == awaited }) { ruling.cameTrue(at: now, "\(value) came") }
     guard ruling.isOpen else { return }
     if span.contains(now) {
       if !hasOpened {
         hasOpened = true
-        let held = news.isEmpty ? context.watch.value(slot)?.description : nil
-        if let held, held == sequence.steps.first?.value.value { reached.append(now) }
+        if let held = changes.held(before: before, news: news) { takeHeld(held, at: now) }
       }
       for value in news { take(value, at: now) }
     } else if let closed = span.closedAt {
       conclude(at: closed)
     }
   }
+
+  /// What holds when the window opens is the first step or nothing.
+  private func takeHeld(_ value: String, at now: Instant) {
+    guard value == sequence.steps.first?.value.value, !isTooEarly(sequence.steps[0]) else { return }
+    reached.append(now)
+  }
+
+  /// A step with `by` counts from the anchor on.
+  private func isTooEarly(_ step: Expectation.Sequence.Step) -> Bool { step.by != nil && began == nil }
 
   private func take(_ value: String, at now: Instant) {
     guard ruling.isOpen else { return }
@@ -83,6 +83,12 @@ final class SequenceMonitor: Monitor {
       return ruling.decide(
         .fail, at: now, "\(value) at \(Wording.time(now)), where \(step.value.value) should have come",
         nearestMiss: progress)
+    }
+    if isTooEarly(step) {
+      guard sequence.isStrict else { return others.append((value, now)) }
+      let anchor = sequence.of.map(Wording.quoted) ?? "the start"
+      return ruling.decide(
+        .fail, at: now, "\(value) at \(Wording.time(now)), before \(anchor)", nearestMiss: progress)
     }
     if let by = step.by, let began, now > began + by { return expire(reached.count, at: began + by) }
     reached.append(now)
@@ -114,12 +120,19 @@ final class SequenceMonitor: Monitor {
     let start = done.isEmpty ? "no step was reached" : "reached \(done)"
     guard reached.count < sequence.steps.count, let other = others.first else { return start }
     let missing = sequence.steps[reached.count].value.value
+    if other.value == missing {
+      return "\(start); \(missing) came at \(Wording.time(other.time)), before \(sequence.of?.text ?? "the start")"
+    }
     return "\(start), then \(other.value) at \(Wording.time(other.time)) came and not \(missing)"
   }
 
   private func conclude(at time: Instant) {
     if let emptiness = span.emptiness, !hasOpened || span.closedAt != nil {
       return ruling.decide(.vacuous, at: time, emptiness)
+    }
+    if let of = sequence.of, began == nil {
+      let closing = span.closedAt.map { "had not come when the window closed at \(Wording.time($0))" }
+      return ruling.decide(.vacuous, at: time, "\(Wording.quoted(of)) \(closing ?? "never came")")
     }
     guard reached.count == sequence.steps.count else {
       return ruling.decide(
@@ -133,10 +146,6 @@ final class SequenceMonitor: Monitor {
   func finish(at time: Instant) {
     guard ruling.isOpen else { return }
     look(at: time)
-    guard ruling.isOpen else { return }
-    if let of = sequence.of, began == nil, sequence.steps.contains(where: { $0.by != nil }) {
-      return ruling.decide(.vacuous, at: time, "\(Wording.quoted(of)) never came")
-    }
-    conclude(at: time)
+    if ruling.isOpen { conclude(at: time) }
   }
 }

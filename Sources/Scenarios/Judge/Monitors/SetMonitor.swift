@@ -7,8 +7,7 @@ final class SetMonitor: Monitor {
   private let context: MonitorContext
   private let slot: Watch.Slot
   private let span: ObservedWindow
-  /// Values heard of in the event being told.
-  private var heard: [String] = []
+  private var changes: ObservedChanges?
   private var hasOpened = false
   private var seen: [(value: String, time: Instant)] = []
 
@@ -20,7 +19,7 @@ final class SetMonitor: Monitor {
     let values = set.contains.map(\.value).joined(separator: ", ")
     ruling = Ruling(
       expected: "\(set.value) takes \(values)\(set.isStrict ? " and no other value" : ""), \(span.text)")
-    context.watch.listen(slot) { [unowned self] in hear($0) }
+    changes = ObservedChanges(of: slot, in: span, context) { [unowned self] in look(at: $0) }
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
   }
@@ -31,20 +30,14 @@ final class SetMonitor: Monitor {
     self.set.contains.map(\.value).filter { value in !seen.contains { $0.value == value } }
   }
 
-  private func hear(_ record: TraceRecord) {
-    guard record.fieldCount > 0 else { return }
-    heard.append(context.trace.datum(at: 0, of: record).description)
-    context.later { [unowned self] in look(at: $0) }
-  }
-
   private func look(at now: Instant) {
-    let news = heard
-    heard = []
+    guard let changes else { return }
+    let (before, news) = changes.take()
     guard ruling.isOpen else { return }
     if span.contains(now) {
       if !hasOpened {
         hasOpened = true
-        if news.isEmpty, let held = context.watch.value(slot)?.description { take(held, at: now, isHeld: true) }
+        if let held = changes.held(before: before, news: news) { take(held, at: now, isHeld: true) }
       }
       for value in news { take(value, at: now, isHeld: false) }
     } else if let closed = span.closedAt {
