@@ -81,6 +81,7 @@ import Testing
     ("eventually: up, within: 1s, of: end", "E425"), ("ends: bob, code: declined, of: end", "E425"),
     ("sequence: bob.call.state, is: [{ state: ended, by: 1s }], of: end", "E425"),
     ("sequence: bob.call.state, is: [ended], of: half", "E412"),
+    ("metric: bob.stats.candidate-pair.lastPacketReceivedTimestamp, stat: sum, gt: 1s", "E412"),
     ("always: up, between: [end, 9s]", "E433"), ("always: up, between: [start, go]", "E433"),
     ("always: up, until: start", "E433"), ("always: up, between: [9s, 5s]", "E433"),
     ("always: up, between: [half, 2s]", "E433"), ("always: up, between: [bob.connected, bob.connected]", "E433"),

@@ -109,6 +109,13 @@ import Testing
     #expect(FormatTest.text(result).contains("more than 1000000 values with those of its vars"))
   }
 
+  @Test func `an entry that would fire after the end of time is read, and reported`() {
+    let result = FormatTest.load(
+      timeline: "  - { id: tick, every: 8760h, times: 300, do: alice.mute, refused: true }",
+      expect: "  - { count: tick, gte: 1 }", rest: "limits: { virtual: 8760h }")
+    #expect(!result.diagnostics.isEmpty)
+  }
+
   @Test func `a key that is a list is refused`() {
     let result = Self.load(Array("callsim: 1\n? [a, b]\n: 1\n".utf8))
     #expect(result.diagnostics.map(\.code).contains(.keyNotScalar))

@@ -16,6 +16,13 @@ import VirtualPeer
     return bench.finish(at: 10_000)
   }
 
+  @Test func `a duration of any length can be told`() {
+    #expect(Wording.quantity(1.5, .duration) == "1.5s")
+    for number in [1e15, -1e15, 1e300, .infinity, .nan] {
+      #expect(!Wording.quantity(number, .duration).isEmpty)
+    }
+  }
+
   @Test(arguments: [
     (Wanted.Statistic.first, 4.0), (.last, 2), (.minimum, 1), (.maximum, 9), (.mean, 4), (.sum, 16), (.count, 4),
     (.delta, -2), (.percentile(50), 3), (.percentile(90), 7.5),

@@ -245,6 +245,12 @@ struct ExpectationVariant: Sendable {
       ] + BoundsDraft.type.keys(of: \MetricDraft.bounds))
   ) { payload, node, reading in
     let path = payload.metric.value
+    if path.isTimestamp, payload.metric.statistic == .sum, let stat = node.entry("stat") {
+      let hint = "last, min and max are times too, delta and rate say how it moves"
+      reading.report(
+        .conflictingKeys, "'\(path)' is a time, and a sum of times says nothing", at: stat.keySpan, hint: hint)
+      return nil
+    }
     let (type, unit) = payload.metric.statistic.result(of: path)
     let own = payload.metric.statistic.range(of: path)
     // The runs' numbers are averaged.

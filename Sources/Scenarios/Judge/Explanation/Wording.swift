@@ -37,7 +37,7 @@ enum Wording {
   /// A measured number in the unit of what it measures; durations are seconds, rates bits per second.
   static func quantity(_ number: Double, _ type: ValueType, unit: String? = nil) -> String {
     switch type {
-    case .duration: "\(Interval.nanoseconds(Int64((number * 1e6).rounded()) * 1_000))"
+    case .duration: "\(Interval.microseconds(1).scaled(by: (number * 1e6).rounded()))"
     case .rate: rate(number)
     case .percentage: Quantity.percentText((number * 1e4).rounded() / 1e4)
     case .byteSize: "\(decimal(number, places: 1))B"

@@ -108,10 +108,10 @@ final class PeerTraffic {
   ///
   /// A check through a relay may have waited for the connection, or for the permission, before the wire saw it.
   func hasMeasured(_ seconds: Double) -> Bool {
-    let nanoseconds = Int64((seconds * 1e9).rounded())
-    let next = place(of: nanoseconds - 1_000)
-    if next < roundTrips.endIndex, roundTrips[next] <= nanoseconds + 1_000 { return true }
-    return shortestRelayed.map { ($0...Self.longestTransaction).contains(nanoseconds) } ?? false
+    let claimed = Interval.seconds(1).scaled(by: seconds)
+    let next = place(of: (claimed - .microseconds(1)).nanoseconds)
+    if next < roundTrips.endIndex, roundTrips[next] <= (claimed + .microseconds(1)).nanoseconds { return true }
+    return shortestRelayed.map { ($0...Self.longestTransaction).contains(claimed.nanoseconds) } ?? false
   }
 
   /// Where the first round trip is that is no shorter.

@@ -51,7 +51,7 @@ struct QualityEstimator {
         bytes: bytes, bufferDelay: delay))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
-      roundTrip = .nanoseconds(Int64((seconds * 1e9).rounded()))
+      roundTrip = Interval.seconds(1).scaled(by: seconds)
     }
   }
 
@@ -76,7 +76,7 @@ struct QualityEstimator {
       return nil
     }
     let buffered = (last.bufferDelay - first.bufferDelay) / Double(last.emitted - first.emitted)
-    return packetDuration + Self.lookAhead + roundTrip / 2 + .nanoseconds(Int64((buffered * 1e9).rounded()))
+    return packetDuration + Self.lookAhead + roundTrip / 2 + Interval.seconds(1).scaled(by: buffered)
   }
 
   /// The fullband E-model's score, with assumed values for Opus.
