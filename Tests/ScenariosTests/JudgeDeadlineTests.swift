@@ -169,7 +169,8 @@ import Testing
 
   @Test(arguments: [
     (FaultKind.linkBlackhole, Int64(1_500), ExpectationResult.Verdict.vacuous), (.linkUp, 1_500, .pass),
-    (.linkBlackhole, 1_000, .pass), (.linkBlackhole, 900, .pass), (.linkBlackhole, 1_900, .pass),
+    (.firewallAllow, 1_500, .vacuous), (.linkBlackhole, 1_000, .pass), (.linkBlackhole, 900, .pass),
+    (.linkBlackhole, 1_900, .pass),
   ])
   func `a loss after another fault has begun proves nothing, unless that one only gives back or began together`(
     kind: FaultKind, time: Int64, verdict: ExpectationResult.Verdict
@@ -188,6 +189,28 @@ import Testing
     if verdict == .vacuous {
       #expect(result.actual.hasPrefix("it was lost at 1.60 s, and 'other' at 1.50 s may be what took it"))
     }
+  }
+
+  @Test(arguments: [
+    (FaultKind.linkUp, ExpectationResult.Verdict.vacuous), (.linkSet, .vacuous), (.natSet, .vacuous),
+    (.firewallAllow, .vacuous), (.linkDown, .pass), (.firewallBlock, .pass), (.packetDrop, .pass),
+  ])
+  func `a loss after the end of another fault proves nothing where that end may take something`(
+    kind: FaultKind, verdict: ExpectationResult.Verdict
+  ) {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 2_000)) {
+      $0.timeline = Self.faults([("drop", .linkDown), ("other", kind)])
+    }
+    bench.move("alice", to: "connected", at: 100)
+    bench.apply("other", at: 500)
+    bench.apply("drop", at: 1_000)
+    bench.clear("other", at: 1_500)
+    bench.move("alice", to: "reconnecting", at: 1_600)
+    bench.clear("drop", at: 2_000)
+    bench.move("alice", to: "connected", at: 2_500)
+    let result = bench.finish(at: 4_000)
+    #expect(result.verdict == verdict, "\(result.actual)")
+    if verdict == .vacuous { #expect(result.actual.contains("and the end of 'other' at 1.50 s may be what took it")) }
   }
 
   @Test func `media that another fault took shortly before are not the fault's loss`() {

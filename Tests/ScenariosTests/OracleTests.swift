@@ -304,6 +304,39 @@ import Testing
     #expect(paths.isLeftByClient(allocation, at: .zero + .seconds(60)) == farewell.isLeft)
   }
 
+  @Test(arguments: [("192.168.1.2:5000", false), ("192.168.1.3:5000", true)])
+  func `only the client's own mapping takes its way to the relay, where ports are overloaded`(
+    removed: String, isLeft: Bool
+  ) throws {
+    let trace = Trace()
+    let watch = Watch(trace: trace)
+    defer { watch.close() }
+    let wire = WireTap(peers: ["alice"])
+    defer { wire.close() }
+    let paths = RelayPaths(watch: watch, wire: wire)
+    let outside = try #require(Endpoint("198.51.100.1:40000"))
+    let client = try #require(Endpoint("192.168.1.2:5000"))
+    let other = try #require(Endpoint("192.168.1.3:5000"))
+    let server = try #require(Endpoint("203.0.113.2:3478"))
+    let relayed = try #require(Endpoint("203.0.113.2:50000"))
+    func mapping(_ kind: String, of device: Endpoint) {
+      let kind = trace.declare(
+        kind, TraceField("protocol", .symbol), TraceField("internal", .endpoint), TraceField("external", .endpoint))
+      trace.write(kind, trace.subject("nat"), trace.value("udp"), trace.value(device), trace.value(outside))
+    }
+    mapping("nat.created", of: client)
+    let opened = trace.declare("turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint))
+    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(outside))
+    mapping("nat.created", of: other)
+    wire.tell(
+      WireAllocation(
+        message: .allocated, client: client, server: server, transaction: 0, time: .zero + .seconds(1)))
+    mapping("nat.removed", of: try #require(Endpoint(removed)))
+    let allocation = TURNServerHost.Allocation(
+      relay: relayed, client: outside, server: server, isUDP: true, username: "alice")
+    #expect(paths.isLeftByClient(allocation, at: .zero + .seconds(60)) == isLeft)
+  }
+
   @Test func `what a call holds is left over until its apps are shut down, each with its owner`() throws {
     let call = try relayedCall("[udp]")
     let lines = call.world.leftovers(call.paths)

@@ -61,15 +61,13 @@ final class RelayPaths {
     }
     listen("nat.created") { [unowned self] external, record in inside[external] = endpoint("internal", record) }
     listen("nat.removed") { [unowned self] external, record in
-      // Another host's mapping may have the same external endpoint, where ports are overloaded.
-      if inside[external] == endpoint("internal", record) { inside[external] = nil }
-      sever { $0.contains(external) }
+      forget(external, of: endpoint("internal", record))
     }
     listen("nat.remapped") { [unowned self] external, record in
       guard let previous = endpoint("previous", record) else { return }
-      inside[previous] = nil
-      inside[external] = endpoint("internal", record)
-      sever { $0.contains(previous) }
+      let device = endpoint("internal", record)
+      forget(previous, of: device)
+      inside[external] = device
     }
     watch.listen(toAll: "turn.relay-opened") { [unowned self] record in
       guard let relayed = endpoint("relayed", record), let client = endpoint("client", record) else { return }
@@ -125,6 +123,15 @@ final class RelayPaths {
     var way = [client]
     while let hop = way.last, way.count < 16, let next = inside[hop] { way.append(next) }
     return way
+  }
+
+  /// A mapping is gone. Another host's may have the same external endpoint, where ports are overloaded.
+  private func forget(_ external: Endpoint, of device: Endpoint?) {
+    if inside[external] == device { inside[external] = nil }
+    sever { way in
+      guard let hop = way.firstIndex(of: external) else { return false }
+      return hop + 1 == way.count || way[hop + 1] == device
+    }
   }
 
   private func sever(_ isSevered: ([Endpoint]) -> Bool) {

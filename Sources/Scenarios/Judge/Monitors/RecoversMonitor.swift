@@ -14,8 +14,8 @@ final class RecoversMonitor: Monitor {
   private var began: Instant?
   private var lost: Instant?
   private var rise: Instant?
-  /// The newest fault of another entry.
-  private var rival: (entry: String, time: Instant)?
+  /// The newest fault of another entry, or its end where that may take something.
+  private var rival: (what: String, time: Instant)?
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.recovers = recovers
@@ -39,9 +39,19 @@ final class RecoversMonitor: Monitor {
 
   private func listenToRivals() {
     for entry in context.scenario.timeline where entry.id != recovers.fault.value {
-      guard case .fault(let fault, _) = entry.effect, !fault.kind.isRepair else { continue }
-      context.anchors.listen(.entry(Located(entry.id, at: entry.span))) { [unowned self] in rival = (entry.id, $0) }
+      guard case .fault(let fault, _) = entry.effect, fault.kind != .linkUp else { continue }
+      context.anchors.listen(.entry(Located(entry.id, at: entry.span))) { [unowned self] in
+        rival = ("'\(entry.id)'", $0)
+      }
     }
+    context.watch.listen(toAll: "fault.cleared") { [unowned self] in cleared($0) }
+  }
+
+  private func cleared(_ record: TraceRecord) {
+    guard let id = context.trace.datum("entry", of: record)?.description, id != recovers.fault.value,
+      case .fault(let fault, _)? = context.scenario.entry(id)?.effect, fault.kind.takesWhenItEnds
+    else { return }
+    rival = ("the end of '\(id)'", record.time)
   }
 
   var isPending: Bool { ruling.isOpen }
@@ -81,7 +91,7 @@ final class RecoversMonitor: Monitor {
         let time = Wording.time(rival.time)
         return ruling.decide(
           .vacuous, at: now,
-          "it was lost at \(Wording.time(now)), and '\(rival.entry)' at \(time) may be what took it: name the fault that "
+          "it was lost at \(Wording.time(now)), and \(rival.what) at \(time) may be what took it: name the fault that "
             + "comes first, or let them be further apart")
       }
       rise = nil
@@ -143,6 +153,7 @@ extension Anchor {
 }
 
 extension FaultKind {
-  /// Whether it only gives back: nothing is lost by it.
-  fileprivate var isRepair: Bool { self == .linkUp || self == .firewallAllow }
+  /// Whether its end brings back what may be worse: that the link is down, lossy or slow, or that a rule, a NAT's or a
+  /// firewall's, is as it was. The end of any other only gives back.
+  fileprivate var takesWhenItEnds: Bool { [.linkUp, .linkSet, .natSet, .firewallAllow].contains(self) }
 }
