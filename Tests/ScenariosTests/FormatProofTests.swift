@@ -13,6 +13,7 @@ import Testing
       timeline: """
           - { mark: half, at: 5s }
           - { mark: three, every: 1s, times: 3 }
+          - { mark: fourth, every: 1s, of: three, times: 2 }
           - { mark: rung, when: bob.call.state == ringing }
         """,
       expect: "  - { \(expectation) }",
@@ -73,6 +74,10 @@ import Testing
   ])
   func `what nothing could meet is an error`(expectation: String) {
     #expect(codes(expectation) == ["E432"])
+  }
+
+  @Test func `a series that counts from an entry begins with its first firing`() {
+    #expect(codes("count: fourth, gte: 2") == ["E431"])
   }
 
   @Test(arguments: [

@@ -171,6 +171,50 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test func `a flag of the statistics is an anchor, and can be counted`() throws {
+    let result = try play(
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
+          - { id: bye, after: 5s, of: alice.stats.candidate-pair.nominated, do: alice.hangup }
+        """,
+      expect: """
+          - { ends: alice, code: local-hangup, within: 1s, of: bye }
+          - { count: bob.stats.outbound-rtp.audio.active, gte: 1 }
+          - { eventually: bob.audible, within: 3s, of: bob.stats.candidate-pair.nominated }
+        """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test(arguments: ["turn", "stun", "signalling"])
+  func `a peer may be called like a server that the file leaves out`(name: String) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      topology: { turn: true }
+      peers:
+        alice: { profile: knotos, network: wifi }
+        \(name): { profile: knotos, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.call, to: \(name) }
+        - { when: \(name).call.state == ringing, after: 2s, do: \(name).accept }
+      expect:
+        - { eventually: alice.call.state == connected, within: 10s }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `a series counts from the first coming of its anchor`() throws {
+    let result = try play(
+      "run: 30s",
+      timeline: """
+          - { mark: first, every: 10s, times: 2 }
+          - { mark: tick, every: 2s, of: first, until: 29s }
+        """, expect: "  - { count: tick, eq: 9 }")
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `equal seeds give equal traces`() throws {
     let text = call("home", expect: "  - { ends: bob, code: remote-hangup, within: 2s, of: bye }")
     let (first, second) = (try play(text, seed: 3), try play(text, seed: 3))

@@ -80,7 +80,12 @@ final class Director {
     case .every(let period, let from, let until, let times):
       if let until { listen(until) { [unowned self] in stopped.insert(entry.id) } }
       if let from {
-        listen(from) { [unowned self] in tick(entry, period, times) }
+        var hasBegun = false
+        listen(from) { [unowned self] in
+          guard !hasBegun else { return }
+          hasBegun = true
+          tick(entry, period, times)
+        }
       } else {
         tick(entry, period, times)
       }

@@ -1,9 +1,11 @@
 internal import SimNet
+internal import VirtualPeer
 
 /// What a cell asks of a run: every value and quantity its expectations and triggers read.
 extension Scenario {
   var watchedValues: [ValuePath] {
     asked.flatMap(\.values) + expectations.flatMap(\.values)
+      + (timeline.flatMap(\.trigger.anchors) + expectations.flatMap(\.anchors)).compactMap(\.flag)
   }
 
   /// The values of NATs that something reads.
@@ -30,7 +32,22 @@ extension Scenario {
   }
 }
 
+extension Anchor {
+  /// The flag that it waits for.
+  fileprivate var flag: ValuePath? {
+    guard case .becomesTrue(let peer, let value) = kind else { return nil }
+    return ValuePath(peer: peer, name: value, type: .flag, unit: nil, span: span)
+  }
+}
+
 extension Expectation {
+  /// What its windows and deadlines count from, and what it counts.
+  fileprivate var anchors: [Anchor] {
+    var anchors = windows.flatMap { [$0.from, $0.to] }.compactMap(\.self) + [origin].compactMap(\.self)
+    if case .count(let count) = kind, case .anchor(let anchor)? = count.subject { anchors.append(anchor) }
+    return anchors
+  }
+
   fileprivate var predicates: [Predicate] {
     switch kind {
     case .eventually(let eventually): [eventually.predicate]

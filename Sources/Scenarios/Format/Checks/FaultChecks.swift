@@ -177,6 +177,7 @@ enum FaultChecks {
 
   /// A program has a clock and audio of its own.
   private static func checkProgram(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
+    if [.packetDrop, .dtlsDrop].contains(fault.kind) { checkPuppets(fault, scenario, &reading) }
     guard [.clockJump, .deviceAudioLate].contains(fault.kind), let name = fault.arguments.text("peer"),
       let span = fault.arguments.span(of: "peer"), let peer = scenario.peer(name), peer.stack != .real,
       !reading.isReplaced(name)
@@ -184,6 +185,16 @@ enum FaultChecks {
     let what = peer.stack == .puppet ? "a puppet, which has no device" : "a program, which has its own"
     let message = "\(fault.kind.rawValue) does nothing to \(name): it is \(what)"
     reading.report(.conflictingKeys, message, at: span)
+  }
+
+  private static func checkPuppets(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
+    for key in ["from", "to"] {
+      guard let name = fault.arguments.text(key), let span = fault.arguments.span(of: key),
+        scenario.peer(name)?.stack == .puppet
+      else { continue }
+      let message = "\(fault.kind.rawValue) meets nothing of \(name): it is a puppet, which is on no wire"
+      reading.report(.conflictingKeys, message, at: span, hint: "for its messages write signal.drop")
+    }
   }
 }
 

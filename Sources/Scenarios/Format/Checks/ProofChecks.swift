@@ -198,7 +198,7 @@ struct ProofChecks {
 
 extension Expectation {
   /// What its deadlines count from.
-  fileprivate var origin: Anchor? {
+  var origin: Anchor? {
     switch kind {
     case .eventually(let eventually): eventually.of
     case .ends(let ends): ends.of

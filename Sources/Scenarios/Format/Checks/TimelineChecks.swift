@@ -77,8 +77,8 @@ enum TimelineChecks {
     case .at(let time): return [time]
     case .after(let delay, let of): return firings(of: of)?.map { $0 + delay }
     case .every(let period, let from, nil, let times?):
-      guard let starts = from.map(firings) ?? [.zero], starts.count == 1, times <= 1_000 else { return nil }
-      return (1...times).map { starts[0] + period * Int64($0) }
+      guard let start = (from.map(firings) ?? [.zero])?.min(), times <= 1_000 else { return nil }
+      return (1...times).map { start + period * Int64($0) }
     case .every, .when: return nil
     }
   }

@@ -23,7 +23,7 @@ struct TopologyBuilder {
   mutating func build(_ peers: inout [Scenario.Peer], from drafts: [Named<PeerDraft>], _ reading: inout Reading) {
     addRoot(for: drafts)
     for network in draft.networks { add(network, &reading) }
-    addServers(&reading)
+    addServers(besides: peers.map(\.name), &reading)
     for index in peers.indices {
       let name = peers[index].name
       guard let draft = drafts.first(where: { $0.name == name }), peers[index].stack != .puppet else { continue }
@@ -266,7 +266,7 @@ struct TopologyBuilder {
 
   // MARK: - Servers
 
-  private mutating func addServers(_ reading: inout Reading) {
+  private mutating func addServers(besides peers: [String], _ reading: inout Reading) {
     for named in draft.servers {
       var server = named.value.server
       server.name = named.name
@@ -281,15 +281,16 @@ struct TopologyBuilder {
       reading.scope.used.insert("network \(server.network.value)")
       topology.servers.append(server)
     }
-    addDefault(.signalling)
-    addDefault(.stun)
-    if draft.wantsTURN { addDefault(.turn) }
+    addDefault(.signalling, besides: peers)
+    addDefault(.stun, besides: peers)
+    if draft.wantsTURN { addDefault(.turn, besides: peers) }
   }
 
-  private mutating func addDefault(_ kind: Topology.Server.Kind) {
+  private mutating func addDefault(_ kind: Topology.Server.Kind, besides peers: [String]) {
     guard !topology.servers.contains(where: { $0.kind == kind }) else { return }
     var server = Topology.Server()
-    server.name = topology.server(kind.rawValue) == nil ? kind.rawValue : "default-\(kind.rawValue)"
+    server.name = kind.rawValue
+    while topology.server(server.name) != nil || peers.contains(server.name) { server.name = "default-" + server.name }
     server.kind = kind
     server.network = Located(root)
     server.transports = kind == .signalling ? [.tcp] : [.udp]
