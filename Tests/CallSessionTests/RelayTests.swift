@@ -45,6 +45,23 @@ import Testing
     #expect(!offer.sdp.contains("192.0.2."))
   }
 
+  @Test func `a permission is asked for when a pair is formed, not when its check has its turn`() throws {
+    let pair = relayedPair()
+    pair.startServer()
+    try pair.negotiate()
+    pair.run(for: .seconds(1), talking: false)
+    for host in 1...4 {
+      let candidate = "candidate:\(host) 1 udp 2130706431 198.51.100.\(host) 4000 typ host"
+      try pair.a.session.addICECandidate(candidate, mid: "0", mLineIndex: 0, at: pair.now)
+    }
+    pair.drain(pair.a)
+    let requests = pair.sent.count { datagram in
+      guard let message = try? STUNMessage(parsing: datagram.bytes.span.bytes) else { return false }
+      return datagram.fromA && message.method == .createPermission && message.messageClass == .request
+    }
+    #expect(requests == 4)
+  }
+
   @Test(arguments: [Path.Transport.udp, .tcp], [true, false])
   func `two servers at one address are asked from two sockets, each with its own credentials`(
     transport: Path.Transport, isWrongFirst: Bool

@@ -154,7 +154,8 @@ extension CallSession {
     case .checkSucceeded: if let pair = ice.selectedPair { timeHandshake(by: pair) }
     case .remoteCandidateRefused(let candidate, let refusal):
       events.append(.remoteCandidateRefused("\(candidate)", reason: refusal))
-    case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairRemoved: break
+    case .pairFormed(let pair) where pair.local.type == .relay: gatherer.permit(pair.path, at: now)
+    case .selectedPairChanged(nil), .roleChanged, .peerReflexiveDiscovered, .checkSent, .pairFormed, .pairRemoved: break
     }
   }
 

@@ -157,6 +157,14 @@ extension CandidateGatherer {
 
   // MARK: Relayed datagrams
 
+  /// Asks the server of a relayed address to let the far end of a path through, as libwebrtc does for each pair that it
+  /// forms: checks of the peer arrive then before ours has its turn.
+  mutating func permit(_ path: Path, at now: Instant) {
+    guard let relay = relays.first(where: { $0.relayed.contains(path.local) }) else { return }
+    // Other families are not let through: what is sent there is lost, and its checks time out.
+    try? relay.client.createPermission(for: path.remote.address, isKept: false, at: now)
+  }
+
   /// Sends a datagram from a relayed address, when `path.local` is one.
   ///
   /// - Returns: whether it was.

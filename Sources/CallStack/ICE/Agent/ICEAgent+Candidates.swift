@@ -273,7 +273,9 @@ extension ICEAgent {
     generations[g].hasHadPairs = true
     let surplus = generations[g].checklist.surplus(beyond: settings.pairLimit, newest: id, keeping: selected)
     if !surplus.isEmpty { removePairs(in: g) { surplus.contains($0.id) } }
-    return surplus.contains(id) ? nil : id
+    guard !surplus.contains(id) else { return nil }
+    events.append(.pairFormed(pair))
+    return id
   }
 
   mutating func removePairs(in g: Int, where isGone: (ICECandidatePair) -> Bool) {

@@ -52,6 +52,7 @@ public enum ICEEvent: Sendable {
   case checkSent(ICECandidatePair.ID, nominating: Bool)
   case checkSucceeded(ICECandidatePair.ID, roundTripTime: Interval)
   case checkFailed(ICECandidatePair, ICECheckFailure)
+  case pairFormed(ICECandidatePair)
   case pairRemoved(ICECandidatePair.ID)
   /// A signalled candidate is of no use.
   case remoteCandidateRefused(ICECandidate, ICECandidateRefusal)

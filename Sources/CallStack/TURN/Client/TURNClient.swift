@@ -76,17 +76,22 @@ public struct TURNClient: SansIO, ~Copyable {
     begin(.allocate, at: tick(now))
   }
 
-  /// Lets a peer's address through, and keeps it through until ``removePermission(for:)``. Doing it again is harmless, and
-  /// asks again where asking failed.
-  public mutating func createPermission(for address: IPAddress, at now: Instant) throws(Misuse) {
+  /// Lets a peer's address through. Doing it again is harmless, and asks again where asking failed.
+  ///
+  /// - Parameter isKept: whether the address is let through until ``removePermission(for:)``; otherwise for as long as
+  ///   something is sent there, as one that ``send(_:to:bindsChannel:at:)`` asked for
+  ///   (``Configuration/unusedPermissionLifetime``).
+  public mutating func createPermission(
+    for address: IPAddress, isKept: Bool = true, at now: Instant
+  ) throws(Misuse) {
     try checkPeer(address)
     let now = tick(now)
     if let index = permissions.firstIndex(where: { $0.address == address }) {
-      permissions[index].lastUsedAt = nil
+      if isKept { permissions[index].lastUsedAt = nil }
       guard permissions[index].failure != nil else { return }
       permissions.remove(at: index)
     }
-    permissions.append(Permission(address: address))
+    permissions.append(Permission(address: address, lastUsedAt: isKept ? nil : now))
     begin(.createPermission(address), at: now)
   }
 

@@ -56,7 +56,7 @@ extension TURNClient {
     var refreshAt: Instant?
     /// Why there is none and no request under way.
     var failure: TURNClient.Failure?
-    /// When something was last sent there, for a permission that sending asked for; nil for one that its owner asked for.
+    /// When something was last sent there, or when the permission was asked for; nil for one that is kept.
     var lastUsedAt: Instant?
 
     func isGranted(at now: Instant) -> Bool { expiresAt.map { now < $0 } ?? false }
