@@ -138,4 +138,54 @@ import Testing
     pair.simulator.run(until: .zero + .seconds(2))
     #expect(pair.b.tags == [3])
   }
+
+  /// What a relay does with the rules: `a` gives it a packet in a ChannelData message, and it sends that to `b` bare.
+  @Test func `a rule with both ends meets what comes through a relay, once`() {
+    let (a, relay, b) = (HostID(index: 0), HostID(index: 1), HostID(index: 2))
+    var rules = PacketRules()
+    let rule = rules.add(PacketRule(content: .rtp, sender: a, receiver: b, limit: 1))
+    let strange = rules.add(PacketRule(content: .rtp, sender: b, receiver: a))
+    let forwarder = rules.add(PacketRule(content: .rtp, sender: relay, receiver: b, skip: 1))
+    func carry(_ number: UInt8) -> [Bool] {
+      let packet = Array(Self.rtp.dropLast() + [number])
+      let message = Array(Self.channelData.prefix(4) + packet)
+      return [
+        rules.drop(message.span.bytes, from: a, to: nil), rules.drop(message.span.bytes, from: a, to: relay),
+        rules.drop(packet.span.bytes, from: relay, to: nil), rules.drop(packet.span.bytes, from: relay, to: b),
+      ]
+    }
+    let runs = [carry(1), carry(2), carry(3)]
+    #expect(runs == [[false, false, false, true], [false, false, false, false], [false, false, false, true]])
+    let counts = [rule, strange, forwarder].map { rules.dropCount(of: $0) }
+    #expect(counts == [1, 0, 1])
+  }
+
+  @Test func `the flights of a handshake keep their numbers through a relay`() {
+    let (a, relay, b) = (HostID(index: 0), HostID(index: 1), HostID(index: 2))
+    var rules = PacketRules()
+    let fifth = rules.add(PacketRule(content: .dtls, flight: 5, receiver: b))
+    // ClientHello and ServerHello, each through the relay, then the client's Finished.
+    let finished: [UInt8] = [22, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 0, 0, 4, 1, 2, 3, 4]
+    for (bytes, from, to) in [(Self.handshake(1), a, b), (Self.handshake(2), b, a), (finished, a, b)] {
+      for (sender, receiver) in [(from, nil), (from, relay), (relay, nil), (relay, to)] as [(HostID, HostID?)] {
+        let isDropped = rules.drop(bytes.span.bytes, from: sender, to: receiver)
+        #expect(isDropped == (receiver == b && bytes == finished))
+      }
+    }
+    let count = rules.dropCount(of: fifth)
+    #expect(count == 1)
+  }
+
+  @Test func `only the newest packets are remembered, and only of hosts that had them`() {
+    let (a, relay, b) = (HostID(index: 0), HostID(index: 1), HostID(index: 2))
+    var origins = RelayedOrigins()
+    func packet(_ number: Int) -> [UInt8] { [0x80, 111, UInt8(number >> 8), UInt8(number & 0xFF)] }
+    for number in 0...RelayedOrigins.capacity { origins.note(packet(number).span.bytes, from: a, to: relay) }
+    let (oldest, second, elsewhere) = (packet(0), packet(1), packet(2))
+    let found = [
+      origins.origin(of: oldest.span.bytes, from: relay), origins.origin(of: second.span.bytes, from: relay),
+      origins.origin(of: elsewhere.span.bytes, from: b),
+    ]
+    #expect(found == [relay, a, b])
+  }
 }

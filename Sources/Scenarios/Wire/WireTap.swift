@@ -134,7 +134,7 @@ final class WireTap: PacketTap {
     switch header.transport {
     case .udp: saw(payload, header, of: peer, direction, &identities, at: now)
     case .tcp:
-      if !packetListeners.isEmpty { identities.append(Self.identity(of: payload)) }
+      if !packetListeners.isEmpty { identities.append(PacketContent.identity(of: payload)) }
       let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
       streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
         saw(message, header, of: peer, direction, &identities, at: now)
@@ -182,11 +182,11 @@ final class WireTap: PacketTap {
     }
     let relayed = PacketContent.relayed(in: message)
     let content = message.extracting(relayed ?? 0..<message.byteCount)
-    if !packetListeners.isEmpty { identities.append(Self.identity(of: content)) }
+    if !packetListeners.isEmpty { identities.append(PacketContent.identity(of: content)) }
     if !checkListeners.isEmpty, let type = content.bigEndian(UInt16.self, at: 0), type & ~0x0100 == 0x0001,
       content.byteCount >= 20
     {
-      let transaction = Self.identity(of: content.extracting(8..<20))
+      let transaction = PacketContent.identity(of: content.extracting(8..<20))
       tell(
         WireCheck(
           peer: peer, direction: direction, transport: transport, isRequest: type == 0x0001,
@@ -200,7 +200,8 @@ final class WireTap: PacketTap {
     tell(
       WireMedia(
         peer: peer, direction: direction, transport: transport, ssrc: ssrc, sequence: sequence, timestamp: timestamp,
-        byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet), identity: Self.identity(of: packet),
+        byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet),
+        identity: PacketContent.identity(of: packet),
         time: now))
   }
 
@@ -222,7 +223,8 @@ final class WireTap: PacketTap {
       default: isSent ? .refresh(seconds: parsed[.lifetime]) : .refreshAnswered
       }
     return WireAllocation(
-      message: content, client: client, server: server, transaction: identity(of: message.extracting(8..<20)), time: now
+      message: content, client: client, server: server,
+      transaction: PacketContent.identity(of: message.extracting(8..<20)), time: now
     )
   }
 
@@ -235,21 +237,5 @@ final class WireTap: PacketTap {
       offset += 4 + Int(words) * 4
     }
     return packet.bigEndian(UInt64.self, at: offset)
-  }
-
-  /// A hash of the bytes (FNV-1a, by words of eight and then by bytes).
-  static func identity(of bytes: RawSpan) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    var offset = 0
-    while let word = bytes.bigEndian(UInt64.self, at: offset) {
-      hash = (hash ^ word) &* 0x0000_0100_0000_01B3
-      hash ^= hash >> 32
-      offset += 8
-    }
-    while let byte = bytes.byte(at: offset) {
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-      offset += 1
-    }
-    return hash
   }
 }

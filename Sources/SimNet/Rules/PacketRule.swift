@@ -8,7 +8,8 @@ public struct PacketRule: Hashable, Sendable {
   public var content: PacketContent?
   /// Of DTLS, only this flight of the handshake, 1 to 6, or nil for any.
   public var flight: Int?
-  /// Who put it on the network, or nil for anyone. A relay sends what it forwards.
+  /// Who put it on the network, or nil for anyone. A relay sends what it forwards; with a receiver, who gave it to the
+  /// relay is a sender, too.
   public var sender: HostID?
   /// Whom it reaches, or nil for anyone. With a receiver it is dropped there, otherwise where it is sent.
   public var receiver: HostID?
@@ -49,6 +50,7 @@ struct PacketRules {
   /// How many datagrams each rule has dropped, by its number, from 1.
   private var drops: [Int] = []
   private var handshakes = DTLSHandshakes()
+  private var origins = RelayedOrigins()
   private var added = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -67,13 +69,18 @@ struct PacketRules {
 
   /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
-    if receiver == nil { handshakes.learn(payload, from: sender) }
+    // Who sent what a relay forwards matters only where a receiver is asked for.
+    let looksThroughRelays = entries.contains { $0.rule.receiver != nil }
+    let origin = looksThroughRelays ? origins.origin(of: payload, from: sender) : sender
+    if receiver == nil { handshakes.learn(payload, from: origin) }
+    if looksThroughRelays, let receiver { origins.note(payload, from: origin, to: receiver) }
     guard !entries.isEmpty else { return false }
     var isDropped = false
-    let flight = handshakes.flight(of: payload, from: sender)
+    let flight = handshakes.flight(of: payload, from: origin)
     for index in entries.indices where !isDropped {
       let rule = entries[index].rule
-      guard rule.receiver == receiver, rule.sender.map({ $0 == sender }) ?? true else { continue }
+      guard rule.receiver == receiver else { continue }
+      if let wanted = rule.sender, wanted != sender, receiver == nil || wanted != origin { continue }
       if let content = rule.content, !PacketContent.matches(payload, content) { continue }
       if let wanted = rule.flight, flight != wanted { continue }
       entries[index].seen += 1
