@@ -114,6 +114,7 @@ import Testing
 
   @Test func `a fault is recovered from when media, lost since, arrives at both ends again and stays`() {
     let bench = JudgeBench(.recovers("drop", within: 4_000, hold: 1_000))
+    for peer in ["alice", "bob"] { bench.move(peer, to: "connected", at: 0) }
     for time in stride(from: Int64(0), through: 2_000, by: 100) { bench.receive(at: time) }
     bench.fire("drop", at: 2_000)
     bench.mediaReceived("alice", at: 4_000)
@@ -126,6 +127,7 @@ import Testing
 
   @Test func `media in one direction is no recovery, and the last packets of each peer are told`() {
     let bench = JudgeBench(.recovers("drop", within: 4_000))
+    for peer in ["alice", "bob"] { bench.move(peer, to: "connected", at: 0) }
     for time in stride(from: Int64(0), through: 2_000, by: 100) { bench.receive(at: time) }
     bench.fire("drop", at: 2_000)
     for time in stride(from: Int64(3_000), through: 5_900, by: 100) { bench.mediaReceived("alice", at: time) }

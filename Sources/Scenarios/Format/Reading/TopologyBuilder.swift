@@ -12,6 +12,8 @@ struct TopologyBuilder {
   private var attachments: [(network: String, link: LinkDraft)] = []
   /// How many instances of a named network there are.
   private var instances: [(profile: String, count: Int)] = []
+  /// The networks that peers share by `lan`, with the named network that each is one of.
+  private var shared: [(name: String, profile: String)] = []
   private var root = internet
 
   init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>]) {
@@ -190,9 +192,15 @@ struct TopologyBuilder {
     }
     if let lan = peer.value.lan, peer.value.networks.isEmpty {
       reading.report(.missingKey, "'lan' needs the key 'network': what kind of network it is", at: lan.span)
+    } else if let lan = peer.value.lan, interfaces.allSatisfy({ isNobodysOwn($0.network) }) {
+      reading.report(
+        .ineffective, "'lan' changes nothing: \(peer.name) is on networks that all peers share already", at: lan.span)
     }
     return interfaces
   }
+
+  /// Whether a network is one of the topology's own, or the root: whoever names it is there.
+  private func isNobodysOwn(_ network: String) -> Bool { network == root || !shared.contains { $0.name == network } }
 
   /// One network per peer, or per `lan`; a named network without a NAT or uplink is the root itself.
   private mutating func instance(
@@ -201,9 +209,27 @@ struct TopologyBuilder {
     guard profile.nat != nil || profile.uplink != nil || profile.prefixes != nil else { return root }
     // A lan shared by peers with several networks has one instance of each.
     let isFirst = peer.value.networks.first?.value == name.value
-    let shared = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
-    let instanceName = shared ?? "\(peer.name)/\(name.value)"
-    if topology.network(instanceName) != nil { return instanceName }
+    let lan = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
+    let instanceName = lan ?? "\(peer.name)/\(name.value)"
+    if let known = shared.first(where: { $0.name == instanceName }) {
+      if known.profile != name.value {
+        reading.report(
+          .conflictingKeys, "the lan '\(instanceName)' is a network of kind '\(known.profile)', not '\(name.value)'",
+          at: peer.value.lan?.span ?? name.span, hint: "give the peers of one lan the same network")
+      }
+      return instanceName
+    }
+    if topology.network(instanceName) != nil {
+      // One called after a peer is the file's way of writing that peer's own network; nobody needs that for a lan.
+      if let lan = peer.value.lan {
+        reading.report(
+          .duplicateID, "the network '\(instanceName)' of the topology and a lan share a name", at: lan.span,
+          hint: "give the peer network: \(instanceName), or the lan another name")
+        shared.append((instanceName, name.value))
+      }
+      return instanceName
+    }
+    shared.append((instanceName, name.value))
     let number = count(name.value)
     var network = self.network(instanceName, profile, at: name.span)
     network.prefixes = network.prefixes.map { Located($0.value.shifted(by: number), at: name.span) }

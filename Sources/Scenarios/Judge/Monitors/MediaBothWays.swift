@@ -2,9 +2,9 @@ internal import CallCore
 
 /// Whether audio arrives at both ends of the call.
 ///
-/// It does while every peer that had received media when the fault began has received an authenticated media packet
-/// within the last ``gap``, and never when nobody had. The gap is longer than the 400 ms between the packets of a pause
-/// in speech (RFC 3389, Opus DTX).
+/// It does while every peer that was in a call when the fault began has received an authenticated media packet within the
+/// last ``gap``, and never when nobody was. Of apps that do not say whether they are in a call, those count that had
+/// received media. The gap is longer than the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
 final class MediaBothWays {
   static let gap = Interval.milliseconds(500)
 
@@ -27,7 +27,13 @@ final class MediaBothWays {
   }
 
   func begin(at time: Instant) {
-    concerned = arrivals.filter { context.watch.changedAt($0.slot) != nil }
+    concerned = arrivals.filter { peer, slot in
+      switch CallStage(of: peer, context) {
+      case .connected?: true
+      case CallStage.none?, .underway?: false
+      case nil: context.watch.changedAt(slot) != nil
+      }
+    }
     refresh(at: time)
   }
 

@@ -20,15 +20,15 @@ struct QualityEstimator {
   }
 
   /// The duration of the audio in one packet of the remote peer.
-  let packetDuration: Interval
+  var packetDuration: Interval
   /// Whether both ends are virtual peers, so that it is known when each sample was recorded and played.
-  let isMeasured: Bool
+  var isMeasured: Bool
   private var history: [Counters] = []
   private var roundTrip: Interval?
   private var measured: Interval?
   private var lastMeasured: Interval?
 
-  init(packetDuration: Interval, isMeasured: Bool) {
+  init(packetDuration: Interval = .milliseconds(20), isMeasured: Bool = false) {
     self.packetDuration = packetDuration
     self.isMeasured = isMeasured
   }

@@ -11,35 +11,37 @@ final class StatsSampler {
     let peer: String
     let subject: TraceSubject
     let wanted: [ValuePath]
-    var quality: QualityEstimator
+    /// Whom its call is with.
+    let partner: Watch.Slot
+    var quality = QualityEstimator()
 
-    init(peer: String, subject: TraceSubject, wanted: [ValuePath], quality: QualityEstimator) {
+    init(peer: String, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
       self.peer = peer
       self.subject = subject
       self.wanted = wanted
-      self.quality = quality
+      self.partner = partner
     }
   }
 
-  private let trace: Trace
+  private let scenario: Scenario
+  private let watch: Watch
+  private var trace: Trace { watch.trace }
   private var subjects: [Subject] = []
   private var recovery: [RecoveryMeter] = []
 
   init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
-    trace = watch.trace
+    self.scenario = scenario
+    self.watch = watch
     for peer in scenario.peers {
       var wanted: [ValuePath] = []
       for path in scenario.watchedValues where path.peer == peer.name && path.isSampled {
         if !wanted.contains(where: { $0.name == path.name }) { wanted.append(path) }
       }
       guard !wanted.isEmpty else { continue }
-      // A call has two ends: what one hears, another has packed.
-      let remote = scenario.peers.first { $0.name != peer.name && $0.hasCallStack }
-      let quality = QualityEstimator(
-        packetDuration: remote?.audio.ptime ?? .milliseconds(20),
-        isMeasured: peer.stack == .real && remote?.stack == .real)
       subjects.append(
-        Subject(peer: peer.name, subject: trace.subject(peer.name), wanted: wanted, quality: quality))
+        Subject(
+          peer: peer.name, subject: trace.subject(peer.name), wanted: wanted,
+          partner: watch.slot(peer.name, "call.peer")))
       if let path = wanted.first(where: { $0.name == "q.recovery" }) {
         recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
       }
@@ -57,8 +59,19 @@ final class StatsSampler {
   /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
   func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
+    // A call has two ends: what one hears, another has packed.
+    let remote = remote(of: subject)
+    subject.quality.packetDuration = remote?.audio.ptime ?? .milliseconds(20)
+    subject.quality.isMeasured = scenario.peer(peer)?.stack == .real && remote?.stack == .real
     subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     for path in subject.wanted { write(path, report, subject) }
+  }
+
+  /// The other end of a peer's call; where the app does not say, the only one that there may be.
+  private func remote(of subject: Subject) -> Scenario.Peer? {
+    if let name = watch.value(subject.partner)?.description, let peer = scenario.peer(name) { return peer }
+    let others = scenario.peers.filter { $0.name != subject.peer && $0.hasCallStack }
+    return others.count == 1 ? others[0] : nil
   }
 
   private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {
