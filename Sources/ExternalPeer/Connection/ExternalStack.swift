@@ -6,7 +6,8 @@ package import VirtualPeer
 /// A media stack that is a program: every peer connection is one process of it, in the peer's namespace.
 ///
 /// A process is started ahead of the connection that will use it, because a browser takes longer to start than a call
-/// may take to be answered: the first before time begins, the next when the connection before it stands or is closed.
+/// may take to be answered: the first before time begins, the next when the connection before it stands or is closed. One
+/// that nobody is expected to use is not: while it starts, it takes the processors from the call.
 package final class ExternalStack: MediaStack {
   package struct Sound {
     /// What the program plays, as the peer protocol says it.
@@ -34,6 +35,7 @@ package final class ExternalStack: MediaStack {
   private let network: () -> PeerNetwork?
   /// How long a program may take to be ready.
   private let startLimit: Interval
+  private let expectedConnections: Int?
   private var configuration: SessionConfiguration
   private var standby: Standby?
   private var launched = 0
@@ -46,10 +48,13 @@ package final class ExternalStack: MediaStack {
   /// - Parameters:
   ///   - configuration: of the first connection, for which a program is started at once.
   ///   - startLimit: how long a program may take to be ready.
+  ///   - expectedConnections: how many connections the peer is likely to make, or nil when nobody knows. For one beyond
+  ///     that, a program is started when it is needed.
   ///   - network: the peer's network, once it has one.
   package init(
     _ name: String, command: [String], environment: [String], sound: Sound, configuration: SessionConfiguration,
-    bridge: ExternalHost, startLimit: Interval, network: @escaping () -> PeerNetwork?
+    bridge: ExternalHost, startLimit: Interval, expectedConnections: Int?,
+    network: @escaping () -> PeerNetwork?
   ) {
     self.name = name
     self.command = command
@@ -58,6 +63,7 @@ package final class ExternalStack: MediaStack {
     self.configuration = configuration
     self.bridge = bridge
     self.startLimit = startLimit
+    self.expectedConnections = expectedConnections
     self.network = network
     agent = bridge.simulator.trace.declare("program.agent", TraceField("name", .symbol))
   }
@@ -97,7 +103,7 @@ package final class ExternalStack: MediaStack {
 
   /// Has a program ready for the next connection.
   private func prepare() {
-    guard standby == nil, !isShutDown else { return }
+    guard standby == nil, !isShutDown, expectedConnections.map({ launched < $0 }) ?? true else { return }
     do throws(ExternalError) { try launch() } catch { bridge.note(error) }
   }
 

@@ -41,6 +41,23 @@ struct ExternalBuilder {
     return variables
   }
 
+  /// How many calls the peer's user is likely to be in, as the timeline has it; nil when nobody knows.
+  func expectedCalls(of peer: Scenario.Peer, _ actions: [ActionDeclaration]) -> Int? {
+    let entries = scenario.timeline.filter { entry in
+      guard case .action(peer.name, let name, _) = entry.effect else { return false }
+      return actions.contains { $0.name == name && $0.consent != nil }
+    }
+    var count = 0
+    for entry in entries {
+      switch entry.trigger {
+      case .at, .after: count += 1
+      case .when(_, _, let times), .every(_, _, _, let times?): count += min(times, 1_000)
+      case .every: return nil
+      }
+    }
+    return count == 0 ? nil : count
+  }
+
   /// What the program plays and records, as the peer's devices say.
   func sound(_ peer: Scenario.Peer, settings: Device.Settings) throws -> ExternalStack.Sound {
     let folder = try world.temporaryFolder()
