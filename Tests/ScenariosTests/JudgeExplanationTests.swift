@@ -106,6 +106,30 @@ import Testing
     #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
   }
 
+  /// Bob's check to the port that Alice's STUN server saw gets through, or hers to his does.
+  @Test(arguments: [
+    (Topology.MappingBehavior.address, Topology.FilteringBehavior.endpointIndependent),
+    (.addressAndPort, .endpointIndependent),
+    (.endpointIndependent, .address),
+  ])
+  func `a symmetric NAT is not blamed for what the other side's filter lets in`(
+    map: Topology.MappingBehavior, filter: Topology.FilteringBehavior
+  ) {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      Self.behindNATs(.addressAndPort, map, turn: false)(&scenario)
+      scenario.topology.networks[1].nat?.filter = filter
+    }
+    #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
+  }
+
+  @Test func `NATs are not blamed where IPv6 or another network leads past them`() {
+    let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
+      Self.behindNATs(.addressAndPort, .addressAndPort, turn: false)(&scenario)
+      for index in 0...1 { scenario.topology.networks[index].prefixes = [Located(IPPrefix("2001:db8:\(index)::/64")!)] }
+    }
+    #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
+  }
+
   @Test func `faults that are active are told, and those that are over are not`() {
     let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
       scenario.timeline = [

@@ -47,6 +47,28 @@ import VirtualPeer
     #expect(quality.meanOpinionScore != nil)
   }
 
+  @Test func `a program that counts from one end of the numbers to the other is scored, too`() {
+    func extreme(_ value: Int64) -> StatsReport {
+      let names = [
+        "concealedSamples", "concealmentEvents", "jitterBufferEmittedCount", "packetsReceived", "bytesReceived",
+        "totalSamplesReceived",
+      ]
+      let members = names.map { ($0, StatsReport.Value.integer(value)) } + [("jitterBufferDelay", .real(Double(value)))]
+      let pair = [("currentRoundTripTime", StatsReport.Value.real(.greatestFiniteMagnitude))]
+      return StatsReport(entries: [
+        .init(id: "T", type: "transport", members: [("selectedCandidatePairId", .text("CP"))]),
+        .init(id: "CP", type: "candidate-pair", members: pair),
+        .init(id: "IA", type: "inbound-rtp", kind: "audio", members: members),
+      ])
+    }
+    var quality = estimator()
+    quality.add(extreme(.min), mouthToEar: nil, at: .zero)
+    quality.add(extreme(.max), mouthToEar: nil, at: .zero + .seconds(2))
+    #expect(quality.concealment == 1)
+    #expect(quality.mouthToEar.map { $0 > .seconds(1_000_000_000) } == true)
+    #expect(quality.meanOpinionScore == 1)
+  }
+
   @Test func `concealment is a share of what was played since the report before`() {
     var quality = estimator()
     quality.add(report(seconds: 0, concealed: 0, events: 0), mouthToEar: nil, at: .zero)

@@ -39,21 +39,18 @@ final class TURNStream {
   /// Says the first of TLS, once whoever listens does so.
   func begin() { if let tls { flush(tls) } }
 
-  /// Sends a message whole, or not at all when too much is waiting: media must not wait for ever behind a network that
-  /// has stopped. Requests and answers find room behind them. What is left out is left out before it is encrypted, because
-  /// TLS counts its records (RFC 8446 section 5.3).
+  /// Sends a message whole, or not at all when there is no room for it (``TURNStreamRoom``). What is left out is left out
+  /// before it is encrypted, because TLS counts its records (RFC 8446 section 5.3).
   func send(_ message: RawSpan) {
     let waiting = stream.unsentByteCount + (tls?.waitingByteCount ?? 0)
-    guard waiting + message.byteCount <= (carriesPeerData(message) ? Self.patience : Self.limit - 1_024) else { return }
+    guard TURNStreamRoom.holds(message, behind: waiting) else { return }
     guard let tls else { return stream.send(message) }
     tls.send(message, at: now())
     flush(tls)
   }
 
-  /// Bytes of messages that wait for TLS's handshake or for the network at most.
-  private static let patience = 65_536
   /// With what TLS adds of itself. Somebody who makes it answer and reads nothing would have more and more wait.
-  private static let limit = 2 * patience
+  private static let limit = TURNStreamRoom.limit + 32_768
 
   /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
   func close() {

@@ -32,9 +32,6 @@ package final class TURNStream {
   /// Whether a record was dropped: no network takes one out of a connection and lets the next through.
   private var isSwallowed = false
 
-  /// What may wait for a network that takes it slower than it is sent; requests and answers find room behind data.
-  private static let room = (data: 65_536, requests: 98_304)
-
   /// - Parameter isConnected: whether the connection stands, as that of a listener does.
   init(_ stream: PeerStream, tls: TLSConnection? = nil, isConnected: Bool = false, clock: PeerClock) {
     self.stream = stream
@@ -44,15 +41,14 @@ package final class TURNStream {
     stream.onEvent = { [weak self] event in self?.handle(event) }
   }
 
-  /// Sends a message whole, or not at all when the buffer has no room for it: media must not wait for ever behind a
-  /// network that has stopped. Nobody repeats a request or an answer on a connection, so these have room of their own. A
-  /// packet rule of the scenario sees the message as it sees a datagram; in TLS it sees records.
+  /// Sends a message whole, or not at all when there is no room for it (``TURNStreamRoom``). A packet rule of the scenario
+  /// sees the message as it sees a datagram; in TLS it sees records.
   ///
   /// - Returns: whether there was room.
   @discardableResult
   func send(_ message: RawSpan) -> Bool {
-    let room = carriesPeerData(message) ? Self.room.data : Self.room.requests
-    guard stream.queuedByteCount + (tls?.waitingByteCount ?? 0) + message.byteCount <= room else { return false }
+    let waiting = stream.queuedByteCount + (tls?.waitingByteCount ?? 0)
+    guard TURNStreamRoom.holds(message, behind: waiting) else { return false }
     guard let tls else {
       stream.send(message: message)
       return true

@@ -133,8 +133,6 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
 
   package func expireNonces() { machine.expireNonces() }
 
-  package func setDeniesCredentials(_ denies: Bool) { machine.deniesCredentials = denies }
-
   /// Answers every request of these methods with an error from now on; nil ends it.
   package func rejectAll(_ methods: [STUNMethod], with error: STUNError?) {
     for method in methods { machine.setRejection(error, of: method) }

@@ -84,16 +84,20 @@ struct ServerAllocation {
   ///
   /// - Returns: whether they were granted.
   mutating func permit(_ addresses: Set<IPAddress>, until expiry: Instant, limit: Int, at now: Instant) -> Bool {
-    let added = addresses.count { permissions[$0] == nil }
-    if permissions.count + added > limit {
-      permissions = permissions.filter { now < $0.value || addresses.contains($0.key) }
-      guard permissions.count + added <= limit else { return false }
-    }
+    guard makeRoom(forPermissionsOf: addresses, limit: limit, at: now) else { return false }
     for address in addresses {
       permissions[address] = expiry
       withdrawnPermissions[address] = nil
     }
     return true
+  }
+
+  /// Whether so many permissions may be granted, once those are gone that have expired.
+  mutating func makeRoom(forPermissionsOf addresses: Set<IPAddress>, limit: Int, at now: Instant) -> Bool {
+    let added = addresses.count { permissions[$0] == nil }
+    if permissions.count + added <= limit { return true }
+    permissions = permissions.filter { now < $0.value || addresses.contains($0.key) }
+    return permissions.count + added <= limit
   }
 
   /// Ends every permission before its time.

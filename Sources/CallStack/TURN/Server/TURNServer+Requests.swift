@@ -294,16 +294,16 @@ extension TURNServer {
     else { throw .badRequest }
     try check(peer, for: index)
     guard !served.contains(peer) else { throw .forbidden }
-    let before = slots[index]
+    // A channel is bound with its permission, or not at all.
+    let hasRoom = slots[index]?.makeRoom(
+      forPermissionsOf: [peer.address], limit: configuration.permissionLimit, at: request.now)
+    guard hasRoom == true else { throw .insufficientCapacity }
     let binding = slots[index]?.bind(
       number, to: peer, until: request.now + configuration.channelLifetime, coolDown: configuration.channelCoolDown,
       limit: configuration.permissionLimit, at: request.now)
     guard binding != .tooMany else { throw .insufficientCapacity }
     guard binding == .bound else { throw .badRequest }
-    do { try permit([peer.address], index, at: request.now) } catch {
-      slots[index] = before
-      throw error
-    }
+    try permit([peer.address], index, at: request.now)
     return STUNMessageBuilder(.successResponse, to: request.message)
   }
 

@@ -6,7 +6,7 @@ struct TopologyDraft: Sendable {
   var networks: [Named<NetworkDraft>] = []
   var links: [Named<LinkDraft>] = []
   var servers: [Named<ServerDraft>] = []
-  var wantsTURN = false
+  var wantsTURN = Located(false)
 
   static let type = MappingType(
     "topology", "networks, links and servers; what is left out is made up from named networks", TopologyDraft(),
@@ -14,7 +14,9 @@ struct TopologyDraft: Sendable {
       .key("networks", NetworkDraft.type.partialKind.named, \.networks, "networks by name"),
       .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
       .key("servers", ServerDraft.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
-      .key("turn", .flag, \.wantsTURN, default: "false", "adds a TURN server called turn, by UDP, to the internet"),
+      .key(
+        "turn", Kind<Bool>.flag.located, \.wantsTURN, default: "false",
+        "adds a TURN server called turn, by UDP, to the internet"),
     ])
 }
 

@@ -122,7 +122,9 @@ extension FaultKind {
     case .natExpire: declare([Self.network], lasts: false, "every mapping of the NAT times out at once")
     case .natRemap: declare([Self.network], lasts: false, "every mapping moves to a new outside port")
     case .natSet:
-      declare([Self.network], extras: .nat, "changes how the NAT behaves; mappings stay, timers run anew")
+      declare(
+        [Self.network], extras: .nat,
+        "changes how the NAT behaves; mappings stay, and new timers count from their last packets")
     case .firewallBlock:
       declare(
         [Self.network, Self.transport, FaultParameter("ports", .list(.count), "destination ports; all without it")],
@@ -164,7 +166,7 @@ extension FaultKind {
         "delays matching signalling messages")
     case .signalDuplicate: declare(Self.messages, "delivers matching signalling messages twice")
     case .signalReorder:
-      declare(Self.messages, "holds a matching signalling message back until the next has passed it")
+      declare(Self.messages, "holds a matching signalling message back until the next has passed it, or for a second")
     case .signalCorrupt: declare(Self.messages, "damages the body of matching signalling messages")
     case .signalDisconnect:
       declare([Self.peer("the peer")], "cuts the peer's signalling connection; while it lasts it cannot reconnect")

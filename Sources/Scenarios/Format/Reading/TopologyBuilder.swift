@@ -309,7 +309,12 @@ struct TopologyBuilder {
     }
     addDefault(.signalling, besides: peers)
     addDefault(.stun, besides: peers)
-    if draft.wantsTURN { addDefault(.turn, besides: peers) }
+    guard draft.wantsTURN.value else { return }
+    if let own = topology.servers.first(where: { $0.kind == .turn }) {
+      let message = "'turn' changes nothing: there is a TURN server already, '\(own.name)'"
+      reading.report(.ineffective, message, at: draft.wantsTURN.span)
+    }
+    addDefault(.turn, besides: peers)
   }
 
   private mutating func addDefault(_ kind: Topology.Server.Kind, besides peers: [String]) {

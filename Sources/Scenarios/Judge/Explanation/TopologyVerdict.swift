@@ -17,9 +17,9 @@ struct TopologyVerdict {
       }
       lines += unreachableRelays(of: peer)
     }
-    guard real.count == 2, case let (a, b) = (real[0], real[1]), !sharesNetwork(a, b) else { return lines }
+    guard real.count == 2, case let (a, b) = (real[0], real[1]), haveOneWay(a, b) else { return lines }
     let (natA, natB) = (strictest(of: a), strictest(of: b))
-    guard let natA, let natB, excludes(natA.nat, natB.nat) || excludes(natB.nat, natA.nat) else { return lines }
+    guard let natA, let natB, !reaches(natA.nat, natB.nat), !reaches(natB.nat, natA.nat) else { return lines }
     lines.append("\(a.name) is behind \(describe(natA)), \(b.name) behind \(describe(natB))")
     let why =
       natA.nat.isSymmetric && natB.nat.isSymmetric
@@ -67,13 +67,25 @@ struct TopologyVerdict {
     return borders.first { $0.nat.isSymmetric } ?? borders.first { $0.nat.filter == .addressAndPort } ?? borders.first
   }
 
-  private func sharesNetwork(_ a: Scenario.Peer, _ b: Scenario.Peer) -> Bool {
-    a.interfaces.contains { own in b.interfaces.contains { $0.network == own.network } }
+  /// Whether the only way between two peers is through both their routers, over IPv4.
+  private func haveOneWay(_ a: Scenario.Peer, _ b: Scenario.Peer) -> Bool {
+    guard a.interfaces.count == 1, b.interfaces.count == 1, a.interfaces[0].network != b.interfaces[0].network else {
+      return false
+    }
+    return !(hasIPv6(a) && hasIPv6(b))
   }
 
-  /// A port that cannot be known meets a filter that asks for it.
-  private func excludes(_ a: Topology.NAT, _ b: Topology.NAT) -> Bool {
-    a.isSymmetric && (b.isSymmetric || b.filter == .addressAndPort)
+  private func hasIPv6(_ peer: Scenario.Peer) -> Bool {
+    scenario.topology.network(peer.interfaces[0].network)?.prefixes.contains { $0.value.address.isIPv6 } ?? false
+  }
+
+  /// Whether checks from behind one NAT pass the other, to the port that its STUN server saw.
+  private func reaches(_ from: Topology.NAT, _ to: Topology.NAT) -> Bool {
+    switch to.filter {
+    case .endpointIndependent: true
+    case .address: !to.isSymmetric
+    case .addressAndPort: !to.isSymmetric && !from.isSymmetric
+    }
   }
 
   private func describe(_ border: Border) -> String {
@@ -91,6 +103,6 @@ extension Topology.Firewall {
 }
 
 extension Topology.NAT {
-  /// The port it uses depends on the destination.
+  /// Its port for the STUN server is not the one that it uses towards a peer.
   fileprivate var isSymmetric: Bool { map != .endpointIndependent }
 }

@@ -8,14 +8,15 @@ struct QualityEstimator {
   /// What Opus needs to see of the future at 48 kHz (RFC 6716 section 2).
   private static let lookAhead = Interval.microseconds(6_500)
 
+  /// A program may count what it likes: floating point does not overflow.
   private struct Counters {
     var time: Instant
-    var samples: Int64
-    var concealed: Int64
-    var events: Int64
-    var emitted: Int64
-    var packets: Int64
-    var bytes: Int64
+    var samples: Double
+    var concealed: Double
+    var events: Double
+    var emitted: Double
+    var packets: Double
+    var bytes: Double
     var bufferDelay: Double
   }
 
@@ -38,9 +39,9 @@ struct QualityEstimator {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
     guard let inbound = report.first("inbound-rtp", kind: "audio"),
-      let samples = inbound.integer("totalSamplesReceived"), let concealed = inbound.integer("concealedSamples"),
-      let events = inbound.integer("concealmentEvents"), let emitted = inbound.integer("jitterBufferEmittedCount"),
-      let packets = inbound.integer("packetsReceived"), let bytes = inbound.integer("bytesReceived"),
+      let samples = inbound.number("totalSamplesReceived"), let concealed = inbound.number("concealedSamples"),
+      let events = inbound.number("concealmentEvents"), let emitted = inbound.number("jitterBufferEmittedCount"),
+      let packets = inbound.number("packetsReceived"), let bytes = inbound.number("bytesReceived"),
       let delay = inbound.number("jitterBufferDelay")
     else { return }
     // A new connection counts from zero.
@@ -62,7 +63,7 @@ struct QualityEstimator {
 
   private static func concealment(from first: Counters, to last: Counters) -> Double? {
     guard last.samples > first.samples else { return nil }
-    return Double(last.concealed - first.concealed) / Double(last.samples - first.samples)
+    return (last.concealed - first.concealed) / (last.samples - first.samples)
   }
 
   /// From the remote microphone to this speaker: of the sample that is played now, or estimated where nobody knows when it
@@ -75,7 +76,7 @@ struct QualityEstimator {
     guard let first = history.first, let last = history.last, last.emitted > first.emitted, let roundTrip else {
       return nil
     }
-    let buffered = (last.bufferDelay - first.bufferDelay) / Double(last.emitted - first.emitted)
+    let buffered = (last.bufferDelay - first.bufferDelay) / (last.emitted - first.emitted)
     return packetDuration + Self.lookAhead + roundTrip / 2 + Interval.seconds(1).scaled(by: buffered)
   }
 
@@ -94,15 +95,14 @@ struct QualityEstimator {
   /// Of the packets that came, in kbit/s: what was lost was coded at the same rate.
   private var bitrate: Double {
     guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
-    return Double(last.bytes - first.bytes) * 8 / Double(last.packets - first.packets)
-      / (packetDuration.seconds * 1_000)
+    return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (packetDuration.seconds * 1_000)
   }
 
   /// The mean burst over 1 / (1 - p), that of random loss; within the range the model is valid for. Bursts are counted in
   /// frames of 20 ms, for which the loss robustness of codecs is published: a lost packet of 60 ms is a burst of three.
   private func burstRatio(loss: Double) -> Double {
     guard let first = history.first, let last = history.last, last.events > first.events else { return 1 }
-    let burst = Double(last.concealed - first.concealed) / Double(last.events - first.events) / 960
+    let burst = (last.concealed - first.concealed) / (last.events - first.events) / 960
     return min(max(burst * (1 - loss), 1), 2)
   }
 }
