@@ -8,40 +8,6 @@ import Testing
 @Suite struct JudgeInvariantTests {
   private func bench(_ change: (inout Scenario) -> Void = { _ in }) -> JudgeBench { JudgeBench([], change) }
 
-  /// Two devices of Bob's, and Alice who has called him.
-  private func benchWithDevices() -> JudgeBench {
-    let bench = bench { scenario in
-      scenario.peers[1].userID = "robert"
-      var tablet = scenario.peers[1]
-      tablet.name = "tablet"
-      scenario.peers.append(tablet)
-    }
-    bench.act("alice", "call", to: "bob", at: 100)
-    bench.begin("alice", "a1", with: "robert", at: 100)
-    bench.begin("bob", "a1", with: "alice", at: 200)
-    bench.begin("tablet", "a1", with: "alice", at: 200)
-    return bench
-  }
-
-  @Test func `a call placed is consent to a call with any device of that user`() {
-    let bench = benchWithDevices()
-    bench.set("alice", "user.accepted", true, at: 300)
-    bench.onWire("alice", .tx, at: 400)
-    #expect(bench.findings.isEmpty)
-  }
-
-  @Test func `of two devices of a user the connected one is the other side of the call`() {
-    for (state, findings) in [("connected", 0), ("ended", 1)] {
-      let bench = benchWithDevices()
-      bench.act("tablet", "accept", at: 300)
-      bench.move("alice", to: "connected", at: 400)
-      bench.move("tablet", to: "connected", at: 400)
-      bench.move("tablet", to: state, at: 500)
-      bench.judge.invariants.endOfPhaseTwo(at: .zero + .seconds(9))
-      #expect(bench.findings.count == findings, "\(bench.findings)")
-    }
-  }
-
   @Test func `media before the user accepted breaks consent, and after it does not`() {
     let early = bench()
     early.begin("bob", "a1", with: "alice", at: 500)

@@ -152,25 +152,6 @@ import Testing
     }
   }
 
-  @Test func `a call to a user with two devices is judged with the one that rings`() throws {
-    let result = try play(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: wifi, id: "1001" }
-        phone: { profile: knotos, network: wifi, id: bob }
-        tablet: { profile: knotos, network: wifi, id: bob }
-      timeline:
-        - { at: 2s, do: alice.call, to: phone }
-        - { when: phone.call.state == ringing, after: 2s, do: phone.accept }
-      expect:
-        - { eventually: "alice.call.peer == bob and phone.call.peer == alice", within: 5s }
-        - { eventually: alice.call.state == connected, within: 10s }
-      """)
-    #expect(result.verdict == .pass, "\(result.findings)")
-  }
-
   @Test func `a flag of the statistics is an anchor, and can be counted`() throws {
     let result = try play(
       timeline: """

@@ -160,6 +160,21 @@ import Testing
     #expect(counts == [1, 0, 1])
   }
 
+  @Test func `a rule without ends counts a packet once, and not again at each relay`() {
+    let (a, relay, b) = (HostID(index: 0), HostID(index: 1), HostID(index: 2))
+    var rules = PacketRules()
+    let second = rules.add(PacketRule(content: .rtp, skip: 1, limit: 1))
+    for number in 1...3 as ClosedRange<UInt8> {
+      let packet = Array(Self.rtp.dropLast() + [number])
+      let drops = [(a, nil), (a, relay), (relay, nil), (relay, b)].map { (sender: HostID, receiver: HostID?) in
+        rules.drop(packet.span.bytes, from: sender, to: receiver)
+      }
+      #expect(drops == [number == 2, false, false, false])
+    }
+    let count = rules.dropCount(of: second)
+    #expect(count == 1)
+  }
+
   @Test func `the flights of a handshake keep their numbers through a relay`() {
     let (a, relay, b) = (HostID(index: 0), HostID(index: 1), HostID(index: 2))
     var rules = PacketRules()

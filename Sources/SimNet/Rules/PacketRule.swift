@@ -9,7 +9,7 @@ public struct PacketRule: Hashable, Sendable {
   /// Of DTLS, only this flight of the handshake, 1 to 6, or nil for any.
   public var flight: Int?
   /// Who put it on the network, or nil for anyone. A relay sends what it forwards; with a receiver, who gave it to the
-  /// relay is a sender, too.
+  /// relay is a sender, too. Without a sender and a receiver, what a relay forwards does not count again.
   public var sender: HostID?
   /// Whom it reaches, or nil for anyone. With a receiver it is dropped there, otherwise where it is sent.
   public var receiver: HostID?
@@ -67,10 +67,19 @@ struct PacketRules {
 
   mutating func remove(_ id: PacketRuleID) { entries.removeAll { $0.id == id } }
 
+  private static func isSender(_ rule: PacketRule, _ sender: HostID, _ origin: HostID) -> Bool {
+    switch (rule.sender, rule.receiver) {
+    case (let wanted?, nil): wanted == sender
+    case (let wanted?, _): wanted == sender || wanted == origin
+    case (nil, nil): sender == origin
+    case (nil, _): true
+    }
+  }
+
   /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
-    // Who sent what a relay forwards matters only where a receiver is asked for.
-    let looksThroughRelays = entries.contains { $0.rule.receiver != nil }
+    // Who sent what a relay forwards matters to those rules only that do not name a sender alone.
+    let looksThroughRelays = entries.contains { $0.rule.receiver != nil || $0.rule.sender == nil }
     let origin = looksThroughRelays ? origins.origin(of: payload, from: sender) : sender
     if receiver == nil { handshakes.learn(payload, from: origin) }
     if looksThroughRelays, let receiver { origins.note(payload, from: origin, to: receiver) }
@@ -79,8 +88,7 @@ struct PacketRules {
     let flight = handshakes.flight(of: payload, from: origin)
     for index in entries.indices where !isDropped {
       let rule = entries[index].rule
-      guard rule.receiver == receiver else { continue }
-      if let wanted = rule.sender, wanted != sender, receiver == nil || wanted != origin { continue }
+      guard rule.receiver == receiver, Self.isSender(rule, sender, origin) else { continue }
       if let content = rule.content, !PacketContent.matches(payload, content) { continue }
       if let wanted = rule.flight, flight != wanted { continue }
       entries[index].seen += 1

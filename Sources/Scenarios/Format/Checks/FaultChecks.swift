@@ -12,7 +12,6 @@ enum FaultChecks {
       checkEnd(entry, fault, duration, scenario, &reading)
       if fault.kind == .linkFlap { checkFlap(entry, fault, duration, scenario, &reading) }
       checkProgram(fault, scenario, &reading)
-      checkDevices(fault, scenario, &reading)
       guard isWhole else { continue }
       let problem = problem(of: fault, entry, in: scenario)
       reading.note(fault: problem, key: nil, at: entry.span)
@@ -186,22 +185,6 @@ enum FaultChecks {
     let what = peer.stack == .puppet ? "a puppet, which has no device" : "a program, which has its own"
     let message = "\(fault.kind.rawValue) does nothing to \(name): it is \(what)"
     reading.report(.conflictingKeys, message, at: span)
-  }
-
-  /// The signalling server knows users, and not which of a user's devices has a connection.
-  private static func checkDevices(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
-    guard fault.kind.rawValue.hasPrefix("signal.") else { return }
-    for key in ["peer", "from", "to"] {
-      guard let name = fault.arguments.text(key), let span = fault.arguments.span(of: key),
-        let other = scenario.peers.first(where: {
-          $0.name != name && scenario.userID(of: $0.name) == scenario.userID(of: name)
-        })
-      else { continue }
-      let message = "\(fault.kind.rawValue) would meet '\(other.name)' as well: they are devices of one user"
-      reading.report(
-        .conflictingKeys, message, at: span,
-        hint: key == "peer" ? "give them different ids" : "give them different ids, or leave '\(key)' out")
-    }
   }
 
   private static func checkPuppets(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {

@@ -19,6 +19,7 @@ enum PeerChecks {
       checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
     }
+    checkUsers(scenario, &reading)
   }
 
   /// An app that may not open the microphone hears nothing of a file.
@@ -62,6 +63,17 @@ enum PeerChecks {
       let hint = "for example servers: { relay: { kind: turn, transports: [\(transport.value)] } }"
       let message = "no TURN server of \(peer.name) is reached by \(transport.value)"
       reading.report(.wrongTransport, message, at: transport.span, hint: hint)
+    }
+  }
+
+  /// The signalling server keeps one connection a user: two devices of one would throw each other out.
+  private static func checkUsers(_ scenario: Scenario, _ reading: inout Reading) {
+    for (index, peer) in scenario.peers.enumerated() {
+      let id = scenario.userID(of: peer.name)
+      guard let other = scenario.peers[..<index].first(where: { scenario.userID(of: $0.name) == id }) else { continue }
+      reading.report(
+        .duplicateID, "'\(other.name)' and '\(peer.name)' have one user id, '\(id)'", at: peer.span,
+        hint: "several devices of one user are not built yet; give each peer an id of its own")
     }
   }
 

@@ -12,8 +12,8 @@ struct TopologyBuilder {
   private var attachments: [(network: String, link: LinkDraft)] = []
   /// How many instances of a named network there are.
   private var instances: [(profile: String, count: Int)] = []
-  /// The networks that peers share by `lan`, with the named network that each is one of.
-  private var shared: [(name: String, profile: String)] = []
+  /// The networks made for one peer, or for those of one `lan`, with the named network that each is one of.
+  private var made: [(name: String, profile: String, isLAN: Bool)] = []
   private var root = internet
 
   init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>]) {
@@ -200,7 +200,7 @@ struct TopologyBuilder {
   }
 
   /// Whether a network is one of the topology's own, or the root: whoever names it is there.
-  private func isNobodysOwn(_ network: String) -> Bool { network == root || !shared.contains { $0.name == network } }
+  private func isNobodysOwn(_ network: String) -> Bool { network == root || !made.contains { $0.name == network } }
 
   /// One network per peer, or per `lan`; a named network without a NAT or uplink is the root itself.
   private mutating func instance(
@@ -211,8 +211,12 @@ struct TopologyBuilder {
     let isFirst = peer.value.networks.first?.value == name.value
     let lan = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
     let instanceName = lan ?? "\(peer.name)/\(name.value)"
-    if let known = shared.first(where: { $0.name == instanceName }) {
-      if known.profile != name.value {
+    if let known = made.first(where: { $0.name == instanceName }) {
+      if known.isLAN != (lan != nil) {
+        reading.report(
+          .duplicateID, "a lan and the network of one peer are both called '\(instanceName)'",
+          at: peer.value.lan?.span ?? name.span, hint: "give the lan another name")
+      } else if known.profile != name.value {
         reading.report(
           .conflictingKeys, "the lan '\(instanceName)' is a network of kind '\(known.profile)', not '\(name.value)'",
           at: peer.value.lan?.span ?? name.span, hint: "give the peers of one lan the same network")
@@ -225,11 +229,11 @@ struct TopologyBuilder {
         reading.report(
           .duplicateID, "the network '\(instanceName)' of the topology and a lan share a name", at: lan.span,
           hint: "give the peer network: \(instanceName), or the lan another name")
-        shared.append((instanceName, name.value))
+        made.append((instanceName, name.value, true))
       }
       return instanceName
     }
-    shared.append((instanceName, name.value))
+    made.append((instanceName, name.value, lan != nil))
     let number = count(name.value)
     var network = self.network(instanceName, profile, at: name.span)
     network.prefixes = network.prefixes.map { Located($0.value.shifted(by: number), at: name.span) }

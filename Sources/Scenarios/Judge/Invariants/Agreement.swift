@@ -72,38 +72,16 @@ final class Agreement {
   /// Judges the last call of each peer.
   func check(at time: Instant) {
     for peer in names {
-      guard let view = views[peer], let partner = partner(of: peer, in: view) else { continue }
-      guard let other = views[partner], other.id == view.id, isUser(other.peer, of: peer) else {
+      guard let view = views[peer], names.contains(view.peer) else { continue }
+      let partner = view.peer
+      guard let other = views[partner], other.id == view.id, other.peer == peer else {
         checkAlone(peer, view, with: partner, at: time)
         continue
       }
-      // Of the devices of one user, the one that is in the call speaks for him.
-      guard self.partner(of: partner, in: other) == peer else { continue }
       // Each pair once, beginning with the side that was in it first.
       let isFirst = view.began < other.began || (view.began == other.began && isBefore(peer, partner))
       if isFirst { check(peer, view, partner, other, at: time) }
     }
-  }
-
-  /// The peer that a call is with. Of a user with several devices it is the only one that was in the call, or the only
-  /// one that is connected; nil when that is not known.
-  private func partner(of peer: String, in view: View) -> String? {
-    if names.contains(view.peer) { return view.peer }
-    let devices = names.filter { isUser(view.peer, of: $0) && views[$0]?.id == view.id }
-    if devices.count == 1 { return devices[0] }
-    let connected = devices.filter(isConnected)
-    // A peer who is connected to none of them is so to each of them.
-    if connected.isEmpty, isConnected(peer) { return devices.first }
-    return connected.count == 1 ? connected[0] : nil
-  }
-
-  private func isConnected(_ peer: String) -> Bool {
-    if case .connected? = CallStage(of: peer, context) { true } else { false }
-  }
-
-  /// Whether what a call says that it is with, a peer's name or a user id, is the peer or another device of its user.
-  private func isUser(_ name: String, of peer: String) -> Bool {
-    context.scenario.userID(of: name) == context.scenario.userID(of: peer)
   }
 
   private func isBefore(_ a: String, _ b: String) -> Bool {
@@ -113,10 +91,10 @@ final class Agreement {
   /// Whether somebody is still connected to a peer whose call is over: he may not have noticed yet.
   var isOneSided: Bool {
     names.contains { peer in
-      guard let view = views[peer], let partner = partner(of: peer, in: view),
-        case .connected? = CallStage(of: peer, context)
-      else { return false }
-      return isOver(view, for: partner)
+      guard let view = views[peer], names.contains(view.peer), case .connected? = CallStage(of: peer, context) else {
+        return false
+      }
+      return isOver(view, for: view.peer)
     }
   }
 

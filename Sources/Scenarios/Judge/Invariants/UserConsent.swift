@@ -13,7 +13,7 @@ final class UserConsent {
   private let callID: Watch.Slot
   private let callPeer: Watch.Slot
   private var accepted: [String] = []
-  /// The users that were called: whichever of a user's devices answers.
+  /// The user ids that were called.
   private var placed: [String] = []
   /// An accept or call whose call is not known.
   private var isUnspecific = false

@@ -59,11 +59,12 @@ final class StatsSampler {
   /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
   func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
-    // A call has two ends: what one hears, another has packed.
-    let remote = remote(of: subject)
-    subject.quality.packetDuration = remote?.audio.ptime ?? .milliseconds(20)
-    subject.quality.isMeasured = scenario.peer(peer)?.stack == .real && remote?.stack == .real
-    subject.quality.add(report, mouthToEar: mouthToEar, at: time)
+    // A call has two ends: what one hears, another has packed. Nothing is made up of a call with nobody knows whom.
+    if let remote = remote(of: subject) {
+      subject.quality.packetDuration = remote.audio.ptime ?? .milliseconds(20)
+      subject.quality.isMeasured = scenario.peer(peer)?.stack == .real && remote.stack == .real
+      subject.quality.add(report, mouthToEar: mouthToEar, at: time)
+    }
     for path in subject.wanted { write(path, report, subject) }
   }
 
