@@ -130,6 +130,28 @@ import Testing
     #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
   }
 
+  @Test(arguments: [false, true])
+  func `a network that went in the middle of the call is told, unless ICE was restarted`(restarts: Bool) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, networks: [wifi, lte], settings: { ice-restart: \(restarts) } }
+        bob: { profile: knotos, network: home }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: gone, at: 10s, fault: link.down, link: alice/wifi }
+      expect:
+        - { never: alice.ice.state == failed }
+      run: 40s
+      """)
+    let lines = result.findings.flatMap(\.explanation)
+    let line = "alice: the link alice/wifi is down since 10.00 s: no pair of lte worked, and nobody restarted ICE"
+    #expect(lines.contains(line) != restarts, "\(lines)")
+  }
+
   @Test func `faults that are active are told, and those that are over are not`() {
     let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
       scenario.timeline = [

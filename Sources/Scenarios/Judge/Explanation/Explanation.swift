@@ -11,6 +11,7 @@ final class Explanation {
   private let context: MonitorContext
   private let trails: StateTrails
   private let faults: FaultHistory
+  private let lost: LostNetworks
   private let network: NetworkEvidence
   private let recent: RecentTrouble
 
@@ -18,6 +19,7 @@ final class Explanation {
     self.context = context
     trails = StateTrails(context)
     faults = FaultHistory(context)
+    lost = LostNetworks(context)
     network = NetworkEvidence(context)
     recent = RecentTrouble(context)
   }
@@ -30,7 +32,7 @@ final class Explanation {
   func explain(peers: [String], at time: Instant) -> Finding {
     Finding(
       trail: trails.lines(of: peers), faults: faults.lines(at: time),
-      explanation: recent.lines(of: peers, at: time) + network.lines(of: peers))
+      explanation: recent.lines(of: peers, at: time) + lost.lines(of: peers) + network.lines(of: peers))
   }
 
   /// The peers an expectation is about; all of them when it names at most one, because a call has two ends.
