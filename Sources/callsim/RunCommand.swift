@@ -9,7 +9,7 @@ struct RunCommand: ParsableCommand {
     discussion: """
       Exit codes: 0 pass, 1 expectation failed, 2 bad usage, 3 bad scenario, 4 inconclusive (harness error), \
       5 invariant broken or crash, 6 not deterministic, 7 nothing ran or vacuous, 8 wall limit, 130 interrupted. \
-      Of several the worst counts, in the order 6, 4, 5, 1, 8, 7.
+      Of several the worst counts, in the order \(ExitStatus.orderText).
       """)
 
   @OptionGroup var scenarios: ScenarioArguments
@@ -17,11 +17,13 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var programs: ProgramArguments
 
   @Option(
-    name: .shortAndLong, help: "Only scenarios with one of these tags.",
+    name: [.customShort("t", allowingJoined: true), .long], help: "Only scenarios with one of these tags.",
     completion: .custom { _, _, _ in ScenarioCompletions.tags() })
   var tag: [String] = []
 
-  @Option(name: .customShort("k"), help: "Only cells whose id, or scenarios whose title, contains this.")
+  @Option(
+    name: .customShort("k", allowingJoined: true),
+    help: "Only cells whose id, or scenarios whose title, contains this.")
   var text: String?
 
   @Option(help: ArgumentHelp("Only cells of the matrix with these values.", valueName: "var=value,…"))
@@ -33,7 +35,9 @@ struct RunCommand: ParsableCommand {
   @Option(help: "Run with the seeds 1 to this.")
   var seeds: [Int] = []
 
-  @Option(name: .shortAndLong, help: "Runs at the same time. (default: the number of processors)")
+  @Option(
+    name: [.customShort("j", allowingJoined: true), .long],
+    help: "Runs at the same time. (default: the number of processors)")
   var jobs: Int?
 
   @Flag(help: "Only runs that did not pass when they were played last.")

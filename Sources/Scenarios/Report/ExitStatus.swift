@@ -28,9 +28,15 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
 
   /// The worst first: what is known to be wrong goes before what is not known. Bad usage, bad scenarios and interruption
   /// are not among them: they end a command on their own.
-  private static let order: [ExitStatus] = [
+  public static let order: [ExitStatus] = [
     .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
   ]
+
+  /// The codes of what is worse than a pass, the worst first: `6, 5, 1`.
+  public static let orderText = order.filter { $0 != .pass }.map { "\($0.rawValue)" }.joined(separator: ", ")
+
+  /// How bad it is as the outcome of a run: more is worse.
+  var severity: Int { Self.order.firstIndex(of: self).map { Self.order.count - $0 } ?? 0 }
 
   /// The worse of two outcomes of runs.
   public func worse(_ other: ExitStatus) -> ExitStatus {

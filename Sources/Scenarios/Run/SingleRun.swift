@@ -246,7 +246,8 @@ public struct SingleRun {
     }
   }
 
-  /// The worst wins: harness, then invariant, then expectation, then vacuity.
+  /// Of what one run found. A harness that failed judged nothing, so that what else it says counts for nothing; then
+  /// come invariants, expectations, vacuity. Of several runs ``ExitStatus/order`` decides.
   private static func verdict(of findings: [Finding]) -> Verdict {
     let kinds = Set(findings.map(\.kind))
     if kinds.contains(.harness) { return .inconclusive }
