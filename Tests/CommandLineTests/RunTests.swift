@@ -238,6 +238,24 @@ import Testing
     #expect(!workspace.has("callsim-runs"))
   }
 
+  @Test(arguments: ["callsim-runs", "kept"])
+  func `a folder of scenarios that holds what runs left is run again`(out: String) throws {
+    let workspace = try Workspace(["a.yaml": Fixture.scenario("a", code: "declined")])
+    for _ in 1...2 {
+      let outcome = try workspace.run("run", ".", "--out", out)
+      #expect(outcome.status == 1 && outcome.errors.isEmpty, "\(outcome.errors)")
+    }
+    #expect(try workspace.run("list", ".").output.split(separator: "\n").count == 1)
+    #expect(try workspace.run("validate", ".").status == 0)
+    #expect(try workspace.run("run", "\(out)/a#1", "--artifacts", "none").status == 1)
+  }
+
+  @Test func `short options take their values joined`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
+    let outcome = try workspace.run("run", "-j1", "-tci", "-ka", "-q")
+    #expect(outcome.status == 0 && outcome.output == "1 passed, 0 failed\n", "\(outcome.errors)")
+  }
+
   @Test func `--last-failed runs what failed, until it passes`() throws {
     let workspace = try Workspace([
       "scenarios/a.yaml": Fixture.scenario("a"), "scenarios/b.yaml": Fixture.scenario("b", code: "declined"),

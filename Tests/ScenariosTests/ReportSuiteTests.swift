@@ -222,6 +222,21 @@ import VirtualPeer
     #expect(throws: ScenarioFinder.Problem.noSuchPath("/nowhere")) { try ScenarioFinder.files(at: ["/nowhere"]) }
   }
 
+  @Test func `what runs left is no scenario of a suite around it, and is one where it is named`() throws {
+    let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    for path in ["a.yaml", "kept/a#1/scenario.yaml", "kept/a#1/run.json", "b/scenario.yaml", "c/run.json", "c/c.yaml"] {
+      let file = URL(filePath: "\(root)/\(path)")
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data().write(to: file)
+    }
+    #expect(try ScenarioFinder.files(at: [root]) == ["a", "b/scenario", "c/c"].map { "\(root)/\($0).yaml" })
+    let run = root + "/kept/a#1"
+    for path in [run, run + "/scenario.yaml"] {
+      #expect(try ScenarioFinder.files(at: [path]) == [run + "/scenario.yaml"])
+    }
+  }
+
   @Test func `folders that lead to themselves are searched once, and pipes in them are no scenarios`() throws {
     let root = NSTemporaryDirectory() + "callsim-find-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: root) }

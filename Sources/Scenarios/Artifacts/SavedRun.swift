@@ -16,6 +16,11 @@ public struct SavedRun: Sendable {
 
   init(_ job: RunJob) { self.job = job }
 
+  /// Whether a run left its files in the folder.
+  static func isWithin(_ folder: String) -> Bool {
+    [fileName, scenarioName].allSatisfy { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
+  }
+
   /// Reads what a run left in its folder; nil when there is nothing, or nothing that can be read.
   public init?(folder: String) {
     guard let data = FileManager.default.contents(atPath: "\(folder)/\(Self.fileName)"),

@@ -24,7 +24,8 @@ public enum ScenarioFinder {
   }
 
   /// Files as they are named, and the files `*.yaml` and `*.yml` of folders, sorted; some may hold no scenario but
-  /// what scenarios use. Of folders only regular files are taken, and no folder twice, by whatever links it is reached.
+  /// what scenarios use. Of folders only regular files are taken, and no folder twice, by whatever links it is reached. What
+  /// runs left within a folder is passed over: the copy of a scenario there is no scenario of the suite.
   public static func files(at paths: [String]) throws(Problem) -> [String] {
     var search = FolderSearch()
     for path in paths.isEmpty ? [defaultPath] : paths {
@@ -68,7 +69,7 @@ private struct FolderSearch {
       let path = base == "." ? name : "\(base)/\(name)"
       guard let kind = Self.kind(of: path) else { continue }
       if kind.isFolder {
-        try add(folder: path)
+        if !SavedRun.isWithin(path) { try add(folder: path) }
       } else if kind.isFile, Self.isScenario(name.utf8) {
         files.append(path)
       }
