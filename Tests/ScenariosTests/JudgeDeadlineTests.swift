@@ -235,6 +235,7 @@ import Testing
     bench.end("alice", "remote-hangup", at: 2_300)
     let results = bench.finishAll(at: 3_000)
     #expect(results.map(\.verdict) == [.fail, .fail, .fail])
+    #expect(results.map(\.miss) == [0.054, 0.3, 0.054])
     #expect(results[0].nearestMiss == "it became true at 2.054 s, 54ms too late")
     #expect(results[1].nearestMiss == "it ended with remote-hangup at 2.30 s, 300ms too late")
     #expect(results[2].nearestMiss?.hasSuffix("connected came at 2.054 s, 54ms too late") == true)

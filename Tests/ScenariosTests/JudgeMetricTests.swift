@@ -41,6 +41,17 @@ import VirtualPeer
     #expect(result.nearestMiss == "samples lie between 1 and 9")
   }
 
+  @Test(arguments: [
+    ([15], Wanted.Bound.less(.count(10)), 0.5), ([5], .atLeast(.count(20)), 0.75), ([3], .less(.count(0)), 3),
+    ([5], .exactly(.count(4)), 0.25),
+  ])
+  func `a metric out of bounds is measured as a share of its bound`(
+    _ samples: [Int], _ bound: Wanted.Bound, _ miss: Double
+  ) {
+    #expect(run(.mean, bound, samples).miss == miss)
+    #expect(run(.mean, .atLeast(.count(0)), samples).miss == nil)
+  }
+
   @Test func `the rate of bytes is in bits per second and counts from the sample before the window`() {
     let bench = JudgeBench(
       .metric(bytes, .rate, .atLeast(.rate(.bitsPerSecond(8_000))), from: .time(1_000), to: .time(3_000)))

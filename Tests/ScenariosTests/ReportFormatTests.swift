@@ -101,6 +101,14 @@ import VirtualPeer
     #expect(try JSON(parsing: lines[2].utf8)["exitStatus"]?.integer == 1)
   }
 
+  @Test(arguments: [nil, 0.25, 3, .infinity] as [Double?])
+  func `how far a finding is from what was expected survives JSON`(miss: Double?) throws {
+    var finding = Sample.failure
+    finding.miss = miss
+    let result = Sample.run(.fail, findings: [finding]).result
+    #expect(RunResult(json: try JSON(parsing: result.json.description.utf8)) == result)
+  }
+
   @Test func `seeds that no signed word holds survive JSON`() throws {
     var result = Sample.run(.pass).result
     result.seed = .max
@@ -170,6 +178,7 @@ import VirtualPeer
     let order: [Scenarios.ExitStatus] = [
       .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
     ]
+    #expect(Scenarios.ExitStatus.orderText == "6, 5, 1, 4, 8, 7")
     for (index, worse) in order.enumerated() {
       for better in order[index...] {
         #expect(worse.worse(better) == worse)

@@ -67,7 +67,7 @@ import Testing
     #expect(text.hasSuffix("1 passed, 0 failed, 1 vacuous\n"))
   }
 
-  @Test func `seeds that fail in the same way are told once, with how many and the worst`() {
+  @Test func `seeds that fail in the same way are told once, with how many, and the first where none is worse`() {
     let runs = (1...4).map { seed in
       let findings = seed == 2 ? [] : [Sample.failure]
       var run = Sample.run(seed == 2 ? .pass : .fail, id: "a#\(seed)", findings: findings)
@@ -76,10 +76,34 @@ import Testing
     }
     let live = Sample.output(of: runs) { TerminalReporter(detail: .live, style: .plain, write: $0) }
     #expect(live.components(separatedBy: "expected   ").count == 2)
-    #expect(live.contains("FAIL a  3 of 4 seeds: 1, 3-4, worst #1\n  recovers: drop"))
+    #expect(live.contains("FAIL a  3 of 4 seeds: 1, 3-4, see #1\n  recovers: drop"))
     let lines = Sample.output(of: runs) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
     #expect(lines.contains("FAIL a#3  like a#1; "))
     #expect(lines.components(separatedBy: "expected   ").count == 2)
+  }
+
+  @Test(
+    arguments: [
+      ([1.2, 1.3, 0.4], "worst #2"), ([2, .infinity, .infinity], "worst #2"), ([.infinity, 1, 2], "worst #1"),
+      ([1, 1, 1], "see #1"), ([.infinity, .infinity, .infinity], "see #1"), ([1, nil, 2], "see #1"),
+    ] as [([Double?], String)])
+  func `the worst of seeds that fail in the same way is the furthest from what was expected`(
+    misses: [Double?], told: String
+  ) {
+    let runs = misses.enumerated().map { index, miss in
+      var finding = Sample.failure
+      finding.miss = miss
+      var warning = Sample.failure
+      warning.kind = .warning
+      // A warning more makes no failure worse.
+      var run = Sample.run(.fail, id: "a#\(index + 1)", findings: index == 2 ? [warning, finding] : [finding])
+      run.result.seed = UInt64(index + 1)
+      return run
+    }
+    let text = Sample.output(of: runs) { TerminalReporter(detail: .quiet, style: .plain, write: $0) }
+    #expect(text.contains("FAIL a  3 of 3 seeds: 1-3, \(told)\n"), "\(text)")
+    let annotation = Sample.output(of: runs) { GitHubReporter(write: $0, writeSummary: nil) }
+    #expect(annotation.contains("3 runs of the file, \(told.replacing("#", with: "a#"))%0A"), "\(annotation)")
   }
 
   @Test func `seeds that fail in different ways are each told in full`() {

@@ -23,6 +23,8 @@ struct ExpectationResult: Sendable {
   var nearestMiss: String?
   /// What this run contributes when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
   var measured: Double?
+  /// How far a failure is from what was expected; see ``Finding/miss``.
+  var miss: Double?
   /// The states of the peers concerned, a line each. Failures only, like the two below.
   var trail: [String] = []
   /// The faults active at the time, a line each.

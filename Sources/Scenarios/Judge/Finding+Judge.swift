@@ -17,6 +17,7 @@ extension Finding {
       kind, result.expectation.text, location: location, expected: result.expected, actual: result.actual + miss,
       time: result.time, trail: result.trail, faults: result.faults, explanation: result.explanation,
       why: result.expectation.why)
+    self.miss = result.verdict == .fail ? result.miss : nil
   }
 
   init(_ violation: Violation) {

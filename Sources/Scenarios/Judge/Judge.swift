@@ -84,7 +84,8 @@ final class Judge {
         ruling.decision ?? Ruling.Decision(verdict: .vacuous, time: time, actual: "it was not decided")
       var result = ExpectationResult(
         expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
-        actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured)
+        actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
+        miss: ruling.miss)
       if let share = entry.expectation.share {
         result.verdict = .shared
         // A run that did not put it to the test says nothing of it.

@@ -20,15 +20,41 @@ struct FailureGroup {
 
   var seeds: [UInt64] { runs.map(\.result.seed) }
 
-  /// The run to look at first: of the worst verdict, then with the most findings, then the first.
-  var worst: ReportedRun { Self.worst(of: runs) ?? runs[0] }
+  var notable: NotableRun {
+    let misses = runs.map { $0.result.findings.filter { $0.kind != .warning }.map(\.miss) }
+    return NotableRun(of: runs, misses: misses)
+  }
+}
 
-  static func worst(of runs: [ReportedRun]) -> ReportedRun? {
-    runs.reduce(nil as ReportedRun?) { worst, run in
-      guard let worst else { return run }
-      let (status, other) = (ExitStatus(worst.result.verdict), ExitStatus(run.result.verdict))
-      if status != other { return status.worse(other) == status ? worst : run }
-      return run.result.findings.count > worst.result.findings.count ? run : worst
+/// The run to look at first of several that fail in the same way.
+struct NotableRun {
+  let index: Int
+  /// Whether it is worse than another of them; else it is only the first.
+  let isWorst: Bool
+
+  var word: String { isWorst ? "worst" : "see" }
+
+  /// The worst verdict goes first, then the run that is furthest from what was expected, then the one with the most to say.
+  ///
+  /// - Parameters:
+  ///   - runs: at least one.
+  ///   - misses: of each run, how far it is from each expectation; what is nil in one of them is compared in none.
+  init(of runs: [ReportedRun], misses: [[Double?]]) {
+    var (index, isWorst) = (0, false)
+    let measures = Self.measures(runs, misses)
+    for other in measures.indices.dropFirst() where measures[other] != measures[index] {
+      isWorst = true
+      if measures[index].lexicographicallyPrecedes(measures[other]) { index = other }
+    }
+    (self.index, self.isWorst) = (index, isWorst)
+  }
+
+  /// What is compared of each run, what weighs most first, more is worse.
+  private static func measures(_ runs: [ReportedRun], _ misses: [[Double?]]) -> [[Double]] {
+    let columns = (0..<(misses.map(\.count).min() ?? 0)).filter { column in misses.allSatisfy { $0[column] != nil } }
+    return zip(runs, misses).map { run, misses in
+      let findings = run.result.findings.count { $0.kind != .warning }
+      return [Double(ExitStatus(run.result.verdict).severity)] + columns.compactMap { misses[$0] } + [Double(findings)]
     }
   }
 }

@@ -90,17 +90,17 @@ public final class GitHubReporter: Reporter {
   }
 
   private func tell(_ annotation: Annotation) {
-    guard let worst = FailureGroup.worst(of: annotation.runs.map(\.run)) else { return }
-    let finding = annotation.runs.first { $0.run.result.id == worst.result.id }?.finding
+    let notable = NotableRun(of: annotation.runs.map(\.run), misses: annotation.runs.map { [$0.finding?.miss] })
+    let (run, finding) = annotation.runs[notable.index]
     var lines: [String] = []
     if annotation.runs.count > 1 {
-      let total = runCounts[worst.result.path] ?? annotation.runs.count
-      lines.append("\(annotation.runs.count) of \(total) runs of the file, worst \(worst.result.id)")
+      let total = runCounts[run.result.path] ?? annotation.runs.count
+      lines.append("\(annotation.runs.count) of \(total) runs of the file, \(notable.word) \(run.result.id)")
     }
     if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
     if let why = finding?.why { lines.append("why: \(why)") }
-    if annotation.level != .notice { lines.append(worst.replay) }
-    let title = annotation.runs.count > 1 ? annotation.title : "\(worst.result.id): \(annotation.title)"
+    if annotation.level != .notice { lines.append(run.replay) }
+    let title = annotation.runs.count > 1 ? annotation.title : "\(run.result.id): \(annotation.title)"
     command(annotation.level, annotation.place, title, message: lines.joined(separator: "\n"))
   }
 

@@ -91,6 +91,7 @@ extension Finding {
       ("trail", .strings(trail)), ("faults", .strings(faults)), ("explanation", .strings(explanation)),
     ]
     if let why { members.append(("why", .string(why))) }
+    if let miss { members.append(("miss", miss.isFinite ? .number(miss) : .string(Self.never))) }
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
 
@@ -103,7 +104,11 @@ extension Finding {
       kind, title, location: json["location"]?.string, expected: expected, actual: actual,
       time: Instant(nanoseconds: time), trail: json["trail"]?.strings ?? [], faults: json["faults"]?.strings ?? [],
       explanation: json["explanation"]?.strings ?? [], why: json["why"]?.string)
+    miss = json["miss"]?.string == Self.never ? .infinity : json["miss"]?.real
   }
+
+  /// What stands for a ``miss`` without end: JSON has no number for it.
+  private static let never = "never"
 }
 
 extension Contribution {

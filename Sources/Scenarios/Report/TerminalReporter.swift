@@ -113,15 +113,16 @@ public final class TerminalReporter: Reporter {
     defer { (cell, cellRuns, groups) = (nil, 0, []) }
     guard let cell else { return }
     for group in groups where group.runs.count > 1 {
-      let worst = group.worst
-      var line = style.paint(FailureText.word(worst.result.verdict), .failure) + " "
+      let notable = group.notable
+      let run = group.runs[notable.index]
+      var line = style.paint(FailureText.word(run.result.verdict), .failure) + " "
       line += style.paint(TextStyle.printable(cell), .strong)
-      line +=
-        "  \(group.runs.count) of \(cellRuns) seeds: \(SuiteHeader.ranges(group.seeds)), worst #\(worst.result.seed)\n"
-      if let finding = worst.result.findings.first(where: { $0.kind != .warning }) {
+      let seeds = SuiteHeader.ranges(group.seeds)
+      line += "  \(group.runs.count) of \(cellRuns) seeds: \(seeds), \(notable.word) #\(run.result.seed)\n"
+      if let finding = run.result.findings.first(where: { $0.kind != .warning }) {
         line += "  \(TextStyle.printable(finding.title)): \(TextStyle.printable(finding.actual))\n"
       }
-      show(TextStyle.withoutCommands(line + "  \(worst.replay)\n"))
+      show(TextStyle.withoutCommands(line + "  \(run.replay)\n"))
     }
   }
 

@@ -42,6 +42,10 @@ public struct Finding: Hashable, Sendable {
   public var explanation: [String]
   /// The author's reason, from the file.
   public var why: String?
+  /// How far it is from what was expected, to compare runs that miss one expectation: of a number the distance from its
+  /// bound as a share of it, of a deadline the seconds it came too late, infinite when it never came. Nil where nothing
+  /// measures it.
+  public var miss: Double?
 
   public init(
     _ kind: Kind, _ title: String, location: String? = nil, expected: String, actual: String, time: Instant,

@@ -84,6 +84,16 @@ extension Expectation.Bound {
   func admits(_ number: Double) -> Bool { Condition.compare(.real(number), comparison, value) }
 }
 
+extension [Expectation.Bound] {
+  /// How far a number is from the bound that it misses most, as a share of that bound, or as it is where the bound is 0;
+  /// nil when it meets them all.
+  func miss(of number: Double) -> Double? {
+    lazy.filter { !$0.admits(number) }.compactMap { bound in
+      bound.value.number.map { abs(number - $0) / ($0 == 0 ? 1 : abs($0)) }
+    }.max()
+  }
+}
+
 extension ValuePath {
   /// Whether it is sampled from statistics, and so is unknown until the first sample.
   var isSampled: Bool { name.hasPrefix("stats.") || name.hasPrefix("q.") }

@@ -83,7 +83,9 @@ final class CountMonitor: Monitor {
       guard bound.isUpper, !bound.admits(number), let limit = bound.value.number else { return false }
       return number >= limit
     }
-    if isTooMany { ruling.decide(.fail, at: now, "\(Wording.times(times.count)): \(list)") }
+    guard isTooMany else { return }
+    let miss = count.bounds.miss(of: number)
+    ruling.decide(.fail, at: now, "\(Wording.times(times.count)): \(list)", miss: miss)
   }
 
   private var list: String {
@@ -99,7 +101,8 @@ final class CountMonitor: Monitor {
     }
     if holds, let names = untested { return ruling.decide(.vacuous, at: time, "\(names) was never set") }
     let text = Wording.times(times.count) + (times.isEmpty ? "" : ": \(list)")
-    ruling.decide(holds ? .pass : .fail, at: time, text)
+    let miss = count.bounds.miss(of: Double(times.count))
+    ruling.decide(holds ? .pass : .fail, at: time, text, miss: miss)
   }
 
   /// What was never set of what a predicate reads, where more times than there were would have broken a bound.

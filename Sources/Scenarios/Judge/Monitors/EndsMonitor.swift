@@ -58,7 +58,8 @@ final class EndsMonitor: Monitor {
       }
     }
     let miss = earlier.map { "it had ended with \($0.code) at \(Wording.time($0.time)), before \(ends.of?.text ?? "")" }
-    ruling.decide(.fail, at: time, stayed ?? "no end by \(Wording.time(time))", nearestMiss: miss)
+    ruling.decide(
+      .fail, at: time, stayed ?? "no end by \(Wording.time(time))", nearestMiss: miss, miss: .infinity)
   }
 
   func finish(at time: Instant) {

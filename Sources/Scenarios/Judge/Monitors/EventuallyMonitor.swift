@@ -71,7 +71,8 @@ final class EventuallyMonitor: Monitor {
       return eventually.hold.map { "\(held), \(span.to - span.from) of \($0)" } ?? held
     }
     let by = "not true by \(Wording.time(deadline ?? time))"
-    ruling.decide(.fail, at: time, "\(by): \(context.account(eventually.predicate))", nearestMiss: miss)
+    ruling.decide(
+      .fail, at: time, "\(by): \(context.account(eventually.predicate))", nearestMiss: miss, miss: .infinity)
   }
 
   func finish(at time: Instant) {

@@ -50,7 +50,8 @@ final class LeadsToMonitor: Monitor {
       .fail, at: at,
       "the condition became true at \(Wording.time(trigger)), and by \(Wording.time(at)) "
         + "\(context.account(leadsTo.consequence))",
-      nearestMiss: fulfilled > 0 ? "it followed \(Wording.times(fulfilled)) before, after \(slowest) at most" : nil)
+      nearestMiss: fulfilled > 0 ? "it followed \(Wording.times(fulfilled)) before, after \(slowest) at most" : nil,
+      miss: .infinity)
   }
 
   func finish(at time: Instant) {

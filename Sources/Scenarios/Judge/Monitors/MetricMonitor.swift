@@ -145,7 +145,9 @@ final class MetricMonitor: Monitor {
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }
     let holds = metric.bounds.allSatisfy { $0.admits(number) }
-    ruling.decide(holds ? .pass : .fail, at: time, text, nearestMiss: holds ? nil : samples.range.map(rangeText))
+    let range = holds ? nil : samples.range.map(rangeText)
+    ruling.decide(
+      holds ? .pass : .fail, at: time, text, nearestMiss: range, miss: metric.bounds.miss(of: number))
   }
 
   /// What the number was made of.

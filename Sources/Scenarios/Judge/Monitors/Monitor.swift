@@ -24,6 +24,8 @@ final class Ruling {
   let expected: String
   private(set) var decision: Decision?
   var measured: Double?
+  /// How far a failure is from what was expected; see ``Finding/miss``.
+  private(set) var miss: Double?
   /// Told of a decision when it falls.
   var onDecision: ((Decision) -> Void)?
 
@@ -44,10 +46,17 @@ final class Ruling {
   func cameTrue(at time: Instant, _ what: String) {
     guard let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
     afterwards = "\(what) at \(Wording.time(time)), \(time - decision.time) too late"
+    if miss != nil { miss = (time - decision.time).seconds }
   }
 
-  func decide(_ verdict: ExpectationResult.Verdict, at time: Instant, _ actual: String, nearestMiss: String? = nil) {
+  /// - Parameter miss: of a failure, how far it is from what was expected; of a deadline that is over it is infinite
+  ///   until ``cameTrue(at:_:)``.
+  func decide(
+    _ verdict: ExpectationResult.Verdict, at time: Instant, _ actual: String, nearestMiss: String? = nil,
+    miss: Double? = nil
+  ) {
     guard isOpen else { return }
+    if verdict == .fail { self.miss = miss }
     let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
     self.decision = decision
     onDecision?(decision)

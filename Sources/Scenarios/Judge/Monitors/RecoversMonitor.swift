@@ -132,7 +132,8 @@ final class RecoversMonitor: Monitor {
   private func fail(at time: Instant) {
     guard let began else { return }
     let loss = lost.map { "lost at \(Wording.time($0)), and not back" } ?? "not back"
-    ruling.decide(.fail, at: time, "\(loss) by \(Wording.time(began + recovers.within))", nearestMiss: account)
+    ruling.decide(
+      .fail, at: time, "\(loss) by \(Wording.time(began + recovers.within))", nearestMiss: account, miss: .infinity)
   }
 
   func finish(at time: Instant) {

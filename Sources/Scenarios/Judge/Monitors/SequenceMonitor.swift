@@ -105,7 +105,7 @@ final class SequenceMonitor: Monitor {
     awaited = sequence.steps[index].value.value
     ruling.decide(
       .fail, at: deadline, "\(sequence.steps[index].value.value) not by \(Wording.time(deadline))\(held)",
-      nearestMiss: progress)
+      nearestMiss: progress, miss: .infinity)
   }
 
   private var held: String {
