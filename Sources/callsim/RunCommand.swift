@@ -87,7 +87,7 @@ struct RunCommand: ParsableCommand {
     }
     try programs.check(plan.entries.map { ($0.path, $0.cell) }, overrides: plan.overrides)
     var reporters = try outputs.open(inputs: collection.inputs)
-    if artifacts != .none { reporters.append(LastFailed(options.directory)) }
+    if artifacts != .none { reporters.append(LastFailed(options.directory, overrides: plan.overrides)) }
     let runner = SuiteRunner(plan: plan, options: options, reporters: reporters)
     let outcome = try runner.run(header(plan))
     try outputs.close()
@@ -153,19 +153,24 @@ struct RunCommand: ParsableCommand {
       throw UsageProblem(message: "--slowest takes a count from 0 to 1000000, not \(slowest)")
     }
     guard !out.isEmpty else { throw UsageProblem(message: "--out takes a folder") }
-    if lastFailed {
-      let names = LastFailed(RunDirectory(root: out)).names
-      guard !names.isEmpty else {
-        Output.error("error: nothing to run; no run in \(TextStyle.printable(out)) failed the last time\n")
-        throw ExitStatus.vacuous.code
-      }
-      selection.names = Set(names)
-    }
+    selection.overrides = try scenarios.parsedOverrides()
+    if lastFailed { selection.names = try lastFailedNames(selection.overrides) }
     selection.seed = seed.first
     selection.seedCount = seeds.first
     selection.shard = try shard.map(Self.parseShard)
-    selection.overrides = try scenarios.parsedOverrides()
     return selection
+  }
+
+  /// What failed with other values is another run, which these values cannot judge.
+  private func lastFailedNames(_ overrides: [RunJob.Override]) throws -> Set<String> {
+    let last = LastFailed(RunDirectory(root: out), overrides: overrides)
+    guard !last.names.isEmpty else {
+      let reason = last.hint ?? "no run in \(TextStyle.printable(out)) failed the last time"
+      Output.error("error: nothing to run; \(reason)\n")
+      throw ExitStatus.vacuous.code
+    }
+    if let hint = last.hint { Output.error("note: not run: \(hint)\n") }
+    return Set(last.names)
   }
 
   private static func parseShard(_ text: String) throws -> (index: Int, count: Int) {

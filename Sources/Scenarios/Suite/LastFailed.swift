@@ -3,22 +3,57 @@ internal import Foundation
 
 /// The runs that did not pass when they were played last, in a file of the run directory: `--last-failed` plays them.
 ///
-/// What a suite did not play keeps the place it had.
+/// What a suite did not play keeps the place it had. A run with other values of its file's variables, or with programs in
+/// place of peers, is another run: it stands in the list with what it was played with.
 public final class LastFailed: Reporter {
   private static let fileName = "last-failed.txt"
 
   private let directory: RunDirectory
   private var passed: Set<String> = []
   private var failed: [String] = []
+  /// What stands in for values of the files: `--set loss=10% --set wait=1min`.
+  private let overrides: String
 
-  public init(_ directory: RunDirectory) { self.directory = directory }
+  /// A line of the file: a name, and after a tab the overrides when there are some.
+  private struct Entry {
+    var name: String
+    var overrides: String
+
+    init(name: String, overrides: String) {
+      self.name = name
+      self.overrides = overrides
+    }
+
+    init(line: Substring) {
+      let parts = line.split(separator: "\t", maxSplits: 1)
+      self.init(name: String(parts.first ?? ""), overrides: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    var line: String { overrides.isEmpty ? name : "\(name)\t\(overrides)" }
+  }
+
+  public init(_ directory: RunDirectory, overrides: [RunJob.Override]) {
+    self.directory = directory
+    self.overrides = overrides.map { "\($0.option) \(ShellWord.quoted($0.argument))" }.sorted().joined(separator: " ")
+  }
 
   private var path: String { "\(directory.root)/\(Self.fileName)" }
 
-  /// Names of runs, and of cells whose seeds together fail; empty when nothing failed.
-  public var names: [String] {
+  private var entries: [Entry] {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
-    return text.split(separator: "\n").map(String.init)
+    return text.split(separator: "\n").map { Entry(line: $0) }
+  }
+
+  /// Names of runs, and of cells whose seeds together fail, that failed with the same overrides.
+  public var names: [String] { entries.filter { $0.overrides == overrides }.map(\.name) }
+
+  /// What failed with other overrides, and what to do about it; nil when nothing did.
+  public var hint: String? {
+    let others = entries.filter { $0.overrides != overrides }
+    guard let first = others.first else { return nil }
+    let rest = others.count == 1 ? "" : " and \(others.count - 1) more"
+    let remedy = first.overrides.isEmpty ? "failed without --set and --peer" : "failed with \(first.overrides)"
+    return "\(TextStyle.printable(first.name))\(rest) \(remedy): give the same again to play it"
   }
 
   public func begin(_ suite: SuiteHeader) {}
@@ -34,14 +69,17 @@ public final class LastFailed: Reporter {
   public func end(_ summary: SuiteSummary) {
     // What the seeds of a cell come to is told only when they fail, and judged only when all of them ran.
     let cells = summary.notJudged == 0 ? Set(passed.map { RunName($0).cellID }) : []
-    let old = names.filter { !passed.contains($0) && !failed.contains($0) && !cells.contains($0) }
-    let all = old + failed
+    let old = entries.filter { entry in
+      entry.overrides != overrides
+        || !passed.contains(entry.name) && !failed.contains(entry.name) && !cells.contains(entry.name)
+    }
+    let all = old + failed.map { Entry(name: $0, overrides: overrides) }
     guard !all.isEmpty else {
       unlink(path)
       return directory.tidy()
     }
     try? FileManager.default.createDirectory(atPath: directory.root, withIntermediateDirectories: true)
     // A list that cannot be written costs a convenience, not a result.
-    try? RunArtifacts.write(all.joined(separator: "\n") + "\n", to: path)
+    try? RunArtifacts.write(all.map(\.line).joined(separator: "\n") + "\n", to: path)
   }
 }

@@ -18,6 +18,12 @@ public struct SuiteSelection: Sendable {
   public var overrides: [RunJob.Override] = []
 
   public init() {}
+
+  /// The seeds of named runs of the cell, without those that it has anyway.
+  func namedSeeds(of cellID: String, besides known: [UInt64]) -> [UInt64] {
+    (names ?? []).map { RunName($0) }.filter { $0.cellID == cellID }.compactMap(\.seed)
+      .filter { !known.contains($0) }.sorted()
+  }
 }
 
 /// Files expanded to cells and cells to runs, in an order that depends on nothing but the files.
@@ -51,8 +57,10 @@ public struct SuitePlan: Sendable {
     for file in files {
       let source = file.source
       for cell in file.cells where Self.matches(cell, selection) {
-        let all =
-          selection.seed.map { [$0] } ?? selection.seedCount.map { Array(1...UInt64(max(1, $0))) } ?? file.seeds.all
+        let asked = selection.seed.map { [$0] } ?? selection.seedCount.map { Array(1...UInt64(max(1, $0))) }
+        // A run that is named is played with its seed, although the file does not have it.
+        let more = asked == nil ? selection.namedSeeds(of: cell.id, besides: file.seeds.all) : []
+        let all = (asked ?? file.seeds.all) + more
         let dealt = shards?.deal(all, of: cell) ?? all.map { _ in 0 }
         let index = selection.shard.map { $0.index - 1 } ?? 0
         let isNamed = { (seed: UInt64) in
@@ -61,7 +69,7 @@ public struct SuitePlan: Sendable {
         suiteRunCount += all.count(where: isNamed)
         let mine = zip(all, dealt).filter { seed, shard in shard == index && isNamed(seed) }.map(\.0)
         guard !mine.isEmpty else { continue }
-        let isComplete = mine.count == all.count && selection.seed == nil
+        let isComplete = mine.count == all.count && selection.seed == nil && more.isEmpty
         entries.append(
           Entry(source: source, title: cell.scenario.title, cell: cell, seeds: mine, isComplete: isComplete))
         runs += mine.map { (entries.count - 1, $0) }
