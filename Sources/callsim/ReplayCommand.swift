@@ -27,7 +27,11 @@ struct ReplayCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Print nothing later than this virtual time.", valueName: "12.3s"))
   var until: String?
 
-  @Option(help: ArgumentHelp("Print only events of these kinds, or about these subjects.", valueName: "ice,dtls,…"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Print only events of these kinds, or about these subjects; -packet leaves out what packet prints.",
+      valueName: "ice,dtls,…"))
   var trace: String?
 
   @Option(
@@ -77,7 +81,7 @@ struct ReplayCommand: ParsableCommand {
   private func play(_ overrides: [RunJob.Override]) throws -> Play {
     let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
     if paths.isEmpty, let saved = SavedRun(folder: folder) { return try play(saved, overrides) }
-    let (name, paths) = try resolveTarget()
+    let (name, paths) = try resolveTarget(folder)
     let collection = ScenarioCollection(
       paths: try ScenarioArguments.find(paths), registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
     let (file, cell) = try find(name, in: collection)
@@ -126,15 +130,45 @@ struct ReplayCommand: ParsableCommand {
   }
 
   /// A run folder says itself which run it is of.
-  private func resolveTarget() throws -> (RunName, [String]) {
-    let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
-    guard let data = FileManager.default.contents(atPath: folder + "/result.json") else {
-      return (RunName(target), paths)
+  private func resolveTarget(_ folder: String) throws -> (RunName, [String]) {
+    let files = FileManager.default
+    let data = files.contents(atPath: folder + "/result.json")
+    let result = data.flatMap { RunResult(fileContents: Array($0)) }
+    // Of a damaged record it cannot be said how the run was played.
+    if paths.isEmpty, SavedRun.isRecorded(in: folder) {
+      throw UsageProblem(message: unreadable("run.json", in: folder, id: result?.id))
     }
-    guard let result = RunResult(fileContents: Array(data)) else {
-      throw UsageProblem(message: "\(folder)/result.json cannot be read; name the run itself: id#seed")
+    if data != nil {
+      guard let result else { throw UsageProblem(message: unreadable("result.json", in: folder, id: nil)) }
+      return (RunName(result.id), paths.isEmpty ? [result.path] : paths)
     }
-    return (RunName(result.id), paths.isEmpty ? [result.path] : paths)
+    let isScenario = [".yaml", ".yml"].contains { target.hasSuffix($0) }
+    if isScenario || (paths.isEmpty && !files.fileExists(atPath: ScenarioFinder.defaultPath)) {
+      throw UsageProblem(message: wrongTarget(isScenario: isScenario))
+    }
+    return (RunName(target), paths)
+  }
+
+  private func unreadable(_ name: String, in folder: String, id: String?) -> String {
+    let remedy = id.map { "callsim replay \(ShellWord.quoted($0)) plays the file as it is" }
+    return "\(folder)/\(name) is damaged, or of another version of callsim; "
+      + (remedy ?? "name the run itself: id#seed")
+  }
+
+  /// Says what a run is called, of the file that was named if it can be.
+  private func wrongTarget(isScenario: Bool) -> String {
+    var message = "replay takes a run, such as hello#1, or the folder of one; "
+    guard isScenario else {
+      return message + "'\(target)' is no folder of a run, and there is no folder 'scenarios' here to look for its "
+        + "scenario in: name the file behind it"
+    }
+    guard FileManager.default.fileExists(atPath: target) else { return message + "'\(target)' does not exist" }
+    message += "'\(target)' is a file"
+    let collection = ScenarioCollection(paths: [target], registry: ProfileCatalogue.builtIn.registry, overrides: [])
+    guard let file = collection.files.first, let cell = file.cells.first else { return message }
+    let run = ReplayCommandLine(
+      runID: cell.runID(seed: file.seeds.all.first ?? 1), path: file.path, overrides: [])
+    return message + ": \(run.text)"
   }
 
   private func find(_ name: RunName, in collection: ScenarioCollection) throws -> (ScenarioFile, Cell) {

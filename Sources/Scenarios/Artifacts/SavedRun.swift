@@ -21,6 +21,11 @@ public struct SavedRun: Sendable {
     [fileName, scenarioName].allSatisfy { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
   }
 
+  /// Whether the folder says how a run was played, readable or not.
+  public static func isRecorded(in folder: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(folder)/\(fileName)")
+  }
+
   /// Reads what a run left in its folder; nil when there is nothing, or nothing that can be read.
   public init?(folder: String) {
     guard let data = FileManager.default.contents(atPath: "\(folder)/\(Self.fileName)"),
