@@ -1,4 +1,5 @@
 import Profiles
+import SimNet
 import Testing
 import VirtualPeer
 
@@ -15,6 +16,19 @@ import VirtualPeer
   @Test(arguments: `Files that are wrong`.names) func `explains whatever a diagnostic points to`(_ name: String) {
     for topic in `Files that are wrong`.load(name).diagnostics.compactMap(\.explain) {
       #expect(Self.reference.explain(topic) != nil, "\(topic)")
+    }
+  }
+
+  @Test(arguments: DropReason.allCases) func `explains why a packet did not arrive`(_ reason: DropReason) {
+    let text = Self.reference.explain(reason.rawValue) ?? ""
+    #expect(text.contains("reason why a packet did not arrive: \(reason.summary)\n"))
+    #expect(Self.reference.explain("drops")?.contains("  \(reason.rawValue) ") == true)
+  }
+
+  @Test func `explains a failed check and its reasons`() {
+    let text = Self.reference.explain("ice.check-failed") ?? ""
+    for reason in ["timeout", "error-response", "non-symmetric", "consent-expired", "relay-refused"] {
+      #expect(text.contains(reason), "\(reason)")
     }
   }
 

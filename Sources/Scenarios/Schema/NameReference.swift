@@ -32,6 +32,8 @@ struct NameReference: Sendable {
     entries += BuiltInNetworks.summaries.map { name, summary in
       (name, "named network: \(summary)\n\(Self.indented(BuiltInNetworks.text(of: name)))")
     }
+    entries += DropReason.allCases.map { ($0.rawValue, "reason why a packet did not arrive: \($0.summary)\n") }
+    entries.append(("ice.check-failed", Self.failedChecks))
     entries += NATKind.allCases.map { ($0.rawValue, "kind of NAT: \($0.summary)\n") }
     self.entries = entries
   }
@@ -39,6 +41,13 @@ struct NameReference: Sendable {
   private static func indented(_ text: String) -> String {
     text.split(separator: "\n").map { "    \($0)\n" }.joined()
   }
+
+  private static let failedChecks = """
+    event of every peer in the trace: a connectivity check of ICE failed (RFC 8445 section 7.2.5), or consent to send
+      expired (RFC 7675). Its reasons: timeout, error-response, non-symmetric (the answer came from elsewhere),
+      consent-expired, relay-refused (the TURN server gave no permission)
+
+    """
 
   private static let everybody = "every peer"
   private static let programs = "programs with protocol: none"

@@ -1,4 +1,5 @@
 import CallCore
+import SimNet
 import VirtualPeer
 
 /// What `callsim explain <topic>` says: codes, keys and their words, faults, and what the profiles declare.
@@ -43,7 +44,7 @@ public struct ScenarioReference: Sendable {
   private static let lists = [
     "fault", "actions", "values", "events", "codes", "settings", "profiles", "networks", "nats", "invariants",
     "anchors",
-    "predicates", "expect", "media-both-ways", "timeouts", "diagnostics",
+    "predicates", "expect", "drops", "media-both-ways", "timeouts", "diagnostics",
   ]
 
   /// What people call the topics besides.
@@ -51,6 +52,7 @@ public struct ScenarioReference: Sendable {
     ("faults", "fault"), ("expectations", "expect"), ("metrics", "metric"), ("paths", "values"), ("anchor", "anchors"),
     ("predicate", "predicates"), ("invariant", "invariants"), ("timeout", "timeouts"), ("limit", "timeouts"),
     ("warnings", "diagnostics"), ("errors", "diagnostics"), ("end-codes", "codes"), ("event", "events"),
+    ("drop-reasons", "drops"),
   ]
 
   /// What `callsim explain` alone says: where to begin.
@@ -63,6 +65,7 @@ public struct ScenarioReference: Sendable {
         ("events", "what happens at peers"), ("expect", "the kinds of expectation, and then for example recovers"),
         ("predicates", "how conditions are written"), ("anchors", "what times are counted from"),
         ("networks", "the named networks, and then for example lte"), ("nats", "the NATs met in the field"),
+        ("drops", "why packets do not arrive, and then for example nat-filter"),
         ("profiles", "the apps, and then for example knotos"), ("settings", "what profiles can be told"),
         ("codes", "how calls end"), ("invariants", "what holds in every scenario"),
         ("timeouts", "every limit on time that a file can set"), ("diagnostics", "the codes of errors and warnings"),
@@ -205,6 +208,8 @@ public struct ScenarioReference: Sendable {
       return Self.table("kinds of expectation", ExpectationVariant.all.map { ($0.key, $0.shape.summary) })
     case "diagnostics":
       return Self.table("errors (E) and warnings (W)", DiagnosticCode.allCases.map { ($0.rawValue, $0.explanation) })
+    case "drops":
+      return Self.table("reasons why packets do not arrive", DropReason.allCases.map { ($0.rawValue, $0.summary) })
     case "anchors": return DiagnosticCode.unknownAnchor.explanation + "\n" + Self.anchors
     case "predicates": return Self.predicates
     default: return nil
