@@ -250,6 +250,50 @@ import Testing
     #expect(try workspace.run("run", "\(out)/a#1", "--artifacts", "none").status == 1)
   }
 
+  @Test func `--last-failed plays a run as it failed, or says what it failed with`() throws {
+    let text = Fixture.scenario("a", more: "vars: { code: local-hangup }", code: "'${code}'")
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    #expect(try workspace.run("run", "--set", "code=declined").status == 1)
+    let bare = try workspace.run("run", "--last-failed")
+    #expect(bare.status == 7, "\(bare.output)")
+    let hint = "a#1 failed with --set code=declined: give the same again to play it\n"
+    #expect(bare.errors == "error: nothing to run; " + hint)
+    // A run with other values strikes nothing off the list, and is struck off itself.
+    #expect(try workspace.run("run").status == 0)
+    #expect(try workspace.run("run", "--set", "code=busy").status == 1)
+    let same = try workspace.run("run", "--last-failed", "--set", "code=declined", "--artifacts", "none")
+    #expect(same.status == 1)
+    #expect(same.errors == "note: not run: a#1 failed with --set code=busy: give the same again to play it\n")
+    #expect(try workspace.text("callsim-runs/last-failed.txt").split(separator: "\n").count == 2)
+  }
+
+  @Test func `--last-failed plays the seeds that failed, whatever seeds the file has`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
+    #expect(try workspace.run("run", "--seeds", "3").status == 1)
+    let again = try workspace.run("run", "--last-failed")
+    #expect(again.output.contains("1 file, 1 cell, 3 runs, seeds 1-3"), "\(again.output)")
+    #expect(again.output.hasSuffix("0 passed, 3 failed\n"))
+  }
+
+  @Test func `what replay cannot play is told with what it takes`() throws {
+    let workspace = try Workspace(["x.yaml": Fixture.scenario("x"), "damaged/run.json": "{", "empty/x": ""])
+    let takes = "error: replay takes a run, such as hello#1, or the folder of one; "
+    let here = "is no folder of a run, and there is no folder 'scenarios' here to look for its scenario in"
+    for (target, message) in [
+      ("x.yaml", takes + "'x.yaml' is a file: callsim replay 'x#1' x.yaml\n"),
+      ("y.yaml", takes + "'y.yaml' does not exist\n"), ("nowhere", takes + "'nowhere' \(here)"),
+      ("empty/", takes + "'empty/' \(here)"), ("x#1", takes + "'x#1' \(here): name the file behind it\n"),
+      (
+        "damaged",
+        "error: damaged/run.json is damaged, or of another version of callsim; name the run itself: id#seed\n"
+      ),
+    ] {
+      let outcome = try workspace.run("replay", target)
+      #expect(outcome.status == 2 && outcome.errors.hasPrefix(message), "\(outcome.errors)")
+    }
+    #expect(try workspace.run("replay", "x#1", "x.yaml").status == 0)
+  }
+
   @Test func `short options take their values joined`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
     let outcome = try workspace.run("run", "-j1", "-tci", "-ka", "-q")
@@ -415,6 +459,11 @@ import Testing
     // It could have happened.
     let none = try workspace.run("replay", "a#1", "--trace", "track.ended")
     #expect(none.status == 0, "\(none.errors)")
+    // Only what a predicate reads is written about the wire.
+    let wire = try workspace.run("replay", "a#1", "--trace", "wire")
+    #expect(wire.errors == "note: --trace: nothing in this run is called 'wire'\n")
+    let rest = try workspace.run("replay", "a#1", "--trace", "-alice", "--until", "1s")
+    #expect(rest.status == 0 && rest.errors.isEmpty && !rest.output.contains(" s  alice "), "\(rest.errors)")
     let some = try workspace.run("replay", "a#1", "--trace", "dtls,alice")
     #expect(some.status == 0 && some.errors.isEmpty)
     #expect(some.output.contains("dtls.state"))

@@ -145,6 +145,38 @@ import VirtualPeer
     #expect(kinds == ["ice.state", "ice-gathering.state"])
     trace.removeObservers()
   }
+
+  @Test(
+    arguments: [
+      (["turn"], ["allocated", "packet.sent", "turn.refused"]), (["turn", "-packet"], ["allocated", "turn.refused"]),
+      (["-alice"], ["allocated"]), (["turn", "-alice"], ["allocated", "packet.sent"]),
+    ] as [([String], [String])])
+  func `a timeline leaves out what follows a minus`(topics: [String], kinds: [String]) {
+    let trace = Trace()
+    let text = Sample.TextBox()
+    let timeline = TraceTimeline(topics: topics, until: nil) { text.value += $0 }
+    trace.add(timeline)
+    let server = trace.subject("turn")
+    trace.write(trace.declare("allocated", TraceField("value", .symbol)), server, trace.value("x"))
+    trace.write(trace.declare("packet.sent", TraceField("value", .symbol)), server, trace.value("x"))
+    trace.write(trace.declare("turn.refused", TraceField("value", .symbol)), trace.subject("alice"), trace.value("x"))
+    #expect(
+      text.value.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(3).first }.map(String.init)
+        == kinds)
+    #expect(timeline.unknownTopics.isEmpty)
+    trace.removeObservers()
+  }
+
+  @Test func `a name that no event has is unknown to a timeline`() {
+    let trace = Trace()
+    let timeline = TraceTimeline(topics: ["wire", "-dtls", "ice"], until: nil) { _ in }
+    trace.add(timeline)
+    _ = (trace.subject("wire"), trace.declare("dtls.state", TraceField("value", .symbol)))
+    trace.write(trace.declare("ice.state", TraceField("value", .symbol)), trace.subject("alice"), trace.value("new"))
+    #expect(timeline.unknownTopics == ["wire", "dtls"])
+    #expect(timeline.names == ["alice", "ice", "ice.state", "alice"])
+    trace.removeObservers()
+  }
 }
 
 enum ProfileVocabulary {
