@@ -123,7 +123,8 @@ struct RunCommand: ParsableCommand {
     let claims = requests.filter { $0.file == "-" && $0.kind != .github }
     guard claims.count <= 1 else {
       let kinds = claims.map(\.kind.rawValue).joined(separator: " and ")
-      throw UsageProblem(message: "\(kinds) cannot share standard output; give one of them a file: --report junit=FILE")
+      let remedy = "give one of them a file: --report \(claims[0].kind.rawValue)=FILE"
+      throw UsageProblem(message: "\(kinds) cannot share standard output; \(remedy)")
     }
     return requests
   }

@@ -25,6 +25,7 @@ import Testing
     (["run", "--set", "loss"], "--set takes name=value, not 'loss'; write --set 'loss=10%'"),
     (["run", "--report", "junitt=x"], "unknown report 'junitt=x'; did you mean 'junit'?"),
     (["run", "--json", "--report", "tap=-"], "cannot share standard output; give one of them a file"),
+    (["run", "--json", "--report", "json=-"], "give one of them a file: --report json=FILE"),
     (["run", "nowhere"], "'nowhere' does not exist; name a scenario file or a folder that holds some"),
     (["run"], "there is no folder 'scenarios' here; run callsim where it is, or name a file or folder"),
     (["run", "--artifacts", "some"], "--artifacts"),

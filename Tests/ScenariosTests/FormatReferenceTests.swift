@@ -25,6 +25,12 @@ import VirtualPeer
     #expect(Self.reference.explain("drops")?.contains("  \(reason.rawValue) ") == true)
   }
 
+  @Test func `a profile is explained with the actions of every peer`() {
+    let reference = ScenarioReference(registry: ProfileCatalogue.builtIn.registry)
+    let text = reference.explain("knotos") ?? ""
+    for action in CommonVocabulary.actions { #expect(text.contains(action.name), "\(action.name)") }
+  }
+
   @Test func `explains a failed check and its reasons`() {
     let text = Self.reference.explain("ice.check-failed") ?? ""
     for reason in ["timeout", "error-response", "non-symmetric", "consent-expired", "relay-refused"] {

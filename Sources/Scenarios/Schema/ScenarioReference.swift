@@ -146,7 +146,7 @@ public struct ScenarioReference: Sendable {
     table(
       "\(vocabulary.profile): a profile. \(vocabulary.summary)",
       [
-        ("actions", vocabulary.actions.map(\.name).joined(separator: ", ")),
+        ("actions", (vocabulary.actions + CommonVocabulary.actions).map(\.name).joined(separator: ", ")),
         ("machines", vocabulary.machines.map(\.name).joined(separator: ", ")),
         ("end codes", vocabulary.endCodes.map(\.name).joined(separator: ", ")),
         ("settings", vocabulary.settings.map(\.name).joined(separator: ", ")),

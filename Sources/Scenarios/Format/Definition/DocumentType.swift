@@ -40,7 +40,7 @@ struct DocumentDraft: Sendable {
     .key(
       "matrix", Matrix.kind.deferred, \.matrix,
       "variables with several values; the scenario runs once for each combination"),
-    .key("seeds", Seeds.type.kind, \.seeds, "which seeds it runs with"),
+    .key("seeds", Seeds.kind, \.seeds, "which seeds it runs with"),
   ]
 
   private static let body: [Key] = [
@@ -108,6 +108,14 @@ extension Seeds {
       .key("count", .count(1...1_000_000), \.count, default: "1", "how many, counted from 1"),
       .key("list", list, \.list, "these first, such as those that have failed"),
     ])
+
+  /// A bare number is what most people write first.
+  static let kind = Kind<Seeds>(type.kind.shape) { node, reading in
+    guard let number = node.scalar?.integer else { return type.kind.decode(node, &reading) }
+    let message = "expected a mapping (\(type.summary)), found \(node.description)"
+    reading.report(.wrongNode, message, at: node.span, hint: "write { count: \(number) }")
+    return nil
+  }
 
   private static let list = Kind<Int>.count(0...Int.max).list(atLeast: 1).distinct { "\($0)" }
 }

@@ -26,7 +26,10 @@ struct Kind<Value: Sendable>: Sendable {
   func list(atLeast: Int = 0, atMost: Int = 10_000) -> Kind<[Value]> {
     Kind<[Value]>(.list(shape, atLeast...atMost)) { node, reading in
       guard let items = node.items else {
-        reading.report(.wrongNode, "expected a list, found \(node.description)", at: node.span)
+        var trial = reading
+        let isMember = node.scalar != nil && decode(node, &trial) != nil
+        let hint = isMember ? node.scalar.map { "write [\(YAMLNode.abbreviated($0.text))]" } : nil
+        reading.report(.wrongNode, "expected a list, found \(node.description)", at: node.span, hint: hint)
         return nil
       }
       if items.count < atLeast || items.count > atMost {

@@ -19,6 +19,17 @@ struct PredicateToken: Equatable {
   /// In Unicode scalars.
   var start: Int
   var length: Int
+
+  /// What was meant by what other languages have; nil for what nobody can know.
+  var hint: String? {
+    switch text {
+    case "=": "did you mean '=='?"
+    case "&": "write 'and'"
+    case "|": "write 'or'"
+    case "!": "write 'not'"
+    default: nil
+    }
+  }
 }
 
 struct PredicateLexer {

@@ -34,8 +34,7 @@ struct PredicateParser {
     guard let predicate = parser.disjunction(&reading) else { return nil }
     let rest = parser.current
     guard rest.kind == .end else {
-      let hint = rest.text == "=" ? "did you mean '=='?" : nil
-      parser.report(.predicateSyntax, "'\(rest.text)' does not belong here", at: rest, hint: hint, &reading)
+      parser.report(.predicateSyntax, "'\(rest.text)' does not belong here", at: rest, hint: rest.hint, &reading)
       return nil
     }
     guard predicate.comparisonCount <= maximumComparisonCount else {
@@ -264,9 +263,7 @@ struct PredicateParser {
       }
     case .word: return .word(token.text)
     case .symbol, .invalid:
-      let meant = ["=": "==", "&": "and", "|": "or", "!": "not"][token.text]
-      let hint = meant.map { $0 == "==" ? "did you mean '=='?" : "write '\($0)'" }
-      report(.predicateSyntax, "'\(token.text)' does not belong here", at: token, hint: hint, &reading)
+      report(.predicateSyntax, "'\(token.text)' does not belong here", at: token, hint: token.hint, &reading)
       return nil
     case .end:
       report(.predicateSyntax, "something is missing here", at: token, &reading)
