@@ -194,17 +194,52 @@ import VirtualPeer
     #expect((measured[4] ?? 0) > 30)
   }
 
-  @Test func `across seeds every run contributes its mean`() {
-    let kind = Wanted.Kind.metric(jitter, .percentile(50), .less(.count(5)), across: .seeds)
+  /// In three runs with the samples 1 and 3, 4, and 20: the sum over the runs, or the extreme of all.
+  private static let acrossSeeds: [(Wanted.Statistic, String, Int)] = [
+    (.maximum, "largest", 20), (.minimum, "smallest", 1), (.first, "mean", 25), (.last, "mean", 27),
+    (.mean, "mean", 26), (.percentile(50), "mean", 26), (.sum, "mean", 28), (.count, "mean", 4),
+  ]
+
+  @Test(arguments: acrossSeeds)
+  func `across seeds a statistic is each run's own, and of these the largest, the smallest or the mean`(
+    statistic: Wanted.Statistic, name: String, total: Int
+  ) {
+    let number = name == "mean" ? Double(total) / 3 : Double(total)
+    let kind = Wanted.Kind.metric(jitter, statistic, .less(.count(15)), across: .seeds)
     let results = [[1, 3], [4], [20]].map { samples in
       let bench = JudgeBench(kind)
       for (index, sample) in samples.enumerated() { bench.set("bob", jitter.name, sample, at: Int64(index) * 250) }
       return bench.finish(at: 1_000)
     }
     #expect(results.map(\.verdict) == [.shared, .shared, .shared])
-    let together = AcrossSeeds.judge(results)
-    #expect(together?.verdict == .pass)
-    #expect(together?.actual == "p50 is 4, over 3 runs")
+    let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0]].map { $0.map { results[$0] } }
+    for together in orders.map(AcrossSeeds.judge) {
+      #expect(together?.verdict == (number < 15 ? .pass : .fail))
+      let told = Wording.quantity(number, .count)
+      #expect(together?.actual == "\(name) over 3 runs of each run's \(statistic) is \(told)")
+    }
+  }
+
+  @Test(arguments: [(Wanted.Statistic.delta, 6.5), (.rate, 26)])
+  func `across seeds what moved is the mean of what moved in each run`(statistic: Wanted.Statistic, number: Double) {
+    let kind = Wanted.Kind.metric(jitter, statistic, .less(.count(100)), across: .seeds)
+    let results = [[1, 4], [10, 20]].map { samples in
+      let bench = JudgeBench(kind)
+      for (index, sample) in samples.enumerated() { bench.set("bob", jitter.name, sample, at: Int64(index) * 250) }
+      return bench.finish(at: 1_000)
+    }
+    for together in [results, results.reversed()].map(AcrossSeeds.judge) {
+      #expect(
+        together?.actual == "mean over 2 runs of each run's \(statistic) is \(Wording.quantity(number, .count))")
+    }
+  }
+
+  @Test func `what is read at a border, or is no sample, tells no range of samples`() {
+    for statistic in [Wanted.Statistic.first, .last, .delta, .rate, .sum, .count] {
+      let result = run(statistic, .less(.count(-100)), [4, 9, 1, 2])
+      #expect(result.verdict == .fail)
+      #expect(result.nearestMiss == nil)
+    }
   }
 
   @Test func `a percentile lies between the two nearest ranks`() {

@@ -31,16 +31,15 @@ enum AcrossSeeds {
       result.verdict = reached > 0 ? .pass : .fail
       result.actual = "reached in \(reached) of \(Wording.count(results.count, "run"))"
     case .metric(let metric) where metric.across == .seeds:
-      var series = SampleSeries()
-      for number in measured { series.add(number, at: .zero) }
-      guard let number = series.statistic(metric.statistic.overRuns) else {
+      guard let (name, number) = metric.statistic.overRuns(measured) else {
         result.verdict = .vacuous
         result.actual = "no run had a sample of \(metric.value)"
         return result
       }
       result.verdict = metric.bounds.allSatisfy { $0.admits(number) } ? .pass : .fail
       result.actual =
-        "\(metric.statistic.overRuns) is \(metric.text(of: number)), over \(Wording.count(measured.count, "run"))"
+        "\(name) over \(Wording.count(measured.count, "run")) of each run's \(metric.statistic) "
+        + "is \(metric.text(of: number))"
     case .metric, .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: return nil
     }
     result.nearestMiss = nil

@@ -241,7 +241,9 @@ struct ExpectationVariant: Sendable {
           "the watched number, of a peer or of the wire: \"wire.media(from: bob)\""),
         .key("stat", Expectation.Statistic.kind, \.metric.statistic, default: "last", "the statistic"),
         .key("window", .window, \.metric.window, default: "the whole run", "the window"),
-        .key("across", .choice, \.metric.across, default: "run", "over one run, or over the runs of all seeds"),
+        .key(
+          "across", .choice, \.metric.across, default: "run",
+          "over one run, or over the runs of all seeds: the largest max, the smallest min, the mean of any other"),
       ] + BoundsDraft.type.keys(of: \MetricDraft.bounds))
   ) { payload, node, reading in
     let path = payload.metric.value
@@ -253,8 +255,7 @@ struct ExpectationVariant: Sendable {
     }
     let (type, unit) = payload.metric.statistic.result(of: path)
     let own = payload.metric.statistic.range(of: path)
-    // The runs' numbers are averaged.
-    let range = payload.metric.across == .seeds ? own.filled : own
+    let range = payload.metric.across == .seeds && payload.metric.statistic.isAveragedOverRuns ? own.filled : own
     guard let bounds = payload.bounds.bounds(of: type, unit: unit, within: range, at: node, &reading) else {
       return nil
     }

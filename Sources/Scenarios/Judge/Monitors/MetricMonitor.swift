@@ -136,7 +136,7 @@ final class MetricMonitor: Monitor {
     guard !samples.isEmpty else {
       return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
     }
-    let statistic = metric.across == .seeds ? metric.statistic.withinRun : metric.statistic
+    let statistic = metric.statistic
     guard var number = samples.statistic(statistic) else {
       return ruling.decide(.vacuous, at: time, "only one sample of \(metric.value), \(span.text)")
     }
@@ -145,7 +145,7 @@ final class MetricMonitor: Monitor {
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }
     let holds = metric.bounds.allSatisfy { $0.admits(number) }
-    let range = holds ? nil : samples.range.map(rangeText)
+    let range = holds || !statistic.isAmongSamples ? nil : samples.range.map(rangeText)
     ruling.decide(
       holds ? .pass : .fail, at: time, text, nearestMiss: range, miss: metric.bounds.miss(of: number))
   }

@@ -68,20 +68,30 @@ struct SampleSeries {
 }
 
 extension Expectation.Statistic {
-  /// What one run contributes when the statistic is taken across seeds: a number of its own where the statistic is one
-  /// of a window as a whole, otherwise the mean of its samples.
-  var withinRun: Expectation.Statistic {
+  /// Whether it always lies between the smallest sample and the largest. `first` and `last` may be read at a border of
+  /// the window, where no sample is.
+  var isAmongSamples: Bool {
     switch self {
-    case .rate, .delta, .sum, .count: self
-    default: .mean
+    case .minimum, .maximum, .mean, .percentile: true
+    case .first, .last, .sum, .count, .rate, .delta: false
     }
   }
 
-  /// The statistic across the runs' contributions.
-  var overRuns: Expectation.Statistic {
-    switch self {
-    case .rate, .delta, .sum, .count: .mean
-    default: self
+  /// Whether it is averaged over the runs of several seeds: all but `min` and `max`, which are the smallest and the
+  /// largest of all runs.
+  var isAveragedOverRuns: Bool { self != .minimum && self != .maximum }
+
+  /// What it comes to over runs, from what it is in each; the order of the runs does not matter.
+  ///
+  /// - Returns: with what that is called; nil of no runs.
+  func overRuns(_ numbers: [Double]) -> (name: String, number: Double)? {
+    // A sum of floating-point numbers depends on their order.
+    let sorted = numbers.sorted()
+    guard let low = sorted.first, let high = sorted.last else { return nil }
+    return switch self {
+    case .minimum: ("smallest", low)
+    case .maximum: ("largest", high)
+    default: ("mean", sorted.reduce(0, +) / Double(sorted.count))
     }
   }
 }
