@@ -195,7 +195,8 @@ import Testing
 
   @Test(arguments: [
     (FaultKind.linkUp, ExpectationResult.Verdict.vacuous), (.linkSet, .vacuous), (.natSet, .vacuous),
-    (.firewallAllow, .vacuous), (.linkDown, .pass), (.firewallBlock, .pass), (.packetDrop, .pass),
+    (.firewallAllow, .vacuous), (.linkMove, .vacuous), (.linkDown, .pass), (.firewallBlock, .pass),
+    (.packetDrop, .pass),
   ])
   func `a loss after the end of another fault proves nothing where that end may take something`(
     kind: FaultKind, verdict: ExpectationResult.Verdict
@@ -213,6 +214,139 @@ import Testing
     let result = bench.finish(at: 4_000)
     #expect(result.verdict == verdict, "\(result.actual)")
     if verdict == .vacuous { #expect(result.actual.contains("and the end of 'other' at 1.50 s may be what took it")) }
+  }
+
+  /// Whether the loss at 1.6 s of what was there when the fault 'drop' began at 1 s may be laid to that fault.
+  private static func lossBesides(_ entries: [TimelineEntry], _ play: (JudgeBench) -> Void) -> ExpectationResult {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 2_000)) {
+      $0.timeline = faults([("drop", .linkDown)]) + entries
+    }
+    bench.move("alice", to: "connected", at: 100)
+    play(bench)
+    bench.move("alice", to: "reconnecting", at: 1_600)
+    bench.move("alice", to: "connected", at: 2_500)
+    return bench.finish(at: 4_000)
+  }
+
+  private static func entry(_ id: String, _ effect: TimelineEntry.Effect) -> TimelineEntry {
+    var entry = TimelineEntry()
+    (entry.id, entry.effect) = (id, effect)
+    return entry
+  }
+
+  @Test func `a loss after the end of another fault at the instant of the beginning proves nothing`() {
+    let result = Self.lossBesides(Self.faults([("other", .linkUp)])) { bench in
+      bench.apply("other", at: 500)
+      bench.clear("other", at: 1_000)
+      bench.apply("drop", at: 1_000)
+    }
+    #expect(result.verdict == .vacuous)
+    #expect(result.actual.contains("and the end of 'other' at 1.00 s may be what took it"), "\(result.actual)")
+  }
+
+  private static let effects: [(TimelineEntry.Effect, String?)] = [
+    (.action(peer: "alice", name: "hangup", arguments: Arguments()), "and alice.hangup at 1.30 s"),
+    (.send(message: "hangup", from: "bob", to: "alice", fields: Arguments()), "and the message hangup from bob at"),
+    (.mark, nil), (.clear(entry: Located("drop")), nil),
+  ]
+
+  @Test(arguments: effects)
+  func `a loss after what a user does, or a puppet sends, proves nothing`(
+    effect: TimelineEntry.Effect, told: String?
+  ) {
+    for time in [Int64(1_000), 1_300] {
+      let result = Self.lossBesides([Self.entry("other", effect)]) { bench in
+        bench.apply("drop", at: 1_000)
+        bench.fire("other", at: time)
+      }
+      #expect(result.verdict == (told == nil ? .pass : .vacuous), "\(result.actual)")
+      if let told, time == 1_300 { #expect(result.actual.contains(told), "\(result.actual)") }
+    }
+  }
+
+  @Test func `what the app is to refuse takes nothing`() {
+    var entry = Self.entry("other", .action(peer: "alice", name: "hangup", arguments: Arguments()))
+    entry.refusal = .anyReason
+    let result = Self.lossBesides([entry]) { bench in
+      bench.apply("drop", at: 1_000)
+      bench.fire("other", at: 1_300)
+    }
+    #expect(result.verdict == .pass)
+  }
+
+  @Test func `another fault that begins together hides no action just before`() {
+    let action = Self.entry("other", .action(peer: "alice", name: "mute", arguments: Arguments()))
+    let result = Self.lossBesides([action] + Self.faults([("third", .linkBlackhole)])) { bench in
+      bench.fire("other", at: 1_000)
+      bench.apply("drop", at: 1_000)
+      bench.apply("third", at: 1_000)
+    }
+    #expect(result.verdict == .vacuous)
+  }
+
+  private static func flap(cycles: Int?) -> Fault {
+    var fault = Fault(kind: .linkFlap)
+    var entries: [(String, Value)] = [("down", .duration(.milliseconds(100))), ("up", .duration(.milliseconds(400)))]
+    if let cycles { entries.append(("cycles", .count(cycles))) }
+    fault.arguments.entries = entries.map { (name: $0.0, value: Located($0.1)) }
+    return fault
+  }
+
+  private static func losing(_ loss: Topology.Loss) -> Fault {
+    var fault = Fault(kind: .linkSet)
+    var impairments = Topology.Impairments()
+    impairments.loss = loss
+    fault.impairments = impairments
+    return fault
+  }
+
+  private static let span = Interval.milliseconds(1_200)..<Interval.milliseconds(1_300)
+  private static let early = Interval.milliseconds(100)..<Interval.milliseconds(200)
+
+  private static let recurring: [(Fault, String?)] = [
+    (flap(cycles: nil), "and a down of 'other' at 1.30 s may be"), (flap(cycles: 3), "and a down of 'other' at 1.30 s"),
+    (flap(cycles: 2), nil), (losing(.times([early, span], period: nil)), "and a span of losses of 'other' at 1.50 s"),
+    (losing(.times([early], period: .milliseconds(500))), "and a span of losses of 'other' at 1.40 s"),
+    (losing(.times([early], period: nil)), nil), (losing(.packets([1...2], period: nil)), "and the losses of 'other'"),
+    (losing(.random(rate: 0.5)), nil), (Fault(kind: .linkSet), nil),
+  ]
+
+  @Test(arguments: recurring)
+  func `a loss after another fault has taken something again proves nothing`(fault: Fault, told: String?) {
+    let entry = Self.entry("other", .fault(fault, duration: nil))
+    let result = Self.lossBesides([entry]) { bench in
+      bench.apply("other", at: 300)
+      bench.apply("drop", at: 1_000)
+    }
+    #expect(result.verdict == (told == nil ? .pass : .vacuous), "\(result.actual)")
+    if let told { #expect(result.actual.contains(told), "\(result.actual)") }
+  }
+
+  @Test func `a fault that is over takes nothing again`() {
+    let entry = Self.entry("other", .fault(Self.flap(cycles: nil), duration: nil))
+    let result = Self.lossBesides([entry]) { bench in
+      bench.apply("other", at: 300)
+      bench.clear("other", at: 900)
+      bench.apply("drop", at: 1_000)
+    }
+    #expect(result.verdict == .pass)
+  }
+
+  @Test func `a loss in a span that the link itself loses by script proves nothing`() {
+    let bench = JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 2_000)) {
+      var link = Topology.Link()
+      link.name = "wire"
+      link.receive.loss = .times([Self.span], period: nil)
+      $0.topology.links = [link]
+      $0.timeline = Self.faults([("drop", .linkDown)])
+    }
+    bench.move("alice", to: "connected", at: 100)
+    bench.apply("drop", at: 1_000)
+    bench.move("alice", to: "reconnecting", at: 1_600)
+    bench.move("alice", to: "connected", at: 2_500)
+    let result = bench.finish(at: 4_000)
+    #expect(result.verdict == .vacuous)
+    #expect(result.actual.contains("and a span of losses of link 'wire' at 1.20 s"), "\(result.actual)")
   }
 
   @Test func `media that another fault took shortly before are not the fault's loss`() {

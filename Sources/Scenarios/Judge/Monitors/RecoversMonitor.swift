@@ -3,8 +3,8 @@ internal import CallCore
 /// `recovers`: what was there when a fault began is lost after it, and is back in time and stays.
 ///
 /// A fault is felt late: the target is still there when it strikes. What was not there then the fault did not take, what
-/// is never lost by the deadline needed no recovery, and what is lost only after another fault has begun may be that
-/// one's doing: none of them puts recovery to the test.
+/// is never lost by the deadline needed no recovery, and what is lost only after something else has come that may take
+/// it may be the doing of that: none of them puts recovery to the test.
 final class RecoversMonitor: Monitor {
   let ruling: Ruling
   private let recovers: Expectation.Recovers
@@ -14,12 +14,12 @@ final class RecoversMonitor: Monitor {
   private var began: Instant?
   private var lost: Instant?
   private var rise: Instant?
-  /// The newest fault of another entry, or its end where that may take something.
-  private var rival: (what: String, time: Instant)?
+  private let rivals: RivalCauses
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.recovers = recovers
     self.context = context
+    rivals = RivalCauses(of: recovers.fault.value, context)
     let target: String
     switch recovers.to {
     case .mediaBothWays:
@@ -33,25 +33,7 @@ final class RecoversMonitor: Monitor {
     ruling = Ruling(expected: "\(target) within \(recovers.within) of \(recovers.fault.value)\(hold)")
     condition?.listen { [unowned self] _ in context.later { self.look(at: $0) } }
     media?.onChange = { [unowned self] time in context.watch.afterEvent { self.look(at: time) } }
-    listenToRivals()
     context.begin(at: .entry(recovers.fault)) { [unowned self] in begin(at: $0) }
-  }
-
-  private func listenToRivals() {
-    for entry in context.scenario.timeline where entry.id != recovers.fault.value {
-      guard case .fault(let fault, _) = entry.effect, fault.kind != .linkUp else { continue }
-      context.anchors.listen(.entry(Located(entry.id, at: entry.span))) { [unowned self] in
-        rival = ("'\(entry.id)'", $0)
-      }
-    }
-    context.watch.listen(toAll: "fault.cleared") { [unowned self] in cleared($0) }
-  }
-
-  private func cleared(_ record: TraceRecord) {
-    guard let id = context.trace.datum("entry", of: record)?.description, id != recovers.fault.value,
-      case .fault(let fault, _)? = context.scenario.entry(id)?.effect, fault.kind.takesWhenItEnds
-    else { return }
-    rival = ("the end of '\(id)'", record.time)
   }
 
   var isPending: Bool { ruling.isOpen }
@@ -87,7 +69,7 @@ final class RecoversMonitor: Monitor {
       rise = now
       if lost != nil { hold(from: now) }
     case (false, _?):
-      if lost == nil, let rival, mayHaveTaken(rival.time) {
+      if let rival = rival(of: now) {
         let time = Wording.time(rival.time)
         return ruling.decide(
           .vacuous, at: now,
@@ -101,10 +83,10 @@ final class RecoversMonitor: Monitor {
     }
   }
 
-  /// Whether a loss that is felt now may come from another fault that began then. Media are missed late.
-  private func mayHaveTaken(_ time: Instant) -> Bool {
-    guard let began, time != began else { return false }
-    return time > (media == nil ? began : began - MediaBothWays.gap)
+  /// What else may have taken what is lost now. Media are missed late.
+  private func rival(of loss: Instant) -> RivalCauses.Cause? {
+    guard lost == nil, let began else { return nil }
+    return rivals.last(from: media == nil ? began : began - MediaBothWays.gap, through: loss, besidesFaultAt: began)
   }
 
   private func hold(from time: Instant) {
@@ -151,10 +133,4 @@ extension Anchor {
   fileprivate static func entry(_ id: Located<String>) -> Anchor {
     Anchor(kind: .entry(id.value), span: id.span, text: id.value)
   }
-}
-
-extension FaultKind {
-  /// Whether its end brings back what may be worse: that the link is down, lossy or slow, or that a rule, a NAT's or a
-  /// firewall's, is as it was. The end of any other only gives back.
-  fileprivate var takesWhenItEnds: Bool { [.linkUp, .linkSet, .natSet, .firewallAllow].contains(self) }
 }
