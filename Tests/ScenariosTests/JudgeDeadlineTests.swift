@@ -86,11 +86,17 @@ import Testing
     #expect(bench.finishAll(at: 4_000).map(\.verdict) == [.pass, .fail, .pass])
   }
 
-  @Test func `what is false from exactly the time on, that a deadline counts from, is not true then`() {
-    let bench = JudgeBench(.eventually(.state("alice", "connected"), within: 1_000, of: .time(2_000)))
+  @Test func `what holds up to exactly the time that a deadline counts from is true then, and does not last`() {
+    let bench = JudgeBench([
+      .eventually(.state("alice", "connected"), within: 1_000, of: .time(2_000)),
+      .eventually(.state("alice", "connected"), within: 1_000, of: .time(2_000), hold: 1),
+    ])
     bench.move("alice", to: "connected", at: 1_000)
     bench.move("alice", to: "ended", at: 2_000)
-    #expect(bench.finish(at: 4_000).verdict == .fail)
+    let results = bench.finishAll(at: 4_000)
+    #expect(results.map(\.verdict) == [.pass, .fail])
+    #expect(results[0].actual == "true at 2.00 s")
+    #expect(results[1].nearestMiss == "it was true from 2.00 s to 2.00 s, 0s of 1ms")
   }
 
   @Test func `leads_to wants the consequence after every time, and counts them`() {

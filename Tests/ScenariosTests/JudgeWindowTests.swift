@@ -169,6 +169,40 @@ import Testing
     #expect(result.time == .zero + .seconds(2))
   }
 
+  @Test func `what held up to exactly the time at which a window opens counts in it`() {
+    let bench = JudgeBench([
+      .never(connected, from: .time(2_000), to: .time(3_000)),
+      .always(.state("alice", "ended"), from: .time(2_000), to: .time(3_000)),
+      .always(.state("alice", "ended"), from: .time(2_001), to: .time(3_000)),
+      .sequence(
+        "alice", [("connected", by: nil), ("ended", by: nil)], between: Window(from: .time(2_000), to: .time(3_000))),
+    ])
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.move("alice", to: "ended", at: 2_000)
+    let results = bench.finishAll(at: 4_000)
+    #expect(results.map(\.verdict) == [.fail, .fail, .pass, .pass])
+    #expect(results[0].actual == "true at 2.00 s: alice.call.state is connected since 1.00 s")
+    #expect(results[1].actual == "false at 2.00 s: alice.call.state is connected since 1.00 s")
+    #expect(results[0].time == .zero + .seconds(2))
+  }
+
+  @Test func `a predicate is looked at after what the entry did that opens a window`() throws {
+    let result = try play(
+      "run: 15s",
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+          - { id: bye, at: 10s, do: alice.hangup }
+        """,
+      expect: """
+          - { always: alice.call.state == ended, between: [bye, 10500ms] }
+          - { never: alice.call.state == connected, between: [bye, 10500ms] }
+          - { never: alice.call.state == connected, between: [10s, 10500ms] }
+          - { sequence: alice.call.state, is: [connected, ended], between: [bye, 10500ms] }
+        """)
+    #expect(result.findings.map(\.title) == ["never: alice.call.state == connected, between: [10s, 10500ms]"])
+  }
+
   @Test func `a window that begins and ends at the same moment is vacuous`() {
     let bench = JudgeBench(.always(connected, from: .time(2_000), to: .time(2_000)))
     #expect(bench.finish(at: 4_000).actual == "the window opened and closed at 2.00 s")

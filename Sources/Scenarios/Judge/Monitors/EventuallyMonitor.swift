@@ -32,12 +32,9 @@ final class EventuallyMonitor: Monitor {
   private func begin(at time: Instant) {
     began = time
     if let deadline { context.alarms.schedule(at: deadline) { [weak self] in self?.expire(at: deadline) } }
-    // Truth from before the anchor counts from the anchor on; by the clock, once what happens then has happened.
-    if case .time(let point)? = eventually.of?.kind, point > .zero {
-      context.alarms.schedule(at: point) { [weak self] in self?.look(at: point) }
-    } else {
-      context.watch.afterEvent { [unowned self] in look(at: time) }
-    }
+    // Truth from before the anchor counts from the anchor on. Of an entry that is once it did what it does; by the
+    // clock, it is before anything that happens then.
+    context.watch.afterEvent { [unowned self] in look(at: time) }
   }
 
   private func look(at now: Instant) {

@@ -1,6 +1,9 @@
 internal import CallCore
 
 /// `always` and `never`: the condition at every moment of the window.
+///
+/// What happens at a border by the clock is after it, so that what held until then counts in a window that it opens. An
+/// entry of the timeline, or an event of a peer, opens a window with what it did.
 final class InvariablyMonitor: Monitor {
   let ruling: Ruling
   private let isNever: Bool
@@ -10,6 +13,8 @@ final class InvariablyMonitor: Monitor {
   private let span: ObservedWindow
   /// Whether the condition was known at any moment of the window.
   private var wasTested = false
+  /// What held just before the clock opened the window: whether it was known, and what was wrong with it.
+  private var opening: (isKnown: Bool, breach: String?)?
 
   init(_ invariably: Expectation.Invariably, isNever: Bool, _ context: MonitorContext) {
     self.isNever = isNever
@@ -19,6 +24,10 @@ final class InvariablyMonitor: Monitor {
     span = ObservedWindow(invariably.window, context)
     ruling = Ruling(expected: "\(isNever ? "never" : "always") \(predicate), \(span.text)")
     condition.listen { [unowned self] _ in context.later { self.look(at: $0) } }
+    span.beforeClockOpens { [weak self] in
+      guard let self else { return }
+      opening = (condition.truth != .unknown, breach)
+    }
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
   }
@@ -28,14 +37,26 @@ final class InvariablyMonitor: Monitor {
   private func look(at now: Instant) {
     guard ruling.isOpen else { return }
     if span.contains(now) {
-      guard condition.truth != .unknown else { return }
-      wasTested = true
-      guard condition.isTrue == isNever else { return }
-      let truth = isNever ? "true" : "false"
-      ruling.decide(.fail, at: now, "\(truth) at \(Wording.time(now)): \(context.account(predicate))")
+      if let opening {
+        self.opening = nil
+        test(isKnown: opening.isKnown, breach: opening.breach, at: now)
+      }
+      test(isKnown: condition.truth != .unknown, breach: breach, at: now)
     } else if let closed = span.closedAt {
       conclude(at: closed)
     }
+  }
+
+  /// What the values are that break it at this moment, if they do.
+  private var breach: String? {
+    guard condition.truth != .unknown, condition.isTrue == isNever else { return nil }
+    return context.account(predicate)
+  }
+
+  private func test(isKnown: Bool, breach: String?, at time: Instant) {
+    wasTested = wasTested || isKnown
+    guard let breach else { return }
+    ruling.decide(.fail, at: time, "\(isNever ? "true" : "false") at \(Wording.time(time)): \(breach)")
   }
 
   func finish(at time: Instant) {

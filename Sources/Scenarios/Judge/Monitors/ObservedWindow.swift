@@ -81,6 +81,12 @@ final class ObservedWindow {
   /// not.
   var opensWithPeerEvent: Bool { window.from?.isPeerEvent ?? false }
 
+  /// Calls `action` when the clock is about to open the window, before anything that happens at that time.
+  func beforeClockOpens(_ action: @escaping () -> Void) {
+    guard case .time(let time)? = window.from?.kind, time > .zero else { return }
+    context.alarms.schedule(at: time - .nanoseconds(1), action)
+  }
+
   /// Calls `action` when an entry is about to open the window, before anything that the entry does.
   func beforeEntryOpens(_ action: @escaping () -> Void) {
     guard let from = window.from, case .entry = from.kind else { return }
