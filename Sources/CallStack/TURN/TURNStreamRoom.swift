@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// What may wait, in bytes, on a connection between a TURN client and its server for a network that takes it slower than
 /// it is sent.
 ///
@@ -15,6 +17,7 @@ public enum TURNStreamRoom {
 
   /// Whether it is ChannelData, or a Send or Data indication (RFC 8656 sections 11 and 12).
   private static func carriesPeerData(_ message: RawSpan) -> Bool {
-    PeerIndication.method(of: message) != nil || ChannelData.parse(message) != nil
+    guard let type = message.bigEndian(UInt16.self, at: 0) else { return false }
+    return ChannelData.formerNumbers.contains(type) || PeerIndication.method(of: message) != nil
   }
 }
