@@ -85,6 +85,11 @@ const peer = {
       const node = new AudioBufferSourceNode(peer.context, { buffer, loop: true });
       node.connect(destination);
       node.start();
+    } else {
+      // A destination without a source sends nothing at all, where a microphone in silence sends silence.
+      const silence = new ConstantSourceNode(peer.context, { offset: 0 });
+      silence.connect(destination);
+      silence.start();
     }
     peer.source = destination.stream;
   },
