@@ -272,69 +272,43 @@ import Testing
 
   @Test(arguments: farewells)
   private func `a client answers for its relay by what it was told and has sent`(of farewell: Farewell) throws {
-    let trace = Trace()
-    let watch = Watch(trace: trace)
-    defer { watch.close() }
-    let wire = WireTap(peers: ["alice"])
-    defer { wire.close() }
-    let paths = RelayPaths(watch: watch, wire: wire)
+    let bench = try RelayBench()
+    defer { bench.close() }
     let client = try #require(Endpoint("192.0.2.1:5000"))
-    let server = try #require(Endpoint("203.0.113.2:3478"))
-    let relayed = try #require(Endpoint("203.0.113.2:50000"))
-    let opened = trace.declare(
-      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
-      TraceField("username", .symbol))
-    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(client), trace.value("alice"))
-    func tell(_ message: WireAllocation.Message, _ transaction: UInt64, at second: Int64) {
-      wire.tell(
-        WireAllocation(
-          message: message, client: client, server: server, transaction: transaction, time: .zero + .seconds(second)))
-    }
+    bench.open(for: client)
     for said in farewell.said {
       switch said {
-      case .allocated: tell(.allocated, 0, at: 1)
-      case .renews(let transaction, let second): tell(.refresh(seconds: nil), transaction, at: second)
-      case .gives(let transaction): tell(.refresh(seconds: 0), transaction, at: 59)
-      case .answered(let transaction): tell(.refreshAnswered, transaction, at: 60)
+      case .allocated: bench.tell(.allocated, 0, by: client, at: 1)
+      case .renews(let transaction, let second):
+        bench.tell(.refresh(seconds: nil), transaction, by: client, at: second)
+      case .gives(let transaction): bench.tell(.refresh(seconds: 0), transaction, by: client, at: 59)
+      case .answered(let transaction): bench.tell(.refreshAnswered, transaction, by: client, at: 60)
       }
     }
-    var allocation = TURNServerHost.Allocation(
-      relay: relayed, client: client, server: server, isUDP: true, username: "alice")
-    allocation.isRefreshRefusedByFault = farewell.isRefused
-    #expect(paths.isLeftByClient(allocation, at: .zero + .seconds(60)) == farewell.isLeft)
+    #expect(bench.isLeft(by: client, isRefused: farewell.isRefused) == farewell.isLeft)
   }
 
   @Test(arguments: [("192.168.1.2:5000", false), ("192.168.1.3:5000", true)])
   func `only the client's own mapping takes its way to the relay, where ports are overloaded`(
     removed: String, isLeft: Bool
   ) throws {
-    let trace = Trace()
-    let watch = Watch(trace: trace)
-    defer { watch.close() }
-    let wire = WireTap(peers: ["alice"])
-    defer { wire.close() }
-    let paths = RelayPaths(watch: watch, wire: wire)
+    let bench = try RelayBench()
+    defer { bench.close() }
     let outside = try #require(Endpoint("198.51.100.1:40000"))
     let client = try #require(Endpoint("192.168.1.2:5000"))
     let other = try #require(Endpoint("192.168.1.3:5000"))
-    let server = try #require(Endpoint("203.0.113.2:3478"))
-    let relayed = try #require(Endpoint("203.0.113.2:50000"))
     func mapping(_ kind: String, of device: Endpoint) {
+      let trace = bench.trace
       let kind = trace.declare(
         kind, TraceField("protocol", .symbol), TraceField("internal", .endpoint), TraceField("external", .endpoint))
       trace.write(kind, trace.subject("nat"), trace.value("udp"), trace.value(device), trace.value(outside))
     }
     mapping("nat.created", of: client)
-    let opened = trace.declare("turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint))
-    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(outside))
+    bench.open(for: outside)
     mapping("nat.created", of: other)
-    wire.tell(
-      WireAllocation(
-        message: .allocated, client: client, server: server, transaction: 0, time: .zero + .seconds(1)))
+    bench.tell(.allocated, 0, by: client, at: 1)
     mapping("nat.removed", of: try #require(Endpoint(removed)))
-    let allocation = TURNServerHost.Allocation(
-      relay: relayed, client: outside, server: server, isUDP: true, username: "alice")
-    #expect(paths.isLeftByClient(allocation, at: .zero + .seconds(60)) == isLeft)
+    #expect(bench.isLeft(by: outside) == isLeft)
   }
 
   @Test func `what a call holds is left over until its apps are shut down, each with its owner`() throws {
@@ -432,4 +406,49 @@ private final class RelayedCall {
 
   /// What is left over of relays.
   var keptRelays: [String] { world.leftovers(paths).filter { $0.hasPrefix("relay: the allocation of ") } }
+}
+
+/// A relay of Alice's, and what judges whose doing it is that it is still there.
+private struct RelayBench {
+  let trace = Trace()
+  private let watch: Watch
+  private let wire = WireTap(peers: ["alice"])
+  private let paths: RelayPaths
+  private let server: Endpoint
+  private let relayed: Endpoint
+
+  init() throws {
+    watch = Watch(trace: trace)
+    paths = RelayPaths(watch: watch, wire: wire)
+    server = try #require(Endpoint("203.0.113.2:3478"))
+    relayed = try #require(Endpoint("203.0.113.2:50000"))
+  }
+
+  func close() {
+    wire.close()
+    watch.close()
+  }
+
+  /// The server opens the relay for whom it sees.
+  func open(for client: Endpoint) {
+    let opened = trace.declare(
+      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
+      TraceField("username", .symbol))
+    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(client), trace.value("alice"))
+  }
+
+  /// The wire carries a message between the device and the server.
+  func tell(_ message: WireAllocation.Message, _ transaction: UInt64, by device: Endpoint, at second: Int64) {
+    wire.tell(
+      WireAllocation(
+        message: message, client: device, server: server, transaction: transaction, time: .zero + .seconds(second)))
+  }
+
+  /// Whether the client has left the relay, after a minute.
+  func isLeft(by client: Endpoint, isRefused: Bool = false) -> Bool {
+    var allocation = TURNServerHost.Allocation(
+      relay: relayed, client: client, server: server, isUDP: true, username: "alice")
+    allocation.isRefreshRefusedByFault = isRefused
+    return paths.isLeftByClient(allocation, at: .zero + .seconds(60))
+  }
 }
