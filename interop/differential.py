@@ -33,7 +33,7 @@ SCENARIOS = (
     "dtls/one-flight-lost,flight=4", "dtls/one-flight-lost,flight=5", "dtls/one-flight-lost,flight=6",
     "mobility/both-on-two-interfaces", "mobility/second-interface-ready", "mobility/callee-loses-interface",
     "mobility/restart-answered-late,who=alice,access=home",
-    "mobility/quiet-minutes-with-backup", "mobility/udp-blocked-late", "mobility/loss-while-gathering",
+    "mobility/quiet-minutes-with-backup", "mobility/direct-udp-blocked-late", "mobility/loss-while-gathering",
 )  # fmt: skip
 
 MACHINES = ("signaling.state", "ice.state", "dtls.state", "connection.state")

@@ -21,7 +21,7 @@ struct ReportOutputs {
   mutating func open(inputs: [String]) throws -> [any Reporter] {
     let written = requests.filter { $0.file != "-" }.map { (option: "--report \($0.kind.rawValue)", path: $0.file) }
     try DistinctFiles.check(written.map { ($0.option, $0.path) }, inputs: inputs)
-    var reporters: [any Reporter] = [people]
+    var reporters: [any Reporter] = []
     for request in requests {
       let write = try writer(request.file)
       switch request.kind {
@@ -37,7 +37,7 @@ struct ReportOutputs {
   func close() throws { for file in files { try file.close() } }
 
   /// Text for people goes to standard error when programs read standard output.
-  private var people: TerminalReporter {
+  var people: TerminalReporter {
     let isTaken = requests.contains { $0.file == "-" && $0.kind != .github }
     let descriptor: Int32 = isTaken ? 2 : 1
     let detail: TerminalReporter.Detail = quiet ? .quiet : Output.isTerminal(descriptor) ? .live : .lines

@@ -79,15 +79,18 @@ struct RunCommand: ParsableCommand {
     let selection = try selection()
     var outputs = try ReportOutputs(requests: try requests(), quiet: quiet, slowest: slowest)
     let collection = try scenarios.load()
+    if collection.isRefused { try report(collection, to: &outputs) }
     try collection.requireValid()
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
     guard plan.suiteRunCount > 0 else {
       Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
     }
+    if !quiet { collection.showWarnings() }
     try programs.check(plan.entries.map { ($0.path, $0.cell) }, overrides: plan.overrides)
-    var reporters = try outputs.open(inputs: collection.inputs)
-    if artifacts != .none { reporters.append(LastFailed(options.directory, overrides: plan.overrides)) }
+    let reporters: [any Reporter] =
+      [outputs.people] + (try outputs.open(inputs: collection.inputs))
+      + [LastFailed(options.directory, overrides: plan.overrides)]
     let runner = SuiteRunner(plan: plan, options: options, reporters: reporters)
     let outcome = try runner.run(header(plan))
     try outputs.close()
@@ -96,6 +99,21 @@ struct RunCommand: ParsableCommand {
       throw ExitStatus.interrupted.code
     }
     throw outcome.summary.exitStatus.code
+  }
+
+  /// Tells reports that nothing was run, and why: those of an earlier suite must not stand for this one.
+  private func report(_ collection: ScenarioCollection, to outputs: inout ReportOutputs) throws {
+    let reporters = try outputs.open(inputs: collection.inputs)
+    let problems = collection.problems
+    var summary = SuiteSummary()
+    summary.problems = problems.count
+    let nothing = SuitePlan(files: [], hash: collection.hash, selection: SuiteSelection())
+    for reporter in reporters {
+      reporter.begin(header(nothing))
+      for problem in problems { reporter.refused(problem) }
+      reporter.end(summary)
+    }
+    try outputs.close()
   }
 
   private var options: SuiteRunner.Options {
@@ -166,7 +184,7 @@ struct RunCommand: ParsableCommand {
   private func lastFailedNames(_ overrides: [RunJob.Override]) throws -> Set<String> {
     let last = LastFailed(RunDirectory(root: out), overrides: overrides)
     guard !last.names.isEmpty else {
-      let reason = last.hint ?? "no run in \(TextStyle.printable(out)) failed the last time"
+      let reason = last.hint ?? "\(TextStyle.printable(out)) holds no record of a run that failed"
       Output.error("error: nothing to run; \(reason)\n")
       throw ExitStatus.vacuous.code
     }

@@ -38,6 +38,20 @@ struct ScenarioArguments: ParsableArguments {
 }
 
 extension ScenarioCollection {
+  /// Whether a run of the files would mean nothing.
+  var isRefused: Bool { errorCount > 0 || !clashes.isEmpty }
+
+  /// Why, for reports.
+  var problems: [FileProblem] {
+    reports.flatMap(\.errors) + clashes.map { FileProblem(path: $0.paths[0], message: Self.text($0)) }
+  }
+
+  /// Prints what is legal in the files and may not do what it says.
+  func showWarnings() {
+    let style = Output.style(for: 2)
+    for report in reports { Output.error(report.rendered(as: .text(color: style.isColored))) }
+  }
+
   /// Prints what is wrong with the files and ends the command when a run of them would mean nothing.
   func requireValid() throws {
     let style = Output.style(for: 2)
@@ -45,11 +59,10 @@ extension ScenarioCollection {
       Output.error(report.rendered(as: .text(color: style.isColored)))
     }
     for clash in clashes { Output.error("error: " + Self.text(clash) + "\n") }
-    guard errorCount > 0 || !clashes.isEmpty else { return }
-    if errorCount > 0 {
-      Output.error("error: \(errorCount) problem\(errorCount == 1 ? "" : "s") in scenario files; nothing was run. ")
-      Output.error("'callsim validate' shows warnings too.\n")
-    }
+    guard isRefused else { return }
+    var summary = SuiteSummary()
+    summary.problems = problems.count
+    Output.error("error: \(summary.line). 'callsim validate' shows warnings too.\n")
     throw ExitStatus.badScenario.code
   }
 

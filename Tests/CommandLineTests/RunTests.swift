@@ -311,7 +311,35 @@ import Testing
     #expect(try workspace.run("run", "--last-failed").status == 0)
     let none = try workspace.run("run", "--last-failed")
     #expect(none.status == 7)
-    #expect(none.errors == "error: nothing to run; no run in callsim-runs failed the last time\n")
+    #expect(none.errors == "error: nothing to run; callsim-runs holds no record of a run that failed\n")
+  }
+
+  @Test func `--last-failed knows of runs that left no files`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Fixture.scenario("a"), "scenarios/b.yaml": Fixture.scenario("b", code: "declined"),
+    ])
+    _ = try workspace.run("run", "--artifacts", "none")
+    let again = try workspace.run("run", "--last-failed", "--artifacts", "none")
+    #expect(again.status == 1 && again.output.contains("1 file, 1 cell, 1 run,"), "\(again.output)")
+  }
+
+  @Test func `files with errors are in the reports, in place of those of an earlier suite`() throws {
+    let workspace = try Workspace([
+      "scenarios/broken.yaml": Fixture.broken, "j.xml": "old", "scenarios/a.yaml": Fixture.scenario("a"),
+    ])
+    let outcome = try workspace.run("run", "--report", "junit=j.xml", "--json")
+    #expect(outcome.status == 3)
+    let report = try workspace.text("j.xml")
+    #expect(report.contains("errors=\"2\"") && report.hasSuffix("</testsuites>\n"))
+    #expect(outcome.output.contains("\"event\":\"problem\",\"path\":\"scenarios/broken.yaml\""))
+    #expect(outcome.output.hasSuffix("\"exitStatus\":3}\n"))
+  }
+
+  @Test func `warnings are told before the runs, and not when only failures are asked for`() throws {
+    let relayOnly = Fixture.scenario("a").replacing("network: wifi", with: "network: wifi, ice: { policy: relay }")
+    let workspace = try Workspace(["scenarios/a.yaml": relayOnly])
+    #expect(try workspace.run("run").errors.contains("warning[W414]: alice uses relays only"))
+    #expect(try workspace.run("run", "--quiet").errors.isEmpty)
   }
 
   @Test func `colour can be forced where there is no terminal, and refused everywhere`() throws {

@@ -47,7 +47,7 @@ import Testing
   @Test func `at most twenty problems are shown and the rest is counted`() {
     let result = Self.load("too-many")
     #expect(result.diagnostics.count == 30)
-    #expect(FormatTest.text(result).hasSuffix("and 10 more, once these are mended or with --format json\n"))
+    #expect(FormatTest.text(result).hasSuffix("and 7 more, once these are mended or with --format json\n"))
   }
 
   @Test func `github annotations name file, line and column`() {

@@ -71,6 +71,46 @@ import VirtualPeer
     #expect(tap.contains("ok 2 - nat/cgnat\\#8 # SKIP not run: interrupted\n1..2\nBail out! "))
   }
 
+  @Test func `JUnit counts a run that was not made in the suite of its own file`() {
+    let text = Sample.TextBox()
+    let reporter = JUnitReporter { text.value += $0 }
+    reporter.begin(Sample.header)
+    reporter.finished(Sample.run(.fail))
+    reporter.notRun(PlannedRun(id: "a#2", scenarioID: "a", path: "scenarios/nat/cgnat.yaml", reason: "over"))
+    reporter.notRun(PlannedRun(id: "b#1", scenarioID: "b", path: "b.yaml", reason: "over"))
+    reporter.notRun(PlannedRun(id: "b#2", scenarioID: "b", path: "b.yaml", reason: "over"))
+    reporter.end(SuiteSummary())
+    #expect(text.value.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""))
+    #expect(text.value.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"2\""))
+  }
+
+  @Test func `what is wrong with the files is in every report`() {
+    func output(_ make: (@escaping (String) -> Void) -> any Reporter) -> String {
+      let text = Sample.TextBox()
+      let reporter = make { text.value += $0 }
+      reporter.begin(Sample.header)
+      reporter.refused(FileProblem(path: "a.yaml", place: (4, 7), code: "E210", message: "unknown <key>"))
+      var summary = SuiteSummary()
+      summary.problems = 1
+      reporter.end(summary)
+      return text.value
+    }
+    let junit = output { JUnitReporter(write: $0) }
+    #expect(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\""))
+    #expect(junit.contains("file=\"a.yaml\" line=\"4\""))
+    #expect(junit.contains("<error type=\"E210\" message=\"unknown &lt;key&gt;\"/>"))
+    let json = output { JSONLinesReporter(write: $0) }
+    let problem = #"{"event":"problem","path":"a.yaml","line":4,"column":7,"code":"E210","message":"unknown <key>"}"#
+    #expect(json.contains(problem + "\n") && json.contains("\"exitStatus\":3}"))
+    let tap = output { TAPReporter(write: $0) }
+    #expect(tap.contains("not ok 1 - a.yaml:4:7: unknown <key>\n1..1\nBail out! 1 problem in scenario files"))
+    let summary = Sample.TextBox()
+    let github = output { GitHubReporter(write: $0) { summary.value += $0 } }
+    #expect(github == "::error file=a.yaml,line=4,col=7,title=E210::unknown <key>\n")
+    #expect(summary.value.hasPrefix("### callsim: 1 problem in scenario files; nothing was run\n"))
+    #expect(summary.value.contains("| error | E210 | a.yaml:4:7 | unknown &lt;key> |"))
+  }
+
   @Test func `JUnit says where, when and with which seed, and shows warnings of runs that pass`() {
     var warning = Sample.failure
     warning.kind = .warning

@@ -149,8 +149,10 @@ import VirtualPeer
       printf '%s\\n' '\(reply)' | sed "s/CONTRIBUTIONS/$one/"
       """
     }
-    let (all, _) = try outcome(script(2), seeds: 3, expectation: sometimes)
+    let (all, passed) = try outcome(script(2), seeds: 3, expectation: sometimes)
     #expect(all.summary.exitStatus == .pass)
+    #expect(all.summary.cellCount(.pass) == 1)
+    #expect(passed.last?.result.id == "stand-in" && passed.last?.result.verdict == .pass)
     let (none, runs) = try outcome(script(9), seeds: 3, expectation: sometimes)
     #expect(none.summary.line == "3 passed, 0 failed, over all seeds 1 failed")
     #expect(runs.last?.result.id == "stand-in")

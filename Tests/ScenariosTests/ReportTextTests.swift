@@ -33,6 +33,35 @@ import Testing
     #expect(!FailureText(Sample.run(.vacuous, findings: [untested])).text.contains("verdict"))
   }
 
+  @Test func `one cause is told once, however many expectations it broke`() {
+    var second = Sample.failure
+    second.title = "ends: bob"
+    second.explanation.append("bob ended with ice-failed at 24.00 s")
+    let text = FailureText(Sample.run(.fail, findings: [Sample.failure, second])).text
+    #expect(text.components(separatedBy: "relay refused a permission").count == 2)
+    #expect(text.contains("trail      as above\n  faults     as above\n"))
+    #expect(text.contains("explain    bob ended with ice-failed at 24.00 s\n"))
+  }
+
+  @Test func `what failed is listed at the end when it is more than one thing`() {
+    let runs = [
+      Sample.run(.fail, id: "a#1", findings: [Sample.failure]),
+      Sample.run(.fail, id: "a#2", findings: [Sample.failure]),
+      Sample.run(.pass, id: "b#1"), Sample.run(.vacuous, id: "c#1"),
+    ]
+    let text = Sample.output(of: runs) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
+    #expect(
+      text.contains(
+        """
+        what failed:
+          FAIL a#1 and 1 more of its seeds  scenarios/nat/cgnat.yaml:34:5
+          VACUOUS c#1
+
+        """))
+    let one = Sample.output(of: Array(runs.prefix(3))) { TerminalReporter(detail: .lines, style: .plain, write: $0) }
+    #expect(!one.contains("what failed"))
+  }
+
   @Test func `runs are counted as runs, and cells over their seeds by themselves`() {
     let runs = [
       Sample.run(.pass, id: "a#1"), Sample.run(.pass, id: "a#2"), Sample.run(.vacuous, id: "a"),

@@ -17,10 +17,12 @@ public struct FailureText {
     let result = run.result
     var out =
       style.paint(Self.word(result.verdict), .failure) + " " + style.paint(TextStyle.printable(result.id), .strong)
-    out += "   virtual \(TextStyle.seconds(result.virtualDuration)), cpu \(TextStyle.seconds(result.cpuSeconds))\n"
+    let times = "virtual \(TextStyle.seconds(result.virtualDuration)), cpu \(TextStyle.seconds(result.cpuSeconds))"
+    out += "   \(RunName(result.id).seed == nil ? "over all its seeds" : times)\n"
     if let realTime = result.realTime { out += line("pace", [realTime.text]) }
     if let title = result.title { out += "  \(TextStyle.printable(title))\n" }
-    for finding in result.findings.prefix(Self.findingLimit) { out += text(finding) }
+    var told: Set<String> = []
+    for finding in result.findings.prefix(Self.findingLimit) { out += text(finding, besides: &told) }
     if result.findings.count > Self.findingLimit {
       out += "  and \(result.findings.count - Self.findingLimit) more findings\n"
     }
@@ -34,7 +36,8 @@ public struct FailureText {
     return TextStyle.withoutCommands(out)
   }
 
-  private func text(_ finding: Finding) -> String {
+  /// - Parameter told: what findings before it said of the same run: one cause is told once.
+  private func text(_ finding: Finding, besides told: inout Set<String>) -> String {
     let place = finding.location ?? "\(finding.kind.rawValue)"
     let title = TextStyle.printable(finding.title)
     var out = "  \(style.paint(TextStyle.printable(place), .place))  \(title)\n"
@@ -43,11 +46,18 @@ public struct FailureText {
     if finding.kind == .vacuous, run.result.verdict != .vacuous { out += line("verdict", ["vacuous"]) }
     out += line("expected", [finding.expected])
     out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
-    out += line("trail", finding.trail)
-    out += line("faults", finding.faults)
+    for (label, texts) in [("trail", finding.trail), ("faults", finding.faults)] {
+      out += line(label, Self.news(in: texts, besides: &told))
+    }
     out += line("why", finding.why.map { [$0] } ?? [])
-    out += line("explain", finding.explanation)
+    out += line("explain", Self.news(in: finding.explanation, besides: &told))
     return out
+  }
+
+  private static func news(in texts: [String], besides told: inout Set<String>) -> [String] {
+    let news = texts.filter { !told.contains($0) }
+    told.formUnion(news)
+    return news.isEmpty && !texts.isEmpty ? ["as above"] : news
   }
 
   /// One label and its lines, the following ones under the first.

@@ -30,6 +30,7 @@ public final class GitHubReporter: Reporter {
   /// How many runs each file has had.
   private var runCounts: [String: Int] = [:]
   private var rows: [String] = []
+  private var problems: [FileProblem] = []
   private var diagrams = ""
   private var diagramCount = 0
 
@@ -45,7 +46,7 @@ public final class GitHubReporter: Reporter {
 
   public func finished(_ run: ReportedRun) {
     let result = run.result
-    runCounts[result.path, default: 0] += 1
+    if RunName(result.id).seed != nil { runCounts[result.path, default: 0] += 1 }
     if result.verdict == .skipped {
       return note(.notice, nil, "\(result.scenarioID) skipped: \(result.findings.first?.actual ?? "")", run, nil)
     }
@@ -64,7 +65,16 @@ public final class GitHubReporter: Reporter {
     addDiagram(of: run)
   }
 
+  public func refused(_ problem: FileProblem) {
+    problems.append(problem)
+    let cells = ["error", problem.code ?? "", problem.location, problem.message]
+    rows.append("| " + cells.map(Self.cell).joined(separator: " | ") + " |\n")
+  }
+
   public func end(_ summary: SuiteSummary) {
+    for problem in problems.prefix(Self.annotationLimit) {
+      command(.error, problem.location, problem.code ?? "error", message: problem.message)
+    }
     for level in Level.allCases {
       let all = annotations.filter { $0.level == level }
       let shown = all.count > Self.annotationLimit ? all.prefix(Self.annotationLimit - 1) : all[...]

@@ -2,6 +2,7 @@ internal import CallSession
 internal import VirtualPeer
 
 /// JSON Lines, for programs: the events `begin`, `run` for every run, `notRun` for every run that was not made, `end`.
+/// Where files have errors, `problem` for each of them takes the place of the runs.
 public final class JSONLinesReporter: Reporter {
   private let write: (String) -> Void
 
@@ -32,6 +33,15 @@ public final class JSONLinesReporter: Reporter {
       .init("event", "notRun"), .init("id", .string(run.id)), .init("path", .string(run.path)),
       .init("reason", .string(run.reason)),
     ])
+  }
+
+  public func refused(_ problem: FileProblem) {
+    var members: [JSON.Member] = [.init("event", "problem"), .init("path", .string(problem.path))]
+    if let place = problem.place {
+      members += [.init("line", .integer(Int64(place.line))), .init("column", .integer(Int64(place.column)))]
+    }
+    if let code = problem.code { members.append(.init("code", .string(code))) }
+    emit(members + [.init("message", .string(problem.message))])
   }
 
   public func end(_ summary: SuiteSummary) {

@@ -39,9 +39,18 @@ public final class JUnitReporter: Reporter {
   }
 
   public func notRun(_ run: PlannedRun) {
-    skips += 1
     begin(run.id, run.scenarioID, path: run.path, line: nil, seconds: 0)
+    skips += 1
     cases += ">\n      <skipped message=\"\(Self.escape("not run: " + run.reason))\"/>\n    </testcase>\n"
+  }
+
+  public func refused(_ problem: FileProblem) {
+    let line = problem.place.map { "\($0.line)" }
+    let name = problem.place.map { "line \($0.line), column \($0.column)" } ?? problem.path
+    begin(name, problem.path, path: problem.path, line: line, seconds: 0)
+    errors += 1
+    cases += ">\n      <error type=\"\(problem.code ?? "error")\" message=\"\(Self.escape(problem.message))\"/>\n"
+    cases += "    </testcase>\n"
   }
 
   public func end(_ summary: SuiteSummary) {

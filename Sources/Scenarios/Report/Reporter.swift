@@ -7,12 +7,15 @@ public protocol Reporter: AnyObject {
   func finished(_ run: ReportedRun)
   /// A run was planned and not made, because the suite ended early. It has its place in the order of the plan.
   func notRun(_ run: PlannedRun)
+  /// Something is wrong with the files, so that none of them is run.
+  func refused(_ problem: FileProblem)
   func end(_ summary: SuiteSummary)
 }
 
 extension Reporter {
   public func started(_ id: String) {}
   public func notRun(_ run: PlannedRun) {}
+  public func refused(_ problem: FileProblem) {}
 }
 
 /// What is known before the first run.
@@ -83,6 +86,30 @@ public struct PlannedRun: Sendable {
     self.scenarioID = scenarioID
     self.path = path
     self.reason = reason
+  }
+}
+
+/// What is wrong with a scenario file, for reports.
+public struct FileProblem: Sendable, Equatable {
+  public var path: String
+  /// The line and column, from 1; nil when it is about the file as a whole.
+  public var place: (line: Int, column: Int)?
+  /// `E201`; nil when it is about several files.
+  public var code: String?
+  public var message: String
+
+  public init(path: String, place: (line: Int, column: Int)? = nil, code: String? = nil, message: String) {
+    self.path = path
+    self.place = place
+    self.code = code
+    self.message = message
+  }
+
+  /// `path:line:column`
+  var location: String { place.map { "\(path):\($0.line):\($0.column)" } ?? path }
+
+  public static func == (a: FileProblem, b: FileProblem) -> Bool {
+    (a.location, a.code, a.message) == (b.location, b.code, b.message)
   }
 }
 

@@ -3,7 +3,7 @@ public import CallCore
 /// What all the runs of one command came to.
 public struct SuiteSummary: Sendable, Equatable {
   private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
-  /// Of cells over all their seeds, where these did not meet an expectation together.
+  /// Of cells over all their seeds, where an expectation is about all of them.
   private var cellCounts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
   /// Runs that were planned and never started, after `--fail-fast` or an interruption.
   public var notRun = 0
@@ -13,6 +13,8 @@ public struct SuiteSummary: Sendable, Equatable {
   public var isInterrupted = false
   /// Whether this is a shard that has none of the runs that the suite has.
   public var isShardEmpty = false
+  /// How much is wrong with the files; then nothing was run.
+  public var problems = 0
   public private(set) var status = ExitStatus.pass
   public private(set) var virtualDuration = Interval.zero
   public private(set) var cpuSeconds = 0.0
@@ -45,6 +47,7 @@ public struct SuiteSummary: Sendable, Equatable {
   /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous. A shard is not the suite:
   /// that there is nothing left for it says nothing.
   public var exitStatus: ExitStatus {
+    if problems > 0 { return .badScenario }
     if isInterrupted { return .interrupted }
     if isShardEmpty { return .pass }
     return total == count(.skipped) ? .vacuous : status
@@ -52,6 +55,7 @@ public struct SuiteSummary: Sendable, Equatable {
 
   /// `12 passed, 1 failed, 2 vacuous, over all seeds 1 failed`
   public var line: String {
+    if problems > 0 { return "\(problems) problem\(problems == 1 ? "" : "s") in scenario files; nothing was run" }
     var parts = ["\(count(.pass)) passed", "\(count(.fail)) failed"]
     let others: [(Verdict, String)] = [
       (.broken, "broken"), (.vacuous, "vacuous"), (.inconclusive, "inconclusive"), (.timeout, "over the wall limit"),

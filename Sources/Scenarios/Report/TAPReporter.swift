@@ -41,9 +41,15 @@ public final class TAPReporter: Reporter {
     write("ok \(number) - \(Self.escape(run.id)) # SKIP not run: \(run.reason)\n")
   }
 
+  public func refused(_ problem: FileProblem) {
+    number += 1
+    write("not ok \(number) - \(Self.escape(problem.location)): \(Self.escape(problem.message))\n")
+  }
+
   public func end(_ summary: SuiteSummary) {
     // At the end, because verdicts over all seeds of a cell add points that are not planned.
     write("1..\(number)\n")
+    if summary.problems > 0 { write("Bail out! \(summary.line)\n") }
     if summary.isInterrupted { write("Bail out! the suite was interrupted: \(summary.notRun) runs were not made\n") }
   }
 

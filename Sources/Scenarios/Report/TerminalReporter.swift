@@ -27,6 +27,9 @@ public final class TerminalReporter: Reporter {
   private var cell: String?
   private var cellRuns = 0
   private var groups: [FailureGroup] = []
+  /// A line for every way to fail of every cell, for the list at the end.
+  private var failures: [String] = []
+  private static let failureLimit = 20
   /// The runs that took the most processor time, the slowest first.
   private var slow: [(id: String, seconds: Double)] = []
 
@@ -89,6 +92,7 @@ public final class TerminalReporter: Reporter {
         write("  \(TextStyle.seconds(run.seconds))  \(TextStyle.printable(run.id))\n")
       }
     }
+    if failures.count > 1 { listFailures() }
     let role: TextStyle.Role = summary.exitStatus == .pass ? .success : .failure
     show(style.paint(summary.line, role) + "\n")
   }
@@ -111,6 +115,7 @@ public final class TerminalReporter: Reporter {
   /// Says of each way to fail how many of the cell's runs failed so.
   private func closeCell() {
     defer { (cell, cellRuns, groups) = (nil, 0, []) }
+    failures += groups.map(listed)
     guard let cell else { return }
     for group in groups where group.runs.count > 1 {
       let notable = group.notable
@@ -126,6 +131,23 @@ public final class TerminalReporter: Reporter {
     }
   }
 
+  /// What was told of them has scrolled away.
+  private func listFailures() {
+    show("what failed:\n")
+    for line in failures.prefix(Self.failureLimit) { write(line) }
+    if failures.count > Self.failureLimit { write("  and \(failures.count - Self.failureLimit) more\n") }
+  }
+
+  private func listed(_ group: FailureGroup) -> String {
+    let result = group.runs[group.notable.index].result
+    var line = "  \(style.paint(FailureText.word(result.verdict), .failure)) \(TextStyle.printable(result.id))"
+    if group.runs.count > 1 { line += " and \(group.runs.count - 1) more of its seeds" }
+    if let finding = result.findings.first(where: { $0.kind != .warning }) {
+      line += "  \(TextStyle.printable(finding.location ?? finding.title))"
+    }
+    return line + "\n"
+  }
+
   private func noteTime(of result: RunResult) {
     guard slowest > 0 else { return }
     let index = slow.firstIndex { $0.seconds < result.cpuSeconds } ?? slow.count
@@ -134,6 +156,9 @@ public final class TerminalReporter: Reporter {
   }
 
   private func passLine(_ result: RunResult) -> String {
+    guard RunName(result.id).seed != nil else {
+      return "\(style.paint("PASS", .success)) \(TextStyle.printable(result.id))  over all its seeds\n"
+    }
     let times = "virtual \(TextStyle.decimal(result.virtualDuration.seconds, places: 1))s  "
     let cpu = "cpu \(TextStyle.decimal(result.cpuSeconds, places: 2))s"
     var line = "\(style.paint("PASS", .success)) \(TextStyle.printable(result.id))  \(times)\(cpu)\n"

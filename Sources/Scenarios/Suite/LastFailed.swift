@@ -67,7 +67,7 @@ public final class LastFailed: Reporter {
   }
 
   public func end(_ summary: SuiteSummary) {
-    // What the seeds of a cell come to is told only when they fail, and judged only when all of them ran.
+    // A cell that has no expectation over its seeds any more is not told.
     let cells = summary.notJudged == 0 ? Set(passed.map { RunName($0).cellID }) : []
     let old = entries.filter { entry in
       entry.overrides != overrides
@@ -78,7 +78,9 @@ public final class LastFailed: Reporter {
       unlink(path)
       return directory.tidy()
     }
+    let isOurs = directory.isOurs
     try? FileManager.default.createDirectory(atPath: directory.root, withIntermediateDirectories: true)
+    if isOurs { directory.ignoreInGit() }
     // A list that cannot be written costs a convenience, not a result.
     try? RunArtifacts.write(all.map(\.line).joined(separator: "\n") + "\n", to: path)
   }

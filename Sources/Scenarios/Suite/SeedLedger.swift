@@ -16,7 +16,7 @@ struct SeedLedger {
 
   /// What all the seeds of a cell come to.
   struct Closing {
-    /// When they do not meet an expectation together.
+    /// What they come to, where an expectation is about all of them.
     var run: ReportedRun?
     /// How many expectations could not be judged, because not every seed was run to its end.
     var notJudged = 0
@@ -27,8 +27,8 @@ struct SeedLedger {
     defer { self = SeedLedger() }
     let expectations = entry.cell.scenario.expectations.filter(AcrossSeeds.decides)
     guard entry.isComplete, isConclusive else { return Closing(notJudged: expectations.count) }
+    guard !expectations.isEmpty else { return Closing() }
     let findings = expectations.compactMap { finding($0, entry) }
-    guard !findings.isEmpty else { return Closing() }
     let kinds = findings.map(\.kind)
     let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
     let seed = entry.seeds.first ?? 1

@@ -11,7 +11,8 @@ enum PeerChecks {
     }
     for peer in scenario.peers {
       let written = draft.peers.first { $0.name == peer.name }?.value
-      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet {
+      let isUnread = ["network", "networks"].contains { reading.hasError(at: "peers", peer.name, $0) }
+      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet, !isUnread {
         let message = "\(peer.name) has no network and no link leads from it"
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
@@ -63,6 +64,10 @@ enum PeerChecks {
       let hint = "for example servers: { relay: { kind: turn, transports: [\(transport.value)] } }"
       let message = "no TURN server of \(peer.name) is reached by \(transport.value)"
       reading.report(.wrongTransport, message, at: transport.span, hint: hint)
+    }
+    if peer.ice.policy == .relay, servers.isEmpty, peer.hasCallStack {
+      let message = "\(peer.name) uses relays only, and has no TURN server: it never connects"
+      reading.report(.ineffective, message, at: peer.span, hint: "add topology: { turn: true }")
     }
   }
 

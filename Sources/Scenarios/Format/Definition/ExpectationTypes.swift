@@ -185,6 +185,11 @@ struct ExpectationVariant: Sendable {
     let peer = reading.scope.peer(payload.peer.value)
     let legal = peer?.vocabulary.endCodes ?? []
     guard peer?.isUnknown == false else { return nil }
+    if peer?.isPuppet == true {
+      let message = "no call of \(payload.peer.value) ends: a puppet has no app"
+      reading.report(.unknownEndCode, message, at: payload.peer.span, hint: "name the peer whose call should end")
+      return nil
+    }
     let unknown = payload.codes.filter { !legal.contains($0.value) }
     for code in unknown {
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")

@@ -28,7 +28,10 @@ struct Kind<Value: Sendable>: Sendable {
       guard let items = node.items else {
         var trial = reading
         let isMember = node.scalar != nil && decode(node, &trial) != nil
-        let hint = isMember ? node.scalar.map { "write [\(YAMLNode.abbreviated($0.text))]" } : nil
+        let hint =
+          isMember && atLeast <= 1
+          ? node.scalar.map { "write [\(YAMLNode.abbreviated($0.text))]" }
+          : atLeast == atMost ? "write \(atLeast) in brackets" : nil
         reading.report(.wrongNode, "expected a list, found \(node.description)", at: node.span, hint: hint)
         return nil
       }
@@ -87,7 +90,9 @@ struct Kind<Value: Sendable>: Sendable {
   var named: Kind<[Named<Value>]> {
     Kind<[Named<Value>]>(.named(shape)) { node, reading in
       guard let entries = node.entries else {
-        reading.report(.wrongNode, "expected a mapping from names, found \(node.description)", at: node.span)
+        let hint = node.items == nil ? nil : "write each as NAME: …, without '-'"
+        reading.report(
+          .wrongNode, "expected a mapping from names, found \(node.description)", at: node.span, hint: hint)
         return nil
       }
       return entries.compactMap { entry in

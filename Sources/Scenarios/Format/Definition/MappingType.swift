@@ -76,7 +76,10 @@ struct MappingType<Root: Sendable>: Sendable {
     _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], partial: inout Root?
   ) -> Root? {
     guard let entries = node.entries else {
-      reading.report(.wrongNode, "expected a mapping (\(summary)), found \(node.description)", at: node.span)
+      let isEmpty = node.scalar?.coreType == .null
+      reading.report(
+        .wrongNode, "expected a mapping (\(summary)), found \(node.description)", at: node.span,
+        hint: isEmpty ? "its keys stand below it, further to the right" : nil)
       return nil
     }
     var root = base ?? initial()

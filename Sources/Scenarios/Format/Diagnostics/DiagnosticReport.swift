@@ -44,24 +44,57 @@ public struct DiagnosticReport: Sendable {
     }
   }
 
+  /// The errors among them, for reports of a suite.
+  public var errors: [FileProblem] {
+    diagnostics.filter { $0.code.severity == .error }.map { item in
+      let path = sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
+      let message = item.message + Self.cell(item) + (item.hint.map { "; \($0)" } ?? "")
+      return FileProblem(
+        path: path, place: (item.span.line, item.span.column), code: item.code.rawValue, message: message)
+    }
+  }
+
   private var shown: ArraySlice<Diagnostic> { diagnostics.prefix(limit) }
   private var hidden: Int { max(0, diagnostics.count - limit) }
 
   private func text(color: Bool) -> String {
     let paint = { (text: String, code: String) in color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
     var out = ""
-    for item in shown {
+    for (item, others) in folded.prefix(limit) {
       let isError = item.code.severity == .error
       let label = paint("\(item.code.severity.rawValue)[\(item.code.rawValue)]", isError ? "1;31" : "1;33")
       out +=
         "\(Self.printable(sources.location(of: item.span))): \(label): \(Self.printable(item.message))\(Self.cell(item))\n"
       out += excerpt(item, paint: paint)
+      if !others.isEmpty { out += "   = and at \(Self.places(others))\n" }
       for use in sources.useChain(of: item.span) {
         out += "   = used from \(Self.printable(sources.location(of: use)))\n"
       }
     }
+    let hidden = folded.count - limit
     if hidden > 0 { out += "and \(hidden) more, once these are mended or with --format json\n" }
     return out
+  }
+
+  /// What is said in the same words of several places of a file, once, with the other places.
+  private var folded: [(item: Diagnostic, others: [SourceSpan])] {
+    var folded: [(item: Diagnostic, others: [SourceSpan])] = []
+    var places: [String: Int] = [:]
+    for item in diagnostics {
+      let words = "\(item.span.file) \(item.code.rawValue) \(item.message) \(item.hint ?? "")"
+      if let place = places[words] {
+        folded[place].others.append(item.span)
+      } else {
+        places[words] = folded.count
+        folded.append((item, []))
+      }
+    }
+    return folded
+  }
+
+  private static func places(_ spans: [SourceSpan]) -> String {
+    let places = spans.prefix(8).map { "\($0.line):\($0.column)" } + (spans.count > 8 ? ["…"] : [])
+    return places.joined(separator: ", ")
   }
 
   private func excerpt(_ item: Diagnostic, paint: (String, String) -> String) -> String {

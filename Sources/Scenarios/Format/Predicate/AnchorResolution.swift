@@ -50,7 +50,9 @@ enum AnchorResolution {
     let span = node.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
     let legal = names(of: peer.vocabulary)
     let message = "nothing called '\(YAMLNode.abbreviated(name))' happens to \(peerName)"
-    let hint = Suggestion.hint(for: name, among: legal)
+    let hint =
+      name.contains(" ")
+      ? "an anchor is a name: give the condition one in define" : Suggestion.hint(for: name, among: legal)
     reading.report(.unknownAnchor, message, at: span, hint: hint, explain: "anchors")
     return nil
   }

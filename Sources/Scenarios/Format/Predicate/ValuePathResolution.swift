@@ -28,6 +28,18 @@ extension ValuePath {
     }
     if peer.isUnknown { return nil }
     let nameStart = start + peerName.unicodeScalars.count + 1
+    let place = node.span(ofLetters: nameStart, length: max(1, name.unicodeScalars.count))
+    let message = "'\(YAMLNode.abbreviated(name))' is not a value of \(peerName)"
+    if peer.isPuppet {
+      let hint = "a puppet has no app and no stack; ask what others make of what it sends"
+      reading.report(.unknownMember, message, at: place, hint: hint)
+      return nil
+    }
+    if let machine = vocabulary.machines.first(where: { $0.states.contains { $0.name == name } }) {
+      let hint = "write \(peerName).\(machine.name) == \(name)"
+      reading.report(.unknownMember, message, at: place, hint: hint, explain: machine.name)
+      return nil
+    }
     report(name, of: peerName, from: nameStart, in: node, among: vocabulary.values.map(\.name), &reading)
     return nil
   }

@@ -45,6 +45,7 @@ struct CellReader {
     PeerChecks.checkMedia(scenario, substituted, &reading)
     PeerChecks.checkRecordings(scenario, substituted, &reading)
     ProgramChecks.checkMedia(scenario, substituted, &reading)
+    ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
@@ -138,6 +139,11 @@ struct CellReader {
         (peer.stack, peer.command, peer.programProtocol) = (.external, program.command, .peer)
       }
       ProgramChecks.check(peer, root["peers"]?[draft.name], &reading)
+      if let node = root["peers"]?[draft.name], let one = node.entry("network"), node.entry("networks") != nil {
+        reading.report(
+          .conflictingKeys, "'network' and 'networks' exclude each other", at: one.keySpan,
+          hint: "write them all in networks, the preferred one first")
+      }
       let hasApp = peer.hasCallStack
       let isProgram = peer.stack == .external && !hasApp
       var vocabulary: Vocabulary?
@@ -156,7 +162,9 @@ struct CellReader {
         reading.report(
           .missingKey, "\(draft.name) needs the key 'profile': the application", at: draft.span, hint: hint)
       }
-      let known = PeerVocabulary(profile: isProgram ? nil : vocabulary, isProgram: isProgram)
+      let isPuppet = peer.stack == .puppet
+      let known = PeerVocabulary(
+        profile: isProgram || isPuppet ? nil : vocabulary, isProgram: isProgram, isPuppet: isPuppet)
       reading.scope.peers.append(Scope.PeerNames(name: draft.name, vocabulary: known, stack: peer.stack))
       if !isProgram, let settings = draft.value.settings {
         peer.settings = self.settings(settings, of: known, &reading)

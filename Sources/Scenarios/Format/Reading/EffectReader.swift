@@ -152,6 +152,7 @@ enum EffectReader {
     case .impairments:
       guard let impairments = Topology.Impairments.type.decode(node, &reading, others: own) else { return nil }
       guard impairments != Topology.Impairments() else {
+        guard !reading.hasError(in: node) else { return nil }
         reading.report(.missingKey, "link.set says nothing to set", at: name.span, hint: "for example loss: 5%")
         return nil
       }
@@ -159,6 +160,7 @@ enum EffectReader {
     case .nat:
       guard let nat = NATDraft.behaviorType.decode(node, &reading, others: own) else { return nil }
       guard nat.kind != nil || !nat.parts.isEmpty else {
+        guard !reading.hasError(in: node) else { return nil }
         reading.report(.missingKey, "nat.set says nothing to set", at: name.span, hint: "for example udp_idle: 20s")
         return nil
       }
@@ -247,6 +249,7 @@ enum EffectReader {
     switch fault.kind {
     case .natReboot, .natExpire, .natRemap, .natSet:
       guard network.nat == nil else { return checkAddress(fault, of: network, &reading) }
+      guard !reading.hasError(at: "topology", "networks", name) else { return false }
       let message = "\(name) has no NAT, and \(fault.kind.rawValue) needs one"
       reading.report(.wrongRouter, message, at: span, hint: "give \(name) the key nat")
       return false

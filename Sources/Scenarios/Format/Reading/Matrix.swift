@@ -29,7 +29,9 @@ struct Matrix: Sendable {
   /// Reports what is wrong; the cells that can be made out are there all the same.
   init(_ node: YAMLNode, _ reading: inout Reading) {
     guard let entries = node.entries else {
-      reading.report(.wrongNode, "expected variables and their values, found \(node.description)", at: node.span)
+      reading.report(
+        .wrongNode, "expected variables and their values, found \(node.description)", at: node.span,
+        hint: "for example net: [wifi, lte], without '-'")
       return
     }
     var variables: [Variable] = []

@@ -15,10 +15,12 @@ struct PeerVocabulary: Sendable {
   let profile: Vocabulary?
   /// A program of which only its network and its end are seen.
   var isProgram = false
+  /// It has no app and no stack, so nothing of it is seen.
+  var isPuppet = false
 
   /// The profile's machines come first, so that a bare state means the profile's main machine.
   var machines: [StateMachine] {
-    isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
+    isPuppet ? [] : isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
   }
   var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
   var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
@@ -26,12 +28,12 @@ struct PeerVocabulary: Sendable {
   /// Every value a predicate may read; a machine is a choice of its states.
   var values: [ValueDeclaration] {
     machines.map { ValueDeclaration($0.name, .choice($0.states.map(\.name)), "state machine") }
-      + (isProgram ? ProgramVocabulary.values : (profile?.values ?? []) + CommonVocabulary.values)
+      + (isPuppet ? [] : isProgram ? ProgramVocabulary.values : (profile?.values ?? []) + CommonVocabulary.values)
   }
 
   /// Events: the common ones, and each action of the user as `user.<action>`.
   var events: [String] {
-    isProgram ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
+    isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
   }
 
   func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }

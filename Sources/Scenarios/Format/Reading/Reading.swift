@@ -33,6 +33,9 @@ struct Reading {
   /// Faults, and keys of them, that change nothing in some cell, each with why, and whether they do in another.
   var faults: [(span: SourceSpan, key: String?, problem: String?, isEverEffective: Bool)] = []
 
+  /// The file as it is written.
+  var root: YAMLNode?
+
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
 
@@ -44,10 +47,33 @@ struct Reading {
   mutating func report(
     _ code: DiagnosticCode, _ message: String, at span: SourceSpan, hint: String? = nil, explain: String? = nil
   ) {
-    if unsubstituted.contains(span), code != .unknownVariable { return }
+    guard code == .unknownVariable || !unsubstituted.contains(span), !isConsequence(code, at: span) else { return }
     var diagnostic = Diagnostic(code, message, at: span, hint: hint, explain: explain)
     diagnostic.cell = cell
     diagnostics.append(diagnostic)
+  }
+
+  /// Names are unknown where the section that declares them could not be read; that section is what to mend.
+  private func isConsequence(_ code: DiagnosticCode, at span: SourceSpan) -> Bool {
+    switch code {
+    case .unknownPeer: scope.peers.isEmpty && hasError(at: "peers")
+    case .unknownVariable: hasError(at: "matrix") || hasError(at: "vars")
+    case .unknownAnchor, .unknownEntry: root?["timeline"].map { $0.items == nil } ?? false
+    default: diagnostics.contains { $0.code == .tag && $0.span == span }
+    }
+  }
+
+  /// Whether something is wrong with a part of the file, given by the keys that lead to it: what is missing because of
+  /// that is no news.
+  func hasError(at path: String...) -> Bool {
+    var part = root
+    for key in path { part = part?[key] }
+    return part.map { hasError(in: $0) } ?? false
+  }
+
+  func hasError(in part: YAMLNode) -> Bool {
+    let errors = Set(diagnostics.lazy.filter { $0.code.severity == .error }.map(\.span)).union(unsubstituted)
+    return part.contains(anyOf: errors)
   }
 
   /// Reports a name that stands for nothing, with the nearest of those that do.
@@ -55,6 +81,8 @@ struct Reading {
     _ code: DiagnosticCode, _ noun: String, _ name: String, among legal: [String], at span: SourceSpan,
     explain: String? = nil
   ) {
+    // What is written and could not be read is not unknown.
+    if code == .unknownPeer, root?["peers"]?[name] != nil { return }
     let hint = Suggestion.hint(for: name, among: legal, noun: "there are")
     report(code, "unknown \(noun) '\(YAMLNode.abbreviated(name))'", at: span, hint: hint, explain: explain)
   }

@@ -35,6 +35,7 @@ struct ScenarioLoader {
       profiles.loadItself(root, path: path, &reading)
       return nil
     }
+    reading.root = root
     // Header problems leave usable parts behind; what is left is read all the same, so that all problems show at once.
     var header = DocumentDraft()
     for key in DocumentDraft.headerType.keys {
@@ -175,7 +176,7 @@ struct ScenarioLoader {
         reading.report(.duplicateID, message, at: variable.span)
       }
       guard !reading.scope.used.contains("variable \(variable.name)"), !matrix.cells.isEmpty else { continue }
-      let hint = "write ${\(variable.name)} where it belongs"
+      let hint = "write \"${\(variable.name)}\" where it belongs, in quotes"
       let place =
         reading.scope.used.contains("shown variable \(variable.name)")
         ? "stands in text for people alone" : "is used nowhere"

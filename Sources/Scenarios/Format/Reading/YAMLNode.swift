@@ -34,6 +34,17 @@ struct YAMLNode: Sendable {
   subscript(_ key: String) -> YAMLNode? { entries?.first { $0.key == key }?.value }
   func entry(_ key: String) -> Entry? { entries?.first { $0.key == key } }
 
+  /// Whether one of the places is that of a node or a key in here, this one included.
+  func contains(anyOf places: Set<SourceSpan>) -> Bool {
+    if places.contains(span) { return true }
+    switch content {
+    case .scalar: return false
+    case .sequence(let items): return items.contains { $0.contains(anyOf: places) }
+    case .mapping(let entries):
+      return entries.contains { places.contains($0.keySpan) || $0.value.contains(anyOf: places) }
+    }
+  }
+
   /// What the node is, as error messages name it.
   var description: String {
     switch content {

@@ -165,9 +165,9 @@ struct YAMLReader {
 
   private mutating func report(_ error: YamlError) {
     switch error {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      reportSyntax(problem, at: mark)
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      reportSyntax(problem, at: mark, begunAt: context?.mark)
     case .reader(let problem, let offset, _, let yaml):
       let before = SourceMap.lines(of: String(yaml.prefix(offset ?? 0)))
       let place = span(before.count, (before.last?.unicodeScalars.count ?? 0) + 1)
@@ -180,7 +180,8 @@ struct YAMLReader {
     }
   }
 
-  private mutating func reportSyntax(_ problem: String, at mark: Mark) {
+  /// - Parameter start: where what could not be read begins.
+  private mutating func reportSyntax(_ problem: String, at mark: Mark, begunAt start: Mark?) {
     // The mark of a missing end lies behind the padding.
     let last = max(1, lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 1)
     let line = min(mark.line, last)
@@ -200,8 +201,38 @@ struct YAMLReader {
         Diagnostic(.tooLarge, "values nest more than \(Self.maximumDepth) deep", at: span(line, column)))
       return
     }
-    let hint = problem.contains("did not find expected ','") ? "quote a value that holds any of [ ] { } , or ': '" : nil
+    if let start, reportUnclosed(problem, begunAt: start, foundAt: line) { return }
+    guard problem.contains("did not find expected ','") else {
+      diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column)))
+      return
+    }
+    // Of `${net}` the brace is what the reader stumbles over.
+    let isVariable = lines[line - 1].prefix(column).suffix(2) == ["$", "{"]
+    let hint =
+      isVariable
+      ? "within { } and [ ] a variable needs quotes: \"${…}\""
+      : "is a ',' or a closing bracket missing before this? Values that hold any of [ ] { } , or ': ' need quotes"
     diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column), hint: hint))
+  }
+
+  /// What is opened and never closed is noticed where something else begins: at the end of the file, or lines later.
+  private mutating func reportUnclosed(_ problem: String, begunAt start: Mark, foundAt line: Int) -> Bool {
+    guard lines.indices.contains(start.line - 1), start.line < line || problem.contains("end of stream") else {
+      return false
+    }
+    let opening = lines[start.line - 1].dropFirst(start.column - 1).first.map(String.init) ?? ""
+    let place = span(start.line, start.column)
+    switch problem {
+    case "found unexpected end of stream":
+      diagnostics.append(Diagnostic(.syntax, "this quote is not closed", at: place))
+    case "did not find expected ',' or ']'", "did not find expected ',' or '}'":
+      diagnostics.append(Diagnostic(.syntax, "this '\(opening)' is not closed", at: place))
+    case "could not find expected ':'":
+      diagnostics.append(
+        Diagnostic(.syntax, Self.inOurWords(problem), at: place, hint: "a space follows the ':' of a key"))
+    default: return false
+    }
+    return true
   }
 
   private static func inOurWords(_ problem: String) -> String {
@@ -257,7 +288,7 @@ struct YAMLReader {
 
   private mutating func refuse(tag: Tag, at place: SourceSpan) {
     guard tag.rawValue != Tag.Name.implicit.rawValue else { return }
-    diagnostics.append(Diagnostic(.tag, "tags are not allowed", at: place))
+    diagnostics.append(Diagnostic(.tag, "tags are not allowed", at: place, hint: "write not for !, or quote the text"))
   }
 
   /// The mark of an anchored node is where its anchor stands, or its content; either is a fair place.
