@@ -53,6 +53,18 @@ import Testing
     return bench.finish(at: 40_000)
   }
 
+  @Test func `what a rule takes from a stream to a relay is among what was dropped`() {
+    let bench = JudgeBench(
+      .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))
+    let dropped = bench.trace.declare(
+      "stream.message-dropped", TraceField("content", .symbol), TraceField("bytes", .integer))
+    for _ in 0..<5 {
+      bench.trace.write(dropped, bench.trace.subject("alice"), bench.trace.value("stun"), .integer(100))
+    }
+    let lines = failConnecting(bench).explanation
+    #expect(lines.contains { $0.contains("5 at alice (rule, stun in a TCP stream, last 0.00)") }, "\(lines)")
+  }
+
   @Test func `two symmetric NATs without a relay explain themselves`() {
     let bench = JudgeBench(
       .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))

@@ -39,6 +39,12 @@ final class NetworkEvidence {
         tally.last = record.time
       }
     }
+    // What a rule takes from a relay's TCP stream is no packet of its own.
+    context.watch.listen(toAll: "stream.message-dropped") { [unowned self, unowned trace] record in
+      let content = trace.datum("content", of: record)?.description ?? "a message"
+      let key = ["rule, \(content) in a TCP stream", trace.subjects[Int(record.subject.id)]]
+      count(key, in: &drops, at: record.time)
+    }
     context.watch.listen(toAll: "ice.check-failed") { [unowned self, unowned trace] record in
       let key = [
         trace.subjects[Int(record.subject.id)], trace.datum("reason", of: record)?.description ?? "",
