@@ -6,10 +6,11 @@ internal import VirtualPeer
 enum AcrossSeeds {
   /// Whether single runs leave the expectation open.
   static func decides(_ expectation: Expectation) -> Bool {
-    switch expectation.kind {
+    if expectation.share != nil { return true }
+    return switch expectation.kind {
     case .sometimes: true
     case .metric(let metric): metric.across == .seeds
-    case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: expectation.share != nil
+    case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: false
     }
   }
 
