@@ -186,6 +186,47 @@ import Testing
     #expect(results[0].time == .zero + .seconds(2))
   }
 
+  @Test func `a sequence whose last step holds when the window opens is complete, whatever comes then`() {
+    let window = Window(from: .time(2_000), to: .time(5_000))
+    let bench = JudgeBench([
+      .sequence("alice", [("connected", by: nil)], between: window),
+      .sequence("alice", [("connected", by: 1_000)], of: .time(2_000), between: window),
+      .sequence("alice", [("connected", by: nil)], between: Window(from: .entry("half"), to: .entry("bye"))),
+      .sequence("alice", [("connected", by: nil)], strict: true, between: window),
+      .sequence("alice", [("connected", by: nil)], strict: true, between: Window(from: .time(2_000), to: .time(3_000))),
+    ])
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.fire("half", at: 2_000)
+    bench.move("alice", to: "ended", at: 3_000)
+    bench.fire("bye", at: 4_000)
+    let results = bench.finishAll(at: 6_000)
+    #expect(results.map(\.verdict) == [.pass, .pass, .pass, .fail, .pass], "\(results.map(\.actual))")
+    #expect(results[..<3].allSatisfy { $0.time == .zero + .seconds(2) && $0.actual == "all steps by 2.00 s" })
+  }
+
+  @Test func `a strict set counts what holds when its window opens, wanted or not`() {
+    let clock = Window(from: .time(2_000), to: .time(4_000))
+    let entry = Window(from: .entry("half"), to: .time(4_000))
+    let bench = JudgeBench([
+      .set("alice", ["ended"], strict: true, between: clock), .set("alice", ["ended"], strict: true, between: entry),
+      .set("alice", ["ended", "connected"], strict: true, between: clock),
+      .set("alice", ["ended", "connected"], strict: true, between: entry),
+      .set("alice", ["ended"], strict: true, between: Window(from: .state("alice", "ended"), to: .time(4_000))),
+      .set("alice", ["ended"], between: clock), .set("bob", ["calling"], strict: true, between: clock),
+      // What it starts with, before it takes anything, is no value that it takes.
+      .set("alice", ["ended", "connected"], strict: true), .set("bob", ["calling"], strict: true),
+    ])
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.fire("half", at: 2_500)
+    bench.move("alice", to: "ended", at: 3_000)
+    bench.move("bob", to: "calling", at: 3_500)
+    let results = bench.finishAll(at: 6_000)
+    #expect(
+      results.map(\.verdict) == [.fail, .fail, .pass, .pass, .pass, .pass, .fail, .pass, .pass],
+      "\(results.map(\.actual))")
+    #expect(results[0].actual == "connected at 2.00 s, which is none of them")
+  }
+
   @Test func `a predicate is looked at after what the entry did that opens a window`() throws {
     let result = try play(
       "run: 15s",

@@ -64,7 +64,15 @@ final class SequenceMonitor: Monitor {
   /// What holds when the window opens is the first step or nothing.
   private func takeHeld(_ value: String, at now: Instant) {
     guard value == sequence.steps.first?.value.value, !isTooEarly(sequence.steps[0]) else { return }
+    reach(at: now)
+  }
+
+  /// The next step is there. A sequence that is not strict wants no more after its last.
+  private func reach(at now: Instant) {
     reached.append(now)
+    others = []
+    guard reached.count == sequence.steps.count, !sequence.isStrict else { return }
+    ruling.decide(.pass, at: now, "all steps by \(Wording.time(now))")
   }
 
   /// A step with `by` counts from the anchor on.
@@ -91,10 +99,7 @@ final class SequenceMonitor: Monitor {
         .fail, at: now, "\(value) at \(Wording.time(now)), before \(anchor)", nearestMiss: progress)
     }
     if let by = step.by, let began, now > began + by { return expire(reached.count, at: began + by) }
-    reached.append(now)
-    others = []
-    guard reached.count == sequence.steps.count, !sequence.isStrict else { return }
-    ruling.decide(.pass, at: now, "all steps by \(Wording.time(now))")
+    reach(at: now)
   }
 
   /// The step whose time was up.

@@ -48,8 +48,8 @@ final class SetMonitor: Monitor {
   private func take(_ value: String, at now: Instant, isHeld: Bool) {
     guard ruling.isOpen, !seen.contains(where: { $0.value == value }) else { return }
     let isWanted = set.contains.contains { $0.value == value }
-    // What a value starts with was not taken.
-    guard isWanted || !(isHeld || context.watch.eventCount(slot) <= 1) else { return }
+    // What a value starts with, in a window that opens with the run, was not taken.
+    guard isWanted || isHeld || context.watch.eventCount(slot) > 1 else { return }
     seen.append((value, now))
     if set.isStrict, !isWanted {
       ruling.decide(.fail, at: now, "\(value) at \(Wording.time(now)), which is none of them", nearestMiss: list)
