@@ -42,6 +42,24 @@ import Testing
     #expect(result.nearestMiss == "it was true from 1.00 s to 2.50 s, 1.5s of 2s")
   }
 
+  @Test func `what is lost at the very end of the time for which it was to hold was held`() {
+    let connected = Predicate.state("alice", "connected")
+    for (loss, verdict) in [(3_000, .pass), (2_999, .fail)] as [(Int64, ExpectationResult.Verdict)] {
+      let bench = JudgeBench([
+        .eventually(connected, within: 2_500, hold: 1_000),
+        .recovers("drop", to: .predicate(connected), within: 1_500, hold: 1_000),
+      ])
+      bench.move("alice", to: "connected", at: 500)
+      bench.fire("drop", at: 1_000)
+      bench.move("alice", to: "reconnecting", at: 1_200)
+      bench.move("alice", to: "connected", at: 2_000)
+      bench.move("alice", to: "ended", at: loss)
+      let results = bench.finishAll(at: 5_000)
+      #expect(results.map(\.verdict) == [verdict, verdict], "\(results.map(\.actual))")
+      if verdict == .pass { #expect(results.map(\.time) == [.zero + .seconds(3), .zero + .seconds(3)]) }
+    }
+  }
+
   @Test func `eventually whose anchor never came is vacuous, and so is one that the end of the run cuts short`() {
     let never = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
     #expect(never.finish(at: 5_000).verdict == .vacuous)

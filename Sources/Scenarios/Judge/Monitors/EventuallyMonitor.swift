@@ -46,6 +46,8 @@ final class EventuallyMonitor: Monitor {
       guard let hold = eventually.hold else { return ruling.decide(.pass, at: now, "true at \(Wording.time(now))") }
       context.alarms.schedule(at: now + hold) { [weak self] in self?.heldSince(now) }
     case (false, let since?):
+      // What is lost at the very end of that time was held for it.
+      if let hold = eventually.hold, now - since >= hold { return heldSince(since) }
       if longest == nil || now - since > longest!.to - longest!.from { longest = (since, now) }
       rise = nil
       if let deadline, now > deadline { fail(at: now) }

@@ -68,7 +68,9 @@ final class RecoversMonitor: Monitor {
     case (true, nil):
       rise = now
       if lost != nil { hold(from: now) }
-    case (false, _?):
+    case (false, let since?):
+      // What is lost at the very end of that time was held for it.
+      if lost != nil, let hold = recovers.hold, now - since >= hold { return pass(since, at: now) }
       if let rival = rival(of: now) {
         let time = Wording.time(rival.time)
         return ruling.decide(
