@@ -19,9 +19,8 @@ package final class AudioRecord {
   private var streams: [UInt32: Stream] = [:]
   /// What the speaker played last, and when that began; nil when it was invented, or nothing.
   package private(set) var played: (position: AudioPosition, at: Instant)?
-  /// Called when sound that was sent is played again after at least 100 ms in which none was, with the beginning of that
-  /// time.
-  package var resumed: ((_ since: Instant, _ now: Instant) -> Void)?
+  /// Called when sound that was sent is played again after at least 100 ms in which none was.
+  package var resumed: ((_ now: Instant) -> Void)?
   private var lastPlayed: Instant?
   /// Shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
@@ -50,7 +49,7 @@ package final class AudioRecord {
   func play(_ position: AudioPosition?, at now: Instant) {
     played = position.map { ($0, now) }
     guard position != nil else { return }
-    if let last = lastPlayed, now - last >= Self.interruption { resumed?(last, now) }
+    if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
   }
 

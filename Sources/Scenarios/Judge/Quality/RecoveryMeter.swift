@@ -1,7 +1,7 @@
 internal import CallCore
 internal import VirtualPeer
 
-/// `q.recovery`: from the last fault to the first sound that is heard after the interruption that followed it.
+/// `q.recovery`: from the last fault that has begun to sound that is heard again, after an interruption.
 final class RecoveryMeter {
   private let trace: Trace
   private let kind: TraceKind
@@ -23,15 +23,13 @@ final class RecoveryMeter {
   }
 
   func attach(to world: World) {
-    world.peers.first { $0.name == peer }?.audioRecord.resumed = { [unowned self] since, now in
-      resumed(since: since, at: now)
-    }
+    world.peers.first { $0.name == peer }?.audioRecord.resumed = { [unowned self] in resumed(at: $0) }
   }
 
-  /// Sound is heard again after an interruption.
-  func resumed(since: Instant, at now: Instant) {
-    // An interruption that was over before the fault is not the fault's.
-    guard let fault = latestFault, now > fault, since + AudioRecord.interruption > fault else { return }
+  /// Sound is heard again after an interruption. One that was over before a fault began has nothing to do with it; during
+  /// one, every fault that begins is the last.
+  func resumed(at now: Instant) {
+    guard let fault = latestFault, now > fault else { return }
     trace.write(kind, subject, .interval(now - fault))
   }
 }
