@@ -64,6 +64,44 @@ import Testing
     #expect(outcome.status == 7)
   }
 
+  @Test func `a seed of several says nothing of what only all of them decide, and alone is vacuous`() throws {
+    let over = "- { sometimes: alice.call.state == connected }"
+    let text = { (id: String, rest: String) in
+      """
+      callsim: 1
+      id: \(id)
+      seeds: { count: 2 }
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 2s, do: alice.hangup }
+      expect:
+        \(over)
+      \(rest)
+      """
+    }
+    let workspace = try Workspace([
+      "scenarios/a.yaml": text("a", ""), "scenarios/b.yaml": text("b", "  - { ends: alice, code: local-hangup }"),
+    ])
+    func run(_ arguments: String...) throws -> (status: Int32, last: Substring?) {
+      let outcome = try Program.run(["run", "--artifacts", "none"] + arguments, in: workspace.path)
+      return (outcome.status, outcome.output.split(separator: "\n").last)
+    }
+    let alone = try run("--seed", "1", "scenarios/a.yaml")
+    #expect(alone.status == 7)
+    let closing = "1 expectation over all seeds not judged, nothing was put to the test"
+    #expect(alone.last == "1 passed, 0 failed, \(closing)")
+    let shard = try run("--seed", "1", "--shard", "1/2", "scenarios/a.yaml")
+    #expect(shard.status == 0)
+    // What another file expects of each run was judged.
+    let both = try run("--seed", "1")
+    #expect(both.status == 0 && both.last == "2 passed, 0 failed, 2 expectations over all seeds not judged")
+    let whole = try run("--seeds", "1", "scenarios/a.yaml")
+    #expect(whole.status == 1 && whole.last == "1 passed, 0 failed, over all seeds 1 failed")
+  }
+
   @Test func `choosing nothing is vacuous`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
     let outcome = try workspace.run("run", "-t", "nightly")

@@ -89,9 +89,41 @@ import Testing
     var selection = SuiteSelection()
     selection.seed = 2
     let files = try shapes.enumerated().map { try Self.file($0, $1) }
-    #expect(Self.verdicts(SuitePlan(files: files, hash: 0, selection: selection), shapes) == ["not judged", "s0#2"])
+    let plan = SuitePlan(files: files, hash: 0, selection: selection)
+    #expect(Self.verdicts(plan, shapes) == ["not judged", "s0#2"])
+    // The file expects something of each run, too.
+    var ledger = SeedLedger()
+    #expect(!ledger.close(plan.entries[0], overrides: []).isUntested)
     var summary = SuiteSummary()
     summary.notJudged = 1
     #expect(summary.line == "0 passed, 0 failed, 1 expectation over all seeds not judged")
+  }
+
+  @Test func `the only seed of a file is all of them, however it is asked for`() throws {
+    let files = [try Self.file(0, Shape(seeds: 1, isJudgedTogether: true, reached: []))]
+    let selections = [
+      SuiteSelection(seed: 1), SuiteSelection(seedCount: 1), SuiteSelection(seed: nil), SuiteSelection(seed: 2),
+    ]
+    let plans = selections.map { SuitePlan(files: files, hash: 0, selection: $0) }
+    #expect(plans.map { $0.entries.map(\.isComplete) } == [[true], [true], [true], [false]])
+  }
+
+  @Test func `a suite that judged nothing is vacuous, and one that failed besides has failed`() {
+    var summary = SuiteSummary()
+    summary.add(Sample.run(.pass).result)
+    #expect(summary.exitStatus == .pass)
+    (summary.notJudged, summary.isUntested) = (1, true)
+    #expect(summary.exitStatus == .vacuous)
+    #expect(
+      summary.line == "1 passed, 0 failed, 1 expectation over all seeds not judged, nothing was put to the test")
+    summary.add(Sample.run(.broken).result)
+    #expect(summary.exitStatus == ExitStatus(.broken))
+  }
+}
+
+extension SuiteSelection {
+  fileprivate init(seed: UInt64? = nil, seedCount: Int? = nil) {
+    self.init()
+    (self.seed, self.seedCount) = (seed, seedCount)
   }
 }

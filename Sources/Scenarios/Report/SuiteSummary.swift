@@ -15,6 +15,8 @@ public struct SuiteSummary: Sendable, Equatable {
   public var isShardEmpty = false
   /// How much is wrong with the files; then nothing was run.
   public var problems = 0
+  /// Whether every expectation is over seeds of which this selection has not all, so that none was judged.
+  public var isUntested = false
   public private(set) var status = ExitStatus.pass
   public private(set) var virtualDuration = Interval.zero
   public private(set) var cpuSeconds = 0.0
@@ -44,13 +46,13 @@ public struct SuiteSummary: Sendable, Equatable {
   /// Runs of every verdict.
   public var total: Int { counts.reduce(0, +) }
 
-  /// What the command ends with: a suite that ran nothing, or skipped everything, is vacuous. A shard is not the suite:
-  /// that there is nothing left for it says nothing.
+  /// What the command ends with: a suite that ran nothing, skipped everything or judged nothing is vacuous. A shard is not
+  /// the suite: that there is nothing left for it says nothing.
   public var exitStatus: ExitStatus {
     if problems > 0 { return .badScenario }
     if isInterrupted { return .interrupted }
     if isShardEmpty { return .pass }
-    return total == count(.skipped) ? .vacuous : status
+    return total == count(.skipped) ? .vacuous : isUntested ? status.worse(.vacuous) : status
   }
 
   /// `12 passed, 1 failed, 2 vacuous, over all seeds 1 failed`
@@ -71,6 +73,7 @@ public struct SuiteSummary: Sendable, Equatable {
       let noun = notJudged == 1 ? "expectation" : "expectations"
       parts.append("\(notJudged) \(noun) over all seeds not judged")
     }
+    if isUntested { parts.append("nothing was put to the test") }
     if warnings > 0 { parts.append(warnings == 1 ? "1 warning" : "\(warnings) warnings") }
     return parts.joined(separator: ", ")
   }

@@ -20,13 +20,18 @@ struct SeedLedger {
     var run: ReportedRun?
     /// How many expectations could not be judged, because not every seed was run to its end.
     var notJudged = 0
+    /// Whether the cell expects nothing else, so that nothing of it was judged.
+    var isUntested = false
   }
 
   /// Ends a cell.
   mutating func close(_ entry: SuitePlan.Entry, overrides: [RunJob.Override]) -> Closing {
     defer { self = SeedLedger() }
     let expectations = entry.cell.scenario.expectations.filter(AcrossSeeds.decides)
-    guard entry.isComplete, isConclusive else { return Closing(notJudged: expectations.count) }
+    guard entry.isComplete, isConclusive else {
+      let isUntested = expectations.count == entry.cell.scenario.expectations.count
+      return Closing(notJudged: expectations.count, isUntested: isUntested)
+    }
     guard !expectations.isEmpty else { return Closing() }
     let findings = expectations.compactMap { finding($0, entry) }
     let kinds = findings.map(\.kind)

@@ -44,6 +44,8 @@ public struct SuitePlan: Sendable {
   public let runs: [(entry: Int, seed: UInt64)]
   /// How many runs all shards have together.
   public let suiteRunCount: Int
+  /// Whether other shards have what this one has not.
+  public let isShard: Bool
   public let overrides: [RunJob.Override]
   public let fileCount: Int
   public let fileHash: UInt64
@@ -69,7 +71,9 @@ public struct SuitePlan: Sendable {
         suiteRunCount += all.count(where: isNamed)
         let mine = zip(all, dealt).filter { seed, shard in shard == index && isNamed(seed) }.map(\.0)
         guard !mine.isEmpty else { continue }
-        let isComplete = mine.count == all.count && selection.seed == nil && more.isEmpty
+        // One seed that is asked for is all of them where the file has no other.
+        let isWhole = selection.seed.map { [$0] == file.seeds.all } ?? true
+        let isComplete = mine.count == all.count && isWhole && more.isEmpty
         entries.append(
           Entry(source: source, title: cell.scenario.title, cell: cell, seeds: mine, isComplete: isComplete))
         runs += mine.map { (entries.count - 1, $0) }
@@ -79,6 +83,7 @@ public struct SuitePlan: Sendable {
     self.entries = entries
     self.runs = runs
     self.suiteRunCount = suiteRunCount
+    isShard = (selection.shard?.count ?? 1) > 1
     overrides = selection.overrides
     fileCount = paths.count
     fileHash = hash

@@ -42,6 +42,8 @@ public final class SuiteRunner {
   private let ownsDirectory: Bool
   private var summary = SuiteSummary()
   private var ledger = SeedLedger()
+  /// Whether an expectation of some cell was judged.
+  private var hasJudged = false
 
   public init(plan: SuitePlan, options: Options, reporters: [any Reporter]) {
     self.plan = plan
@@ -62,6 +64,7 @@ public final class SuiteRunner {
     summary.isInterrupted = !isComplete
     summary.isShardEmpty = plan.runs.isEmpty && plan.suiteRunCount > 0
     tellRest()
+    summary.isUntested = !hasJudged && !plan.isShard
     for reporter in reporters { reporter.end(summary) }
     return Outcome(summary: summary, isInterrupted: !isComplete)
   }
@@ -166,6 +169,7 @@ public final class SuiteRunner {
     guard nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry else { return }
     let closing = ledger.close(plan.entries[entry], overrides: plan.overrides)
     summary.notJudged += closing.notJudged
+    if !closing.isUntested { hasJudged = true }
     if let run = closing.run { report(run) }
   }
 
