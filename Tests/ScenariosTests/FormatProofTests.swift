@@ -14,6 +14,7 @@ import Testing
           - { mark: half, at: 5s }
           - { mark: three, every: 1s, times: 3 }
           - { mark: fourth, every: 1s, of: three, times: 2 }
+          - { mark: also, at: 2s }
           - { mark: rung, when: bob.call.state == ringing }
         """,
       expect: "  - { \(expectation) }",
@@ -24,7 +25,10 @@ import Testing
   @Test(arguments: [
     "count: bob.connected, gte: 0", "count: bob.connected, gt: -1", "count: bob.connected, gt: -0.5, gte: 0",
     "count: half, eq: 1", "count: three, gte: 2", "count: half, between: [6s, 9s], lt: 1",
-    "count: three, between: [2s, 4s], eq: 2", "count: bob.call.state == idle, gte: 1", "count: bob.idle, gte: 1",
+    "count: three, between: [2s, 4s], eq: 2", "count: half, between: [half, 7s], eq: 1",
+    "count: three, between: [three, 9s], eq: 3", "count: three, between: [three, half], gte: 3",
+    "count: fourth, between: [three, half], gte: 2", "count: three, between: [1500ms, three], eq: 0",
+    "count: half, between: [fourth, end], eq: 1", "count: bob.call.state == idle, gte: 1", "count: bob.idle, gte: 1",
     "\(received), gte: 0", "\(received), stat: rate, gte: 0", "\(received), stat: mean, gte: 0",
     "\(received), stat: count, gte: 1", "metric: bob.q.mos, gte: 1", "metric: bob.q.concealment, lte: 100%",
     "metric: \"wire.bytes(from: bob)\", gte: 0", "ends: bob, code: local-hangup, share: { gte: 0% }",
@@ -100,7 +104,8 @@ import Testing
   @Test(arguments: [
     "count: bob.connected, gte: 1", "count: bob.connected, eq: 0", "count: bob.connected, gt: 0, lt: 2",
     "count: bob.connected, gt: 1, gte: 2, lte: 2", "count: bob.call.state == idle, gte: 2", "count: rung, eq: 1",
-    "count: three, between: [rung, end], gte: 1", "count: bob.idle, between: [5s, end], gte: 1",
+    "count: three, between: [rung, end], gte: 1", "count: three, between: [also, 9s], gte: 2",
+    "count: also, between: [1s, three], gte: 1", "count: bob.idle, between: [5s, end], gte: 1",
     "metric: bob.stats.inbound-rtp.audio.packetsLost, gte: 0", "\(received), stat: delta, gte: 0",
     "\(received), stat: count, gte: 2", "metric: bob.q.concealment, lt: 100%",
     "metric: \"wire.bytes(from: bob)\", gt: 9",

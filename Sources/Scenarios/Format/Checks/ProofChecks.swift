@@ -183,13 +183,25 @@ struct ProofChecks {
   /// How often an entry fires within a window, where the timeline says so.
   private func timesFired(_ anchor: Anchor, within window: Window) -> Int? {
     guard case .entry(let id) = anchor.kind, let firings = TimelineChecks.firings(of: id, scenario) else { return nil }
+    // What comes at the same time as an entry that is a border may come before it or after it; the same entry comes
+    // after the border that it makes.
+    func border(_ anchor: Anchor, after opening: Instant?) -> Instant? {
+      switch anchor.kind {
+      case .time(let time): return time
+      case .entry(let other):
+        let comings = TimelineChecks.firings(of: other, scenario) ?? []
+        guard let time = comings.filter({ $0 >= opening ?? .zero }).min(), time != opening else { return nil }
+        return other != id && firings.contains(time) ? nil : time
+      case .end, .definition, .entersState, .becomesTrue, .event: return nil
+      }
+    }
     var (from, to) = (Instant.zero, Instant(nanoseconds: .max))
     if let begin = window.from {
-      guard case .time(let time) = begin.kind else { return nil }
+      guard let time = border(begin, after: nil) else { return nil }
       from = time
     }
     if let end = window.to, end.kind != .end {
-      guard case .time(let time) = end.kind else { return nil }
+      guard let time = border(end, after: from) else { return nil }
       to = time
     }
     return firings.count { $0 >= from && $0 < to }
