@@ -16,7 +16,8 @@ struct TopologyDraft: Sendable {
       .key("servers", ServerDraft.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
       .key(
         "turn", Kind<Bool>.flag.located, \.wantsTURN, default: "false",
-        "adds a TURN server called turn, by UDP, to the internet"),
+        "adds a TURN server called turn (default-turn where a peer or another server has that name), by UDP, to the "
+          + "internet, whatever TURN servers there are besides"),
     ])
 }
 

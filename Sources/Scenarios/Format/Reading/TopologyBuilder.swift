@@ -314,15 +314,19 @@ struct TopologyBuilder {
     addDefault(.signalling, besides: peers)
     addDefault(.stun, besides: peers)
     guard draft.wantsTURN.value else { return }
-    if let own = topology.servers.first(where: { $0.kind == .turn }) {
-      let message = "'turn' changes nothing: there is a TURN server already, '\(own.name)'"
-      reading.report(.ineffective, message, at: draft.wantsTURN.span)
+    guard topology.server(Topology.Server.Kind.turn.rawValue)?.kind != .turn else {
+      let message = "'turn' changes nothing: there is a TURN server of that name already"
+      return reading.report(.ineffective, message, at: draft.wantsTURN.span)
     }
-    addDefault(.turn, besides: peers)
+    add(.turn, besides: peers)
   }
 
   private mutating func addDefault(_ kind: Topology.Server.Kind, besides peers: [String]) {
-    guard !topology.servers.contains(where: { $0.kind == kind }) else { return }
+    if !topology.servers.contains(where: { $0.kind == kind }) { add(kind, besides: peers) }
+  }
+
+  /// Adds a server called as its kind is, or `default-` and that where the name is taken.
+  private mutating func add(_ kind: Topology.Server.Kind, besides peers: [String]) {
     var server = Topology.Server()
     server.name = kind.rawValue
     while topology.server(server.name) != nil || peers.contains(server.name) { server.name = "default-" + server.name }
