@@ -4,8 +4,8 @@ public import CallCore
 extension Simulator {
   /// Reboots the network's NAT: its mappings are gone.
   ///
-  /// - Parameter addresses: new external addresses on the parent network; when empty, as many others as it has, the
-  ///   lowest that are free; nil to keep the old ones.
+  /// - Parameter addresses: its external addresses on the parent network, old ones or free ones; when empty, as many others
+  ///   as it has, the lowest that are free; nil to keep the old ones.
   public func rebootNAT(_ network: String, externalAddresses addresses: [IPAddress]? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
     guard let addresses, let parent = fabric.networks[id.index].parent else {
@@ -13,7 +13,12 @@ extension Simulator {
       return fabric.traceNAT(id, cause: trace.cause)
     }
     let old = fabric.networks[id.index].nat?.externalAddresses ?? []
-    var new = try assignExternal(addresses, in: parent)
+    let others = addresses.filter { !old.contains($0) }
+    var new = addresses
+    if addresses.isEmpty || !others.isEmpty {
+      let assigned = try assignExternal(others, in: parent)
+      if addresses.isEmpty { new = assigned }
+    }
     while addresses.isEmpty, new.count < old.count {
       // An address is not free any more once the NAT owns it.
       fabric.networks[parent.index].owners.insert(new[new.count - 1], .router(id))

@@ -25,7 +25,14 @@ final class Effects {
       let refusal = target.perform(UserAction(name, NamedValues(arguments)))
       if !entry.refusal.allows(refusal?.reason) { note(refusal, entry, action: "\(peer).\(name)") }
     case .fault(let fault, let duration):
-      try faults.apply(fault, entry: entry.id, for: duration)
+      do {
+        try faults.apply(fault, entry: entry.id, for: duration)
+      } catch SimulatorError.addressInUse(let address) where fault.kind == .natReboot {
+        let remedy = "name one that is free then, or write address: new"
+        note(
+          .vacuous, entry, expected: "nat.reboot gives the router \(address)",
+          actual: "that address is taken at \(Wording.time(world.simulator.now)): \(remedy)")
+      }
     case .send(let message, let from, let to, let fields):
       guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
       server.inject(

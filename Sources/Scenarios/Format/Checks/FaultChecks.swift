@@ -12,6 +12,7 @@ enum FaultChecks {
       checkEnd(entry, fault, duration, scenario, &reading)
       if fault.kind == .linkFlap { checkFlap(entry, fault, duration, scenario, &reading) }
       checkProgram(fault, scenario, &reading)
+      AddressChecks.check(fault, scenario, &reading)
       guard isWhole else { continue }
       let problem = problem(of: fault, entry, in: scenario)
       reading.note(fault: problem, key: nil, at: entry.span)
