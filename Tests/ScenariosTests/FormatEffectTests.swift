@@ -408,4 +408,28 @@ import Testing
     #expect(problem?.message == "port overloading cannot change under mappings")
     #expect(problem?.hint == "name what changes, such as map and filter, instead of kind")
   }
+
+  @Test(arguments: ["complexity: 5", "packet_loss_hint: 10%"])
+  func `what only an encoder reads is told where media are synthetic`(key: String) {
+    func told(_ rest: String) -> [String] {
+      codes(world(alice: ", audio: { \(key) }").replacing("run: 60s", with: "run: 60s\n\(rest)"))
+    }
+    let name = key.prefix { $0 != ":" }
+    let warning = "W414 '\(name)' changes nothing: synthetic media have no encoder; write media: real"
+    #expect(told("") == [warning] && told("media: synthetic") == [warning])
+    #expect(told("media: real") == [])
+    #expect(told("media: \"${media}\"\nmatrix: { media: [synthetic, real] }") == [])
+  }
+
+  @Test func `turn: true is told only where a TURN server of that name is there`() {
+    for (server, warnings) in [("relay", 0), ("turn", 1)] {
+      let loaded = FormatTest.load(
+        world(servers: ", \(server): { kind: turn, transports: [tcp] }").replacing(
+          "topology:", with: "topology:\n  turn: true"))
+      #expect(loaded.diagnostics.map(\.code) == Array(repeating: .ineffective, count: warnings))
+      let servers = loaded.scenario?.cells[0].scenario.topology.servers.filter { $0.kind == .turn }
+      #expect(servers?.map(\.name) == (warnings == 0 ? ["relay", "turn"] : ["turn"]))
+      #expect(servers?.last?.transports == (warnings == 0 ? [.udp] : [.tcp]))
+    }
+  }
 }

@@ -47,6 +47,7 @@ struct CellReader {
     ProgramChecks.checkMedia(scenario, substituted, &reading)
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
+    MediaChecks.check(scenario, substituted, &reading)
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     ProofChecks.check(scenario, &reading)
