@@ -12,7 +12,7 @@ struct PeerDraft: Sendable {
   private static let peerType = MappingType(
     "peer settings", "", Scenario.Peer(),
     [
-      .key("id", .text, \.userID, default: "the peer's name", "the user id its app registers with"),
+      .key("id", userID, \.userID, default: "the peer's name", "the user id its app registers with"),
       .key("profile", Kind<String>.text.located, \.profile, "the application, such as knotos"),
       .key(
         "stack", .choice, \.stack, default: "real",
@@ -29,6 +29,11 @@ struct PeerDraft: Sendable {
       .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
       .nested("clock", Scenario.Clock.type, \.clock, "its wall clock, and how fast its clocks run"),
     ])
+
+  /// Nobody can be called by nothing.
+  private static let userID = Kind<String>.text(shape: .pattern(".")).checked {
+    $0.isEmpty ? "a user id is not empty; without the key it is the peer's name" : nil
+  }
 
   static let type = MappingType(
     "peer", "a device with an app", PeerDraft(),

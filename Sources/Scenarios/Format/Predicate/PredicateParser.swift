@@ -316,6 +316,11 @@ struct PredicateParser {
       }
       if end.text == "from" { quantity.from = peer.text } else { quantity.to = peer.text }
       _ = skip(",")
+      guard quantity.from == nil || quantity.from != quantity.to else {
+        let message = "nothing that \(peer.text) sends reaches \(peer.text), so that this is always 0"
+        report(.conflictingKeys, message, at: peer, hint: "name the other peer, or one end alone", &reading)
+        return nil
+      }
     }
     return .term(.wire(quantity), .count)
   }
