@@ -126,6 +126,11 @@ extension FaultParameter.Kind {
     case .value(let type): .declared(type)
     case .list(let type):
       Kind<Value>.declared(type).oneOrMany().distinct(\.description).map { values, _, _ in .list(values) }
+    case .count(let range): Kind<Int>.count(range).map { number, _, _ in .count(number) }
+    case .counts(let range):
+      Kind<Int>.count(range).oneOrMany().distinct(\.description).map { numbers, _, _ in
+        .list(numbers.map { .count($0) })
+      }
     case .link: Kind<Located<String>>.link.map { name, _, _ in .text(name.value) }
     case .network: Kind<Located<String>>.network.map { name, _, _ in .text(name.value) }
     case .server: Kind<Located<String>>.server.map { name, _, _ in .text(name.value) }

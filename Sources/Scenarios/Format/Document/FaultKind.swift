@@ -42,6 +42,9 @@ public struct FaultParameter: Sendable {
   public enum Kind: Sendable, Hashable {
     case value(ValueType)
     case list(ValueType)
+    /// A whole number, or a list of such.
+    case count(ClosedRange<Int>)
+    case counts(ClosedRange<Int>)
     case link, network, server
     /// A signalling message type that some peer's vocabulary declares.
     case message
@@ -63,7 +66,7 @@ public struct FaultParameter: Sendable {
   var choices: [String] {
     switch kind {
     case .value(let type), .list(let type): type.choices
-    case .link, .network, .server, .message: []
+    case .count, .counts, .link, .network, .server, .message: []
     }
   }
 }
@@ -93,7 +96,7 @@ extension FaultKind {
         [
           Self.link, FaultParameter("down", .value(.duration), required: true, "time down in every cycle"),
           FaultParameter("up", .value(.duration), required: true, "time up in every cycle"),
-          FaultParameter("cycles", .value(.count), "how many cycles; without it until cleared"),
+          FaultParameter("cycles", .count(Self.numbers), "how many cycles; without it until cleared"),
         ], "takes the link down and up again and again")
     case .linkBlackhole:
       declare(
@@ -127,13 +130,16 @@ extension FaultKind {
         "changes how the NAT behaves; mappings stay, and new timers count from their last packets")
     case .firewallBlock:
       declare(
-        [Self.network, Self.transport, FaultParameter("ports", .list(.count), "destination ports; all without it")],
+        [
+          Self.network, Self.transport,
+          FaultParameter("ports", .counts(Self.ports), "destination ports; all without it"),
+        ],
         "the router drops matching outgoing packets; UDP without ports it drops both ways")
     case .firewallAllow:
       declare(
         [
           Self.network, Self.transport,
-          FaultParameter("ports", .list(.count), required: true, "the only destination ports let out"),
+          FaultParameter("ports", .counts(Self.ports), required: true, "the only destination ports let out"),
         ], "of the packets of that protocol, or of both, the router lets out only those to these ports")
 
     case .turnRestart: declare([Self.server], lasts: false, "the relay restarts and forgets every allocation")
@@ -145,7 +151,7 @@ extension FaultKind {
     case .turnReject:
       declare(
         [
-          Self.server, FaultParameter("code", .value(.count), required: true, "the STUN error code, 300 to 699"),
+          Self.server, FaultParameter("code", .count(300...699), required: true, "the STUN error code"),
           FaultParameter("request", Self.requests, "which requests; all without it"),
         ], "the relay answers requests with an error")
     case .turnExpirePermissions: declare([Self.server], lasts: false, "every permission of the relay expires")
@@ -178,7 +184,7 @@ extension FaultKind {
     case .dtlsDrop:
       declare(
         [
-          Self.sender, FaultParameter("flight", .value(.count), "only this flight of the handshake, 1 to 6"), Self.nth,
+          Self.sender, FaultParameter("flight", .count(1...6), "only this flight of the handshake"), Self.nth,
           Self.atMost,
         ], "drops DTLS datagrams")
     case .packetDrop:
@@ -210,6 +216,9 @@ extension FaultKind {
 
   // MARK: Parameters of several
 
+  private static let numbers = 1...1_000_000
+  private static let ports = 1...65_535
+
   private static let link = FaultParameter("link", .link, required: true, "the link")
   private static let direction = FaultParameter(
     "direction", .value(.choice(Fault.Direction.allCases.map(\.rawValue))), "only this direction; both without it")
@@ -228,12 +237,12 @@ extension FaultKind {
     FaultParameter("message", .message, "only this message type; without it every frame, pings and connects too"),
     FaultParameter("from", .value(.peer), "only what this peer sends"),
     FaultParameter("to", .value(.peer), "only what goes to this peer"),
-    FaultParameter("count", .value(.count), "at most so many messages"),
+    FaultParameter("count", .count(numbers), "the first so many messages"),
   ]
 
   private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
-  private static let nth = FaultParameter("nth", .list(.count), "only these, counted from 1 since the fault began")
-  private static let atMost = FaultParameter("count", .value(.count), "at most so many")
+  private static let nth = FaultParameter("nth", .counts(numbers), "only these, counted from 1 since the fault began")
+  private static let atMost = FaultParameter("count", .count(numbers), "the first so many")
   private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
   private static let receiver = FaultParameter("to", .value(.peer), "only what is sent to this peer")
 

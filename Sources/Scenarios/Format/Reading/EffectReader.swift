@@ -179,23 +179,6 @@ enum EffectReader {
 
   private static func checkRanges(_ fault: Fault, _ node: YAMLNode, _ reading: inout Reading) -> Bool {
     var isFine = true
-    func check(_ name: String, _ range: ClosedRange<Int>, _ reading: inout Reading) {
-      let values: [Value] =
-        switch fault.arguments[name] {
-        case .list(let values): values
-        case .some(let value): [value]
-        case nil: []
-        }
-      for case .count(let count) in values where !range.contains(count) {
-        let message = "\(count) is not within \(range.lowerBound) to \(range.upperBound)"
-        reading.report(.outOfRange, message, at: fault.arguments.span(of: name) ?? node.span)
-        isFine = false
-      }
-    }
-    if fault.kind == .turnReject { check("code", 300...699, &reading) }
-    check("ports", 1...65_535, &reading)
-    check("flight", 1...6, &reading)
-    for name in ["nth", "count", "cycles"] { check(name, 1...1_000_000, &reading) }
     if case .byteSize(let size) = fault.arguments["larger_than"], size < 68 {
       let message = "every link carries packets of 68 bytes (RFC 791), so what is larger than \(size) B is all"
       reading.report(.outOfRange, message, at: fault.arguments.span(of: "larger_than") ?? node.span)
