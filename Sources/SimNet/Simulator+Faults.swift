@@ -83,6 +83,9 @@ extension Simulator {
   /// How many datagrams a rule has dropped so far, also when it has ended.
   public func dropCount(of rule: PacketRuleID) -> Int { fabric.rules.dropCount(of: rule) }
 
+  /// How many datagrams that a rule was to drop an older one has dropped.
+  public func forestalledCount(of rule: PacketRuleID) -> Int { fabric.rules.forestalledCount(of: rule) }
+
   /// Ends a rule. One that has ended is left alone.
   public func removeRule(_ rule: PacketRuleID) { fabric.rules.remove(rule) }
 

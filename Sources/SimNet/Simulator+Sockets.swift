@@ -84,9 +84,14 @@ extension Simulator {
   }
 
   /// Hands a packet that reached the host to its socket or stream.
-  func deliver(_ slot: UInt32, to host: HostID) {
-    let flight = fabric.flights[slot]
+  ///
+  /// - Parameter interface: where it came in; nil for what the host sent to itself.
+  func deliver(_ slot: UInt32, to host: HostID, on interface: InterfaceID?) {
     let subject = hosts[host.index].subject
+    // What a rule drops here has not arrived.
+    if isRuledOut(slot, at: host) { return fabric.drop(slot, .rule, by: subject) }
+    if let interface { fabric.observe(slot, on: interface, .rx) }
+    let flight = fabric.flights[slot]
     guard !flight.failsChecksum else { return fabric.drop(slot, .corrupt, by: subject) }
     let path = Path(local: flight.header.destination, remote: flight.header.source, ecn: flight.header.ecn)
     // The packet keeps its slot until it is released below, and a slot's bytes never move.
@@ -96,8 +101,6 @@ extension Simulator {
       hosts[host.index].streamCause = trace.cause
       hosts[host.index].streams.receive(payload, on: path, from: flight.sender, at: fabric.now)
       drainStreams(of: host)
-    } else if !fabric.rules.isEmpty, fabric.rules.drop(payload, from: flight.sender, to: host) {
-      return fabric.drop(slot, .rule, by: subject)
     } else if let index = socket(of: host, at: flight.header.destination) {
       trace.cause = fabric.packets.delivered(flight, to: subject)
       let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)
@@ -109,6 +112,13 @@ extension Simulator {
       return fabric.drop(slot, .noSocket, by: subject)
     }
     fabric.release(slot)
+  }
+
+  /// Whether a rule drops a datagram at its receiver. One that fails its checksum the host drops by itself.
+  private func isRuledOut(_ slot: UInt32, at host: HostID) -> Bool {
+    let flight = fabric.flights[slot]
+    guard !fabric.rules.isEmpty, flight.header.transport == .udp, !flight.failsChecksum else { return false }
+    return fabric.rules.drop(fabric.pool.unsafeBytes(of: flight.handle).bytes, from: flight.sender, to: host)
   }
 
   // MARK: Addresses

@@ -110,10 +110,10 @@ public final class Simulator {
     switch event.kind {
     case .arrival:
       guard let interface = fabric.arrive(event) else { return }
-      deliver(event.index, to: fabric.interfaces[interface.index].host)
+      deliver(event.index, to: fabric.interfaces[interface.index].host, on: interface)
     case .loopback:
       guard fabric.isAwaited(event) else { return }
-      deliver(event.index, to: fabric.flights[event.index].sender)
+      deliver(event.index, to: fabric.flights[event.index].sender, on: nil)
     case .timer: fire(event)
     case .streams: runStreams(event)
     case .natExpiry: fabric.expireMappings(event)

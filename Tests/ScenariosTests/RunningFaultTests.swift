@@ -57,6 +57,118 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  /// The file says so where nothing else on the timeline moves addresses, and the run where something does.
+  @Test(arguments: 2...7) func `a router is given no address that another has`(number: Int) throws {
+    let isTaken = [3, 4, 5].contains(number)
+    for rest in ["", "- { at: 9s, fault: nat.reboot, network: bob/wifi, address: new }"] {
+      let text = """
+        callsim: 1
+        id: test
+        topology: { networks: { internet: { cidr: 203.0.113.0/24 } } }
+        peers:
+          alice: { profile: knotos, network: wifi }
+          bob: { profile: knotos, network: wifi }
+        timeline:
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 2s, do: bob.accept }
+          - { id: moved, at: 5s, fault: nat.reboot, network: alice/wifi, address: 203.0.113.\(number) }
+          \(rest)
+          - { at: 12s, do: alice.hangup }
+        expect:
+          - { eventually: bob.call.state == connected }
+        """
+      if rest.isEmpty {
+        let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: ProfileCatalogue.builtIn.registry)
+        #expect(loaded.diagnostics.map(\.code) == (isTaken ? [.wrongRouter] : []), "\(loaded.diagnostics)")
+        if isTaken { continue }
+      }
+      let result = try run(text)
+      #expect(result.verdict == (isTaken ? .vacuous : .pass), "\(result.findings)")
+      guard isTaken else { continue }
+      #expect(result.findings.map(\.location) == ["test.yaml:10:11"])
+      let remedy = "name one that is free then, or write address: new"
+      #expect(result.findings.map(\.actual) == ["that address is taken at 5.00 s: \(remedy)"])
+    }
+  }
+
+  @Test func `turn: true adds a relay by UDP, whatever other relays there are`() throws {
+    for (servers, peer) in [
+      ("", ""), (", servers: { relay: { kind: turn, transports: [tls] } }", ""),
+      (", servers: { relay: { kind: turn, transports: [tcp] } }", "[turn]"),
+    ] {
+      let own = peer.isEmpty ? "" : ", servers: \(peer)"
+      let result = try run(
+        """
+        callsim: 1
+        id: test
+        topology: { turn: true\(servers) }
+        peers:
+          alice: { profile: knotos, network: home, ice: { policy: relay\(own) } }
+          bob: { profile: knotos, network: home }
+        timeline:
+          - { at: 1s, do: alice.call, to: bob }
+          - { id: accept, at: 2s, do: bob.accept }
+          - { at: 12s, do: alice.hangup }
+        expect:
+          - { eventually: alice.selected.relayProtocol == udp, of: accept, within: 5s }
+        """)
+      #expect(result.verdict == .pass, "\(result.findings)")
+    }
+  }
+
+  private static let ways = ["direct", "udp", "tcp"]
+
+  /// Alice talks with Bob, directly or through relays on both sides.
+  private func talk(_ way: String, _ faults: [String], expect: [String]) throws -> RunResult {
+    let policy = way == "direct" ? "" : ", ice: { policy: relay, turn_transports: [\(way)] }"
+    return try run(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: home\(policy) }
+        bob: { profile: knotos, network: home\(policy) }
+      topology:
+        servers: { turn: { kind: turn, transports: [udp, tcp] } }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { at: 2s, do: bob.accept }
+      \(faults.map { "  - { at: 5s, fault: packet.drop, protocol: rtp, from: alice, \($0) }" }.joined(separator: "\n"))
+        - { at: 12s, do: alice.hangup }
+      expect:
+      \(expect.map { "  - { \($0) }" }.joined(separator: "\n"))
+      """)
+  }
+
+  private static func lost(_ number: Int) -> String {
+    "metric: bob.stats.inbound-rtp.audio.packetsLost, stat: last, window: [4s, 10s], eq: \(number)"
+  }
+
+  @Test(arguments: ways) func `each of two faults counts what the other drops`(way: String) throws {
+    let together = try talk(way, ["nth: [1, 2, 3, 5]"], expect: [Self.lost(4)])
+    let apart = try talk(way, ["nth: [1, 2, 3]", "nth: 5"], expect: [Self.lost(4)])
+    #expect([together, apart].map(\.verdict) == [.pass, .pass], "\(together.findings) \(apart.findings)")
+  }
+
+  @Test(arguments: ways) func `a fault whose packets an older one drops meets nothing`(way: String) throws {
+    let result = try talk(way, ["nth: 1", "id: second, nth: 1"], expect: [Self.lost(1)])
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings.map(\.title) == ["timeline entry 'second'"])
+    #expect(
+      result.findings.allSatisfy { $0.actual.contains("an older fault dropped its packets") }, "\(result.findings)")
+  }
+
+  @Test(arguments: ways) func `what a rule drops at its receiver has not reached it`(way: String) throws {
+    let window = "stat: delta, window: [5s, 6s], eq:"
+    let result = try talk(
+      way, ["to: bob, count: 10"],
+      expect: [
+        Self.lost(10), "metric: \"wire.media(from: alice, to: bob)\", \(window) 40",
+        "metric: \"wire.media(to: bob)\", \(window) 40", "metric: \"wire.media(from: alice)\", \(window) 50",
+      ])
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   /// Alice talks with Bob first, then with Carol.
   private func recovery(_ fault: String) throws -> RunResult {
     try run(

@@ -125,6 +125,26 @@ import Testing
     #expect(pair.b.arrivals.compactMap { $0.bytes.count == 13 ? $0.bytes.last : nil } == [0, 3])
   }
 
+  @Test func `every rule counts what it matches, and the oldest that would drop a packet does`() {
+    let (a, b) = (HostID(index: 0), HostID(index: 1))
+    var rules = PacketRules()
+    let ids = [
+      PacketRule(content: .rtp, sender: a, limit: 3), PacketRule(content: .rtp, skip: 4, limit: 1),
+      PacketRule(sender: a, skip: 1, limit: 1), PacketRule(receiver: b, skip: 1, limit: 1),
+    ].map { rules.add($0) }
+    let drops = (1...7 as ClosedRange<UInt8>).map { number -> [Bool] in
+      let packet = Array(Self.rtp.dropLast() + [number])
+      if rules.drop(packet.span.bytes, from: a, to: nil) { return [true] }
+      return [false, rules.drop(packet.span.bytes, from: a, to: b)]
+    }
+    // The first three, the fifth, and the second of those that come to b.
+    #expect(drops == [[true], [true], [true], [false, false], [true], [false, true], [false, false]])
+    let counts = ids.map { [rules.dropCount(of: $0), rules.forestalledCount(of: $0)] }
+    #expect(counts == [[3, 0], [1, 0], [0, 1], [1, 0]])
+    let isEmpty = rules.isEmpty
+    #expect(isEmpty)
+  }
+
   @Test func `a rule with a receiver holds for what reaches it only, until it is removed`() throws {
     let pair = try Pair()
     let rule = pair.simulator.addRule(PacketRule(receiver: pair.bHost))
@@ -155,9 +175,10 @@ import Testing
       ]
     }
     let runs = [carry(1), carry(2), carry(3)]
-    #expect(runs == [[false, false, false, true], [false, false, false, false], [false, false, false, true]])
+    // The third rule counts the first packet, which the first rule drops.
+    #expect(runs == [[false, false, false, true], [false, false, false, true], [false, false, false, true]])
     let counts = [rule, strange, forwarder].map { rules.dropCount(of: $0) }
-    #expect(counts == [1, 0, 1])
+    #expect(counts == [1, 0, 2])
   }
 
   @Test func `a rule without ends counts a packet once, and not again at each relay`() {

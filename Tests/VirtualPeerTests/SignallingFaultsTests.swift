@@ -72,6 +72,16 @@ import Testing
     #expect(bench.texts.last == "\u{FFFD}")
   }
 
+  @Test func `what an older fault loses counts for a younger one, which did nothing to it`() throws {
+    let bench = try Bench()
+    let older = bench.faults.add(SignallingFault(.drop, count: 2))
+    let same = bench.faults.add(SignallingFault(.drop, count: 2))
+    let longer = bench.faults.add(SignallingFault(.duplicate, count: 3))
+    for text in ["1", "2", "3", "4"] { bench.pass(text) }
+    #expect(bench.texts == ["3", "3", "4"])
+    #expect([older, same, longer].map { bench.faults.meetings(of: $0) } == [2, 0, 1])
+  }
+
   @Test func `reordering makes neighbours change places, again and again`() throws {
     let bench = try Bench()
     bench.faults.add(SignallingFault(.reorder))

@@ -115,9 +115,7 @@ struct Fabric: ~Copyable {
     }
     wires[wire].arrived()
     switch wires[wire].end {
-    case .interface(let interface):
-      observe(slot, on: interface, .rx)
-      return interface
+    case .interface(let interface): return interface
     case .network(let network):
       if networks[network.index].isolates(flights[slot].header.destination.address) {
         drop(slot, .isolated, by: networks[network.index].subject)
@@ -239,7 +237,7 @@ struct Fabric: ~Copyable {
     flights.remove(slot)
   }
 
-  private func observe(_ slot: UInt32, on interface: InterfaceID, _ direction: LinkDirection) {
+  func observe(_ slot: UInt32, on interface: InterfaceID, _ direction: LinkDirection) {
     guard let tap else { return }
     pool.withBytes(of: flights[slot].handle) {
       tap.observed(

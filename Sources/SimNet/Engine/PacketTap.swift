@@ -9,7 +9,8 @@ public protocol PacketTap: AnyObject {
 
   /// - Parameters:
   ///   - payload: what UDP carries, or a TCP segment with its header.
-  ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it.
+  ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it. What a ``PacketRule`` drops at its
+  ///     receiver is not seen there.
   ///   - isDamaged: whether its checksum is wrong, so that the host will drop it.
   func observed(
     _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,

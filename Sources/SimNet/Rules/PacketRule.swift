@@ -15,7 +15,7 @@ public struct PacketRule: Hashable, Sendable {
   public var receiver: HostID?
   /// How many matching datagrams pass first.
   public var skip: Int
-  /// How many are dropped before the rule is spent, or nil for no end.
+  /// How many after those are dropped, by this rule or by an older one, before the rule is spent; nil for no end.
   public var limit: Int?
 
   public init(
@@ -36,7 +36,8 @@ public struct PacketRuleID: Hashable, Sendable, BitwiseCopyable {
   let number: Int
 }
 
-/// The rules in force, oldest first, with how many datagrams each has seen.
+/// The rules in force, oldest first, with how many datagrams each has seen. Each counts every datagram that it matches; of
+/// several that would drop one, the oldest does.
 struct PacketRules {
   private struct Entry {
     let id: PacketRuleID
@@ -47,8 +48,15 @@ struct PacketRules {
   }
 
   private var entries: [Entry] = []
-  /// How many datagrams each rule has dropped, by its number, from 1.
-  private var drops: [Int] = []
+  /// What came of the datagrams that each rule was to drop, by its number, from 1.
+  private var tallies: [Tally] = []
+
+  private struct Tally {
+    var dropped = 0
+    /// An older rule dropped them.
+    var forestalled = 0
+  }
+
   private var handshakes = DTLSHandshakes()
   private var origins = RelayedOrigins()
   private var added = 0
@@ -58,12 +66,15 @@ struct PacketRules {
   mutating func add(_ rule: PacketRule) -> PacketRuleID {
     added += 1
     entries.append(Entry(id: PacketRuleID(number: added), rule: rule))
-    drops.append(0)
+    tallies.append(Tally())
     return PacketRuleID(number: added)
   }
 
   /// How many datagrams the rule has dropped, also when it has ended.
-  func dropCount(of id: PacketRuleID) -> Int { drops[id.number - 1] }
+  func dropCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].dropped }
+
+  /// How many datagrams an older rule has dropped in its place.
+  func forestalledCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].forestalled }
 
   mutating func remove(_ id: PacketRuleID) { entries.removeAll { $0.id == id } }
 
@@ -86,15 +97,17 @@ struct PacketRules {
     guard !entries.isEmpty else { return false }
     var isDropped = false
     let flight = handshakes.flight(of: payload, from: origin)
-    for index in entries.indices where !isDropped {
+    for index in entries.indices {
       let rule = entries[index].rule
       guard rule.receiver == receiver, Self.isSender(rule, sender, origin) else { continue }
       if let content = rule.content, !PacketContent.matches(payload, content) { continue }
       if let wanted = rule.flight, flight != wanted { continue }
       entries[index].seen += 1
       let position = entries[index].seen - rule.skip
-      isDropped = position > 0 && rule.limit.map { position <= $0 } ?? true
-      if isDropped { drops[entries[index].id.number - 1] += 1 }
+      guard position > 0, rule.limit.map({ position <= $0 }) ?? true else { continue }
+      let number = entries[index].id.number
+      if isDropped { tallies[number - 1].forestalled += 1 } else { tallies[number - 1].dropped += 1 }
+      isDropped = true
     }
     if isDropped { entries.removeAll(where: \.isSpent) }
     return isDropped

@@ -19,7 +19,7 @@ public struct SignallingFault: Hashable, Sendable {
   public var type: String?
   public var from: String?
   public var to: String?
-  /// How many matching frames it still affects; nil for all while it lasts.
+  /// How many matching frames it is still meant for, whatever older faults leave of them; nil for all while it lasts.
   public var remaining: Int?
 
   public init(_ effect: Effect, type: String? = nil, from: String? = nil, to: String? = nil, count: Int? = nil) {
@@ -141,13 +141,16 @@ package final class SignallingFaults {
       }
     }
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
+    var isLost = false
     for index in faults.indices where faults[index].fault.matches(message) {
+      // What an older fault loses counts as one, too: what this one affects does not depend on that.
+      faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
+      guard !isLost else { continue }
       let effect = faults[index].fault.effect
       counts[faults[index].id, default: 0] += 1
-      faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
       effects.append((faults[index].id, effect))
       tell(effect, message)
-      if effect == .drop || effect == .blackhole { break }
+      isLost = effect == .drop || effect == .blackhole
     }
     // One that overtakes is not held in its turn, or nothing would change places.
     if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }

@@ -201,8 +201,7 @@ private struct FaultArguments {
       limit: arguments.count("count"))
     let numbers = (arguments.texts("nth") ?? []).compactMap { Int($0) }
     if numbers.isEmpty { return [rule] }
-    // A rule that drops counts what later rules never see, so each number is asked for on its own, highest first.
-    return numbers.sorted(by: >).map { number in
+    return numbers.map { number in
       var one = rule
       one.skip = number - 1
       one.limit = 1

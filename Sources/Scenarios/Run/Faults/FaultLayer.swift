@@ -153,9 +153,7 @@ final class FaultLayer {
     case .signallingRefusal(let peer): try refuse(peer, &instance)
     case .packetRules(let rules):
       let ids = rules.map { simulator.addRule($0) }
-      instance.reach = FaultReach(lack: "no packet was like this") { [simulator] in
-        ids.contains { simulator.dropCount(of: $0) > 0 }
-      }
+      instance.reach = FaultReach(rules: ids, in: simulator)
       instance.finish = { [simulator] in for id in ids { simulator.removeRule(id) } }
     case .audioLatency(let peer, let latency):
       let state = try states.audioLatency(of: peer)

@@ -73,6 +73,13 @@ extension FaultReach {
     }
   }
 
+  init(rules: [PacketRuleID], in simulator: Simulator) {
+    let isForestalled = { rules.contains { simulator.forestalledCount(of: $0) > 0 } }
+    self.init(lack: isForestalled() ? "an older fault dropped its packets" : "no packet was like this") {
+      rules.contains { simulator.dropCount(of: $0) > 0 }
+    }
+  }
+
   /// A NAT that behaves otherwise.
   init(_ state: any Layered, _ fault: FaultID, natOf network: NetworkID, _ simulator: Simulator) {
     let crossed = { simulator.uplink(of: network).map { LinkTally(of: $0, in: simulator).offered } ?? 0 }
