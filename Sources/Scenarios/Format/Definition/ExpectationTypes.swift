@@ -93,7 +93,8 @@ struct ExpectationVariant: Sendable {
         .key(
           "contains", Kind<String>.text.located.list(atLeast: 1).distinct(\.value), \.contains, required: true,
           "the values"),
-        .key("strict", .flag, \.isStrict, default: "false", "no other value may be seen"),
+        .key(
+          "strict", .flag, \.isStrict, default: "false", "no other value may be seen, nor hold when the window opens"),
         .key("between", .window, \.between, "the window in which it is watched"),
       ])
   ) { payload, _, reading in
@@ -202,7 +203,9 @@ struct ExpectationVariant: Sendable {
     MappingType(
       "count", "how often something happens", CountDraft(),
       [
-        .key("count", CountDraft.subjectKind, \.subject, required: true, "an event, or a predicate that becomes true"),
+        .key(
+          "count", CountDraft.subjectKind, \.subject, required: true,
+          "an event, or a predicate: the times it becomes true, not that it is so when the window opens"),
         .key("between", .window, \.between, default: "the whole run", "the window"),
       ] + BoundsDraft.type.keys(of: \CountDraft.bounds))
   ) { payload, node, reading in
