@@ -151,7 +151,7 @@ extension FaultKind {
     case .turnReject:
       declare(
         [
-          Self.server, FaultParameter("code", .count(300...699), required: true, "the STUN error code"),
+          Self.server, FaultParameter("code", .count(300...699), required: true, "the STUN error code, 300 to 699"),
           FaultParameter("request", Self.requests, "which requests; all without it"),
         ], "the relay answers requests with an error")
     case .turnExpirePermissions: declare([Self.server], lasts: false, "every permission of the relay expires")
@@ -184,7 +184,7 @@ extension FaultKind {
     case .dtlsDrop:
       declare(
         [
-          Self.sender, FaultParameter("flight", .count(1...6), "only this flight of the handshake"), Self.nth,
+          Self.sender, FaultParameter("flight", .count(1...6), "only this flight of the handshake, 1 to 6"), Self.nth,
           Self.atMost,
         ], "drops DTLS datagrams")
     case .packetDrop:
