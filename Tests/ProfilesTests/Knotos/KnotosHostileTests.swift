@@ -36,11 +36,19 @@ import VirtualPeer
     let world = try world(in: state)
     let before = ["alice", "bob"].map { world.value($0, "call.state") }
     #expect(before.last == state)
+    func heard(_ victim: String) -> Int {
+      // What is no message of the profile is told as bad.
+      event == "call_dance"
+        ? world.values(victim, "code").count { $0 == "kn.bad_event" }
+        : world.values(victim, "signal.received").count { $0 == event }
+    }
+    let heardBefore = ["alice", "bob"].map(heard)
     for victim in ["alice", "bob"] {
       world.server.inject(type: event, from: "carol", to: victim, fields: values("alice-1"))
     }
-    // Long enough for the messages, too short for the setup.
-    world.run(for: .milliseconds(25))
+    // The messages cross two links of 20 ms; Bob's answer to Alice crosses four.
+    world.run(for: .milliseconds(60))
+    #expect(["alice", "bob"].map(heard) == heardBefore.map { $0 + 1 })
     #expect(["alice", "bob"].map { world.value($0, "call.state") } == before)
     #expect(world.count("bob", "call.ended") == (state == "ended" ? 1 : 0))
   }
