@@ -119,6 +119,32 @@ import VirtualPeer
   }
 }
 
+@Suite struct SelectedPairTests {
+  private static func summary(_ members: JSON) -> CandidateSummary? {
+    CandidateSummary(peerProtocol: members) { $0.isIPv6 ? "cellular" : "wifi" }
+  }
+
+  @Test func `one end of a pair is what the program tells of it`() throws {
+    let relay = try #require(
+      Self.summary([
+        "candidateType": "relay", "address": "203.0.113.5", "port": 58_485, "relayProtocol": "tcp",
+      ]))
+    #expect(relay.candidateType == "relay" && relay.endpoint == Endpoint("203.0.113.5:58485")!)
+    #expect(relay.networkType == "wifi" && relay.relayProtocol == "tcp")
+    let named = try #require(Self.summary(["candidateType": "host", "address": "abc.local", "port": -1]))
+    #expect(named.endpoint == Endpoint(.anyIPv4, port: 0))
+  }
+
+  @Test func `words that nobody knows are not taken over`() {
+    #expect(Self.summary(["candidateType": "hosted", "address": "203.0.113.5"]) == nil)
+    #expect(Self.summary(["candidateType": 7]) == nil)
+    #expect(CandidateSummary(peerProtocol: nil) { _ in "wifi" } == nil)
+    #expect(Self.summary(["candidateType": "relay", "relayProtocol": "sctp"])?.relayProtocol == nil)
+    // Only a relay is reached by something.
+    #expect(Self.summary(["candidateType": "host", "relayProtocol": "udp"])?.relayProtocol == nil)
+  }
+}
+
 @Suite struct ProgramStatisticsTests {
   @Test func `objects become entries with their kind and their plain members`() throws {
     let text = #"{"a":{"type":"inbound-rtp","kind":"audio","packetsLost":3,"jitter":0.5,"x":[1],"on":true},"b":7}"#

@@ -124,6 +124,7 @@ import Testing
     "sequence: bob.call.state, is: [idle], between: [bob.ended, end]", "set: bob.call.state, contains: [idle, ended]",
     "always: up, between: [bob.connected, end]", "always: up, between: [bob.connected, 15s]",
     "never: late, until: half", "always: up, between: [19s, end]",
+    "never: \"bob.selected.relayProtocol in [udp, tcp, tls]\"", "always: bob.selected.relayProtocol == none",
   ])
   func `what can go either way is none`(expectation: String) {
     #expect(codes(expectation) == [])

@@ -108,6 +108,24 @@ import VirtualPeer
     #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass])
   }
 
+  @Test func `what a program says that no such value can be is left unknown`() {
+    let state = ValuePath.of("alice", "stats.transport.iceState", .choice(["new", "connected"]))
+    let bytes = ValuePath.of("alice", "stats.transport.bytesSent", unit: "bytes")
+    let said = ValuePath.of("alice", "stats.transport.packetsSent")
+    let bench = JudgeBench([state, bytes, said].map { .metric($0, .last, .atLeast(.count(0))) }) {
+      $0.peers[0].stack = .external
+    }
+    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
+    let members: [(name: String, value: StatsReport.Value)] = [
+      ("iceState", .text("asleep")), ("bytesSent", .text("many")), ("packetsSent", .real(7)),
+    ]
+    bench.at(250)
+    sampler.sample(
+      StatsReport(entries: [.init(id: "T", type: "transport", members: members)]), mouthToEar: nil, of: "alice",
+      at: bench.trace.now)
+    #expect(bench.trace.declarations.map(\.name).filter { $0.hasPrefix("stats.") } == [said.name])
+  }
+
   @Test func `recovery runs from the last fault to sound after an interruption, which may have begun before it`() {
     let recovery = ValuePath.of("bob", "q.recovery", .duration)
     let bench = JudgeBench([

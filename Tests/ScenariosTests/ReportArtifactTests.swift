@@ -186,5 +186,6 @@ enum ProfileVocabulary {
       StateMachine(
         "call.state", states: [.init("idle", ""), .init("calling", "")],
         transitions: [.init("idle", "calling", on: "call")])
-    ], actions: [])
+    ], actions: [],
+    messages: ["offer; #1", "bye", "x"].map { MessageDeclaration($0, .both, "", provenance: .harnessDefault) })
 }

@@ -5,6 +5,12 @@ import Testing
 
 /// An app says what its vocabulary declares, and nothing else.
 @Suite struct PeerTraceTests {
+  private static let messages = [
+    MessageDeclaration("offer", .both, "", provenance: .harnessDefault),
+    MessageDeclaration("hello", .clientToServer, "", provenance: .harnessDefault),
+    MessageDeclaration("welcome", .serverToClient, "", provenance: .harnessDefault),
+  ]
+
   private static func trace() -> PeerTrace {
     let values = [
       ValueDeclaration("muted", .flag, ""), ValueDeclaration("mood", .choice(["good", "bad"]), ""),
@@ -12,7 +18,8 @@ import Testing
     ]
     return PeerTrace(
       trace: Trace(), peer: "alice",
-      vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: [], values: values))
+      vocabulary: Vocabulary(
+        profile: "small", summary: "", machines: [], actions: [], messages: messages, values: values))
   }
 
   @Test func `a declared value is set, of the app's own and of every peer's`() {
@@ -28,7 +35,8 @@ import Testing
   @Test func `a user is written as the only peer that has the user id`() {
     let written = Trace()
     let trace = PeerTrace(
-      trace: written, peer: "alice", vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: []),
+      trace: written, peer: "alice",
+      vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: [], messages: Self.messages),
       userIDs: ["alice": "1001", "bob": "1002", "phone": "carl", "tablet": "carl", "dora": "erik", "erik": "dora"])
     let words = ["1002": "bob", "carl": "carl", "dora": "erik", "erik": "dora", "mallory": "mallory"]
     for user in words.keys.sorted() {
@@ -65,5 +73,23 @@ import Testing
 
   @Test func `a word that the value does not have traps`() async {
     await #expect(processExitsWith: .failure) { PeerTraceTests.trace().set("mood", "middling") }
+  }
+
+  @Test func `a message is sent that is declared for clients to send`() {
+    Self.trace().signalSent(type: "hello", to: "server", isLost: false)
+    Self.trace().signalSent(type: "offer", to: "bob", isLost: true)
+  }
+
+  @Test func `a message that nobody declared for clients to send traps`() async {
+    await #expect(processExitsWith: .failure) {
+      PeerTraceTests.trace().signalSent(type: "offfer", to: "bob", isLost: false)
+    }
+    await #expect(processExitsWith: .failure) {
+      PeerTraceTests.trace().signalSent(type: "welcome", to: "bob", isLost: false)
+    }
+  }
+
+  @Test func `whatever others send is received`() {
+    for type in ["offer", "hello", "", "call_dance"] { Self.trace().signalReceived(type: type, from: "mallory") }
   }
 }

@@ -307,13 +307,7 @@ final class ExternalConnection: PeerConnection {
   }
 
   private func summary(_ candidate: JSON?) -> CandidateSummary? {
-    guard let candidate, let type = candidate["candidateType"]?.string else { return nil }
-    // A name of multicast DNS stands for an address that is not told.
-    let address = candidate["address"]?.string.flatMap { IPAddress($0) } ?? .anyIPv4
-    let port = UInt16(clamping: candidate["port"]?.integer ?? 0)
-    return CandidateSummary(
-      candidateType: type, endpoint: Endpoint(address, port: port),
-      networkType: networkType(of: address), relayProtocol: candidate["relayProtocol"]?.string)
+    CandidateSummary(peerProtocol: candidate) { networkType(of: $0) }
   }
 
   private func networkType(of address: IPAddress) -> String {

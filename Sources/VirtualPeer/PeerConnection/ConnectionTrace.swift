@@ -62,8 +62,7 @@ struct ConnectionTrace {
     case .ended(let mid): write("track.ended", [("mid", mid)])
     case .selectedCandidatePairChange(let local, let remote):
       select(local, side: "local")
-      let relay = trace.declare("selected.relayProtocol", TraceField("value", .symbol))
-      trace.write(relay, subject, trace.value(local.relayProtocol ?? "none"))
+      set("selected.relayProtocol", local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
       select(remote, side: "remote")
     case .iceRestart(let byPeer): write("ice.restart", [("by", byPeer ? "peer" : "self")])
     case .checkFailed(let local, let remote, let reason):
@@ -114,11 +113,14 @@ struct ConnectionTrace {
       ("candidateType", candidate.candidateType), ("address", "\(candidate.endpoint.address)"),
       ("protocol", "udp"), ("networkType", candidate.networkType),
     ]
-    for (member, value) in values {
-      let kind = trace.declare("selected.\(side).\(member)", TraceField("value", .symbol))
-      trace.write(kind, subject, trace.value(value))
-    }
+    for (member, value) in values { set("selected.\(side).\(member)", value) }
     let port = trace.declare("selected.\(side).port", TraceField("value", .integer))
     trace.write(port, subject, .integer(candidate.endpoint.port))
+  }
+
+  private func set(_ name: String, _ word: String) {
+    guard let declaration = CommonVocabulary.value(name) else { preconditionFailure("value '\(name)' is not declared") }
+    precondition(declaration.type.admits(word), "'\(word)' is no value of '\(name)': it is \(declaration.type)")
+    trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(word))
   }
 }

@@ -97,13 +97,7 @@ public final class PeerTrace {
 
   /// Sets a declared value, such as `call.reason`.
   public func set(_ name: String, _ value: String) {
-    check(name) { type in
-      switch type {
-      case .text, .peer: true
-      case .choice(let words): words.contains(value)
-      case .count, .real, .flag, .duration, .rate, .percentage, .byteSize: false
-      }
-    }
+    check(name) { $0.admits(value) }
     trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(value))
   }
 
@@ -118,18 +112,21 @@ public final class PeerTrace {
   }
 
   private func check(_ name: String, _ fits: (ValueType) -> Bool) {
-    let declaration =
-      vocabulary.values.first { $0.name == name } ?? CommonVocabulary.values.first { $0.name == name }
+    let declaration = vocabulary.values.first { $0.name == name } ?? CommonVocabulary.value(name)
     guard let declaration else { preconditionFailure("value '\(name)' is not declared") }
     precondition(fits(declaration.type), "value '\(name)' is declared as \(declaration.type)")
   }
 
   /// Writes that a signalling message to a user, or to the server, left; `isLost` when there was no connection to carry
-  /// it.
+  /// it. Its type is one that the vocabulary declares for clients to send.
   public func signalSent(type: String, to user: String, isLost: Bool) {
+    precondition(
+      vocabulary.messages.contains { $0.name == type && $0.direction != .serverToClient },
+      "message '\(type)' is not declared as one that clients send")
     trace.write(sent, subject, trace.value(type), trace.value(peer(ofUser: user)), .flag(isLost))
   }
 
+  /// Writes that a signalling message of a user, or of the server, came. What others send may have any type.
   public func signalReceived(type: String, from user: String) {
     trace.write(received, subject, trace.value(type), trace.value(peer(ofUser: user)))
   }

@@ -41,6 +41,9 @@ public enum CommonVocabulary {
   public static let values: [ValueDeclaration] =
     deviceValues + selectedPair + stats + quality
 
+  /// The declaration of a value of every peer.
+  package static func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
+
   private static func machine(_ name: String, _ states: [String]) -> StateMachine {
     StateMachine(name, states: states.map { StateMachine.State($0, "") }, transitions: [])
   }
@@ -75,7 +78,9 @@ public enum CommonVocabulary {
       ]
     } + [
       ValueDeclaration(
-        "selected.relayProtocol", .choice(["udp", "tcp", "tls"]), "how the peer reaches the relay it selected")
+        "selected.relayProtocol", .choice(["udp", "tcp", "tls", "none", "unknown"]),
+        "how the peer reaches the relay at its end of the selected pair: none without a relay, unknown where a program "
+          + "does not tell")
     ]
 
   private static let quality = [
@@ -101,20 +106,29 @@ public enum CommonVocabulary {
   }
 
   private static func members(of type: String, _ list: [Member]) -> [ValueDeclaration] {
-    list.map { ValueDeclaration("stats.\(type).\($0.name)", $0.type, unit: $0.unit, "W3C webrtc-stats, \(type)") }
+    list.map {
+      ValueDeclaration(
+        "stats.\(type).\($0.name)", $0.type, unit: $0.unit, isCounter: $0.isCounter, "W3C webrtc-stats, \(type)")
+    }
   }
 
   private struct Member {
     let name: String
     let type: ValueType
     var unit: String?
+    /// Whether the W3C has it grow from zero on, for as long as what it is of exists.
+    let isCounter: Bool
   }
 
   private static func counts(_ names: String..., unit: String? = nil) -> [Member] {
-    names.map { Member(name: $0, type: .count, unit: unit) }
+    names.map { Member(name: $0, type: .count, unit: unit, isCounter: true) }
   }
+  private static func totals(_ type: ValueType, _ names: String...) -> [Member] {
+    names.map { Member(name: $0, type: type, isCounter: true) }
+  }
+  /// What is as it is now.
   private static func of(_ type: ValueType, _ names: String...) -> [Member] {
-    names.map { Member(name: $0, type: type) }
+    names.map { Member(name: $0, type: type, isCounter: false) }
   }
 
   private static let inbound =
@@ -122,33 +136,33 @@ public enum CommonVocabulary {
       "packetsReceived", "packetsLost", "packetsDiscarded", "packetsReceivedWithCe", "packetsReceivedWithEct1",
       "jitterBufferEmittedCount", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
       "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
-      "fecPacketsDiscarded", "nackCount", "ssrc")
+      "fecPacketsDiscarded", "nackCount")
     + counts("bytesReceived", "headerBytesReceived", unit: "bytes")
-    + of(
-      .duration, "jitter", "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay",
-      "totalProcessingDelay", "totalSamplesDuration", "lastPacketReceivedTimestamp")
-    + of(.real, "audioLevel", "totalAudioEnergy")
+    + totals(
+      .duration, "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay", "totalProcessingDelay",
+      "totalSamplesDuration")
+    + totals(.real, "totalAudioEnergy")
+    + of(.duration, "jitter", "lastPacketReceivedTimestamp") + of(.real, "audioLevel") + of(.count, "ssrc")
 
   private static let outbound =
-    counts("packetsSent", "nackCount", "retransmittedPacketsSent", "ssrc")
+    counts("packetsSent", "nackCount", "retransmittedPacketsSent")
     + counts("bytesSent", "headerBytesSent", "retransmittedBytesSent", unit: "bytes")
-    + of(.rate, "targetBitrate") + of(.flag, "active")
+    + of(.rate, "targetBitrate") + of(.flag, "active") + of(.count, "ssrc")
 
   private static let remoteInbound =
-    counts("packetsLost", "roundTripTimeMeasurements", "ssrc") + of(.percentage, "fractionLost")
-    + of(.duration, "jitter", "roundTripTime", "totalRoundTripTime")
+    counts("packetsLost", "roundTripTimeMeasurements") + totals(.duration, "totalRoundTripTime")
+    + of(.percentage, "fractionLost") + of(.duration, "jitter", "roundTripTime") + of(.count, "ssrc")
 
   private static let remoteOutbound =
-    counts("packetsSent", "reportsSent", "ssrc") + counts("bytesSent", unit: "bytes")
-    + of(.duration, "remoteTimestamp")
+    counts("packetsSent", "reportsSent") + counts("bytesSent", unit: "bytes") + of(.duration, "remoteTimestamp")
+    + of(.count, "ssrc")
 
   private static let candidatePair =
     counts(
       "packetsSent", "packetsReceived", "requestsSent", "requestsReceived", "responsesSent", "responsesReceived",
       "consentRequestsSent")
-    + counts("bytesSent", "bytesReceived", unit: "bytes")
-    + of(
-      .duration, "currentRoundTripTime", "totalRoundTripTime", "lastPacketSentTimestamp", "lastPacketReceivedTimestamp")
+    + counts("bytesSent", "bytesReceived", unit: "bytes") + totals(.duration, "totalRoundTripTime")
+    + of(.duration, "currentRoundTripTime", "lastPacketSentTimestamp", "lastPacketReceivedTimestamp")
     + of(.flag, "nominated")
     + of(.choice(["frozen", "waiting", "in-progress", "failed", "succeeded"]), "state")
 
@@ -161,5 +175,6 @@ public enum CommonVocabulary {
     + of(.choice(["controlling", "controlled", "unknown"]), "iceRole")
     + of(.text, "srtpCipher", "dtlsCipher", "tlsVersion", "iceLocalUsernameFragment")
 
-  private static let mediaSource = of(.real, "audioLevel", "totalAudioEnergy") + of(.duration, "totalSamplesDuration")
+  private static let mediaSource =
+    of(.real, "audioLevel") + totals(.real, "totalAudioEnergy") + totals(.duration, "totalSamplesDuration")
 }

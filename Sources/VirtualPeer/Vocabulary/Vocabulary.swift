@@ -1,3 +1,5 @@
+package import CallSession
+
 /// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection
 /// and `callsim explain` are made from.
 ///
@@ -189,12 +191,44 @@ public struct ValueDeclaration: Sendable {
   public let type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public let unit: String?
+  /// Whether it only grows, from zero on: what is not there yet counts zero.
+  package let isCounter: Bool
   public let summary: String
 
   public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
+    self.init(name, type, unit: unit, isCounter: false, summary)
+  }
+
+  package init(_ name: String, _ type: ValueType, unit: String?, isCounter: Bool, _ summary: String) {
     self.name = name
     self.type = type
     self.unit = unit
+    self.isCounter = isCounter
     self.summary = summary
+  }
+}
+
+extension ValueType {
+  /// Whether a word is a value of this type: any of a text, and of a choice those that it lists.
+  package func admits(_ word: String) -> Bool {
+    switch self {
+    case .text, .peer: true
+    case .choice(let words): words.contains(word)
+    case .count, .real, .flag, .duration, .rate, .percentage, .byteSize: false
+    }
+  }
+
+  /// Whether a member of the statistics is a value of this type.
+  package func admits(_ value: StatsReport.Value) -> Bool {
+    switch (self, value) {
+    case (_, .text(let word)): admits(word)
+    case (.flag, .flag): true
+    case (.count, .integer), (.rate, .integer), (.byteSize, .integer): true
+    case (.count, .real(let number)), (.rate, .real(let number)), (.byteSize, .real(let number)):
+      Int64(exactly: number.rounded()) != nil
+    case (.real, .integer), (.percentage, .integer), (.duration, .integer): true
+    case (.real, .real(let number)), (.percentage, .real(let number)), (.duration, .real(let number)): number.isFinite
+    default: false
+    }
   }
 }

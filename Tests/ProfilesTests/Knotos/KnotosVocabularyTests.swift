@@ -16,6 +16,23 @@ import Testing
     for user in ["alice", "bob"] { #expect(names.filter { world.count(user, $0) == 0 } == []) }
   }
 
+  @Test func `every word of a choice is one that the value declares`() throws {
+    let world = try KnotosWorld()
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    world.perform("bob", "accept")
+    world.run(for: .seconds(5))
+    world.perform("alice", "hangup")
+    world.run(for: .seconds(5))
+    for value in CommonVocabulary.values + KnotosApp.vocabulary.values {
+      guard case .choice(let words) = value.type, !value.name.hasPrefix("stats.") else { continue }
+      for user in ["alice", "bob"] {
+        let written = world.values(user, value.name)
+        #expect(!written.isEmpty && written.allSatisfy(words.contains), "\(value.name): \(written)")
+      }
+    }
+  }
+
   @Test func `every declared action is one that the app knows`() throws {
     for action in KnotosApp.vocabulary.actions + CommonVocabulary.actions {
       let error = try KnotosWorld().refusal("alice", action.name, to: "bob")

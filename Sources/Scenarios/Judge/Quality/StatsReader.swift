@@ -37,9 +37,9 @@ extension ValuePath {
   /// What is told of the other end, and what another candidate pair had counted, begins anywhere.
   var startsAtZero: Bool {
     let parts = name.split(separator: ".")
-    guard isStatistic, parts.count > 2, let member = parts.last,
+    guard isStatistic, parts.count > 2,
       ["inbound-rtp", "outbound-rtp", "transport", "media-source"].contains(parts[1])
     else { return false }
-    return type == .count ? member != "ssrc" : member.hasPrefix("total") || member.hasPrefix("jitterBuffer")
+    return CommonVocabulary.value(name)?.isCounter ?? false
   }
 }

@@ -10,14 +10,16 @@ final class StatsSampler {
   private final class Subject {
     let peer: String
     let subject: TraceSubject
+    let isProgram: Bool
     let wanted: [ValuePath]
     /// Whom its call is with.
     let partner: Watch.Slot
     var quality = QualityEstimator()
 
-    init(peer: String, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
-      self.peer = peer
+    init(peer: Scenario.Peer, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
+      self.peer = peer.name
       self.subject = subject
+      isProgram = peer.stack == .external
       self.wanted = wanted
       self.partner = partner
     }
@@ -40,7 +42,7 @@ final class StatsSampler {
       guard !wanted.isEmpty else { continue }
       subjects.append(
         Subject(
-          peer: peer.name, subject: trace.subject(peer.name), wanted: wanted,
+          peer: peer, subject: trace.subject(peer.name), wanted: wanted,
           partner: watch.slot(peer.name, "call.peer")))
       if let path = wanted.first(where: { $0.name == "q.recovery" }) {
         recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
@@ -56,10 +58,12 @@ final class StatsSampler {
   /// The peers whose statistics some expectation reads.
   var peers: [String] { subjects.map(\.peer) }
 
+  /// What a session says is of the types that are declared. What a program says otherwise is left unknown.
+  ///
   /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
   func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
-    // A call has two ends: what one hears, another has packed. Nothing is made up of a call with nobody knows whom.
+    // A call has two ends: what one hears, the other has packed. Where nobody knows who that is, quality is not measured.
     if let remote = remote(of: subject) {
       subject.quality.packetDuration = remote.audio.ptime ?? .milliseconds(20)
       subject.quality.isMeasured = scenario.peer(peer)?.stack == .real && remote.stack == .real
@@ -82,8 +86,12 @@ final class StatsSampler {
     case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, .interval($0), subject.subject) }
     case "q.recovery": break
     default:
-      guard let value = report.value(of: path), let field = traceValue(value, path) else { return }
-      write(path, field, subject.subject)
+      guard let value = report.value(of: path) else { return }
+      guard path.type.admits(value) else {
+        precondition(subject.isProgram, "\(path.name) is \(value), and declared as \(path.type)")
+        return
+      }
+      write(path, traceValue(value, path), subject.subject)
     }
   }
 
@@ -91,17 +99,21 @@ final class StatsSampler {
     trace.write(trace.declare(path.name, TraceField("value", path.type.traceType)), subject, value)
   }
 
-  private func traceValue(_ value: StatsReport.Value, _ path: ValuePath) -> TraceValue? {
-    switch (path.type.traceType, value) {
-    case (.integer, .integer(let value)): .integer(value)
-    case (.integer, .real(let value)): Int64(exactly: value.rounded()).map { .integer($0) }
-    case (.real, .integer(let value)): .real(Double(value))
-    case (.real, .real(let value)): .real(value)
-    case (.interval, .integer(let value)): .interval(interval(Double(value), path))
-    case (.interval, .real(let value)): .interval(interval(value, path))
-    case (.flag, .flag(let value)): .flag(value)
-    case (.symbol, .text(let value)): trace.value(value)
-    default: nil
+  /// A value of the declared type, as the trace has it.
+  private func traceValue(_ value: StatsReport.Value, _ path: ValuePath) -> TraceValue {
+    let number: Double
+    switch value {
+    case .flag(let flag): return .flag(flag)
+    case .text(let word): return trace.value(word)
+    case .integer(let integer):
+      if path.type.traceType == .integer { return .integer(integer) }
+      number = Double(integer)
+    case .real(let real): number = real
+    }
+    return switch path.type.traceType {
+    case .integer: .integer(Int64(number.rounded()))
+    case .interval: .interval(interval(number, path))
+    default: .real(number)
     }
   }
 
