@@ -49,6 +49,31 @@ import Testing
     #expect(!errors && pair.a.session.iceConnectionState == .failed)
   }
 
+  @Test func `another port of an address that was refused is not asked for, and its pair given up`() throws {
+    let pair = relayedPair()
+    pair.startServer()
+    pair.server?.setRejection(.forbidden, of: .createPermission)
+    try pair.negotiate()
+    for _ in 0..<5 {
+      pair.run(for: .milliseconds(200), talking: false)
+      // More may come.
+      pair.b.candidates.removeAll { $0.text == nil }
+      try pair.exchangeCandidates()
+    }
+    #expect(requests(pair, .createPermission) == 1)
+    for port in [50_001, 50_002] {
+      let candidate = "candidate:1 1 udp 41885439 203.0.113.1 \(port) typ relay raddr 0.0.0.0 rport 9"
+      try pair.a.session.addICECandidate(candidate, mid: "0", mLineIndex: 0, at: pair.now)
+      pair.drain(pair.a)
+      pair.run(for: .seconds(1), talking: false)
+    }
+    let refusals = pair.a.events.compactMap { event in
+      if case .checkFailed(_, let remote, let reason) = event { "\(reason) \(remote.port)" } else { nil }
+    }
+    #expect(refusals.suffix(2) == ["relay-refused 50001", "relay-refused 50002"])
+    #expect(requests(pair, .createPermission) == 1)
+  }
+
   @Test func `a refused channel gives the pair up, as libwebrtc does`() throws {
     let pair = relayedPair()
     pair.startServer()

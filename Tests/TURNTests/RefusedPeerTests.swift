@@ -48,6 +48,22 @@ import Testing
     #expect(world.requests(.createPermission).count == 3 && world.peerReceived.map(\.bytes) == [[3]])
   }
 
+  @Test func `a refused permission that is not to be kept is not asked for again`() throws {
+    let world = TURNWorld()
+    world.server.rejectNext(.createPermission, with: .forbidden)
+    try world.allocate()
+    try world.client.createPermission(for: Self.peer.address, isKept: false, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(throws: TURNClient.Misuse.permissionRefused(.rejected(.createPermission, .forbidden))) {
+      try world.client.createPermission(for: Self.peer.address, isKept: false, at: world.now)
+    }
+    world.run(for: .milliseconds(100))
+    #expect(world.requests(.createPermission).count == 1)
+    try world.client.createPermission(for: Self.peer.address, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.requests(.createPermission).count == 2 && world.events.last == .permissionGranted(Self.peer.address))
+  }
+
   @Test(arguments: [STUNMethod.createPermission, .channelBind])
   func `a request for one peer that is never answered costs that peer alone`(method: STUNMethod) throws {
     let world = TURNWorld()

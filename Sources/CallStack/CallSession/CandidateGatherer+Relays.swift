@@ -161,7 +161,8 @@ extension CandidateGatherer {
   /// forms: checks of the peer arrive then before ours has its turn.
   mutating func permit(_ path: Path, at now: Instant) {
     guard let relay = relays.first(where: { $0.relayed.contains(path.local) }) else { return }
-    // Other families are not let through: what is sent there is lost, and its checks time out.
+    // An address of another family, or one that was refused before, is not let through. What is sent there says so, and
+    // its pairs fail.
     try? relay.client.createPermission(for: path.remote.address, isKept: false, at: now)
   }
 

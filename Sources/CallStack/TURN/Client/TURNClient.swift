@@ -76,11 +76,12 @@ public struct TURNClient: SansIO, ~Copyable {
     begin(.allocate, at: tick(now))
   }
 
-  /// Lets a peer's address through. Doing it again is harmless, and asks again where asking failed.
+  /// Lets a peer's address through. Doing it again is harmless.
   ///
-  /// - Parameter isKept: whether the address is let through until ``removePermission(for:)``; otherwise for as long as
-  ///   something is sent there, as one that ``send(_:to:bindsChannel:at:)`` asked for
-  ///   (``Configuration/unusedPermissionLifetime``).
+  /// - Parameter isKept: whether the address is let through until ``removePermission(for:)``, and asked for again where
+  ///   asking failed. Otherwise it is as if ``send(_:to:bindsChannel:at:)`` had asked: let through for as long as
+  ///   something is sent there (``Configuration/unusedPermissionLifetime``), and where asking failed no more is asked.
+  /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before, and it is not to be kept.
   public mutating func createPermission(
     for address: IPAddress, isKept: Bool = true, at now: Instant
   ) throws(Misuse) {
@@ -88,7 +89,8 @@ public struct TURNClient: SansIO, ~Copyable {
     let now = tick(now)
     if let index = permissions.firstIndex(where: { $0.address == address }) {
       if isKept { permissions[index].lastUsedAt = nil }
-      guard permissions[index].failure != nil else { return }
+      guard let failure = permissions[index].failure else { return }
+      guard isKept else { throw .permissionRefused(failure) }
       permissions.remove(at: index)
     }
     permissions.append(Permission(address: address, lastUsedAt: isKept ? nil : now))
