@@ -13,6 +13,9 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
   let site: String
   let template: String
   let values: [String]
+  /// Whether the values are an entry of the timeline and, before it, a mark in its place: then the runs have to differ
+  /// beyond what the timeline says of itself.
+  var isEffect = false
 
   var testDescription: String { "\(site): \(values.joined(separator: " | "))" }
 
@@ -29,6 +32,21 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
 
   /// A key there and not there: `text` is the key with its value, put behind another key of a flow mapping.
   init(_ site: String, with text: String, _ template: String) { self.init(site, ["", ", " + text], template) }
+
+  /// Something that the timeline does, and a mark in its place.
+  ///
+  /// - Parameter template: where the entry is put. The run is of one length, whatever the entry asks for.
+  init(effect site: String, at time: String, _ what: String, _ template: String) {
+    let isLong = template.contains("id: t\n")
+    precondition(isLong, "the world of \(site) has another id")
+    self.init(
+      site, ["  - { mark: \(Self.entry), at: \(time) }", "  - { id: \(Self.entry), at: \(time), \(what) }"],
+      template.replacing("id: t\n", with: "id: t\nrun: 45s\n"))
+    isEffect = true
+  }
+
+  /// The name of the entry whose effect is looked for.
+  static let entry = "entry"
 
   func text(_ value: String) -> String { template.replacing(Self.hole, with: value) }
 }
@@ -89,5 +107,46 @@ private final class PacketBytes: PacketTap {
       let byte = payload.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
     }
+  }
+}
+
+/// What a run does, but for what the timeline says of itself and what a user is said to do.
+struct WorldPrint {
+  let hash: UInt64
+  /// What came of the entry otherwise than it says.
+  let findings: [String]
+
+  init(of text: String) throws {
+    let profiles = ProfileCatalogue.builtIn
+    let path = FormatTest.folder + "Valid/t.yaml"
+    let loaded = ScenarioFile.load(text: text, path: path, registry: profiles.registry)
+    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
+    let cell = try #require(SuitePlan(files: [file], hash: 0, selection: SuiteSelection()).entries.first).cell
+    let (events, bytes) = (WorldEvents(), PacketBytes())
+    var outputs = RunOutputs()
+    outputs.tap = bytes
+    outputs.observers = [events]
+    let result = try SingleRun(cell: cell, seed: 1, path: path, profiles: profiles).execute(outputs: outputs)
+    hash = events.hash ^ bytes.hash
+    findings = result.findings.filter { $0.title == "timeline entry '\(KeyCase.entry)'" }.map(\.actual)
+  }
+}
+
+/// A hash over the events of the world and what they say. Numbers of events count those of the timeline, too.
+private final class WorldEvents: TraceObserver {
+  private static let ofTheTimeline: Set = [
+    "timeline.fired", "fault.applied", "fault.cleared", "user.action", "action-refused",
+  ]
+
+  private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let kind = trace.declarations[Int(record.kind.id)]
+    guard !Self.ofTheTimeline.contains(kind.name) else { return }
+    var text = "\(record.time.nanoseconds) \(trace.subjects[Int(record.subject.id)]) \(kind.name)"
+    for (index, field) in kind.fields.enumerated() where field.type != .event {
+      text += " \(trace.datum(at: index, of: record))"
+    }
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 }

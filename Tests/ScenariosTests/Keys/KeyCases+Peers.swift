@@ -88,20 +88,20 @@ extension KeyCases {
   ]
 
   private static let actions: [KeyCase] = [
-    action("call", before: "  - { at: 100ms, do: alice.mute }", "  - { at: 20ms, do: alice.call, to: bob }"),
+    action("call", at: "20ms", "alice.call, to: bob"),
     KeyCase(
       "action call.to", ["bob", "carol"],
       KeyWorld.lan().replacing("do: alice.call, to: bob", with: "do: alice.call, to: <>")
         .replacing("peers:", with: "peers:\n  carol: { profile: knotos, network: lan }")),
-    action("accept", "  - { at: 10s, do: bob.accept }", in: unaccepted),
-    action("decline", "  - { at: 10s, do: bob.decline }", in: unaccepted),
-    action("hangup", "  - { at: 600ms, do: bob.hangup }"),
-    action("mute", "  - { at: 600ms, do: bob.mute }"),
+    action("accept", at: "10s", "bob.accept", in: unaccepted),
+    action("decline", at: "10s", "bob.decline", in: unaccepted),
+    action("hangup", at: "600ms", "bob.hangup"),
+    action("mute", at: "600ms", "bob.mute"),
     action(
-      "unmute", "  - { at: 700ms, do: bob.unmute }",
+      "unmute", at: "700ms", "bob.unmute",
       in: KeyWorld.lan(timeline: "  - { at: 600ms, do: bob.mute }\n<>", talk: "2s")),
-    action("ice-restart", "  - { at: 600ms, do: bob.ice-restart }"),
-    action("switch-network", "  - { at: 600ms, do: alice.switch-network, to: c }", in: twoLines),
+    action("ice-restart", at: "600ms", "bob.ice-restart"),
+    action("switch-network", at: "600ms", "alice.switch-network, to: a", in: twoLines),
     KeyCase(
       "action switch-network.to", ["a", "c"],
       twoLines.replacing("<>", with: "  - { at: 600ms, do: alice.switch-network, to: <> }")),
@@ -113,6 +113,6 @@ extension KeyCases {
     .replacing("links:", with: "links:\n    c: { from: alice, to: lan, delay: 3ms }")
 
   private static func action(
-    _ name: String, before: String = "", _ entry: String, in template: String = KeyWorld.lan(timeline: "<>", talk: "2s")
-  ) -> KeyCase { KeyCase("action \(name)", [before, entry], template) }
+    _ name: String, at time: String, _ what: String, in template: String = KeyWorld.lan(timeline: "<>", talk: "2s")
+  ) -> KeyCase { KeyCase(effect: "action \(name)", at: time, "do: \(what)", template) }
 }

@@ -37,7 +37,7 @@ enum KeyCases {
 }
 
 @Suite struct `Keys of a scenario file` {
-  @Test(arguments: KeyCases.all) func `change the run, or are refused`(_ key: KeyCase) {
+  @Test(arguments: KeyCases.all.filter { !$0.isEffect }) func `change the run, or are refused`(_ key: KeyCase) {
     let isJudgement = (ExpectationVariant.all.map(\.key) + ["share"]).contains { key.site.hasPrefix($0 + ".") }
     let prints = key.values.map {
       Fingerprint(of: key.text($0), isJudgement: isJudgement, isInside: key.site.contains("clock"))
@@ -48,6 +48,13 @@ enum KeyCases {
         Issue.record("'\(key.values[index])' is the same run as '\(key.values[other])'")
       }
     }
+  }
+
+  @Test(arguments: KeyCases.all.filter(\.isEffect))
+  func `that do something change what happens beyond what the timeline says of itself`(_ key: KeyCase) throws {
+    let (without, with) = (try WorldPrint(of: key.text(key.values[0])), try WorldPrint(of: key.text(key.values[1])))
+    #expect(with.hash != without.hash)
+    #expect(with.findings == [])
   }
 
   @Test func `have a case each, or a reason to have none`() {
