@@ -219,8 +219,8 @@ import Testing
 
   @Test(arguments: [
     (FaultKind.linkUp, ExpectationResult.Verdict.vacuous), (.linkSet, .vacuous), (.natSet, .vacuous),
-    (.firewallAllow, .vacuous), (.linkMove, .vacuous), (.linkDown, .pass), (.firewallBlock, .pass),
-    (.packetDrop, .pass),
+    (.firewallAllow, .vacuous), (.linkMove, .vacuous), (.turnCertificate, .vacuous), (.deviceAudioLate, .vacuous),
+    (.linkDown, .pass), (.firewallBlock, .pass), (.packetDrop, .pass), (.turnReject, .pass),
   ])
   func `a loss after the end of another fault proves nothing where that end may take something`(
     kind: FaultKind, verdict: ExpectationResult.Verdict
@@ -324,6 +324,14 @@ import Testing
     return fault
   }
 
+  private static func dropping(_ kind: FaultKind, nth numbers: [Int]) -> Fault {
+    var fault = Fault(kind: kind)
+    if !numbers.isEmpty {
+      fault.arguments.entries = [(name: "nth", value: Located(.list(numbers.map { .count($0) })))]
+    }
+    return fault
+  }
+
   private static let span = Interval.milliseconds(1_200)..<Interval.milliseconds(1_300)
   private static let early = Interval.milliseconds(100)..<Interval.milliseconds(200)
 
@@ -332,7 +340,9 @@ import Testing
     (flap(cycles: 2), nil), (losing(.times([early, span], period: nil)), "and a span of losses of 'other' at 1.50 s"),
     (losing(.times([early], period: .milliseconds(500))), "and a span of losses of 'other' at 1.40 s"),
     (losing(.times([early], period: nil)), nil), (losing(.packets([1...2], period: nil)), "and the losses of 'other'"),
-    (losing(.random(rate: 0.5)), nil), (Fault(kind: .linkSet), nil),
+    (losing(.random(rate: 0.5)), nil), (Fault(kind: .linkSet), nil), (dropping(.packetDrop, nth: []), nil),
+    (dropping(.packetDrop, nth: [1]), nil), (dropping(.packetDrop, nth: [1, 7]), "and the drops of 'other'"),
+    (dropping(.dtlsDrop, nth: [2]), "and the drops of 'other'"),
   ]
 
   @Test(arguments: recurring)

@@ -32,7 +32,7 @@ final class Director {
     self.trace = trace
     self.perform = perform
     fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
-    subject = trace.subject("scenario")
+    subject = trace.subject(ReservedName.timekeeper)
     for entry in scenario.timeline { arm(entry) }
   }
 

@@ -24,30 +24,12 @@ enum ICEChecks {
     let usesRelay = peers.contains { peer in
       relays.contains { name in peer.ice.servers.map { $0.contains { $0.value == name } } ?? true }
     }
-    let isMoved = scenario.timeline.contains { entry in
-      if case .fault(let fault, _) = entry.effect { fault.kind == .linkMove } else { false }
-    }
+    let isMoved = scenario.timeline.contains { $0.fault?.kind.movesHosts ?? false }
     guard !usesRelay, !isMoved else { return false }
     return !topology.networks.contains { network in
-      let changes = scenario.timeline.contains { entry in
-        guard case .fault(let fault, _) = entry.effect else { return false }
-        return fault.nat?.hairpin != nil || fault.nat?.kind != nil
-      }
+      let changes = scenario.timeline.contains { $0.fault?.nat?.hairpin != nil || $0.fault?.nat?.kind != nil }
       guard network.nat.map({ $0.hairpin != .none || changes }) ?? false else { return false }
-      return networks.count { $0.contains { topology.routers(from: $0).contains(network.name) } } > 1
+      return networks.count { $0.contains { topology.routers(from: $0).contains { $0.name == network.name } } } > 1
     }
-  }
-}
-
-extension Topology {
-  /// The networks whose routers a packet passes on its way out of a network, that one first.
-  fileprivate func routers(from network: Network) -> [String] {
-    var passed: [String] = []
-    var next: Network? = network
-    while let current = next, !passed.contains(current.name) {
-      passed.append(current.name)
-      next = current.uplink.flatMap { self.network($0.value) }
-    }
-    return passed
   }
 }

@@ -78,9 +78,20 @@ public struct FaultDeclaration: Sendable {
   public let kind: FaultKind
   public let parameters: [FaultParameter]
   public let extras: Extras
-  /// Whether it lasts and so can be cleared, or bounded with `for:`; an instantaneous fault is over when it has happened.
-  public let lasts: Bool
   public let summary: String
+
+  /// How a fault ends.
+  public enum End: Sendable {
+    /// It is over when it has happened.
+    case atOnce
+    /// It lasts until it is cleared, or as long as `for:` says, and its end only gives back what it took.
+    case givesBack
+    /// It lasts, and what its end brings back may be worse.
+    case mayTake
+  }
+
+  /// Whether it lasts and so can be cleared, or bounded with `for:`.
+  public var lasts: Bool { kind.end != .atOnce }
 }
 
 extension FaultKind {
@@ -121,9 +132,9 @@ extension FaultKind {
         [
           Self.network,
           FaultParameter("address", .value(.text), "its outside address from now on, or new for any other"),
-        ], lasts: false, "the NAT forgets every mapping; where it does not preserve ports, the next ones have others")
-    case .natExpire: declare([Self.network], lasts: false, "every mapping of the NAT times out at once")
-    case .natRemap: declare([Self.network], lasts: false, "every mapping moves to a new outside port")
+        ], "the NAT forgets every mapping; where it does not preserve ports, the next ones have others")
+    case .natExpire: declare([Self.network], "every mapping of the NAT times out at once")
+    case .natRemap: declare([Self.network], "every mapping moves to a new outside port")
     case .natSet:
       declare(
         [Self.network], extras: .nat,
@@ -142,22 +153,22 @@ extension FaultKind {
           FaultParameter("ports", .counts(Self.ports), required: true, "the only destination ports let out"),
         ], "of the packets of that protocol, or of both, the router lets out only those to these ports")
 
-    case .turnRestart: declare([Self.server], lasts: false, "the relay restarts and forgets every allocation")
+    case .turnRestart: declare([Self.server], "the relay restarts and forgets every allocation")
     case .turnDeny:
       declare(
         [Self.server],
         "the relay refuses CreatePermission and ChannelBind with 403: new permissions and renewals alike")
-    case .turnStaleNonce: declare([Self.server], lasts: false, "the relay's nonces all become stale (438)")
+    case .turnStaleNonce: declare([Self.server], "the relay's nonces all become stale (438)")
     case .turnReject:
       declare(
         [
           Self.server, FaultParameter("code", .count(300...699), required: true, "the STUN error code, 300 to 699"),
           FaultParameter("request", Self.requests, "which requests; all without it"),
         ], "the relay answers requests with an error")
-    case .turnExpirePermissions: declare([Self.server], lasts: false, "every permission of the relay expires")
-    case .turnExpireChannels: declare([Self.server], lasts: false, "every channel of the relay expires")
+    case .turnExpirePermissions: declare([Self.server], "every permission of the relay expires")
+    case .turnExpireChannels: declare([Self.server], "every channel of the relay expires")
     case .turnDisconnect:
-      declare([Self.server], lasts: false, "the relay resets its clients' connections, TCP or TLS")
+      declare([Self.server], "the relay resets its clients' connections, TCP or TLS")
     case .turnCertificate:
       declare(
         [Self.server, FaultParameter("certificate", Self.certificates, required: true, "what it shows")],
@@ -200,7 +211,7 @@ extension FaultKind {
         [
           Self.peer("whose clock"),
           FaultParameter("by", .value(.duration), required: true, "forwards, or backwards when negative"),
-        ], lasts: false, "a peer's wall clock jumps")
+        ], "a peer's wall clock jumps")
     case .deviceAudioLate:
       declare(
         [Self.peer("whose device"), FaultParameter("by", .value(.duration), required: true, "how late")],
@@ -208,10 +219,39 @@ extension FaultKind {
     }
   }
 
+  /// How it ends; one case for each fault and none for all others, as with ``declaration``.
+  var end: FaultDeclaration.End {
+    switch self {
+    case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
+      .turnDisconnect, .clockJump:
+      .atOnce
+    case .linkDown, .linkFlap, .linkBlackhole, .linkOneWay, .firewallBlock, .turnDeny, .turnReject, .stunSilent,
+      .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole,
+      .dtlsDrop, .packetDrop:
+      .givesBack
+    // The link is down, lossy, slow or leads elsewhere again, a rule of a NAT or a firewall is as it was, the server shows
+    // what nobody believes, the sound is as late as an older fault has it.
+    case .linkUp, .linkSet, .linkMove, .natSet, .firewallAllow, .turnCertificate, .deviceAudioLate: .mayTake
+    }
+  }
+
+  /// Whether it takes hosts to another network while it lasts.
+  var movesHosts: Bool {
+    switch self {
+    case .linkMove: true
+    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap,
+      .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
+      .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
+      .packetDrop, .clockJump, .deviceAudioLate:
+      false
+    }
+  }
+
   private func declare(
-    _ parameters: [FaultParameter], extras: FaultDeclaration.Extras = .none, lasts: Bool = true, _ summary: String
+    _ parameters: [FaultParameter], extras: FaultDeclaration.Extras = .none, _ summary: String
   ) -> FaultDeclaration {
-    FaultDeclaration(kind: self, parameters: parameters, extras: extras, lasts: lasts, summary: summary)
+    FaultDeclaration(kind: self, parameters: parameters, extras: extras, summary: summary)
   }
 
   // MARK: Parameters of several

@@ -14,6 +14,17 @@ public struct Topology: Sendable {
   public func link(_ name: String) -> Link? { links.first { $0.name == name } }
   public func server(_ name: String) -> Server? { servers.first { $0.name == name } }
 
+  /// The networks whose routers a packet passes on its way out of a network, that one first. A root has none.
+  func routers(from network: Network) -> [Network] {
+    var passed: [Network] = []
+    var next: Network? = network
+    while let current = next, current.uplink != nil, !passed.contains(where: { $0.name == current.name }) {
+      passed.append(current)
+      next = current.uplink.flatMap { self.network($0.value) }
+    }
+    return passed
+  }
+
   public struct Network: Sendable {
     public var name = ""
     /// The W3C `networkType` of its interfaces: wifi, cellular, ethernet, unknown.

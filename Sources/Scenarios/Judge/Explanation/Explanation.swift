@@ -35,7 +35,8 @@ final class Explanation {
       explanation: recent.lines(of: peers, at: time) + lost.lines(of: peers) + network.lines(of: peers))
   }
 
-  /// The peers an expectation is about; all of them when it names at most one, because a call has two ends.
+  /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more
+  /// than four the one that it names.
   private static func peers(of expectation: Expectation, in scenario: Scenario) -> [String] {
     var named: [String] =
       switch expectation.kind {

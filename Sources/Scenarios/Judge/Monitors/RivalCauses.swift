@@ -10,24 +10,25 @@ final class RivalCauses {
     var isBeginning = false
   }
 
-  /// A fault of another entry, or the nature of a link, that takes something again while it lasts.
+  /// Something that takes again while it lasts.
   private struct Recurring {
-    let entry: String
     let what: String
     let recurrence: FaultRecurrence
     let start: Instant
     var end: Instant?
   }
 
-  private let context: MonitorContext
-  /// In order of time.
+  private let judged: String
+  private let faults: FaultHistory
+  /// What entries did, in order of time.
   private var causes: [Cause] = []
-  /// In order of start.
-  private var recurring: [Recurring] = []
+  /// Links that lose by a script.
+  private var links: [Recurring] = []
 
   /// - Parameter judged: the entry with the fault that is judged. What it does is no rival.
   init(of judged: String, _ context: MonitorContext) {
-    self.context = context
+    self.judged = judged
+    faults = FaultHistory(context)
     for entry in context.scenario.timeline where entry.id != judged {
       guard let what = entry.mayTake else { continue }
       let isBeginning = entry.fault != nil
@@ -38,45 +39,36 @@ final class RivalCauses {
     for link in context.scenario.topology.links {
       for side in [link.transmit, link.receive] {
         guard let recurrence = FaultRecurrence(side) else { continue }
-        recurring.append(Recurring(entry: "", what: "link '\(link.name)'", recurrence: recurrence, start: .zero))
+        links.append(Recurring(what: "link '\(link.name)'", recurrence: recurrence, start: .zero))
       }
     }
-    context.watch.listen(toAll: "fault.applied") { [unowned self] record in
-      guard let (id, fault) = fault(of: record, besides: judged), let recurrence = FaultRecurrence(fault)
-      else { return }
-      recurring.append(Recurring(entry: id, what: "'\(id)'", recurrence: recurrence, start: record.time))
-    }
-    context.watch.listen(toAll: "fault.cleared") { [unowned self] record in
-      guard let (id, fault) = fault(of: record, besides: judged) else { return }
-      // An entry that fired again has several; they are of one length, so the first to begin is the first to end.
-      if let index = recurring.firstIndex(where: { $0.entry == id && $0.end == nil }) {
-        recurring[index].end = record.time
-      }
-      if fault.kind.takesWhenItEnds { causes.append(Cause(what: "the end of '\(id)'", time: record.time)) }
-    }
-  }
-
-  private func fault(of record: TraceRecord, besides judged: String) -> (id: String, fault: Fault)? {
-    guard let id = context.trace.datum("entry", of: record)?.description, id != judged,
-      let fault = context.scenario.entry(id)?.fault
-    else { return nil }
-    return (id, fault)
   }
 
   /// The last thing within these times that may have taken something.
   ///
   /// - Parameter beginning: when the fault began that is judged. A fault that begins together with it is one with it.
   func last(from start: Instant, through loss: Instant, besidesFaultAt beginning: Instant) -> Cause? {
-    var last = causes.last { $0.time >= start && !($0.isBeginning && $0.time == beginning) }
-    for fault in recurring {
+    let rivals = faults.instances.filter { $0.entry != judged }
+    var last = causes.last { !($0.isBeginning && $0.time == beginning) }
+    func consider(_ cause: Cause) {
+      if last.map({ cause.time > $0.time }) ?? true { last = cause }
+    }
+    for fault in rivals {
+      guard fault.fault.kind.end == .mayTake, let end = fault.end else { continue }
+      consider(Cause(what: "the end of '\(fault.entry)'", time: end))
+    }
+    let again = rivals.compactMap { fault in
+      FaultRecurrence(fault.fault).map {
+        Recurring(what: "'\(fault.entry)'", recurrence: $0, start: fault.start, end: fault.end)
+      }
+    }
+    for fault in links + again {
       // At its end it does nothing any more.
       let end = min(loss, fault.end.map { $0 - .nanoseconds(1) } ?? loss)
       guard end > fault.start, let offset = fault.recurrence.last(within: end - fault.start) else { continue }
-      let time = fault.start + offset
-      guard time >= start, last.map({ time > $0.time }) ?? true else { continue }
-      last = Cause(what: "\(fault.recurrence.what) of \(fault.what)", time: time)
+      consider(Cause(what: "\(fault.recurrence.what) of \(fault.what)", time: fault.start + offset))
     }
-    return last
+    return last.flatMap { $0.time >= start ? $0 : nil }
   }
 }
 
@@ -106,7 +98,15 @@ private struct FaultRecurrence {
     case .linkSet:
       guard let impairments = fault.impairments else { return nil }
       self.init(impairments)
-    default: return nil
+    case .dtlsDrop, .packetDrop:
+      // When the packets with these numbers come nobody knows.
+      guard fault.arguments.texts("nth")?.contains(where: { $0 != "1" }) ?? false else { return nil }
+      self.init("the drops", .anyTime)
+    case .linkDown, .linkUp, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap, .natSet,
+      .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject, .turnExpirePermissions,
+      .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop, .signalDelay, .signalDuplicate,
+      .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .clockJump, .deviceAudioLate:
+      return nil
     }
   }
 
@@ -140,11 +140,6 @@ private struct FaultRecurrence {
 }
 
 extension TimelineEntry {
-  fileprivate var fault: Fault? {
-    guard case .fault(let fault, _) = effect else { return nil }
-    return fault
-  }
-
   /// What is to be called that it does, where that may take something; nil where it does not. What a `clear:` ends is
   /// told of when it ends.
   fileprivate var mayTake: String? {
@@ -155,10 +150,4 @@ extension TimelineEntry {
     case .clear, .mark: nil
     }
   }
-}
-
-extension FaultKind {
-  /// Whether its end brings back what may be worse: that the link is down, lossy, slow or leads elsewhere, or that a
-  /// rule, a NAT's or a firewall's, is as it was. The end of any other only gives back.
-  fileprivate var takesWhenItEnds: Bool { [.linkUp, .linkSet, .linkMove, .natSet, .firewallAllow].contains(self) }
 }

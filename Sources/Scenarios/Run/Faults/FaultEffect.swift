@@ -94,8 +94,7 @@ extension FaultEffect {
       }
       self = .certificate(server: try arguments.text("server"), certificate)
     case .turnDeny:
-      let error = STUNError(403, "Forbidden")
-      self = .rejection(server: try arguments.text("server"), [.createPermission, .channelBind], error)
+      self = .rejection(server: try arguments.text("server"), [.createPermission, .channelBind], .forbidden)
     case .turnReject:
       let error = STUNError(UInt16(clamping: try arguments.count("code")), "Rejected by the scenario")
       self = .rejection(server: try arguments.text("server"), arguments.methods, error)

@@ -41,7 +41,7 @@ final class FaultLayer {
     self.world = world
     self.onFailure = onFailure
     states = LayeredWorld(world)
-    subject = world.simulator.trace.subject("scenario")
+    subject = world.simulator.trace.subject(ReservedName.timekeeper)
     applied = world.simulator.trace.declare(
       "fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
     cleared = world.simulator.trace.declare(
