@@ -11,6 +11,7 @@ import Testing
       for (index, map) in [alice, bob].enumerated() {
         var network = Topology.Network()
         network.name = ["home", "office"][index]
+        network.uplink = Located("internet")
         var nat = Topology.NAT()
         nat.map = map
         network.nat = nat
@@ -134,12 +135,78 @@ import Testing
     #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
   }
 
-  @Test func `NATs are not blamed where IPv6 or another network leads past them`() {
+  @Test(arguments: [false, true])
+  func `NATs are not blamed where IPv6 or another network leads past them`(isIPv6: Bool) {
     let bench = JudgeBench(.ends("alice", "local-hangup")) { scenario in
       Self.behindNATs(.addressAndPort, .addressAndPort, turn: false)(&scenario)
-      for index in 0...1 { scenario.topology.networks[index].prefixes = [Located(IPPrefix("2001:db8:\(index)::/64")!)] }
+      if isIPv6 {
+        for index in 0...1 {
+          scenario.topology.networks[index].prefixes = [Located(IPPrefix("2001:db8:\(index)::/64")!)]
+        }
+      } else {
+        scenario.peers[0].interfaces.append(.init(name: "lte", network: "carrier", link: "l2"))
+      }
     }
     #expect(!failConnecting(bench).explanation.contains { $0.contains("no direct pair") })
+  }
+
+  // MARK: Firewalls
+
+  /// What the topology says of Alice, whose router lets out to port 443 alone, and of Bob. The relay is outside, and has
+  /// every transport.
+  private static func verdict(_ change: (inout Scenario) -> Void) -> [String] {
+    var scenario = Scenario()
+    for name in ["alice", "bob"] {
+      var peer = Scenario.Peer()
+      peer.name = name
+      scenario.peers.append(peer)
+    }
+    behindNATs(.endpointIndependent, .endpointIndependent, turn: true)(&scenario)
+    scenario.topology.servers[0].name = "relay"
+    scenario.topology.servers[0].network = Located("internet")
+    scenario.topology.servers[0].transports = [.udp, .tcp, .tls]
+    scenario.topology.networks[0].firewall = Topology.Firewall()
+    scenario.topology.networks[0].firewall?.allowPorts = [443]
+    change(&scenario)
+    return TopologyVerdict(scenario).lines(between: ["alice", "bob"])
+  }
+
+  @Test func `a relay at ports that the router does not let out is told with them`() {
+    let line = "alice's network home lets out to port 443 only, so that it cannot reach the TURN server relay at port "
+    #expect(Self.verdict { _ in } == [line + "3478, 5349"])
+    #expect(Self.verdict { $0.peers[0].ice.turnTransports = [Located(.tls)] } == [line + "5349"])
+    #expect(Self.verdict { $0.topology.servers[0].tls.port = 443 } == [])
+  }
+
+  @Test func `a relay that no router stands before is in reach`() {
+    #expect(Self.verdict { $0.topology.servers[0].network = Located("home") } == [])
+    #expect(Self.verdict { $0.topology.networks[0].uplink = nil } == [])
+  }
+
+  @Test func `a relay that the peer does not ask is not told`() {
+    #expect(Self.verdict { $0.peers[0].ice.servers = [] } == [])
+    #expect(Self.verdict { $0.peers[0].ice.servers = [Located("relay")] }.count == 1)
+  }
+
+  @Test func `a network that blocks UDP leaves relays over TCP, and one that blocks TCP too leaves none`() {
+    let blocked = Self.verdict {
+      $0.topology.networks[0].firewall = Topology.Firewall()
+      $0.topology.networks[0].firewall?.blockUDP = true
+    }
+    #expect(blocked == ["alice's network blocks UDP, so that it can use no path but a relay over TCP or TLS"])
+    let sealed = Self.verdict {
+      $0.topology.networks[0].firewall?.blockUDP = true
+      $0.topology.networks[0].firewall?.blockTCP = true
+    }
+    #expect(sealed == ["alice's network blocks UDP and TCP, so that no path leads past its routers"])
+  }
+
+  @Test func `where UDP is blocked the ports of TCP and TLS alone count`() {
+    let lines = Self.verdict {
+      $0.topology.networks[0].firewall?.blockUDP = true
+      $0.topology.servers[0].ports = [.init(number: 80, transport: .tcp)]
+    }
+    #expect(lines.last?.hasSuffix("cannot reach the TURN server relay at port 80, 5349") == true, "\(lines)")
   }
 
   @Test(arguments: [false, true])

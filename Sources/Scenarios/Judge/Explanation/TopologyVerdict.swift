@@ -11,12 +11,7 @@ struct TopologyVerdict {
   func lines(between peers: [String]) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
     var lines: [String] = []
-    for peer in real {
-      if routers(of: peer).contains(where: { $0.firewall?.blockUDP == true }) {
-        lines.append("\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP or TLS")
-      }
-      lines += unreachableRelays(of: peer)
-    }
+    for peer in real { lines += blocking(of: peer) + unreachableRelays(of: peer) }
     guard real.count == 2, case let (a, b) = (real[0], real[1]), haveOneWay(a, b) else { return lines }
     let (natA, natB) = (strictest(of: a), strictest(of: b))
     guard let natA, let natB, !reaches(natA.nat, natB.nat), !reaches(natB.nat, natA.nat) else { return lines }
@@ -29,16 +24,36 @@ struct TopologyVerdict {
     return lines
   }
 
-  /// TURN servers whose port a router on the way does not let out.
+  /// What routers on the way out let nothing of through.
+  private func blocking(of peer: Scenario.Peer) -> [String] {
+    let firewalls = routers(of: peer).compactMap(\.firewall)
+    guard firewalls.contains(where: \.blockUDP) else { return [] }
+    guard firewalls.contains(where: \.blockTCP) else {
+      return ["\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP or TLS"]
+    }
+    return ["\(peer.name)'s network blocks UDP and TCP, so that no path leads past its routers"]
+  }
+
+  /// TURN servers that the peer asks, and that no port leads to past the routers between.
   private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
-    routers(of: peer).flatMap { network -> [String] in
-      guard let firewall = network.firewall else { return [] }
-      return scenario.topology.servers.filter { $0.kind == .turn }.compactMap { server in
-        let wanted = Set(server.listeners.map { Int($0.port) }).sorted()
-        guard !wanted.contains(where: firewall.admits) else { return nil }
-        let names = wanted.map(String.init).joined(separator: ", ")
-        let ports = firewall.allowPorts.map(String.init).joined(separator: ", ")
-        let rule = firewall.allowPorts.isEmpty ? "does not let out port \(names)" : "lets out to port \(ports) only"
+    let asked = scenario.topology.servers.filter { server in
+      server.kind == .turn && (peer.ice.servers.map { $0.contains { $0.value == server.name } } ?? true)
+    }
+    return asked.flatMap { server -> [String] in
+      let between = routers(of: peer).prefix { $0.name != server.network.value }
+      let blocking = between.compactMap(\.firewall)
+      // Of what is blocked altogether it is said already.
+      let wanted = server.listeners(for: peer.ice).filter { listener in
+        !blocking.contains { listener.transport == .udp ? $0.blockUDP : $0.blockTCP }
+      }
+      let ports = Set(wanted.map { Int($0.port) }).sorted()
+      return between.compactMap { network in
+        guard let firewall = network.firewall, !ports.isEmpty, !ports.contains(where: firewall.admits) else {
+          return nil
+        }
+        let names = ports.map(String.init).joined(separator: ", ")
+        let allowed = firewall.allowPorts.map(String.init).joined(separator: ", ")
+        let rule = firewall.allowPorts.isEmpty ? "does not let out port \(names)" : "lets out to port \(allowed) only"
         return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
           + "\(server.name) at port \(names)"
       }
@@ -53,13 +68,8 @@ struct TopologyVerdict {
 
   /// The networks whose routers a peer's packets pass, on the interface it prefers.
   private func routers(of peer: Scenario.Peer) -> [Topology.Network] {
-    var passed: [Topology.Network] = []
-    var next = peer.interfaces.first.flatMap { scenario.topology.network($0.network) }
-    while let network = next, !passed.contains(where: { $0.name == network.name }) {
-      passed.append(network)
-      next = network.uplink.flatMap { scenario.topology.network($0.value) }
-    }
-    return passed
+    let first = peer.interfaces.first.flatMap { scenario.topology.network($0.network) }
+    return first.map { scenario.topology.routers(from: $0) } ?? []
   }
 
   private func strictest(of peer: Scenario.Peer) -> Border? {
@@ -92,6 +102,15 @@ struct TopologyVerdict {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"
+  }
+}
+
+extension Topology.Server {
+  /// Where a peer with these settings asks it.
+  fileprivate func listeners(for ice: Scenario.ICESettings) -> [ServerListener] {
+    listeners.filter { listener in
+      Transport.allCases.contains { Path.Transport($0) == listener.transport && ice.uses($0) }
+    }
   }
 }
 
