@@ -41,10 +41,11 @@ struct ExternalBuilder {
     return variables
   }
 
-  /// How many calls the peer's user is likely to be in, as the timeline has it; nil when nobody knows.
-  func expectedCalls(of peer: Scenario.Peer, _ actions: [ActionDeclaration]) -> Int? {
+  /// How many connections a peer is likely to make: one for each call that its user agrees to, as the timeline has it.
+  /// Nil when nobody knows.
+  static func expectedConnections(of peer: String, in scenario: Scenario, _ actions: [ActionDeclaration]) -> Int? {
     let entries = scenario.timeline.filter { entry in
-      guard case .action(peer.name, let name, _) = entry.effect else { return false }
+      guard case .action(peer, let name, _) = entry.effect, entry.refusal == .none else { return false }
       return actions.contains { $0.name == name && $0.consent != nil }
     }
     var count = 0

@@ -185,7 +185,8 @@ struct WorldBuilder {
       peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
       sound: sound,
       configuration: configuration.session, bridge: try builder.bridge(peer, host: host),
-      startLimit: scenario.limits.start, expectedConnections: builder.expectedCalls(of: peer, app.vocabulary.actions),
+      startLimit: scenario.limits.start,
+      expectedConnections: ExternalBuilder.expectedConnections(of: peer.name, in: scenario, app.vocabulary.actions),
       network: { [weak world] in world?.peer(peer.name)?.runtime.network })
     world.add(stack, of: peer.name)
     world.add(VirtualPeer(configuration, app: app, stack: stack, on: host, of: simulator))
