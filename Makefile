@@ -52,6 +52,7 @@ external: build ## plays scenarios in which real programs sit on simulated netwo
 	$(CALLSIM) run interop/scenarios --jobs 1 --allow-programs --pass-env CHROMIUM
 
 differential: build ## compares our stack in virtual time with Chromium behind the same simulated networks
+	@interop/install
 	interop/differential.py --callsim $(CALLSIM) --write docs/differential.md
 
 fidelity: build ## lays our media statistics in virtual time beside Chromium's behind the same simulated networks

@@ -18,7 +18,7 @@ let package = Package(
   ]
 )
 
-// One row a target: what it may import is what stands here, and LinkageTests reads the built result.
+// One row a target: what it may import is what stands here. LinkageTests reads the sources for imports that get past it.
 // CallCore and everything under CallStack and SimNet stay free of Foundation.
 let stack = "Sources/CallStack/"
 let c = "Sources/CLibraries/"

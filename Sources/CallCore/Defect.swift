@@ -46,8 +46,8 @@
     case restartKeepsOldCredentials
     /// 12: checks that come before the answer to a restart are not answered (ortc#170).
     case earlyCheckUnanswered
-    /// 13: rolling back the offer of a restart leaves its new credentials in force (twilio-video.js#277, webrtc-
-    /// pc#2367).
+    /// 13: rolling back the offer of a restart leaves its new credentials in force (twilio-video.js#277,
+    /// webrtc-pc#2367).
     case rolledBackRestartStands
     /// 14: a restart gathers on the sockets of before, though the device has others now (webrtc-rs/webrtc#868).
     case restartReusesDeadSockets
@@ -55,8 +55,8 @@
     case consentStopsAtLostReply
     /// 15: consent ends 30 s after the last request instead of after the last valid response (werift-webrtc#649).
     case consentRunsFromRequest
-    /// 16: checks that fell due during a suspension all leave in one burst (webrtc-rtptransport#105, str0m stale-
-    /// network-time-after-pause).
+    /// 16: checks that fell due during a suspension all leave in one burst (webrtc-rtptransport#105,
+    /// str0m stale-network-time-after-pause).
     case overdueChecksSentAtOnce
     /// 16: nobody looks whether consent has run out during a suspension before something is sent, or an answer that waited
     /// renews it (RFC 7675 section 5.1).

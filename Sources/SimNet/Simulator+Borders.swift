@@ -34,7 +34,7 @@ extension Simulator {
   ///
   /// - Parameter addresses: its addresses on the parent network; when empty, those of the NAT it replaces, or the
   ///   lowest free one.
-  public func setNAT(
+  package func setNAT(
     _ configuration: NATConfiguration?, of network: String, externalAddresses addresses: [IPAddress] = []
   ) throws(SimulatorError) {
     let (id, parent) = try border(of: network)
@@ -102,7 +102,7 @@ extension Simulator {
   }
 
   /// How the network's NAT behaves, or nil when it has none.
-  public func natConfiguration(of network: String) throws(SimulatorError) -> NATConfiguration? {
+  package func natConfiguration(of network: String) throws(SimulatorError) -> NATConfiguration? {
     fabric.networks[try self.network(network).index].nat?.configuration
   }
 

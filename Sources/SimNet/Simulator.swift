@@ -145,7 +145,7 @@ public final class Simulator {
   }
 
   /// Packets on their way: zero when the network is quiet.
-  public var packetsInFlight: Int { fabric.flights.liveCount }
+  package var packetsInFlight: Int { fabric.flights.liveCount }
 
   /// Open sockets of a host, for checks that a call left nothing behind.
   public func openSocketCount(of host: HostID) -> Int { hosts[host.index].openSockets }

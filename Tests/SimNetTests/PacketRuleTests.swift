@@ -44,10 +44,11 @@ import Testing
     for padding in 0...3 {
       let bytes = Self.channelData + [UInt8](repeating: 0, count: padding)
       #expect(
-        PacketContent.media(in: bytes.span.bytes) == 4..<16 && PacketContent.relayed(in: bytes.span.bytes) == 4..<16)
+        PacketContent.range(of: .rtp, in: bytes.span.bytes) == 4..<16
+          && PacketContent.relayed(in: bytes.span.bytes) == 4..<16)
     }
     let short = Self.channelData.dropLast()
-    #expect(PacketContent.media(in: Array(short).span.bytes) == nil)
+    #expect(PacketContent.range(of: .rtp, in: Array(short).span.bytes) == nil)
   }
 
   /// A handshake record that begins with a message of `type`, as long as a ClientHello without a cookie.

@@ -175,7 +175,7 @@ public final class TLSConnection {
   }
 
   /// The name that the client asked for by SNI; nil without.
-  public var requestedServerName: String? {
+  package var requestedServerName: String? {
     SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
   }
 

@@ -46,16 +46,6 @@ extension STUNError {
   public static let roleConflict = STUNError(487, "Role Conflict")
   public static let serverError = STUNError(500, "Server Error")
   public static let insufficientCapacity = STUNError(508, "Insufficient Capacity")
-
-  /// The error with this code and its usual reason phrase; codes without one get an empty reason.
-  public static func standard(_ code: UInt16) -> STUNError {
-    let known = [
-      tryAlternate, badRequest, unauthenticated, forbidden, unknownAttribute, allocationMismatch, staleNonce,
-      addressFamilyNotSupported, wrongCredentials, unsupportedTransport, peerAddressFamilyMismatch,
-      allocationQuotaReached, roleConflict, serverError, insufficientCapacity,
-    ]
-    return known.first { $0.code == code } ?? STUNError(code, "")
-  }
 }
 
 /// ADDRESS-ERROR-CODE: why a dual allocation lacks one family (RFC 8656 section 18.12).

@@ -35,7 +35,7 @@ final class MediaOnTheWire {
   }
 
   static func packet(in payload: RawSpan) -> (source: UInt32, byteCount: Int)? {
-    guard let range = PacketContent.media(in: payload),
+    guard let range = PacketContent.range(of: .rtp, in: payload),
       let source = payload.bigEndian(UInt32.self, at: range.lowerBound + 8)
     else { return nil }
     return (source, range.count)

@@ -195,7 +195,7 @@ final class CallService: PeerConnectionDelegate {
     self.call = call
     trace.begin(call: call.id, with: call.peer)
     adoptEarlyCandidates(call)
-    enter("connecting", on: "call_answer")
+    enter("connecting", on: "call_offer")
     open(call)
     startSetupTimer(call)
     answer(call, offer: sdp)

@@ -94,7 +94,8 @@ extension KnotosApp {
     ],
     transitions: [
       .init("idle", "calling", on: "startCall"), .init("idle", "ringing", on: "call_offer"),
-      .init("calling", "connecting", on: "call_answer"), .init("ringing", "connecting", on: "accept"),
+      .init("calling", "connecting", on: "call_answer, or call_offer of both"),
+      .init("ringing", "connecting", on: "accept"),
       .init("calling", "ended", on: "decline, timeout or cancel"),
       .init("ringing", "ended", on: "decline, timeout or cancel"), .init("connecting", "connected", on: "ICE and DTLS"),
       .init("connecting", "ended", on: "failure or hangup"), .init("connected", "ended", on: "failure or hangup"),

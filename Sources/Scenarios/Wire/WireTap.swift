@@ -192,7 +192,7 @@ final class WireTap: PacketTap {
           peer: peer, direction: direction, transport: transport, isRequest: type == 0x0001,
           isRelayed: relayed != nil, transaction: transaction, time: now))
     }
-    guard !mediaListeners.isEmpty, let range = PacketContent.media(in: message) else { return }
+    guard !mediaListeners.isEmpty, let range = PacketContent.range(of: .rtp, in: message) else { return }
     let packet = message.extracting(range)
     guard let sequence = packet.bigEndian(UInt16.self, at: 2), let timestamp = packet.bigEndian(UInt32.self, at: 4),
       let ssrc = packet.bigEndian(UInt32.self, at: 8)

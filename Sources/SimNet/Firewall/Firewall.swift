@@ -44,9 +44,9 @@ public struct FirewallRules: Hashable, Sendable {
   /// Home and office borders: out freely, in only as an answer.
   public static let stateful = FirewallRules()
   /// Offices that forbid UDP and let TCP out anywhere.
-  public static let noUDP = FirewallRules(blocksUDP: true)
+  package static let noUDP = FirewallRules(blocksUDP: true)
   /// The strictest border a call can still cross: TCP to web ports only.
-  public static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
+  package static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
 }
 
 public enum FirewallDropReason: UInt8, Sendable, CaseIterable {

@@ -31,21 +31,11 @@ public enum PacketContent: String, CaseIterable, Sendable {
   static func matches(_ payload: RawSpan, _ content: PacketContent) -> Bool { range(of: content, in: payload) != nil }
 
   /// Where `content` lies: the datagram as a whole, or what is relayed in it.
-  static func range(of content: PacketContent, in payload: RawSpan) -> Range<Int>? {
+  package static func range(of content: PacketContent, in payload: RawSpan) -> Range<Int>? {
     let outer = PacketContent(payload)
     if outer == content { return 0..<payload.byteCount }
     guard outer == .turn, let data = relayedData(in: payload), PacketContent(payload.extracting(data)) == content
     else { return nil }
-    return data
-  }
-
-  /// Where the RTP packet lies in a datagram that carries one, bare or relayed.
-  package static func media(in payload: RawSpan) -> Range<Int>? {
-    let outer = PacketContent(payload)
-    if outer == .rtp { return 0..<payload.byteCount }
-    guard outer == .turn, let data = relayedData(in: payload), PacketContent(payload.extracting(data)) == .rtp else {
-      return nil
-    }
     return data
   }
 

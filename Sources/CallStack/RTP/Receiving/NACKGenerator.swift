@@ -40,7 +40,7 @@ public struct NACKGenerator: Sendable {
     missing.reserveCapacity(settings.maximumListSize)
   }
 
-  public var missingCount: Int { missing.count }
+  package var missingCount: Int { missing.count }
 
   /// Takes the sequence number of a packet that arrived.
   public mutating func receive(sequenceNumber: UInt16, at now: Instant) {
