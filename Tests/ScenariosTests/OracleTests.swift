@@ -67,7 +67,6 @@ import Testing
             - { eventually: "wire.media(from: bob, to: alice) > 400 and wire.media(from: alice, to: bob) > 400", within: 12s, of: accept }
             - { eventually: "wire.media(to: alice) > 400", within: 12s, of: accept }
             - { never: "wire.media(from: alice, to: carol) > 0 or wire.media(to: carol) > 0", until: bye }
-            - { never: "wire.media(from: alice, to: alice) > 0", until: bye }
             - { eventually: "wire.packets(from: bob, to: alice) > 400 and wire.bytes(from: bob, to: alice) > 4000", within: 12s, of: accept }
             - { never: "wire.packets(from: bob, to: carol) > 0 or wire.cleartext(from: bob, to: alice) > 0", until: bye }
             - { ends: bob, code: remote-hangup, within: 1s, of: bye }
