@@ -21,6 +21,10 @@ import Testing
     #expect(PatternTable.titles.count == 46)
   }
 
+  @Test func `no reference is broken at a hyphen by the end of a line`() throws {
+    #expect(try PatternTable().rows.map(\.seenAt).filter { $0.contains("- ") } == [])
+  }
+
   @Test func `the page shows the table as it is`() throws {
     let table = try PatternTable().markdown
     #expect(try PatternTable.page().contains(table + "\n"), "docs/bug-patterns.md should read\n\(table)")
