@@ -144,12 +144,6 @@ import Testing
     "metric: bob.stats.inbound-rtp.audio.packetsLost, stat: last, window: [4s, 10s], eq: \(number)"
   }
 
-  @Test(arguments: ways) func `each of two faults counts what the other drops`(way: String) throws {
-    let together = try talk(way, ["nth: [1, 2, 3, 5]"], expect: [Self.lost(4)])
-    let apart = try talk(way, ["nth: [1, 2, 3]", "nth: 5"], expect: [Self.lost(4)])
-    #expect([together, apart].map(\.verdict) == [.pass, .pass], "\(together.findings) \(apart.findings)")
-  }
-
   @Test(arguments: ways) func `a fault whose packets an older one drops meets nothing`(way: String) throws {
     let result = try talk(way, ["nth: 1", "id: second, nth: 1"], expect: [Self.lost(1)])
     #expect(result.verdict == .vacuous)
