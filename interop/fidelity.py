@@ -35,12 +35,13 @@ SHARE = 0.2
 
 @dataclass
 class Network:
-    """What is wrong with bob's line, both ways, and how bob and our alice encode."""
+    """What is wrong with bob's line, both ways, how bob and alice encode, and how bob alone does."""
 
     name: str
     title: str
     line: str = ""
     audio: str = ""
+    bob: str = ""
     command: str = ""
 
 
@@ -54,7 +55,7 @@ NETWORKS = (
             "jitter: { dist: uniform, amount: 50ms, order: allow }"),
     Network("rate-40", "40 kbit/s behind a queue of one second", "rate: 40kbps, queue: 1s"),
     Network("dtx", "nothing lost, both sides send nothing in pauses", audio="dtx: true", command="--dtx"),
-    Network("ptime-60", "nothing lost, bob sends packets of 60 ms", audio="ptime: 60ms"),
+    Network("ptime-60", "nothing lost, bob sends packets of 60 ms", bob="ptime: 60ms"),
 )  # fmt: skip
 
 INBOUND, OUTBOUND, REPORTED = "inbound-rtp.audio", "outbound-rtp.audio", "remote-inbound-rtp.audio"
@@ -131,7 +132,7 @@ SETTLING, LENGTH = 10, 30
 
 
 def scenario(network):
-    audio = f", audio: {{ {network.audio} }}" if network.audio else ""
+    audio, bob = (f", audio: {{ {keys} }}" if keys else "" for keys in (network.audio, network.audio or network.bob))
     fault = f"fault: link.set, link: b, {network.line}" if network.line else "mark: impaired"
     name = "id: impaired, " if network.line else ""
     expectations = [
@@ -152,7 +153,7 @@ def scenario(network):
         "  servers: { hub: { kind: signalling, network: lan } }",
         "peers:",
         f"  alice: {{ profile: knotos{audio} }}",
-        f"  bob: {{ profile: knotos{audio} }}",
+        f"  bob: {{ profile: knotos{bob} }}",
         "timeline:",
         "  - { at: 1s, do: alice.call, to: bob }",
         "  - { when: bob.call.state == ringing, after: 500ms, do: bob.accept }",

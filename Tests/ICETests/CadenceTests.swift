@@ -13,6 +13,13 @@ import Testing
     return network
   }
 
+  /// Nobody is there. Its pair goes before the one in use, so that it is tried.
+  private var preferred: ICECandidate {
+    var candidate = ICECandidate.host(endpoint("192.0.2.9:9009"))
+    candidate.priority = 2_147_483_647
+    return candidate
+  }
+
   @Test func `a stable pair is checked every 170 sixty-fourths of a second`() throws {
     let network = try connected()
     network.run(until: at(60))
@@ -72,12 +79,9 @@ import Testing
     try network.addHost(network.alice, "192.0.2.1:5000", network: ICENetwork(id: 1, type: .ethernet))
     try network.addHost(network.alice, "198.18.0.1:5001", network: ICENetwork(id: 2, type: .cellular))
     try network.addHost(network.bob, "192.0.2.2:6000")
-    // Of a higher priority, so that it is tried although another works on the same network.
-    var dead = ICECandidate.host(endpoint("192.0.2.9:9009"))
-    dead.priority = 2_147_483_647
     try network.exchangeCredentials()
     network.signalCandidates(from: network.bob, to: network.alice)
-    network.alice.agent.addRemoteCandidate(dead, at: network.now)
+    network.alice.agent.addRemoteCandidate(preferred, at: network.now)
     network.drain(network.alice)
     network.run(until: at(60))
     let other = try #require(network.alice.pairs.first { $0.base.port == 5001 && $0.remoteEndpoint.port == 6000 })
@@ -104,6 +108,36 @@ import Testing
     try network.exchangeCredentials()
     network.run(until: at(0.1))
     #expect(order == [5000, 5001])
+  }
+
+  /// libwebrtc gives a pair up for good when a check shows it before the candidate does that was signalled for it.
+  @Test(arguments: [10, 80, 200, 400])
+  func `a pair formed while the selected one does well waits for the next look`(milliseconds: Int64) throws {
+    let network = try connected()
+    network.run(until: at(30))
+    let count = network.alice.checkTimes.count
+    while network.alice.checkTimes.count == count { network.run(until: network.now + .milliseconds(1)) }
+    let last = try #require(network.alice.checkTimes.last)
+    network.run(until: last + .milliseconds(milliseconds))
+    network.alice.agent.addRemoteCandidate(preferred, at: network.now)
+    network.drain(network.alice)
+    network.run(until: network.now + .seconds(2))
+    let checks = network.alice.checkTimes.filter { $0 > last }
+    let interval = Interval.microseconds(265_625)
+    let first = milliseconds < 63 ? Interval.microseconds(62_500) : interval * (milliseconds > 265 ? 2 : 1)
+    #expect(checks.first == last + first)
+    #expect(checks.dropFirst().first == checks.first.map { $0 + .microseconds(62_500) })
+  }
+
+  @Test func `a pair formed while the selected one is in trouble is checked in its turn`() throws {
+    let network = try connected()
+    network.run(until: at(30))
+    network.tap = { _, _, _ in nil }
+    network.run(until: at(36))
+    network.alice.agent.addRemoteCandidate(preferred, at: network.now)
+    network.drain(network.alice)
+    network.run(until: at(36.2))
+    #expect(network.alice.pairs.contains { $0.remoteEndpoint.port == 9009 && $0.checksSent > 0 })
   }
 
   @Test func `a pair that never answered is checked at the weak interval until one is selected`() throws {

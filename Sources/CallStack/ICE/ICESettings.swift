@@ -39,12 +39,15 @@ public struct ICESettings: Hashable, Sendable {
   // MARK: Cadence
   //
   // libwebrtc means 48, 480, 900 and 2500 ms. It looks every 48 or 250 ms whether a check is due, and Chromium runs its
-  // timers in steps of 1/64 s, so that a check goes out every 4, 34, 68 or 170 steps.
+  // timers in steps of 1/64 s, so that a check goes out every 4, 34, 68 or 170 steps, and a look is 4 or 17 steps long.
 
   /// Ta (RFC 8445 section 14.2): between checks while no pair is selected, or the selected one is not writable or not
   /// receiving, and between the first checks of a pair. There is no RTO: a check is not repeated, its pair is checked
   /// anew when all others had their turn.
   public var weakPingInterval = Interval.microseconds(62_500)
+  /// Between looks for new pairs while the selected one does well and no other is in its first checks. So a check of a new
+  /// pair seldom overtakes the candidate that the peer must know it by: libwebrtc gives such a pair up for good.
+  public var strongLookInterval = Interval.microseconds(265_625)
   /// Between checks otherwise, whatever pair they are for; the pair in use goes first when it is due.
   public var strongPingInterval = Interval.microseconds(531_250)
   /// Between checks of the selected pair while its round trip is settled and no response is missing.

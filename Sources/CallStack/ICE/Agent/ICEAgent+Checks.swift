@@ -32,6 +32,7 @@ extension ICEAgent {
     let newest = newestNomination
     var best: ICECandidatePair?
     for pair in generations[g].checklist.pairs where pair.state == state && pair.isActive {
+      if pair.checksSent == 0, look(notBefore: pair.createdAt) > now { continue }
       if let known = best, order(pair, known, newest) != .better { continue }
       best = pair
     }
@@ -82,9 +83,19 @@ extension ICEAgent {
   func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Instant? {
     guard let due = checkDue(pair, in: g, pace) else { return nil }
     let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == nominating
-    if isHurried { return max(due, nextCheckAt) }
+    if isHurried { return pair.checksSent == 0 ? look(notBefore: due) : max(due, nextCheckAt) }
     let weak = pace.weakFrom.map { max(nextCheckAt, $0) }
     return max(due, min(nextUnhurriedCheckAt, weak ?? nextUnhurriedCheckAt))
+  }
+
+  /// When the agent looks for pairs that were never checked: at every turn while some pair needs it, and otherwise at
+  /// long intervals since its last check.
+  private func look(notBefore time: Instant) -> Instant {
+    guard hasSelected, time > nextCheckAt else { return max(time, nextCheckAt) }
+    let last = nextCheckAt - settings.weakPingInterval
+    let looks = (time - last).nanoseconds / settings.strongLookInterval.nanoseconds + 1
+    let next = last + settings.strongLookInterval * looks
+    return weakFrom.map { min(next, max($0, time)) } ?? next
   }
 
   /// Whether the selected pair is in trouble, or gone.
