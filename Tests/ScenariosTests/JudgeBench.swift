@@ -35,8 +35,9 @@ final class JudgeBench {
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
-      scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]), wire: wire,
-      statistics: statistics)
+      MonitorContext(
+        scenario: scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]),
+        wire: wire, statistics: statistics))
     for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
   }
 
@@ -160,7 +161,8 @@ final class JudgeBench {
 
   func finishAll(at milliseconds: Int64) -> [ExpectationResult] {
     at(milliseconds)
-    return judge.finish(at: trace.now)
+    judge.finish(at: trace.now)
+    return judge.results
   }
 
   var findings: [String] { judge.invariants.violations.map { "\($0.title): \($0.actual)" } }

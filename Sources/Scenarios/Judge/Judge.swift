@@ -3,22 +3,20 @@ internal import CallCore
 /// Judges one run: every expectation of the cell, and the invariants, from the trace as it is written.
 ///
 /// Make it before the world, so that it sees the first values. While the world runs, do not let it pass
-/// ``nextDeadline`` without ``advance(to:)``; when ``isSettled``, only the end of the run is missing.
+/// ``nextDeadline`` without ``advance(to:)``; when ``isSettled``, only the end of the run is missing. The verdicts of
+/// ``recoveries`` are final once runs without their faults have been asked.
 final class Judge {
   let scenario: Scenario
   private let context: MonitorContext
   private var monitors: [(expectation: Expectation, monitor: any Monitor)] = []
+  private(set) var recoveries: [RecoversMonitor] = []
   private let explanation: Explanation
   let invariants: InvariantJudge
   private var findings: [Int: Explanation.Finding] = [:]
 
-  init(
-    _ scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry, wire: WireTap,
-    statistics: StatsReader = StatsReader()
-  ) {
-    self.scenario = scenario
-    context = MonitorContext(
-      scenario: scenario, watch: watch, anchors: anchors, profiles: profiles, wire: wire, statistics: statistics)
+  init(_ context: MonitorContext) {
+    self.context = context
+    scenario = context.scenario
     explanation = Explanation(context)
     invariants = InvariantJudge(context, explanation)
     for expectation in scenario.expectations { add(expectation) }
@@ -35,7 +33,7 @@ final class Judge {
       case .leadsTo(let leadsTo): LeadsToMonitor(leadsTo, context)
       case .ends(let ends): EndsMonitor(ends, context)
       case .count(let count): CountMonitor(count, context)
-      case .recovers(let recovers): RecoversMonitor(recovers, context)
+      case .recovers(let recovers): monitor(of: recovers)
       case .metric(let metric): MetricMonitor(metric, context)
       case .sometimes(let predicate): SometimesMonitor(predicate, context)
       }
@@ -43,11 +41,16 @@ final class Judge {
     monitors.append((expectation, monitor))
     // What explains a failure is what was so at the time, not what is left at the end.
     monitor.ruling.onDecision = { [unowned self] in
-      if $0.verdict == .fail, expectation.share == nil {
-        findings[index] = explanation.explain(expectation, at: $0.time)
-      }
+      let isToldAlone = $0.verdict == .fail && expectation.share == nil
+      findings[index] = isToldAlone ? explanation.explain(expectation, at: $0.time) : nil
     }
     if let decision = monitor.ruling.decision { monitor.ruling.onDecision?(decision) }
+  }
+
+  private func monitor(of recovers: Expectation.Recovers) -> RecoversMonitor {
+    let monitor = RecoversMonitor(recovers, context)
+    recoveries.append(monitor)
+    return monitor
   }
 
   // MARK: While it runs
@@ -72,16 +75,20 @@ final class Judge {
   // MARK: At the end
 
   /// The run is over: what is still open is decided.
-  ///
-  /// - Returns: the results in the order of the file.
-  func finish(at time: Instant) -> [ExpectationResult] {
+  func finish(at time: Instant) {
     advance(to: time)
     context.anchors.finish(at: time)
-    return monitors.enumerated().map { index, entry in
-      entry.monitor.finish(at: time)
+    for (_, monitor) in monitors {
+      monitor.finish(at: time)
+      monitor.ruling.decide(.vacuous, at: time, "it was not decided")
+    }
+  }
+
+  /// What became of the expectations, in the order of the file, once it is ``finish(at:)``.
+  var results: [ExpectationResult] {
+    monitors.enumerated().compactMap { index, entry in
       let ruling = entry.monitor.ruling
-      let decision =
-        ruling.decision ?? Ruling.Decision(verdict: .vacuous, time: time, actual: "it was not decided")
+      guard let decision = ruling.decision else { return nil }
       var result = ExpectationResult(
         expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,

@@ -55,80 +55,39 @@ public struct SingleRun {
 
   private func play(_ outputs: RunOutputs) throws -> RunResult {
     let started = Self.cpuTime
-    let scenario = cell.scenario
-    let trace = Trace()
-    for observer in outputs.observers { trace.add(observer) }
-    let watch = Watch(trace: trace)
-    defer { watch.close() }
-    let anchors = Anchors(scenario, watch: watch)
-    let secrets = TLSSecrets()
-    let wire = WireTap(peers: scenario.peers.map(\.name), secrets: secrets, next: outputs.tap)
-    defer { wire.close() }
-    let statistics = StatsReader()
-    let judge = Judge(
-      scenario, watch: watch, anchors: anchors, profiles: profiles.registry, wire: wire, statistics: statistics)
-    // What a program had before protection it keeps to itself.
-    let sessions = scenario.peers.filter { $0.stack != .external }
-    let cleartext = CleartextDetector(peers: sessions.map(\.name), tap: wire, watch: watch)
-    let meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
-    defer { withExtendedLifetime((cleartext, meter)) {} }
-    let sampler = StatsSampler(scenario, watch: watch, anchors: anchors)
-    let paths = RelayPaths(watch: watch, wire: wire)
-    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
-    let world = try World(scenario: scenario, simulator: simulator)
-    var runOutputs = outputs
-    runOutputs.tap = wire
-    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: runOutputs, secrets: secrets, world: world)
-      .build()
-    for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
-    let failures = HarnessFailures()
-    let faults = FaultLayer(world: world) { error in failures.catching { throw error } }
-    let effects = Effects(world: world, faults: faults, failures: failures)
-    let director = Director(scenario, clock: world.timekeeper.clock, anchors: anchors, watch: watch, trace: trace) {
-      effects.perform($0)
-    }
-    defer { world.stopPrograms(outputs) }
-    sampler.attach(to: world)
-    statistics.report = { [unowned world] in world.peer($0)?.statistics() }
-    statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
-    try world.start()
+    let context = MonitorContext(listeningTo: cell.scenario, profiles.registry, outputs)
+    defer { context.close() }
+    let judge = Judge(context)
+    let stage = try RunStage(context, seed: seed, profiles: profiles, outputs: outputs)
+    defer { stage.world.stopPrograms(outputs) }
+    try stage.world.start()
 
-    playTimeline(world, director, faults, judge, sampler)
-    let end = simulator.now
-    let results = judge.finish(at: end)
-    effects.finish()
-
-    failures.catching { try faults.clearAll() }
-    settle(world, judge)
-    judge.invariants.endOfPhaseTwo(at: simulator.now)
-    let programFailure = world.programFailure
-    director.end()
-    world.shutDownPeers()
-    // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
-    if scenario.isRealTime { world.pace.run(until: simulator.now + Self.farewell) }
-    world.stopPrograms(outputs)
-    simulator.run(until: simulator.now + Self.quietBudget)
-    judge.invariants.quiesced(leftovers: world.leftovers(paths), at: simulator.now)
-    if let failure = failures.first { throw failure }
+    playTimeline(stage, judge)
+    let end = stage.now
+    judge.finish(at: end)
+    stage.effects.finish()
+    let programFailure = try playToRest(stage, judge, outputs)
+    let record = realTimeRecord(stage.world)
+    if record == nil { try RunWithoutFault.refute(judge.recoveries, of: self) }
 
     // What a program that broke down did not do says nothing about what it would have done.
+    let results = judge.results
     var findings: [Finding]
     if let programFailure {
       findings = [try finding(programFailure, at: end)]
     } else {
-      findings = self.findings(results, judge.invariants.violations, director, effects)
+      findings = self.findings(results, judge.invariants.violations, stage)
     }
-    if !findings.isEmpty { findings[0].explanation += world.programLines }
-    let record = realTimeRecord(world)
-    if let problem = record?.problem(limit: scenario.limits.lag) {
+    if !findings.isEmpty { findings[0].explanation += stage.world.programLines }
+    if let problem = record?.problem(limit: cell.scenario.limits.lag) {
       findings.insert(
         Finding(.harness, "real time", expected: "the run to keep up with the clock", actual: problem, time: end), at: 0
       )
     }
     var result = RunResult(
-      id: cell.runID(seed: seed), scenarioID: scenario.id, title: scenario.title, path: path, seed: seed,
+      id: cell.runID(seed: seed), scenarioID: cell.scenario.id, title: cell.scenario.title, path: path, seed: seed,
       verdict: Self.verdict(of: findings), findings: findings, contributions: Self.contributions(results),
-      traceHash: trace.hash, eventCount: trace.count, virtualDuration: end - .zero,
+      traceHash: context.trace.hash, eventCount: context.trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
     return result
@@ -151,52 +110,41 @@ public struct SingleRun {
 
   // MARK: Phases
 
-  /// How often the judge and the statistics are brought up to date.
-  private static let step = Interval.milliseconds(50)
-
   /// Runs as long as the file says; without that, until the timeline is done and every expectation is settled, or the
   /// limit is reached.
-  private func playTimeline(
-    _ world: World, _ director: Director, _ faults: FaultLayer, _ judge: Judge, _ sampler: StatsSampler
-  ) {
-    let simulator = world.simulator
-    let limit = world.scenario.latestEnd
-    // Steps lie at multiples of their length: a deadline in between moves no sample of another expectation.
-    var nextStep = Instant.zero
-    var nextSample = Instant.zero
-    var samples = 0
+  private func playTimeline(_ stage: RunStage, _ judge: Judge) {
+    stage.sampled = { [unowned stage] in judge.invariants.sampled($0, of: $1, at: stage.now) }
+    defer { stage.sampled = nil }
     var quietSince: Instant?
-    while simulator.now < limit, world.programFailure == nil {
-      while nextStep <= simulator.now { nextStep += Self.step }
-      var next = min(limit, nextStep)
-      if let deadline = judge.nextDeadline { next = min(next, max(deadline, simulator.now)) }
-      world.pace.run(until: next)
-      judge.advance(to: simulator.now)
-      if simulator.now >= nextSample {
-        nextSample += StatsSampler.period
-        sample(world, judge, sampler, everybody: samples % Self.samplesPerCheck == 0)
-        samples += 1
-      }
-      guard world.scenario.duration == nil, director.isDone, faults.isDone, judge.isSettled else {
+    stage.play(until: cell.scenario.latestEnd) {
+      guard cell.scenario.duration == nil, stage.isTimelineDone, judge.isSettled else {
         quietSince = nil
-        continue
+        return false
       }
-      let since = quietSince ?? simulator.now
+      let since = quietSince ?? stage.now
       quietSince = since
-      if simulator.now - since >= Self.grace { return }
+      return stage.now - since >= Self.grace
     }
   }
 
-  /// Statistics that nobody watches are only checked for honesty, once a second.
-  private static let samplesPerCheck = 4
-
-  private func sample(_ world: World, _ judge: Judge, _ sampler: StatsSampler, everybody: Bool) {
-    for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
-      guard let report = peer.statistics() else { continue }
-      sampler.sample(
-        report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: world.simulator.now)
-      judge.invariants.sampled(report, of: peer.name, at: world.simulator.now)
-    }
+  /// Clears the faults, lets everybody settle, shuts everything down, and looks at what is left.
+  ///
+  /// - Returns: what went wrong with a program before it was shut down.
+  private func playToRest(_ stage: RunStage, _ judge: Judge, _ outputs: RunOutputs) throws -> ExternalError? {
+    let world = stage.world
+    stage.failures.catching { try stage.faults.clearAll() }
+    settle(world, judge)
+    judge.invariants.endOfPhaseTwo(at: stage.now)
+    let programFailure = world.programFailure
+    stage.director.end()
+    world.shutDownPeers()
+    // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
+    if cell.scenario.isRealTime { world.pace.run(until: stage.now + Self.farewell) }
+    world.stopPrograms(outputs)
+    world.simulator.run(until: stage.now + Self.quietBudget)
+    judge.invariants.quiesced(leftovers: world.leftovers(stage.paths), at: stage.now)
+    if let failure = stage.failures.first { throw failure }
+    return programFailure
   }
 
   /// Lets the world go on without faults, so that everybody hears of their end, and gives peers time to leave transient
@@ -212,19 +160,19 @@ public struct SingleRun {
   // MARK: Results
 
   private func findings(
-    _ results: [ExpectationResult], _ violations: [Violation], _ director: Director, _ effects: Effects
+    _ results: [ExpectationResult], _ violations: [Violation], _ stage: RunStage
   ) -> [Finding] {
     var findings = results.compactMap { Finding($0, location: location(of: $0.expectation.span)) }
     for entry in cell.scenario.timeline {
       let place = location(of: entry.span)
-      if let lack = director.lack(of: entry) {
+      if let lack = stage.director.lack(of: entry) {
         findings.append(
           Finding(
             .vacuous, entry.title, location: place,
             expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
             actual: lack, time: .zero, why: entry.why))
       }
-      findings += effects.findings(of: entry, location: place)
+      findings += stage.effects.findings(of: entry, location: place)
     }
     if cell.scenario.expectations.isEmpty, cell.scenario.notJudged.isEmpty {
       findings.append(

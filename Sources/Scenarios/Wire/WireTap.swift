@@ -79,7 +79,8 @@ final class WireTap: PacketTap {
   /// Connections that an end has finished, oldest first: what is sent again after that is still read.
   private var finished = FIFO<StreamKey>()
   private static let finishedLimit = 64
-  private let secrets: TLSSecrets
+  /// What decrypts connections to TURN servers.
+  let secrets: TLSSecrets
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []

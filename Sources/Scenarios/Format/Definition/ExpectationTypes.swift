@@ -221,7 +221,8 @@ struct ExpectationVariant: Sendable {
   private static let recovers = ExpectationVariant(
     "recovers",
     MappingType(
-      "recovers", "after a fault a condition is lost and comes back in time", Expectation.Recovers(),
+      "recovers", "after a fault a condition is lost, which without the fault it is not, and comes back in time",
+      Expectation.Recovers(),
       [
         .key("recovers", Kind<String>.text.located, \.fault, required: true, "the id of an entry with a fault"),
         .key("to", Expectation.Recovers.Target.kind, \.to, required: true, "media-both-ways, or a predicate"),

@@ -80,18 +80,8 @@ public struct FaultDeclaration: Sendable {
   public let extras: Extras
   public let summary: String
 
-  /// How a fault ends.
-  public enum End: Sendable {
-    /// It is over when it has happened.
-    case atOnce
-    /// It lasts until it is cleared, or as long as `for:` says, and its end only gives back what it took.
-    case givesBack
-    /// It lasts, and what its end brings back may be worse.
-    case mayTake
-  }
-
-  /// Whether it lasts and so can be cleared, or bounded with `for:`.
-  public var lasts: Bool { kind.end != .atOnce }
+  /// Whether it lasts and so can be cleared, or bounded with `for:`; one that does not is over when it has happened.
+  public var lasts: Bool { kind.lasts }
 }
 
 extension FaultKind {
@@ -219,19 +209,17 @@ extension FaultKind {
     }
   }
 
-  /// How it ends; one case for each fault and none for all others, as with ``declaration``.
-  var end: FaultDeclaration.End {
+  /// Whether it lasts; one case for each fault and none for all others, as with ``declaration``.
+  var lasts: Bool {
     switch self {
     case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
       .turnDisconnect, .clockJump:
-      .atOnce
-    case .linkDown, .linkFlap, .linkBlackhole, .linkOneWay, .firewallBlock, .turnDeny, .turnReject, .stunSilent,
-      .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole,
-      .dtlsDrop, .packetDrop:
-      .givesBack
-    // The link is down, lossy, slow or leads elsewhere again, a rule of a NAT or a firewall is as it was, the server shows
-    // what nobody believes, the sound is as late as an older fault has it.
-    case .linkUp, .linkSet, .linkMove, .natSet, .firewallAllow, .turnCertificate, .deviceAudioLate: .mayTake
+      false
+    case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
+      .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .deviceAudioLate:
+      true
     }
   }
 

@@ -24,7 +24,12 @@ enum CallStage {
   case connected(since: Instant)
   case underway(state: String, since: Instant)
 
-  /// Nil for a puppet, and before a machine's first state.
+  /// Keeps the state of a peer's call from the start, for who asks for it later.
+  static func follow(_ peer: String, _ context: MonitorContext) {
+    if let machine = context.mainMachine(of: peer) { _ = context.watch.slot(peer, machine.name) }
+  }
+
+  /// Nil for a puppet, before a machine's first state, and of a peer whom nobody follows.
   init?(of peer: String, _ context: MonitorContext) {
     guard let machine = context.mainMachine(of: peer) else { return nil }
     let slot = context.watch.slot(peer, machine.name)

@@ -19,7 +19,8 @@ final class MediaBothWays {
     arrivals = context.scenario.peers.filter(\.hasCallStack).map {
       ($0.name, context.watch.slot($0.name, "media.received"))
     }
-    for (_, slot) in arrivals {
+    for (peer, slot) in arrivals {
+      CallStage.follow(peer, context)
       context.watch.listen(slot) { [unowned self] in
         if !concerned.isEmpty, !isTrue { refresh(at: $0.time) }
       }

@@ -12,7 +12,7 @@ protocol Monitor: AnyObject {
   func finish(at time: Instant)
 }
 
-/// The verdict on one expectation: the first decision stands.
+/// The verdict on one expectation: the first decision stands, unless what comes after the run overrules it.
 final class Ruling {
   struct Decision {
     var verdict: ExpectationResult.Verdict
@@ -26,7 +26,7 @@ final class Ruling {
   var measured: Double?
   /// How far a failure is from what was expected; see ``Finding/miss``.
   private(set) var miss: Double?
-  /// Told of a decision when it falls.
+  /// Told of a decision when it falls, and of one that overrules it.
   var onDecision: ((Decision) -> Void)?
 
   init(expected: String) { self.expected = expected }
@@ -58,6 +58,15 @@ final class Ruling {
     guard isOpen else { return }
     if verdict == .fail { self.miss = miss }
     let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
+    self.decision = decision
+    onDecision?(decision)
+  }
+
+  /// Another verdict takes the place of the decision, of the same time.
+  func overrule(_ verdict: ExpectationResult.Verdict, _ actual: String) {
+    guard let old = decision else { return }
+    (miss, afterwards) = (nil, nil)
+    let decision = Decision(verdict: verdict, time: old.time, actual: actual)
     self.decision = decision
     onDecision?(decision)
   }

@@ -64,7 +64,7 @@ final class FaultLayer {
     active.append(instance)
     for layer in instance.layers { try layer.commit() }
     guard let duration else { return }
-    world.timekeeper.clock.schedule(after: duration) { [weak self] in self?.endByItself(instance.id) }
+    world.timekeeper.clock.schedule(after: duration) { [weak self, id = instance.id] in self?.endByItself(id) }
   }
 
   /// Ends every fault that an entry has in force.

@@ -22,7 +22,7 @@ final class FaultHistory {
     // Those of one entry are of one length, so the first to begin is the first to end.
     watch.listen(watch.slot(ReservedName.timekeeper, "fault.cleared")) { [unowned self, unowned watch] record in
       let entry = watch.trace.datum(at: 0, of: record).description
-      let index = instances.firstIndex { $0.entry == entry && $0.fault.kind.end != .atOnce && $0.end == nil }
+      let index = instances.firstIndex { $0.entry == entry && $0.fault.kind.lasts && $0.end == nil }
       if let index { instances[index].end = record.time }
     }
   }
@@ -32,7 +32,7 @@ final class FaultHistory {
     instances.compactMap { instance in
       guard instance.start <= time else { return nil }
       let name = Self.name(of: instance.fault)
-      guard instance.fault.kind.end != .atOnce else { return "\(name) at \(Wording.time(instance.start))" }
+      guard instance.fault.kind.lasts else { return "\(name) at \(Wording.time(instance.start))" }
       if let end = instance.end, end <= time { return nil }
       return "\(name) since \(Wording.time(instance.start))"
     }

@@ -1,0 +1,57 @@
+internal import CallCore
+internal import Profiles
+
+/// A run that is played again without one of its faults, to learn what would have been lost all the same.
+///
+/// The entry stays as a mark: what counts from it, waits for it or clears it goes on. Up to the fault's first beginning
+/// both runs are one. This one writes nothing, and nothing of it is judged but when targets are lost.
+final class RunWithoutFault {
+  private let fault: String
+  private let stage: RunStage
+  private let targets: [(claim: RecoveryClaim, target: RecoveryTarget)]
+
+  /// - Parameter claims: those of the fault.
+  init(_ fault: String, _ claims: [RecoveryClaim], of run: SingleRun) throws {
+    self.fault = fault
+    var scenario = run.cell.scenario
+    for index in scenario.timeline.indices where scenario.timeline[index].id == fault {
+      scenario.timeline[index].effect = .mark
+    }
+    let outputs = RunOutputs()
+    let context = MonitorContext(listeningTo: scenario, run.profiles.registry, outputs)
+    targets = claims.map { ($0, RecoveryTarget($0.recovers, context)) }
+    stage = try RunStage(context, seed: run.seed, profiles: run.profiles, outputs: outputs)
+  }
+
+  /// Plays it, once.
+  ///
+  /// - Returns: when the target of each claim is lost without the fault, too.
+  func losses() throws -> [Instant?] {
+    defer { stage.context.close() }
+    guard let horizon = targets.map(\.claim.horizon).max() else { return [] }
+    try stage.world.start()
+    stage.play(until: horizon) { targets.allSatisfy { $0.claim.isDecided(by: $0.target.absences) } }
+    if let failure = stage.failures.first { throw failure }
+    for (claim, target) in targets where target.began != claim.began || !target.wasThere {
+      throw HarnessError("it differs from the judged run before \(Wording.time(claim.began)), when the fault comes")
+    }
+    return targets.map { $0.claim.loss(among: $0.target.absences) }
+  }
+
+  /// Asks of every verdict whether the fault did what it lays to it, in one run for all that name the same fault.
+  static func refute(_ recoveries: [RecoversMonitor], of run: SingleRun) throws {
+    var faults: [String] = []
+    for claim in recoveries.compactMap(\.claim) where !faults.contains(claim.recovers.fault.value) {
+      faults.append(claim.recovers.fault.value)
+    }
+    for fault in faults {
+      let asking = recoveries.filter { $0.claim?.recovers.fault.value == fault }
+      do {
+        let losses = try RunWithoutFault(fault, asking.compactMap(\.claim), of: run).losses()
+        for (monitor, loss) in zip(asking, losses) { if let loss { monitor.refute(lossWithoutFault: loss) } }
+      } catch {
+        throw HarnessError("in the run without '\(fault)', which shows whether it took what was lost: \(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import CallCore
+import Testing
+
+@testable import Scenarios
+
+/// Whose loss it is that `recovers` has seen, by when its target is missing without the fault.
+@Suite struct RecoveryClaimTests {
+  private typealias Absence = RecoveryTarget.Absence
+
+  private static func time(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+
+  /// Of a fault at 10 s, whose target was lost at 10.5 s first. Times are milliseconds.
+  private static func claim(lastLoss: Int64 = 10_500, failure: Int64? = nil) -> RecoveryClaim {
+    RecoveryClaim(
+      recovers: Wanted.Recovers(), began: time(10_000), firstLoss: time(10_500), lastLoss: time(lastLoss),
+      failure: failure.map(time))
+  }
+
+  private static func loss(_ claim: RecoveryClaim, _ absences: [(Int64, Int64?)]) -> Instant? {
+    claim.loss(among: absences.map { Absence(start: time($0), end: $1.map(time)) })
+  }
+
+  @Test(arguments: [(Int64(10_000), true), (10_500, true), (11_000, true), (11_001, false)])
+  func `a first loss is not the fault's when it comes without it, at most half a second later`(
+    start: Int64, isRefuted: Bool
+  ) {
+    for failure in [nil, Int64(15_000)] {
+      let loss = Self.loss(Self.claim(failure: failure), [(start, 11_200)])
+      #expect(loss == (isRefuted ? Self.time(start) : nil))
+    }
+  }
+
+  @Test func `what is never lost without the fault is the fault's`() {
+    #expect(Self.loss(Self.claim(), []) == nil)
+    #expect(Self.loss(Self.claim(failure: 15_000), []) == nil)
+  }
+
+  private static let laterAbsences: [([(Int64, Int64?)], Bool)] = [
+    ([(12_000, 14_000)], false), ([(12_000, 14_500)], false), ([(12_000, 14_501)], true), ([(12_000, nil)], true),
+    ([(15_000, nil)], true), ([(15_001, nil)], false), ([(11_600, 11_700), (14_000, 14_600)], true),
+  ]
+
+  @Test(arguments: laterAbsences)
+  func `a failure is not the fault's when the target is missing then without it, too`(
+    absences: [(Int64, Int64?)], isRefuted: Bool
+  ) {
+    let loss = Self.loss(Self.claim(failure: 15_000), absences)
+    #expect(loss == (isRefuted ? Self.time(absences.last!.0) : nil))
+    #expect(Self.loss(Self.claim(), absences) == nil)
+  }
+
+  @Test(arguments: [(Int64(15_500), true), (15_501, false)])
+  func `a later loss that makes it fail is not the fault's when it comes without it, too`(
+    start: Int64, isRefuted: Bool
+  ) {
+    for failure in [Int64(15_000), 15_200] {
+      let loss = Self.loss(Self.claim(lastLoss: 15_000, failure: failure), [(start, nil)])
+      #expect(loss == (isRefuted ? Self.time(start) : nil))
+    }
+  }
+
+  @Test func `a run without the fault goes on for half a second after what it has to show`() {
+    #expect(Self.claim().horizon == Self.time(11_000))
+    #expect(Self.claim(failure: 15_000).horizon == Self.time(15_000))
+    #expect(Self.claim(lastLoss: 14_900, failure: 15_000).horizon == Self.time(15_400))
+    #expect(!Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(12_000))]))
+    #expect(Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(11_000))]))
+  }
+
+  // MARK: What a monitor claims
+
+  private func bench(within: Int64 = 4_000, hold: Int64? = nil, share: Wanted.Bound? = nil) -> JudgeBench {
+    JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: within, hold: hold)) {
+      $0.expectations[0].share = share.map { [$0] }
+    }
+  }
+
+  private func play(_ bench: JudgeBench, _ moves: (String, Int64)...) -> RecoversMonitor {
+    bench.move("alice", to: "connected", at: 100)
+    bench.fire("drop", at: 1_000)
+    for (state, time) in moves { bench.move("alice", to: state, at: time) }
+    bench.at(9_000)
+    bench.judge.finish(at: Self.time(9_000))
+    return bench.judge.recoveries[0]
+  }
+
+  @Test func `a recovery claims the first loss, a failure what made it fail, too`() throws {
+    let good = try #require(play(bench(), ("reconnecting", 1_600), ("connected", 2_500)).claim)
+    #expect((good.began, good.firstLoss, good.failure) == (Self.time(1_000), Self.time(1_600), nil))
+    let late = try #require(play(bench(), ("reconnecting", 1_600), ("connected", 6_000)).claim)
+    #expect((late.firstLoss, late.lastLoss, late.failure) == (Self.time(1_600), Self.time(1_600), Self.time(5_000)))
+    let again = try #require(
+      play(bench(hold: 3_000), ("reconnecting", 1_600), ("connected", 4_500), ("reconnecting", 6_000)).claim)
+    #expect((again.firstLoss, again.lastLoss, again.failure) == (Self.time(1_600), Self.time(6_000), Self.time(6_000)))
+  }
+
+  @Test func `what is vacuous anyway claims nothing`() {
+    #expect(play(bench()).claim == nil)
+    #expect(play(bench(within: 9_000), ("reconnecting", 1_600)).claim == nil)
+  }
+
+  @Test func `a refuted recovery is vacuous, and says when it is lost without the fault`() {
+    let bench = bench()
+    let monitor = play(bench, ("reconnecting", 1_600), ("connected", 2_500))
+    #expect(bench.judge.results[0].verdict == .pass)
+    monitor.refute(lossWithoutFault: Self.time(1_700))
+    #expect(bench.judge.results[0].verdict == .vacuous)
+    #expect(
+      bench.judge.results[0].actual.hasPrefix(
+        "it was lost at 1.60 s, but without 'drop' it is lost at 1.70 s, too: name the fault that takes it"))
+  }
+
+  @Test func `a refuted failure is vacuous and explains no failure`() {
+    let bench = bench()
+    let monitor = play(bench, ("reconnecting", 1_600), ("connected", 6_000))
+    let failed = bench.judge.results[0]
+    #expect(failed.verdict == .fail)
+    #expect(!failed.trail.isEmpty && failed.nearestMiss != nil && failed.miss == 1)
+    monitor.refute(lossWithoutFault: Self.time(4_800))
+    let result = bench.judge.results[0]
+    #expect(result.verdict == .vacuous)
+    #expect(
+      result.actual.hasPrefix(
+        "lost at 1.60 s, and not back by 5.00 s, but without 'drop' it is lost at 4.80 s, too"))
+    #expect(result.trail.isEmpty && result.nearestMiss == nil && result.miss == nil)
+  }
+
+  @Test func `a refuted recovery is not among the runs that have a share`() {
+    let bench = bench(share: .atLeast(.percentage(0.5)))
+    let monitor = play(bench, ("reconnecting", 1_600), ("connected", 2_500))
+    #expect(bench.judge.results[0].measured == 1)
+    monitor.refute(lossWithoutFault: Self.time(1_700))
+    #expect(bench.judge.results[0].verdict == .shared)
+    #expect(bench.judge.results[0].measured == nil)
+  }
+}
