@@ -90,7 +90,7 @@ public struct PlannedRun: Sendable {
 }
 
 /// What is wrong with a scenario file, for reports.
-public struct FileProblem: Sendable, Equatable {
+public struct FileProblem: Sendable {
   public var path: String
   /// The line and column, from 1; nil when it is about the file as a whole.
   public var place: (line: Int, column: Int)?
@@ -107,10 +107,6 @@ public struct FileProblem: Sendable, Equatable {
 
   /// `path:line:column`
   var location: String { place.map { "\(path):\($0.line):\($0.column)" } ?? path }
-
-  public static func == (a: FileProblem, b: FileProblem) -> Bool {
-    (a.location, a.code, a.message) == (b.location, b.code, b.message)
-  }
 }
 
 /// A finished run with what people need to follow it up.

@@ -72,7 +72,7 @@ final class Effects {
   /// of the run cuts short. What changes nothing in this cell alone is there to compare with.
   func finish() {
     for entry in world.scenario.timeline where !entry.isControl {
-      guard case .fault(let fault, _) = entry.effect else { continue }
+      guard let fault = entry.fault else { continue }
       let name = fault.kind.rawValue
       if let lack = faults.lack(of: entry.id) {
         note(.vacuous, entry, expected: "\(name) meets something", actual: "it met nothing: \(lack)")

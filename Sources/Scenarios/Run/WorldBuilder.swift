@@ -230,8 +230,7 @@ struct WorldBuilder {
     configuration.restartSockets = peer.ice.restartSockets
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
-    for server in scenario.topology.servers
-    where peer.ice.servers.map({ names in names.contains { $0.value == server.name } }) ?? true {
+    for server in scenario.topology.servers where peer.ice.asks(server.name) {
       configuration.iceServers += try iceServers(server, for: peer, wallClock: wallClock)
     }
     return configuration

@@ -19,7 +19,7 @@ enum AddressChecks {
       return reading.report(.wrongRouter, message, at: span, hint: free)
     }
     let changes = scenario.timeline.contains { other in
-      guard case .fault(let fault, _) = other.effect else { return false }
+      guard let fault = other.fault else { return false }
       return fault.kind == .linkMove || (fault.kind == .natReboot && fault.arguments.text("network") != network)
     }
     let owners = scenario.hostsInOrder(on: outside)

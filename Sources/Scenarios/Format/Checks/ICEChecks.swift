@@ -22,7 +22,7 @@ enum ICEChecks {
     guard networks.allSatisfy({ $0.count == 1 && $0[0].prefixes.count == 1 }) else { return false }
     let relays = topology.servers.filter { $0.kind == .turn }.map(\.name)
     let usesRelay = peers.contains { peer in
-      relays.contains { name in peer.ice.servers.map { $0.contains { $0.value == name } } ?? true }
+      relays.contains { peer.ice.asks($0) }
     }
     let isMoved = scenario.timeline.contains { $0.fault?.kind.movesHosts ?? false }
     guard !usesRelay, !isMoved else { return false }

@@ -37,7 +37,7 @@ enum LinkChecks {
     of link: String, in scenario: Scenario
   ) -> [(impairments: Topology.Impairments, span: SourceSpan)] {
     scenario.timeline.compactMap { entry in
-      guard case .fault(let fault, _) = entry.effect, fault.arguments.text("link") == link else { return nil }
+      guard let fault = entry.fault, fault.arguments.text("link") == link else { return nil }
       return fault.impairments.map { ($0, entry.span) }
     }
   }

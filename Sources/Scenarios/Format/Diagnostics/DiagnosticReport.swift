@@ -47,11 +47,19 @@ public struct DiagnosticReport: Sendable {
   /// The errors among them, for reports of a suite.
   public var errors: [FileProblem] {
     diagnostics.filter { $0.code.severity == .error }.map { item in
-      let path = sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
-      let message = item.message + Self.cell(item) + (item.hint.map { "; \($0)" } ?? "")
-      return FileProblem(
-        path: path, place: (item.span.line, item.span.column), code: item.code.rawValue, message: message)
+      FileProblem(
+        path: path(of: item), place: (item.span.line, item.span.column), code: item.code.rawValue,
+        message: Self.sentence(item))
     }
+  }
+
+  private func path(of item: Diagnostic) -> String {
+    sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
+  }
+
+  /// The message with its cell and its remedy, for reports without an excerpt.
+  private static func sentence(_ item: Diagnostic) -> String {
+    item.message + cell(item) + (item.hint.map { "; \($0)" } ?? "")
   }
 
   private var shown: ArraySlice<Diagnostic> { diagnostics.prefix(limit) }
@@ -59,6 +67,7 @@ public struct DiagnosticReport: Sendable {
 
   private func text(color: Bool) -> String {
     let paint = { (text: String, code: String) in color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+    let folded = folded
     var out = ""
     for (item, others) in folded.prefix(limit) {
       let isError = item.code.severity == .error
@@ -131,7 +140,7 @@ public struct DiagnosticReport: Sendable {
     let items = diagnostics.map { item in
       var fields = [
         ("code", item.code.rawValue), ("severity", item.code.severity.rawValue), ("message", item.message),
-        ("path", sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""),
+        ("path", path(of: item)),
       ]
       if let hint = item.hint { fields.append(("hint", hint)) }
       if let explain = item.explain { fields.append(("explain", explain)) }
@@ -148,11 +157,9 @@ public struct DiagnosticReport: Sendable {
     let escape = GitHubReporter.escape
     var out = ""
     for item in shown {
-      let path = sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
-      let place = "file=\(escape(path, true)),line=\(item.span.line),col=\(item.span.column)"
-      let message = item.message + Self.cell(item) + (item.hint.map { "; \($0)" } ?? "")
+      let place = "file=\(escape(path(of: item), true)),line=\(item.span.line),col=\(item.span.column)"
       out += "::\(item.code.severity.rawValue) \(place),endColumn=\(item.span.column + item.span.length),"
-      out += "title=\(item.code.rawValue)::\(escape(message, false))\n"
+      out += "title=\(item.code.rawValue)::\(escape(Self.sentence(item), false))\n"
     }
     if hidden > 0 { out += "::notice::and \(hidden) more\n" }
     return out

@@ -102,6 +102,9 @@ extension Scenario {
     public var restartSockets = ICERestartSockets.new
     public init() {}
 
+    /// Whether the peer asks the STUN or TURN server of this name.
+    func asks(_ server: String) -> Bool { servers.map { names in names.contains { $0.value == server } } ?? true }
+
     func uses(_ transport: Topology.Server.Transport) -> Bool {
       turnTransports.map { wanted in wanted.contains { $0.value == transport } } ?? true
     }

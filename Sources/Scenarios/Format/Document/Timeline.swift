@@ -95,3 +95,11 @@ public struct Fault: Sendable {
   /// Seen from the link's `from` end.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }
 }
+
+extension TimelineEntry {
+  /// The fault that it begins.
+  var fault: Fault? {
+    guard case .fault(let fault, _) = effect else { return nil }
+    return fault
+  }
+}

@@ -42,11 +42,3 @@ final class FaultHistory {
     ([fault.kind.rawValue] + fault.arguments.entries.map { $0.value.value.description }).joined(separator: " ")
   }
 }
-
-extension TimelineEntry {
-  /// The fault that it begins.
-  var fault: Fault? {
-    guard case .fault(let fault, _) = effect else { return nil }
-    return fault
-  }
-}

@@ -36,9 +36,7 @@ struct TopologyVerdict {
 
   /// TURN servers that the peer asks, and that no port leads to past the routers between.
   private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
-    let asked = scenario.topology.servers.filter { server in
-      server.kind == .turn && (peer.ice.servers.map { $0.contains { $0.value == server.name } } ?? true)
-    }
+    let asked = scenario.topology.servers.filter { $0.kind == .turn && peer.ice.asks($0.name) }
     return asked.flatMap { server -> [String] in
       let between = routers(of: peer).prefix { $0.name != server.network.value }
       let blocking = between.compactMap(\.firewall)
