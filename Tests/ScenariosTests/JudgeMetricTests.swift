@@ -185,13 +185,27 @@ import VirtualPeer
           - { id: mute, at: 6137ms, do: bob.mute }
           - { id: cut, at: 7080ms, fault: link.blackhole, link: bob/wifi }
         """, expect: metrics.joined(separator: "\n"))
-    let measured = result.contributions.map(\.measured)
+    let measured = result.measurements.map(\.measured)
     try #require(measured.count == 2 * windows.count, "\(result.findings)")
     for (index, window) in windows.enumerated() {
       let (counted, crossed) = (measured[2 * index], measured[2 * index + 1])
       #expect(counted != nil && counted == crossed, "\(window): \(counted ?? -1), \(crossed ?? -1)")
     }
     #expect((measured[4] ?? 0) > 30)
+  }
+
+  @Test func `what a metric came to is in the result, within its bounds or not`() throws {
+    let result = try play(
+      "run: 4s",
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        """,
+      expect: ["lt: 1000", "gt: 1000", "lt: 1000, across: seeds"].map {
+        "  - { metric: \"wire.media(from: alice, to: bob)\", stat: delta, window: [3s, 3500ms], \($0) }"
+      }.joined(separator: "\n"))
+    #expect(result.verdict == .fail)
+    #expect(result.measurements.map(\.measured) == [25, 25, 25])
   }
 
   /// In three runs with the samples 1 and 3, 4, and 20: the sum over the runs, or the extreme of all.

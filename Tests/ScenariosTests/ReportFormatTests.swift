@@ -69,6 +69,31 @@ import VirtualPeer
     #expect(json.contains("\"interrupted\":true,\"exitStatus\":130}"))
     let tap = output { TAPReporter(write: $0) }
     #expect(tap.contains("ok 2 - nat/cgnat\\#8 # SKIP not run: interrupted\n1..2\nBail out! "))
+    let summary = Sample.TextBox()
+    _ = output { GitHubReporter(write: $0, writeSummary: { summary.value = $0 }) }
+    #expect(summary.value.contains("| not run | nat/cgnat#8 | scenarios/nat/cgnat.yaml | interrupted |"))
+  }
+
+  @Test func `a suite that judged nothing fails in every report`() {
+    func output(_ make: (@escaping (String) -> Void) -> any Reporter) -> String {
+      let text = Sample.TextBox()
+      let reporter = make { text.value += $0 }
+      reporter.begin(Sample.header)
+      reporter.finished(Sample.run(.pass))
+      var summary = SuiteSummary()
+      summary.add(Sample.run(.pass).result)
+      (summary.notJudged, summary.isUntested) = (1, true)
+      reporter.end(summary)
+      return text.value
+    }
+    let line = "1 passed, 0 failed, 1 expectation over all seeds not judged, nothing was put to the test"
+    let junit = output { JUnitReporter(write: $0) }
+    #expect(junit.contains("<testsuite name=\"callsim\" tests=\"1\" failures=\"1\""))
+    #expect(junit.contains("<failure type=\"vacuous\" message=\"\(line)\"/>"))
+    #expect(output { TAPReporter(write: $0) }.contains("not ok 2 - nothing was put to the test: \(line)\n1..2\n"))
+    #expect(output { JSONLinesReporter(write: $0) }.contains("\"untested\":true"))
+    let github = output { GitHubReporter(write: $0, writeSummary: nil) }
+    #expect(github == "::error title=nothing was put to the test::\(line)\n")
   }
 
   @Test func `JUnit counts a run that was not made in the suite of its own file`() {

@@ -31,6 +31,8 @@ import VirtualPeer
     var runs: [ReportedRun] = []
     func begin(_ suite: SuiteHeader) {}
     func finished(_ run: ReportedRun) { runs.append(run) }
+    func notRun(_ run: PlannedRun) {}
+    func refused(_ problem: FileProblem) {}
     func end(_ summary: SuiteSummary) {}
   }
 
@@ -141,12 +143,12 @@ import VirtualPeer
 
   @Test func `what no seed ever reached fails the cell`() throws {
     let sometimes = "  - { id: got-there, sometimes: alice.call.state == connected }"
-    let reply = Self.reply(.pass).replacing("\"contributions\":[]", with: "CONTRIBUTIONS")
+    let reply = Self.reply(.pass).replacing("\"measurements\":[]", with: "MEASUREMENTS")
     func script(_ seedThatGetsThere: Int) -> String {
       """
       case "$job" in *'"seed":\(seedThatGetsThere),'*) reached=1;; *) reached=0;; esac
-      one='"contributions":[{"id":"got-there","expected":"it","measured":'$reached'}]'
-      printf '%s\\n' '\(reply)' | sed "s/CONTRIBUTIONS/$one/"
+      one='"measurements":[{"id":"got-there","expected":"it","measured":'$reached'}]'
+      printf '%s\\n' '\(reply)' | sed "s/MEASUREMENTS/$one/"
       """
     }
     let (all, passed) = try outcome(script(2), seeds: 3, expectation: sometimes)

@@ -92,7 +92,7 @@ import VirtualPeer
       guard case .result(var result) = Self.result(isFinding ? .fail : .pass) else { preconditionFailure() }
       result.findings =
         isFinding ? [Finding(.expectation, "loss", expected: "< 1", actual: "it was \(measured)", time: .zero)] : []
-      result.contributions = isFinding ? [] : [Contribution(id: "loss", expected: "< 1", measured: measured)]
+      result.measurements = isFinding ? [] : [Measurement(id: "loss", expected: "< 1", measured: measured)]
       return .result(result)
     }
     var task = RunTask(title: nil, checksDeterminism: true, failureFolder: nil)

@@ -76,7 +76,7 @@ import Testing
         cell: plan.entries[entry].cell, seed: seed, path: "test.yaml", profiles: ProfileCatalogue.builtIn)
       let result = try run.execute(outputs: RunOutputs())
       #expect(result.verdict == .pass, "\(result.findings)")
-      #expect(result.contributions.map(\.measured) == Self.expectations.flatMap { _ in [1, 0] })
+      #expect(result.measurements.map(\.measured) == Self.expectations.flatMap { _ in [1, 0] })
       ledger.add(result)
     }
     let judged = try #require(ledger.close(plan.entries[0], overrides: []).run?.result)

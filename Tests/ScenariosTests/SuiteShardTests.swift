@@ -40,7 +40,7 @@ import Testing
       var result = Sample.run(.pass, id: plan.job(index).runID).result
       if shape.isJudgedTogether {
         let isReached = shape.reached.contains(run.seed)
-        result.contributions = [Contribution(id: "got-there", expected: "it", measured: isReached ? 1 : 0)]
+        result.measurements = [Measurement(id: "got-there", expected: "it", measured: isReached ? 1 : 0)]
       }
       told.append(result.id)
       ledger.add(result)

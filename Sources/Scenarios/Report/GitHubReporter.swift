@@ -65,6 +65,10 @@ public final class GitHubReporter: Reporter {
     addDiagram(of: run)
   }
 
+  public func notRun(_ run: PlannedRun) {
+    rows.append("| " + ["not run", run.id, run.path, run.reason].map(Self.cell).joined(separator: " | ") + " |\n")
+  }
+
   public func refused(_ problem: FileProblem) {
     problems.append(problem)
     let cells = ["error", problem.code ?? "", problem.location, problem.message]
@@ -82,6 +86,7 @@ public final class GitHubReporter: Reporter {
       guard shown.count < all.count else { continue }
       command(level, nil, "and \(all.count - shown.count) more", message: "the step summary and the log have them all")
     }
+    if summary.isUntested { command(.error, nil, SuiteSummary.untested, message: summary.line) }
     var text = "### callsim: \(summary.line)\n\n"
     if !rows.isEmpty {
       text += "| verdict | run | where | actual |\n|---|---|---|---|\n\(rows.prefix(Self.rowLimit).joined())"

@@ -51,7 +51,7 @@ public final class JSONLinesReporter: Reporter {
       .init("event", "end"), .init("counts", .object(counts)),
       .init("cellCounts", .object(cells)), .init("notRun", .integer(Int64(summary.notRun))),
       .init("notJudged", .integer(Int64(summary.notJudged))), .init("warnings", .integer(Int64(summary.warnings))),
-      .init("interrupted", .bool(summary.isInterrupted)),
+      .init("untested", .bool(summary.isUntested)), .init("interrupted", .bool(summary.isInterrupted)),
       .init("exitStatus", .integer(Int64(summary.exitStatus.rawValue))),
     ])
   }

@@ -54,6 +54,11 @@ public final class JUnitReporter: Reporter {
   }
 
   public func end(_ summary: SuiteSummary) {
+    if summary.isUntested {
+      begin(SuiteSummary.untested, "callsim", path: "callsim", line: nil, seconds: 0)
+      failures += 1
+      cases += ">\n      <failure type=\"vacuous\" message=\"\(Self.escape(summary.line))\"/>\n    </testcase>\n"
+    }
     closeSuite()
     write("</testsuites>\n")
   }

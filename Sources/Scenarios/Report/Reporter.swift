@@ -14,8 +14,6 @@ public protocol Reporter: AnyObject {
 
 extension Reporter {
   public func started(_ id: String) {}
-  public func notRun(_ run: PlannedRun) {}
-  public func refused(_ problem: FileProblem) {}
 }
 
 /// What is known before the first run.

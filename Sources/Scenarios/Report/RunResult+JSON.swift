@@ -11,7 +11,7 @@ extension RunResult {
     if let title { members.append(("title", .string(title))) }
     members += [
       ("path", .string(path)), ("seed", .unsigned(seed)), ("verdict", .string(verdict.rawValue)),
-      ("findings", .array(findings.map(\.json))), ("contributions", .array(contributions.map(\.json))),
+      ("findings", .array(findings.map(\.json))), ("measurements", .array(measurements.map(\.json))),
       ("traceHash", .string(Self.hexadecimal(traceHash))), ("eventCount", .unsigned(eventCount)),
       ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
     ]
@@ -23,13 +23,13 @@ extension RunResult {
   package init?(json: JSON) {
     guard let id = json["id"]?.string, let scenario = json["scenario"]?.string, let path = json["path"]?.string,
       let seed = json["seed"]?.unsigned, let verdict = json["verdict"]?.string.flatMap(Verdict.init),
-      let findings = json["findings"]?.array, let contributions = json["contributions"]?.array,
+      let findings = json["findings"]?.array, let measurements = json["measurements"]?.array,
       let hash = json["traceHash"]?.string.flatMap({ UInt64($0, radix: 16) }),
       let eventCount = json["eventCount"]?.unsigned, let duration = json["virtualNanoseconds"]?.integer
     else { return nil }
     self.init(
       id: id, scenarioID: scenario, title: json["title"]?.string, path: path, seed: seed, verdict: verdict,
-      findings: findings.compactMap(Finding.init), contributions: contributions.compactMap(Contribution.init),
+      findings: findings.compactMap(Finding.init), measurements: measurements.compactMap(Measurement.init),
       traceHash: hash,
       eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
       cpuSeconds: json["cpuSeconds"]?.real ?? 0)
@@ -111,7 +111,7 @@ extension Finding {
   private static let never = "never"
 }
 
-extension Contribution {
+extension Measurement {
   var json: JSON {
     .object([
       .init("id", .string(id)), .init("expected", .string(expected)),

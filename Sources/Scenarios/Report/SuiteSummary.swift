@@ -15,7 +15,7 @@ public struct SuiteSummary: Sendable, Equatable {
   public var isShardEmpty = false
   /// How much is wrong with the files; then nothing was run.
   public var problems = 0
-  /// Whether every expectation is over seeds of which this selection has not all, so that none was judged.
+  /// Whether no expectation was judged: each is over seeds that were not all chosen, or did not all run to their end.
   public var isUntested = false
   public private(set) var status = ExitStatus.pass
   public private(set) var virtualDuration = Interval.zero
@@ -73,10 +73,12 @@ public struct SuiteSummary: Sendable, Equatable {
       let noun = notJudged == 1 ? "expectation" : "expectations"
       parts.append("\(notJudged) \(noun) over all seeds not judged")
     }
-    if isUntested { parts.append("nothing was put to the test") }
+    if isUntested { parts.append(Self.untested) }
     if warnings > 0 { parts.append(warnings == 1 ? "1 warning" : "\(warnings) warnings") }
     return parts.joined(separator: ", ")
   }
+
+  static let untested = "nothing was put to the test"
 
   private static func index(_ verdict: Verdict) -> Int { Verdict.allCases.firstIndex(of: verdict) ?? 0 }
 }

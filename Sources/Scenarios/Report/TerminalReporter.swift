@@ -84,6 +84,12 @@ public final class TerminalReporter: Reporter {
     }
   }
 
+  /// The closing line has their number.
+  public func notRun(_ run: PlannedRun) {}
+
+  /// People have read the diagnostics, with the lines that they are about.
+  public func refused(_ problem: FileProblem) {}
+
   public func end(_ summary: SuiteSummary) {
     closeCell()
     if !slow.isEmpty {

@@ -64,12 +64,12 @@ public struct Finding: Hashable, Sendable {
   }
 }
 
-/// What one run says about an expectation that the runs of all seeds decide together.
-public struct Contribution: Hashable, Sendable {
+/// The number that one run has for an expectation: of a metric, or for what the runs of all seeds decide together.
+public struct Measurement: Hashable, Sendable {
   /// The expectation's id.
   public var id: String
   public var expected: String
-  /// A statistic, or 1 for "was reached"; nil when there was nothing to measure.
+  /// A statistic in base units (s, bit/s), or whether it held: 1 or 0. Nil when there was nothing to measure.
   public var measured: Double?
 
   public init(id: String, expected: String, measured: Double?) {
@@ -90,8 +90,8 @@ public struct RunResult: Hashable, Sendable {
   public var seed: UInt64
   public var verdict: Verdict
   public var findings: [Finding]
-  /// To `sometimes` expectations and metrics `across: seeds`.
-  public var contributions: [Contribution]
+  /// Of metrics, and of whatever the runs of all seeds decide together, in the order of the file.
+  public var measurements: [Measurement]
   public var traceHash: UInt64
   public var eventCount: UInt64
   public var virtualDuration: Interval
@@ -102,7 +102,7 @@ public struct RunResult: Hashable, Sendable {
 
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,
-    findings: [Finding] = [], contributions: [Contribution] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,
+    findings: [Finding] = [], measurements: [Measurement] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,
     virtualDuration: Interval = .zero, cpuSeconds: Double = 0
   ) {
     self.id = id
@@ -112,7 +112,7 @@ public struct RunResult: Hashable, Sendable {
     self.seed = seed
     self.verdict = verdict
     self.findings = findings
-    self.contributions = contributions
+    self.measurements = measurements
     self.traceHash = traceHash
     self.eventCount = eventCount
     self.virtualDuration = virtualDuration

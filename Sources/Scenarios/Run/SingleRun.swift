@@ -86,7 +86,7 @@ public struct SingleRun {
     }
     var result = RunResult(
       id: cell.runID(seed: seed), scenarioID: cell.scenario.id, title: cell.scenario.title, path: path, seed: seed,
-      verdict: Self.verdict(of: findings), findings: findings, contributions: Self.contributions(results),
+      verdict: Self.verdict(of: findings), findings: findings, measurements: Self.measurements(results),
       traceHash: context.trace.hash, eventCount: context.trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
@@ -188,9 +188,9 @@ public struct SingleRun {
     span == .builtIn ? nil : "\(path):\(span.line):\(span.column)"
   }
 
-  private static func contributions(_ results: [ExpectationResult]) -> [Contribution] {
-    results.filter { AcrossSeeds.decides($0.expectation) }.map {
-      Contribution(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
+  private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
+    results.filter { $0.measured != nil || AcrossSeeds.decides($0.expectation) }.map {
+      Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
     }
   }
 

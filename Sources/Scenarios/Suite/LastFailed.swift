@@ -66,6 +66,10 @@ public final class LastFailed: Reporter {
     }
   }
 
+  /// What was not played keeps the place it had.
+  public func notRun(_ run: PlannedRun) {}
+  public func refused(_ problem: FileProblem) {}
+
   public func end(_ summary: SuiteSummary) {
     // A cell that has no expectation over its seeds any more is not told.
     let cells = summary.notJudged == 0 ? Set(passed.map { RunName($0).cellID }) : []

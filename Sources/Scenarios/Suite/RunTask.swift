@@ -196,14 +196,14 @@ extension RunResult {
   /// bytes on the wire, statistics, what is left at the end.
   fileprivate func isTheSamePlay(as other: RunResult) -> Bool {
     traceHash == other.traceHash && eventCount == other.eventCount && verdict == other.verdict
-      && findings == other.findings && contributions == other.contributions
+      && findings == other.findings && measurements == other.measurements
       && virtualDuration == other.virtualDuration
   }
 
   fileprivate var identity: String {
     let judged =
       findings.map { "\($0.title): \($0.actual)" }
-      + contributions.map { "\($0.id): \($0.measured.map { "\($0)" } ?? "nothing measured")" }
+      + measurements.map { "\($0.id): \($0.measured.map { "\($0)" } ?? "nothing measured")" }
     return "verdict \(verdict.rawValue), \(eventCount) events, trace \(Self.hexadecimal(traceHash))"
       + (judged.isEmpty ? "" : " (\(judged.joined(separator: "; ")))")
   }

@@ -1,12 +1,12 @@
 internal import CallCore
 
-/// What the runs of one cell say together: whether `sometimes` was ever true, and metrics `across: seeds`.
+/// What the runs of one cell say together; see ``AcrossSeeds``.
 struct SeedLedger {
-  private var contributions: [Contribution] = []
+  private var measurements: [Measurement] = []
   private var isConclusive = true
 
   mutating func add(_ result: RunResult) {
-    contributions += result.contributions
+    measurements += result.measurements
     // A run that did not come to its end might have got there.
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
@@ -46,7 +46,7 @@ struct SeedLedger {
   }
 
   private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> Finding? {
-    let mine = contributions.filter { $0.id == expectation.id }
+    let mine = measurements.filter { $0.id == expectation.id }
     let results = mine.map {
       ExpectationResult(
         expectation: expectation, verdict: .shared, time: .zero, expected: $0.expected, actual: "",

@@ -44,8 +44,6 @@ public struct SuitePlan: Sendable {
   public let runs: [(entry: Int, seed: UInt64)]
   /// How many runs all shards have together.
   public let suiteRunCount: Int
-  /// Whether other shards have what this one has not.
-  public let isShard: Bool
   public let overrides: [RunJob.Override]
   public let fileCount: Int
   public let fileHash: UInt64
@@ -83,7 +81,6 @@ public struct SuitePlan: Sendable {
     self.entries = entries
     self.runs = runs
     self.suiteRunCount = suiteRunCount
-    isShard = (selection.shard?.count ?? 1) > 1
     overrides = selection.overrides
     fileCount = paths.count
     fileHash = hash

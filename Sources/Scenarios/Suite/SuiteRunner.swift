@@ -64,7 +64,7 @@ public final class SuiteRunner {
     summary.isInterrupted = !isComplete
     summary.isShardEmpty = plan.runs.isEmpty && plan.suiteRunCount > 0
     tellRest()
-    summary.isUntested = !hasJudged && !plan.isShard
+    summary.isUntested = !hasJudged && !summary.isShardEmpty
     for reporter in reporters { reporter.end(summary) }
     return Outcome(summary: summary, isInterrupted: !isComplete)
   }

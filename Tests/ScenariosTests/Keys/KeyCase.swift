@@ -81,7 +81,7 @@ struct Fingerprint {
         parts.append("\(cell.id) \(result.verdict)")
         if !isJudgement { parts.append("\(result.traceHash)") }
         parts += result.findings.map { "\($0.kind) \($0.actual) \($0.time)" }
-        parts += result.contributions.map { "\($0.measured ?? -1)" }
+        parts += result.measurements.map { "\($0.measured ?? -1)" }
         ledger.add(result)
         let together = ledger.close(entry, overrides: []).run?.result
         parts += together?.findings.map { "\($0.kind) \($0.actual)" } ?? []
