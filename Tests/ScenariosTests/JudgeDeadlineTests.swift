@@ -1,5 +1,6 @@
 import CallCore
 import Testing
+import VirtualPeer
 
 @testable import Scenarios
 
@@ -10,7 +11,7 @@ import Testing
     let bench = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
     bench.fire("accept", at: 1_000)
     bench.move("alice", to: "connected", at: 2_000)
-    #expect(bench.judge.nextDeadline == .zero + .seconds(4))
+    #expect(bench.watch.alarms.next == .zero + .seconds(4))
     bench.move("bob", to: "connected", at: 4_000)
     let result = bench.finish(at: 5_000)
     #expect(result.verdict == .pass)
@@ -60,6 +61,53 @@ import Testing
     }
   }
 
+  @Test func `what comes true after the run is over is not told of`() {
+    let bench = JudgeBench(.eventually(up, within: 3_000))
+    bench.at(4_000)
+    bench.judge.finish(at: .zero + .seconds(5))
+    bench.move("alice", to: "connected", at: 5_100)
+    bench.move("bob", to: "connected", at: 5_200)
+    #expect(bench.judge.results[0].verdict == .fail)
+    #expect(bench.judge.results[0].nearestMiss == nil)
+    #expect(bench.judge.results[0].miss == .infinity)
+  }
+
+  private static let counter = ValuePath.of("bob", "stats.inbound-rtp.audio.packetsReceived")
+  private static let many = Predicate(.compare(.value(counter), .greater, .literal(.count(10))))
+
+  @Test(arguments: [(20, "vacuous"), (5, "pass")])
+  func `eventually of a counter that had come so far before tests nothing`(_ before: Int, _ verdict: String) {
+    let bench = JudgeBench(.eventually(Self.many, within: 3_000, of: .entry("cut")))
+    bench.set("bob", Self.counter.name, before, at: 500)
+    bench.fire("cut", at: 1_000)
+    bench.set("bob", Self.counter.name, before + 10, at: 2_000)
+    let result = bench.finish(at: 5_000)
+    #expect(result.verdict.rawValue == verdict)
+    #expect(verdict == "pass" || result.actual.hasPrefix("it was true when 'cut' came, and a counter does not fall"))
+  }
+
+  @Test(arguments: [(20, "vacuous"), (5, "pass")])
+  func `leads_to a counter that had come so far before tests nothing`(_ before: Int, _ verdict: String) {
+    let bench = JudgeBench(.leads(.state("alice", "connected"), to: Self.many, within: 3_000))
+    bench.set("bob", Self.counter.name, before, at: 500)
+    bench.move("alice", to: "connected", at: 1_000)
+    bench.set("bob", Self.counter.name, before + 10, at: 2_000)
+    bench.at(4_500)
+    #expect(bench.finish(at: 5_000).verdict.rawValue == verdict)
+  }
+
+  @Test func `a predicate stays true when it asks of counters alone that they have come so far`() {
+    let below = Predicate(.compare(.literal(.count(3)), .lessOrEqual, .value(Self.counter)))
+    let wire = Predicate(
+      .compare(.wire(WireQuantity(kind: .media, from: "alice")), .greaterOrEqual, .literal(.count(1))))
+    for predicate in [Self.many, below, wire, .both(Self.many, wire)] { #expect(predicate.staysTrue, "\(predicate)") }
+    let gauge = ValuePath.of("bob", "stats.candidate-pair.currentRoundTripTime", .duration)
+    for predicate in [
+      .less(Self.counter, 3), Predicate(.not(Self.many)), .both(Self.many, .state("alice", "connected")),
+      Predicate(.compare(.value(gauge), .greater, .literal(.duration(.seconds(1))))),
+    ] { #expect(!predicate.staysTrue, "\(predicate)") }
+  }
+
   @Test func `eventually whose anchor never came is vacuous, and so is one that the end of the run cuts short`() {
     let never = JudgeBench(.eventually(up, within: 3_000, of: .entry("accept")))
     #expect(never.finish(at: 5_000).verdict == .vacuous)
@@ -77,7 +125,7 @@ import Testing
     let wrong = JudgeBench(.ends("alice", "local-hangup", within: 1_000, of: .entry("bye")))
     wrong.fire("bye", at: 1_000)
     wrong.end("alice", "ice-failed", at: 1_200)
-    #expect(wrong.judge.hasFailed)
+    #expect(wrong.judge.isSettled)
     #expect(wrong.finish(at: 5_000).actual == "ended with ice-failed at 1.20 s instead")
   }
 

@@ -194,6 +194,34 @@ import VirtualPeer
     #expect((measured[4] ?? 0) > 30)
   }
 
+  @Test func `a rate of what holds goes from border to border, whenever it was written last`() {
+    let open = ValuePath.of("alice", "connections.open")
+    let bench = JudgeBench(.metric(open, .rate, .less(.count(100)), from: .time(1_000), to: .time(11_000)))
+    bench.set("alice", open.name, 5, at: 100)
+    bench.set("alice", open.name, 105, at: 2_000)
+    let result = bench.finish(at: 20_000)
+    #expect(result.measured == 10)
+    #expect(result.actual == "rate is 10, read at 1.00 s and 11.00 s")
+    let still = JudgeBench(.metric(open, .rate, .less(.count(1)), from: .time(1_000), to: .time(11_000)))
+    still.set("alice", open.name, 5, at: 100)
+    #expect(still.finish(at: 20_000).measured == 0)
+  }
+
+  @Test func `a rate of the wire and of statistics is the same where media stop`() throws {
+    let result = try play(
+      "run: 20s",
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+          - { at: 7s, fault: packet.drop, protocol: rtp, from: alice, to: bob }
+        """,
+      expect: ["bob.stats.inbound-rtp.audio.packetsReceived", "wire.media(from: alice, to: bob)"].map {
+        "  - { metric: \"\($0)\", stat: rate, window: [5s, 15s], gt: 9, lt: 11 }"
+      }.joined(separator: "\n"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+    #expect(Set(result.measurements.map(\.measured)).count == 1, "\(result.measurements)")
+  }
+
   @Test func `what a metric came to is in the result, within its bounds or not`() throws {
     let result = try play(
       "run: 4s",

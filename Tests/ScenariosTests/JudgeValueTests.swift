@@ -5,6 +5,32 @@ import VirtualPeer
 @testable import Scenarios
 
 @Suite struct JudgeValueTests {
+  @Test func `of a closed connection nothing goes on holding`() throws {
+    let result = try play(
+      "run: 30s",
+      timeline: """
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 3s, do: bob.accept }
+          - { id: bye, at: 10s, do: alice.hangup }
+          - { id: later, at: 15s, do: alice.call, to: bob }
+        """,
+      expect: """
+          - { always: "alice.selected.local.candidateType == srflx", between: [5s, bye] }
+          - { always: "alice.stats.inbound-rtp.audio.packetsReceived > 10", between: [5s, bye] }
+          - { always: "alice.connection.state == closed and alice.ice.state == closed", between: [11s, later] }
+          - { always: "alice.signaling.state == closed and alice.dtls.state == closed", between: [11s, later] }
+          - { eventually: alice.connection.state == new and alice.ice.state == new, within: 1ms, of: later }
+          - { eventually: "alice.selected.local.candidateType == srflx", within: 2s, of: later }
+          - { eventually: "alice.stats.outbound-rtp.audio.packetsSent > 10", within: 2s, of: later }
+          - { always: "alice.selected.local.candidateType == srflx", between: [11s, 12s] }
+        """)
+    #expect(result.findings.map(\.kind) == [.expectation, .expectation, .vacuous], "\(result.findings)")
+    #expect(
+      result.findings[0].actual
+        == "not true by 17.00 s: alice.selected.local.candidateType is unknown since 10.00 s, without a connection")
+    #expect(result.findings[2].title.hasSuffix("between: [11s, 12s]"))
+  }
+
   @Test func `a sequence with gaps passes at its last step`() {
     let bench = JudgeBench(.sequence("alice", [("calling", nil), ("connected", nil)]))
     bench.move("alice", to: "calling", at: 1_000)

@@ -30,6 +30,32 @@ import Testing
       result.trail == ["alice: idle 0.00 > connected 1.00 > ended 2.34", "bob: idle 0.00"])
   }
 
+  /// Of a call: the state, then that the user accepted; of a hangup: the microphone, then the state.
+  @Test(arguments: [
+    ("alice.call.state == calling and not alice.user.accepted", true),
+    ("alice.call.state == connected and not alice.mic.open", true),
+    ("alice.call.state == connected and not alice.mic.open or alice.call.state == ended", false),
+  ])
+  func `nobody sees what is so only in the midst of what an entry does`(_ predicate: String, _ isHidden: Bool) throws {
+    let result = try play(
+      "run: 20s\ndefine: { half: \"\(predicate)\" }",
+      timeline: """
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 3s, do: bob.accept }
+          - { at: 10s, do: alice.hangup }
+          - { mark: anchor, after: 1s, of: half }
+          - { mark: trigger, when: half }
+        """,
+      expect: """
+          - { count: "\(predicate)", between: [5s, end], eq: 0 }
+          - { count: half, between: [5s, end], eq: 0 }
+          - { never: half, between: [5s, end] }
+        """)
+    let unfired = result.findings.filter { $0.title.hasPrefix("timeline entry") }.count
+    let broken = result.findings.filter { $0.kind == .expectation }.count
+    #expect((unfired, broken) == (isHidden ? (2, 0) : (0, 3)), "\(result.findings)")
+  }
+
   @Test func `a window whose beginning never came is vacuous`() {
     let bench = JudgeBench(.always(connected, from: .entry("drop"), to: .entry("bye")))
     bench.fire("bye", at: 1_000)

@@ -94,6 +94,71 @@ import Testing
     #expect((again.firstLoss, again.lastLoss, again.failure) == (Self.time(1_600), Self.time(6_000), Self.time(6_000)))
   }
 
+  // MARK: An entry that fires several times
+
+  private func repeated(hold: Int64? = nil) -> JudgeBench {
+    JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: 4_000, hold: hold)) {
+      var entry = TimelineEntry()
+      (entry.id, entry.trigger) = ("drop", .every(.seconds(10), from: nil, until: nil, times: 3))
+      $0.timeline = [entry]
+    }
+  }
+
+  /// Moves alice between the states, and fires the entry where a move is named so.
+  private func play(_ bench: JudgeBench, _ moves: [(String, Int64)], end: Int64 = 30_000) -> ExpectationResult {
+    bench.move("alice", to: "connected", at: 100)
+    for (state, time) in moves {
+      if state == "drop" { bench.fire("drop", at: time) } else { bench.move("alice", to: state, at: time) }
+    }
+    return bench.finish(at: end)
+  }
+
+  @Test func `every firing is judged with its own deadline`() {
+    let good = [
+      ("drop", Int64(1_000)), ("reconnecting", 1_500), ("connected", 2_000), ("drop", 11_000), ("reconnecting", 11_500),
+      ("connected", 14_000),
+    ]
+    let passed = play(repeated(), good)
+    #expect(passed.verdict == .pass)
+    #expect(passed.actual == "recovered twice, the slowest at 14.00 s, after 3s")
+    let failed = play(repeated(), good.dropLast() + [("connected", 15_500)])
+    #expect(failed.verdict == .fail)
+    #expect(failed.actual == "lost at 11.50 s, and not back by 15.00 s")
+    #expect(failed.miss == 0.5)
+  }
+
+  @Test func `a firing that finds it missing is judged with the one before`() {
+    let burst = [("drop", Int64(1_000)), ("reconnecting", 1_100), ("drop", 1_200), ("drop", 1_400)]
+    #expect(play(repeated(), burst + [("connected", 4_900)]).verdict == .pass)
+    #expect(play(repeated(), burst + [("connected", 5_100)]).verdict == .fail)
+  }
+
+  @Test func `a firing before the hold is over takes the place of the one before`() {
+    let first = [("drop", Int64(1_000)), ("reconnecting", 1_500), ("connected", 2_000)]
+    let second = [("drop", Int64(4_000)), ("reconnecting", 4_500), ("connected", 5_000)]
+    let held = play(repeated(hold: 3_000), first + second)
+    #expect(held.actual == "recovered at 5.00 s, after 1s")
+    let broken = play(repeated(hold: 3_000), first + second + [("reconnecting", 6_000), ("connected", 7_500)])
+    #expect(broken.verdict == .pass)
+    let lost = play(repeated(hold: 3_000), first + second + [("reconnecting", 7_500), ("connected", 7_600)])
+    #expect(lost.verdict == .pass)
+    let late = play(repeated(hold: 5_000), first + second + [("reconnecting", 8_500), ("connected", 9_000)])
+    #expect(late.verdict == .fail)
+    #expect(late.actual == "back at 5.00 s, and lost again at 8.50 s, before it had held for 5s")
+    #expect(late.miss == 1.5)
+    #expect(late.nearestMiss == "alice.call.state is reconnecting since 8.50 s")
+  }
+
+  @Test func `firings that take nothing test nothing, and one that the end of the run cuts short leaves it open`() {
+    let nothing = play(repeated(), [("drop", 1_000), ("drop", 11_000)])
+    #expect(nothing.verdict == .vacuous)
+    #expect(nothing.actual.hasPrefix("it was never lost"))
+    let open = play(
+      repeated(), [("drop", 1_000), ("reconnecting", 1_500), ("connected", 2_000), ("drop", 11_000)], end: 12_000)
+    #expect(open.verdict == .vacuous)
+    #expect(open.actual == "the run ended at 12.00 s, before it was decided; the fault came at 11.00 s")
+  }
+
   @Test func `what is vacuous anyway claims nothing`() {
     #expect(play(bench()).claim == nil)
     #expect(play(bench(within: 9_000), ("reconnecting", 1_600)).claim == nil)

@@ -45,14 +45,8 @@ struct ConnectionStates {
     }
   }
 
-  /// What closing changes; a program that is closed tells nothing more.
-  mutating func close() -> [SessionEvent] {
-    [
-      Self.change(&ice, to: .closed, SessionEvent.iceConnectionStateChange),
-      dtls == .new ? nil : Self.change(&dtls, to: .closed, SessionEvent.dtlsStateChange),
-      Self.change(&connection, to: .closed, SessionEvent.connectionStateChange),
-    ].compactMap(\.self)
-  }
+  /// A program that is closed tells nothing more.
+  mutating func close() { (signaling, connection, ice) = (.closed, .closed, .closed) }
 
   private static func change<State: Equatable>(
     _ state: inout State, to new: State?, _ event: (State) -> SessionEvent

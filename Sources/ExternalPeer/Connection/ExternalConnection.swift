@@ -193,9 +193,9 @@ final class ExternalConnection: PeerConnection {
       client.program.closeInput()
       bridge.connectionClosed()
     }
-    enter(.closed)
-    for change in states.close() { events.append(change) }
+    states.close()
     events.deliver(from: self)
+    events.close()
     environment.device.stopAudioUnit()
     environment.connectionClosed(self)
     settle()

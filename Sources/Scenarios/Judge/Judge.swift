@@ -2,8 +2,8 @@ internal import CallCore
 
 /// Judges one run: every expectation of the cell, and the invariants, from the trace as it is written.
 ///
-/// Make it before the world, so that it sees the first values. While the world runs, do not let it pass
-/// ``nextDeadline`` without ``advance(to:)``; when ``isSettled``, only the end of the run is missing. The verdicts of
+/// Make it before the world, so that it sees the first values. The alarms of its context say when time alone decides
+/// something: do not let the world pass them. When ``isSettled``, only the end of the run is missing. The verdicts of
 /// ``recoveries`` are final once runs without their faults have been asked.
 final class Judge {
   let scenario: Scenario
@@ -58,17 +58,6 @@ final class Judge {
   /// Whether every verdict is in that does not depend on the end of the run.
   var isSettled: Bool { !monitors.contains { $0.monitor.isPending } }
 
-  /// Whether an expectation that fails the run has failed, or an invariant is broken.
-  var hasFailed: Bool {
-    !invariants.violations.isEmpty
-      || monitors.contains {
-        $0.expectation.severity == .fail && $0.expectation.share == nil && $0.monitor.ruling.decision?.verdict == .fail
-      }
-  }
-
-  /// When time alone decides something, or nil.
-  var nextDeadline: Instant? { context.alarms.next }
-
   /// Everything up to and including `time` has happened.
   func advance(to time: Instant) { context.alarms.fire(through: time) }
 
@@ -81,6 +70,7 @@ final class Judge {
     for (_, monitor) in monitors {
       monitor.finish(at: time)
       monitor.ruling.decide(.vacuous, at: time, "it was not decided")
+      monitor.ruling.end()
     }
   }
 

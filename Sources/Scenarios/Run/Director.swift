@@ -75,8 +75,7 @@ final class Director {
         armed += 1
         fire(entry, after: delay)
       }
-      condition.listen { if $0 == .yes { begin() } }
-      if condition.isTrue { begin() }
+      condition.listenToRises { _ in begin() }
     case .every(let period, let from, let until, let times):
       if let until { listen(until) { [unowned self] in stopped.insert(entry.id) } }
       if let from {

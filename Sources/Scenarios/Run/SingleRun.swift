@@ -68,7 +68,7 @@ public struct SingleRun {
     stage.effects.finish()
     let programFailure = try playToRest(stage, judge, outputs)
     let record = realTimeRecord(stage.world)
-    if record == nil { try RunWithoutFault.refute(judge.recoveries, of: self) }
+    let unanswered = record == nil ? RunWithoutFault.refute(judge.recoveries, of: self) : []
 
     // What a program that broke down did not do says nothing about what it would have done.
     let results = judge.results
@@ -76,7 +76,7 @@ public struct SingleRun {
     if let programFailure {
       findings = [try finding(programFailure, at: end)]
     } else {
-      findings = self.findings(results, judge.invariants.violations, stage)
+      findings = self.findings(results, judge.invariants.violations, stage) + unanswered
     }
     if !findings.isEmpty { findings[0].explanation += stage.world.programLines }
     if let problem = record?.problem(limit: cell.scenario.limits.lag) {

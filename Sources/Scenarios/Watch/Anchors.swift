@@ -76,10 +76,7 @@ final class Anchors {
       guard let definition = definitions.first(where: { $0.name == name }) else { break }
       let condition = Condition(definition.predicate, watch: watch)
       conditions.append(condition)
-      if condition.isTrue { record.come(at: watch.trace.now) }
-      condition.listen { [unowned self] truth in
-        if truth == .yes, record.times.isEmpty { record.come(at: watch.trace.now) }
-      }
+      condition.listenToRises { if record.times.isEmpty { record.come(at: $0) } }
     case .entersState(let peer, let machine, let state):
       let slot = watch.slot(peer, machine)
       watch.listen(slot) { [unowned self] event in
@@ -88,7 +85,10 @@ final class Anchors {
     case .becomesTrue(let peer, let value):
       let slot = watch.slot(peer, value)
       watch.listen(slot) { [unowned self] event in
-        if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
+        guard watch.value(slot) == .flag(true), record.times.isEmpty else { return }
+        watch.afterEvent { [unowned self] in
+          if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
+        }
       }
     case .event(let peer, let name):
       guard name.hasPrefix(Self.userPrefix) else {

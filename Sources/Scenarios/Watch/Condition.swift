@@ -50,6 +50,10 @@ final class Condition {
   private let root: Node
   private(set) var truth: Truth
   private var listeners: [(Truth) -> Void] = []
+  private var riseListeners: [(Instant) -> Void] = []
+  /// Whether it was true when the last event was over.
+  private var wasTrue = false
+  private var isLooking = false
 
   init(_ predicate: Predicate, watch: Watch) {
     self.predicate = predicate
@@ -57,13 +61,24 @@ final class Condition {
     var slots: [Watch.Slot] = []
     root = Self.bind(predicate, watch, &slots)
     truth = Self.evaluate(root, watch)
-    for slot in slots { watch.listen(slot) { [unowned self] _ in refresh() } }
+    wasTrue = isTrue
+    for slot in slots {
+      watch.listen(slot) { [unowned self] _ in refresh() }
+      watch.listen(slot, toLosses: { [unowned self] in refresh() })
+    }
   }
 
   var isTrue: Bool { truth == .yes }
 
   /// Calls `listener` whenever the truth changes, also from unknown to false.
   func listen(_ listener: @escaping (Truth) -> Void) { listeners.append(listener) }
+
+  /// Calls `listener` each time it has become true, once the event is over that made it so, and at once if it is true.
+  func listenToRises(_ listener: @escaping (Instant) -> Void) {
+    if riseListeners.isEmpty { wasTrue = isTrue }
+    riseListeners.append(listener)
+    if isTrue { listener(watch.trace.now) }
+  }
 
   /// What the predicate is at this moment, for whoever does not want to go on listening.
   static func truth(of predicate: Predicate, _ watch: Watch) -> Truth {
@@ -76,6 +91,16 @@ final class Condition {
     guard now != truth else { return }
     truth = now
     for listener in listeners { listener(now) }
+    guard !riseListeners.isEmpty, !isLooking else { return }
+    isLooking = true
+    watch.afterEvent { [weak self] in self?.lookAfterEvent() }
+  }
+
+  private func lookAfterEvent() {
+    isLooking = false
+    defer { wasTrue = isTrue }
+    guard isTrue, !wasTrue else { return }
+    for listener in riseListeners { listener(watch.trace.now) }
   }
 
   // MARK: Binding

@@ -12,9 +12,13 @@ final class Watch: TraceObserver {
     let subject: TraceSubject
     let kind: String
     var value: TraceDatum?
+    var wasSet = false
     var changedAt: Instant?
     var eventCount = 0
     var listeners: [(TraceRecord) -> Void] = []
+    var lossListeners: [() -> Void] = []
+
+    var isOfConnection: Bool { kind.hasPrefix("selected.") || kind.hasPrefix("stats.") }
   }
 
   let trace: Trace
@@ -35,6 +39,9 @@ final class Watch: TraceObserver {
   init(trace: Trace) {
     self.trace = trace
     trace.add(self)
+    listen(toAll: "connections.open") { [unowned self] record in
+      if self.trace.datum(at: 0, of: record) == .integer(0) { forgetConnection(record) }
+    }
   }
 
   // MARK: Registering
@@ -55,6 +62,11 @@ final class Watch: TraceObserver {
   /// Calls `listener` for every event of the slot, after its value is updated.
   func listen(_ slot: Slot, _ listener: @escaping (TraceRecord) -> Void) {
     entries[slot.index].listeners.append(listener)
+  }
+
+  /// Calls `listener` each time that the slot's value becomes unknown again.
+  func listen(_ slot: Slot, toLosses listener: @escaping () -> Void) {
+    entries[slot.index].lossListeners.append(listener)
   }
 
   /// Calls `listener` for every event of the kind, whoever it is about.
@@ -80,7 +92,10 @@ final class Watch: TraceObserver {
 
   /// Ends the watch. Listeners hold what they tell, which holds the watch: without this, nothing of a run would go.
   func close() {
-    for index in entries.indices { entries[index].listeners.removeAll() }
+    for index in entries.indices {
+      entries[index].listeners.removeAll()
+      entries[index].lossListeners.removeAll()
+    }
     wantedOfAll.removeAll()
     for index in ofAllByKind.indices { ofAllByKind[index].removeAll() }
     deferred.removeAll()
@@ -90,8 +105,11 @@ final class Watch: TraceObserver {
 
   // MARK: Reading
 
-  /// The newest value, or nil before the first.
+  /// The newest value, or nil before the first, and once what it is of is gone.
   func value(_ slot: Slot) -> TraceDatum? { entries[slot.index].value }
+
+  /// Whether it ever had a value.
+  func wasSet(_ slot: Slot) -> Bool { entries[slot.index].wasSet }
 
   /// When the newest value was written.
   func changedAt(_ slot: Slot) -> Instant? { entries[slot.index].changedAt }
@@ -130,11 +148,22 @@ final class Watch: TraceObserver {
     }
   }
 
+  /// The peer has closed its connection: nothing is known of a selected pair and of statistics until there is another.
+  private func forgetConnection(_ record: TraceRecord) {
+    for index in entries.indices where entries[index].subject == record.subject && entries[index].isOfConnection {
+      guard entries[index].value != nil else { continue }
+      entries[index].value = nil
+      entries[index].changedAt = record.time
+      for listener in entries[index].lossListeners { listener() }
+    }
+  }
+
   private func update(_ index: Int, with record: TraceRecord) {
     entries[index].eventCount += 1
     entries[index].changedAt = record.time
     if trace.declarations[Int(record.kind.id)].isObservable {
       entries[index].value = trace.datum(at: 0, of: record)
+      entries[index].wasSet = true
     }
     for listener in entries[index].listeners { listener(record) }
   }

@@ -11,6 +11,7 @@ package final class ConnectionEnvironment {
   /// Gets every sample the speaker plays, 48 kHz mono.
   package let heard: ((Span<Int16>) -> Void)?
   package let audioRecord: AudioRecord
+  private var hasMadeConnection = false
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still say farewell to their relays.
   private var lingering: [any PeerConnection] = []
@@ -54,7 +55,10 @@ package final class ConnectionEnvironment {
   func learn(keyLog line: String) { keyLog?(line) }
 
   package func makeEvents() -> ConnectionEvents {
-    ConnectionEvents(ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog), clock: clock)
+    var events = ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog)
+    if hasMadeConnection { events.begin() }
+    hasMadeConnection = true
+    return ConnectionEvents(events, clock: clock)
   }
 
   package func connectionClosed(_ connection: any PeerConnection) { onClose?(connection) }

@@ -15,6 +15,9 @@ package struct ConnectionEvents {
 
   package mutating func append(_ event: SessionEvent) { pending.append(event) }
 
+  /// Writes what closing the connection changes. Nothing is delivered any more.
+  package mutating func close() { trace.close() }
+
   package mutating func deliver(from connection: any PeerConnection) {
     guard !pending.isEmpty else { return }
     var forDelegate: [SessionEvent] = []

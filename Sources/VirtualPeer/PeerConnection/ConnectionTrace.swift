@@ -94,9 +94,25 @@ struct ConnectionTrace {
     return true
   }
 
+  /// Writes the first states of a connection that is not the peer's first: the one before has left others.
+  mutating func begin() {
+    for machine in CommonVocabulary.machines {
+      guard let initial = machine.states.first else { continue }
+      change(machine.name, to: initial.name)
+    }
+  }
+
+  /// Writes the states of a closed connection, of which no event tells the application (W3C `close`).
+  mutating func close() {
+    for machine in ["signaling.state", "ice.state", "connection.state"] { change(machine, to: "closed") }
+    // There is no transport before a description was applied.
+    if let state = states["dtls.state"], state != "new" { change("dtls.state", to: "closed") }
+  }
+
   private mutating func change(_ machine: String, to state: String) {
     let kind = trace.declare(machine, TraceField("value", .symbol), TraceField("from", .symbol))
     let from = states.updateValue(state, forKey: machine) ?? (machine == "signaling.state" ? "stable" : "new")
+    guard state != from || state != "closed" else { return }
     trace.write(kind, subject, trace.value(state), trace.value(from))
   }
 

@@ -136,6 +136,7 @@ final class SessionConnection: PeerConnection {
     environment.keep(self)
     session.close(at: environment.clock.now)
     drain()
+    events.close()
     audio?.stop()
     audio = nil
     environment.device.stopAudioUnit()

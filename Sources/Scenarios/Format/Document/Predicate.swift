@@ -36,6 +36,19 @@ public struct Predicate: Sendable {
     }
   }
 
+  /// Whether it stays true once it is: it asks only that counters, which do not fall, have come so far.
+  var staysTrue: Bool {
+    switch kind {
+    case .constant, .not, .isIn, .holds: false
+    case .and(let parts), .or(let parts): parts.allSatisfy(\.staysTrue)
+    case .defined(_, let part): part.staysTrue
+    case .compare(let counter, .greater, .literal), .compare(let counter, .greaterOrEqual, .literal),
+      .compare(.literal, .less, let counter), .compare(.literal, .lessOrEqual, let counter):
+      counter.isCounter
+    case .compare: false
+    }
+  }
+
   /// Every watched value it reads, in order of appearance.
   public var values: [ValuePath] {
     switch kind {
@@ -65,6 +78,15 @@ public enum Operand: Sendable {
   var path: ValuePath? {
     guard case .value(let path) = self else { return nil }
     return path
+  }
+
+  fileprivate var isCounter: Bool {
+    switch self {
+    case .literal: false
+    case .wire: true
+    case .value(let path):
+      path.name.hasPrefix("nat.drops") || CommonVocabulary.value(path.name)?.isCounter ?? false
+    }
   }
 }
 

@@ -17,10 +17,18 @@ final class NetworkEvidence {
   /// External endpoints of each internal one, by NAT: those that it has now, and the most it ever had at one time.
   private var mappings: [(nat: String, internal: String, live: [String], most: [String])] = []
   private var mappingCount: [String: Int] = [:]
+  /// What ICE came to at each peer, before the connection was closed.
+  private var iceStates: [String: String] = [:]
 
   init(_ context: MonitorContext) {
     self.context = context
     let trace = context.trace
+    for peer in context.scenario.peers.map(\.name) {
+      let slot = context.watch.slot(peer, "ice.state")
+      context.watch.listen(slot) { [unowned self, unowned watch = context.watch] _ in
+        if let state = watch.value(slot)?.description, state != "closed" { iceStates[peer] = state }
+      }
+    }
     // Packets are many: words are compared, and text is made once for each reason and place.
     var byWord: [Key: Tally] = [:]
     // What a TURN server throws away has reached it, and is dropped there.
@@ -103,7 +111,7 @@ final class NetworkEvidence {
   /// Connectivity is explained only where it was in trouble; what was dropped always is.
   func lines(of peers: [String]) -> [String] {
     let isInTrouble = peers.contains { peer in
-      let state = context.watch.value(context.watch.slot(peer, "ice.state"))?.description
+      let state = iceStates[peer]
       return checks.contains { $0.key[0] == peer } && state != "connected" && state != "completed"
     }
     return

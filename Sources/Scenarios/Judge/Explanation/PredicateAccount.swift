@@ -31,7 +31,7 @@ struct PredicateAccount {
 
   /// `alice.q.mos, bob.audible`: what it reads of what nobody has set, or nil when all of it was set.
   func unset(in predicate: Predicate) -> String? {
-    let names = Self.operands(of: predicate).filter { watch.value(slot($0)) == nil }.map(\.description)
+    let names = Self.operands(of: predicate).filter { !watch.wasSet(slot($0)) }.map(\.description)
     return names.isEmpty
       ? nil : names.enumerated().filter { !names[..<$0].contains($1) }.map(\.1).joined(separator: ", ")
   }
@@ -56,8 +56,10 @@ struct PredicateAccount {
 
   private func sentence(_ operand: Operand) -> String {
     let slot = slot(operand)
-    guard let value = watch.value(slot) else { return "\(operand) was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
+    guard let value = watch.value(slot) else {
+      return watch.wasSet(slot) ? "\(operand) is unknown\(since), without a connection" : "\(operand) was never set"
+    }
     return "\(operand) is \(value)\(since)"
   }
 }

@@ -52,8 +52,7 @@ final class CountMonitor: Monitor {
   private func listen(to predicate: Predicate) {
     let condition = context.condition(predicate)
     self.condition = condition
-    condition.listen { [unowned self] in if $0 == .yes { hear() } }
-    if condition.isTrue { hear() }
+    condition.listenToRises { [unowned self] _ in hear() }
   }
 
   private func hear() {

@@ -34,7 +34,15 @@ final class EventuallyMonitor: Monitor {
     if let deadline { context.alarms.schedule(at: deadline) { [weak self] in self?.expire(at: deadline) } }
     // Truth from before the anchor counts from the anchor on. Of an entry that is once it did what it does; by the
     // clock, it is before anything that happens then.
-    context.watch.afterEvent { [unowned self] in look(at: time) }
+    context.watch.afterEvent { [unowned self] in
+      if let anchor = eventually.of, eventually.predicate.staysTrue, condition.isTrue {
+        return ruling.decide(
+          .vacuous, at: time,
+          "it was true when \(Wording.quoted(anchor)) came, and a counter does not fall: for what it grows by, write "
+            + "metric: … stat: delta")
+      }
+      look(at: time)
+    }
   }
 
   private func look(at now: Instant) {

@@ -9,6 +9,8 @@ final class LeadsToMonitor: Monitor {
   private let consequence: Condition
   private var wasTrue = false
   private var triggerCount = 0
+  /// Whether at some time the consequence might have failed to come.
+  private var wasTested = false
   /// When the condition became true without its consequence yet, oldest first.
   private var pending: [Instant] = []
   private var slowest = Interval.zero
@@ -33,6 +35,7 @@ final class LeadsToMonitor: Monitor {
     guard ruling.isOpen else { return }
     if condition.isTrue, !wasTrue {
       triggerCount += 1
+      if !consequence.isTrue || !leadsTo.consequence.staysTrue { wasTested = true }
       pending.append(now)
       context.alarms.schedule(at: now + leadsTo.within) { [weak self] in self?.expire(now) }
     }
@@ -63,6 +66,11 @@ final class LeadsToMonitor: Monitor {
           + "before the time was up")
     } else if triggerCount == 0 {
       ruling.decide(.vacuous, at: time, "the condition was never true")
+    } else if !wasTested {
+      ruling.decide(
+        .vacuous, at: time,
+        "\(leadsTo.consequence) was true each time, and a counter does not fall: for what it grows by, write metric: … "
+          + "stat: delta")
     } else if let names = context.unset(in: leadsTo.condition) {
       ruling.decide(.vacuous, at: time, "\(names) was never set, so that the condition was only tested in part")
     } else {

@@ -121,6 +121,8 @@ final class MetricMonitor: Monitor {
     guard let opened = span.openedAt else { return }
     guard readsBorders, context.statistics.report != nil else {
       samples.base = before.map { metric.value.isSampled ? $0 : ($0.value, opened) }
+      // What holds goes on holding until the window closes, also when nothing writes it again.
+      if metric.statistic == .rate, !metric.value.isSampled { samples.closing = samples.last.map { ($0, end) } }
       return
     }
     samples.opening = opening.number

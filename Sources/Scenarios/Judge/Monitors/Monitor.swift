@@ -33,6 +33,11 @@ final class Ruling {
 
   var isOpen: Bool { decision == nil }
 
+  /// Whether the run is over: what comes true after it is the harness's doing.
+  private var isOver = false
+
+  func end() { isOver = true }
+
   /// What came after a failure: that the thing expected came true all the same, only too late.
   private var afterwards: String?
 
@@ -44,7 +49,7 @@ final class Ruling {
 
   /// Notes that what was expected by the time of the failure came true at `time`; only the first counts.
   func cameTrue(at time: Instant, _ what: String) {
-    guard let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
+    guard !isOver, let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
     afterwards = "\(what) at \(Wording.time(time)), \(time - decision.time) too late"
     if miss != nil { miss = (time - decision.time).seconds }
   }

@@ -9,12 +9,13 @@ final class RecoveryTarget {
   }
 
   let name: String
+  /// When the fault began first.
   private(set) var began: Instant?
-  /// Whether it was there when the fault began.
+  /// Whether it was there when the fault began first.
   private(set) var wasThere = false
   /// Those since the fault began, in order of time.
   private(set) var absences: [Absence] = []
-  /// Told when the fault is about to begin.
+  /// Told when the fault is about to begin, each time.
   var onBegin: ((Instant) -> Void)?
   /// Told of the beginning and the end of each absence.
   var onChange: ((Instant) -> Void)?
@@ -32,7 +33,7 @@ final class RecoveryTarget {
     }
     condition?.listen { [unowned self] _ in context.later { self.look(at: $0) } }
     media?.onChange = { [unowned self] time in context.watch.afterEvent { self.look(at: time) } }
-    context.begin(at: .entry(recovers.fault)) { [unowned self] in begin(at: $0) }
+    context.anchors.listen(.entry(recovers.fault)) { [unowned self] in begin(at: $0) }
   }
 
   var isThere: Bool { condition?.isTrue ?? media?.isTrue ?? false }
@@ -45,10 +46,14 @@ final class RecoveryTarget {
   }
 
   private func begin(at time: Instant) {
-    began = time
-    media?.begin(at: time)
-    wasThere = isThere
+    let isFirst = began == nil
+    if isFirst {
+      began = time
+      media?.begin(at: time)
+      wasThere = isThere
+    }
     onBegin?(time)
+    guard isFirst else { return }
     context.watch.afterEvent { [unowned self] in look(at: time) }
   }
 

@@ -13,6 +13,7 @@ struct SampleSeries {
   private var lastTime = Instant.zero
 
   var count: Int { values.count }
+  var last: Double? { values.last }
   /// Whether there is nothing to tell of.
   var isEmpty: Bool { values.isEmpty && closing == nil }
 
