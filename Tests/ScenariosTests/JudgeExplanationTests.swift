@@ -4,6 +4,16 @@ import Testing
 @testable import Scenarios
 
 @Suite struct JudgeExplanationTests {
+  @Test func `that no pair can work is told before ICE gives up, too`() throws {
+    let result = try play(
+      timeline: """
+          - { at: 1s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        """, expect: "  - { eventually: bob.call.state == connected, within: 10s }", network: "home/symmetric")
+    let explanation = try #require(result.findings.first).explanation
+    #expect(explanation.contains { $0.hasPrefix("neither can know the port") }, "\(explanation)")
+  }
+
   private static func behindNATs(_ alice: Topology.MappingBehavior, _ bob: Topology.MappingBehavior, turn: Bool)
     -> (inout Scenario) -> Void
   {

@@ -21,6 +21,31 @@ import Testing
     #expect(finding.location == "test.yaml:9:11")
   }
 
+  @Test func `a refused action tells why, as an expectation does`() throws {
+    let result = try play(
+      timeline: """
+        \(call)
+          - { at: 2s, do: bob.accept }
+          - { id: dead, at: 6s, fault: link.down, link: alice/wifi, for: 50s }
+          - { id: bye, at: 60s, do: alice.hangup }
+        """, expect: "  - { eventually: bob.call.state == connected, within: 5s }")
+    let finding = try #require(result.findings.first)
+    #expect(finding.title == "timeline entry 'bye'")
+    #expect(finding.trail.first?.hasPrefix("alice: idle 0.00 > calling 1.00 > ") == true)
+    #expect(finding.explanation.contains { $0.contains("ice-failed") }, "\(finding.explanation)")
+  }
+
+  @Test func `what failed is told before what was not put to the test`() throws {
+    let result = try play(
+      timeline: "\(call)\n  - { id: never, when: alice.call.state == connected, do: alice.hangup }",
+      expect: """
+          - { ends: alice, code: local-hangup, within: 1s, of: never }
+          - { eventually: bob.call.state == connected, within: 5s, severity: warn }
+          - { eventually: bob.call.state == connecting, within: 5s }
+        """)
+    #expect(result.findings.map(\.kind) == [.expectation, .expectation, .vacuous, .warning], "\(result.findings)")
+  }
+
   @Test func `an action that is expected to be refused passes, and fails when the app does it`() throws {
     for (action, verdict) in [("accept", Verdict.pass), ("hangup", .fail)] {
       let result = try play(

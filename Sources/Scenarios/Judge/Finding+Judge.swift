@@ -20,6 +20,12 @@ extension Finding {
     self.miss = result.verdict == .fail ? result.miss : nil
   }
 
+  /// What says most first, which one line of a report has room for; what is alike stays in the order of the file.
+  static func byGravity(_ findings: [Finding]) -> [Finding] {
+    let order: [Kind] = [.harness, .crash, .invariant, .expectation, .vacuous, .warning]
+    return order.flatMap { kind in findings.filter { $0.kind == kind } }
+  }
+
   init(_ violation: Violation) {
     self.init(
       .invariant, violation.title, expected: violation.expected, actual: violation.actual, time: violation.time,

@@ -61,6 +61,11 @@ final class Judge {
   /// Everything up to and including `time` has happened.
   func advance(to time: Instant) { context.alarms.fire(through: time) }
 
+  /// What explains something that came out otherwise than the file says, at this moment.
+  func explain(at time: Instant) -> Explanation.Finding {
+    explanation.explain(peers: scenario.peers.prefix(4).map(\.name), at: time)
+  }
+
   // MARK: At the end
 
   /// The run is over: what is still open is decided.

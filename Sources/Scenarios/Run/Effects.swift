@@ -7,6 +7,8 @@ final class Effects {
   private let world: World
   private let faults: FaultLayer
   private let failures: HarnessFailures
+  /// What explains an action that came out otherwise than its entry says.
+  var explain: (() -> Explanation.Finding)?
   /// What came out otherwise than an entry says, once for each entry.
   private var surprises: [(entry: String, finding: Finding)] = []
 
@@ -63,8 +65,10 @@ final class Effects {
 
   private func note(_ kind: Finding.Kind, _ entry: TimelineEntry, expected: String, actual: String) {
     guard !surprises.contains(where: { $0.entry == entry.id }) else { return }
+    let account = kind == .expectation ? explain?() : nil
     let finding = Finding(
-      kind, entry.title, expected: expected, actual: actual, time: world.simulator.now, why: entry.why)
+      kind, entry.title, expected: expected, actual: actual, time: world.simulator.now, trail: account?.trail ?? [],
+      faults: account?.faults ?? [], explanation: account?.explanation ?? [], why: entry.why)
     surprises.append((entry.id, finding))
   }
 

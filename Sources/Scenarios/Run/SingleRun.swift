@@ -60,6 +60,7 @@ public struct SingleRun {
     let judge = Judge(context)
     let stage = try RunStage(context, seed: seed, profiles: profiles, outputs: outputs)
     defer { stage.world.stopPrograms(outputs) }
+    stage.effects.explain = { [unowned stage] in judge.explain(at: stage.now) }
     try stage.world.start()
 
     playTimeline(stage, judge)
@@ -78,6 +79,7 @@ public struct SingleRun {
     } else {
       findings = self.findings(results, judge.invariants.violations, stage) + unanswered
     }
+    findings = Finding.byGravity(findings)
     if !findings.isEmpty { findings[0].explanation += stage.world.programLines }
     if let problem = record?.problem(limit: cell.scenario.limits.lag) {
       findings.insert(

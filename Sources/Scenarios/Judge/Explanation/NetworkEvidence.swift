@@ -112,7 +112,8 @@ final class NetworkEvidence {
   func lines(of peers: [String]) -> [String] {
     let isInTrouble = peers.contains { peer in
       let state = iceStates[peer]
-      return checks.contains { $0.key[0] == peer } && state != "connected" && state != "completed"
+      guard state != "connected", state != "completed" else { return false }
+      return state == "checking" || checks.contains { $0.key[0] == peer }
     }
     return
       (isInTrouble ? failedChecks(of: peers) + natLines + TopologyVerdict(context.scenario).lines(between: peers) : [])
