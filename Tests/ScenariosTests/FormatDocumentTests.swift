@@ -146,6 +146,7 @@ import Testing
 
   @Test func `a guard leaves an expectation out of a cell`() {
     let result = FormatTest.load(
+      timeline: "  - { at: 1s, fault: link.set, link: alice/wifi, loss: \"${loss}\" }",
       expect: "  - { always: alice.audible, if: loss >= 5% and not (loss > 20%) }",
       rest: "matrix: { loss: [0%, 5%, 30%] }")
     #expect(result.scenario?.cells.map(\.scenario.expectations.count) == [1, 2, 1])

@@ -21,4 +21,19 @@ import Testing
     let loaded = ScenarioFile.load(path: Self.root + "/" + path, registry: ProfileCatalogue.builtIn.registry)
     #expect(loaded.diagnostics.isEmpty, "\(FormatTest.text(loaded))")
   }
+
+  @Test func `the matrix that the documentation shows is three cells that differ, and sound`() throws {
+    let page = try String(contentsOfFile: Self.root + "/../docs/scenario-format.md", encoding: .utf8)
+    let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+    let start = try #require(lines.firstIndex(of: "    matrix:"))
+    let shown = lines[start...].prefix { $0.hasPrefix("    ") }.map { $0.dropFirst(4) }.joined(separator: "\n")
+    let calls = "  - { id: go, at: 1s, do: alice.call, to: bob }"
+    let loss = "metric: alice.stats.remote-inbound-rtp.audio.packetsLost, gt: 0, if: loss > 0%"
+    let text =
+      "callsim: 1\nid: t\n\(shown)\n\(calls)\nexpect:\n  - { ends: alice, code: ring-timeout }\n  - { \(loss) }\n"
+    let loaded = ScenarioFile.load(text: text, path: "t.yaml", registry: ProfileCatalogue.builtIn.registry)
+    #expect(loaded.diagnostics.isEmpty, "\(FormatTest.text(loaded))")
+    let names = loaded.scenario?.cells.map(\.id)
+    #expect(names == ["t[access=wifi,loss=0%]", "t[access=lte,loss=0%]", "t[access=lte,loss=5%]"])
+  }
 }

@@ -175,7 +175,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .noCellLeft: "skip and only together leave no cell of the matrix, so nothing would run."
     case .needsWhy: "A default invariant is turned off only with a reason: { invariant: -name, why: … }."
     case .fixedInvariant: "A crash, an illegal transition or a stuck call fails every run: nothing turns these off."
-    case .unusedVariable: "The matrix variable changes nothing, so its cells would all be the same run."
+    case .unusedVariable:
+      "The matrix variable changes nothing, so its cells would all be the same run. An 'if' only chooses what is judged."
     case .neverFires: "What this waits for cannot happen."
     case .conflictingKeys: "These keys exclude each other."
     case .noBound: "Without a bound the expectation could not fail."

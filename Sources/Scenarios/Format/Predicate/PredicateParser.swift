@@ -252,7 +252,8 @@ struct PredicateParser {
       return .term(.literal(.flag(token.text == "true")), .flag)
     case .word where variables?.contains { $0.name == token.text } == true:
       guard let variable = variables?.first(where: { $0.name == token.text }) else { return nil }
-      reading.scope.used.insert("variable \(variable.name)")
+      // A condition chooses what is judged and changes no run.
+      reading.scope.used.insert("asked variable \(variable.name)")
       return .term(.literal(variable.value), variable.value.type)
     case .word where variables != nil: return .word(token.text)
     case .word where token.text.hasPrefix("wire."): return wire(token, &reading)

@@ -178,15 +178,17 @@ struct ScenarioLoader {
       guard !reading.scope.used.contains("variable \(variable.name)"), !matrix.cells.isEmpty else { continue }
       let hint = "write \"${\(variable.name)}\" where it belongs, in quotes"
       let place =
-        reading.scope.used.contains("shown variable \(variable.name)")
-        ? "stands in text for people alone" : "is used nowhere"
+        reading.scope.used.contains("asked variable \(variable.name)")
+        ? "stands in conditions of 'if' alone, which change no run"
+        : reading.scope.used.contains("shown variable \(variable.name)")
+          ? "stands in text for people alone" : "is used nowhere"
       reading.report(
         .unusedVariable, "the matrix variable '\(variable.name)' \(place)", at: variable.span, hint: hint)
     }
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     let used = reading.scope.used
     for variable in header.vars
-    where used.isDisjoint(with: ["variable \(variable.name)", "shown variable \(variable.name)"]) {
+    where used.isDisjoint(with: ["", "shown ", "asked "].map { "\($0)variable \(variable.name)" }) {
       reading.report(.unusedDefinition, "the variable '\(variable.name)' is used nowhere", at: variable.span)
     }
   }

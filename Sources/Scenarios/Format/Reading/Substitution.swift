@@ -3,6 +3,8 @@ struct Substitution {
   private static let untouched = ["vars", "matrix"]
   /// Keys that change nothing of a run: a variable that stands there alone is not used.
   private static let forPeople = ["title", "why"]
+  /// The list whose members may have a condition on variables.
+  private static let conditional = "expect"
 
   /// The root of a file with every `${name}` replaced; the declarations themselves stay as they are.
   static func root(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
@@ -11,12 +13,13 @@ struct Substitution {
     copy.content = .mapping(
       entries.map { entry in
         guard !untouched.contains(entry.key) else { return entry }
-        return self.entry(entry, &reading)
+        return self.entry(entry, in: nil, &reading)
       })
     return copy
   }
 
-  static func node(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+  /// - Parameter owner: the key under which the node stands, itself or in a list.
+  static func node(_ node: YAMLNode, in owner: String? = nil, _ reading: inout Reading) -> YAMLNode {
     reading.valueCount += 1
     // Values that are too many are decoded no more, see ScenarioLoader.
     guard !reading.hasTooManyValues else { return node }
@@ -27,18 +30,20 @@ struct Substitution {
       guard scalar.text.utf8.contains(UInt8(ascii: "$")) else { return node }
       copy.content = .scalar(self.scalar(scalar, in: node, &reading))
     case .sequence(let items):
-      copy.content = .sequence(items.map { self.node($0, &reading) })
+      copy.content = .sequence(items.map { self.node($0, in: owner, &reading) })
     case .mapping(let entries):
-      copy.content = .mapping(entries.map { self.entry($0, &reading) })
+      copy.content = .mapping(entries.map { self.entry($0, in: owner, &reading) })
     }
     return copy
   }
 
-  private static func entry(_ entry: YAMLNode.Entry, _ reading: inout Reading) -> YAMLNode.Entry {
+  private static func entry(_ entry: YAMLNode.Entry, in owner: String?, _ reading: inout Reading) -> YAMLNode.Entry {
     let used = reading.scope.used
-    let value = node(entry.value, &reading)
-    if forPeople.contains(entry.key) {
-      reading.scope.used = used.union(reading.scope.used.subtracting(used).map { "shown \($0)" })
+    let value = node(entry.value, in: entry.key, &reading)
+    let isCondition = entry.key == "if" && owner == conditional
+    if forPeople.contains(entry.key) || isCondition {
+      let way = isCondition ? "asked" : "shown"
+      reading.scope.used = used.union(reading.scope.used.subtracting(used).map { "\(way) \($0)" })
     }
     return YAMLNode.Entry(key: entry.key, keySpan: entry.keySpan, value: value)
   }
