@@ -26,6 +26,7 @@ enum Main {
     Output.openStandardDescriptors()
     do {
       var command = try CallSim.parseAsRoot()
+      try RepeatedOptions.check(Array(CommandLine.arguments.dropFirst()), of: type(of: command))
       try command.run()
       Output.exit(0)
     } catch let problem as UsageProblem {

@@ -21,18 +21,20 @@ struct ReplayCommand: ParsableCommand {
   @Argument(help: "Where to look for the scenario. (default: scenarios)")
   var paths: [String] = []
 
-  @Option(help: ArgumentHelp("Print nothing earlier than this virtual time.", valueName: "12.3s"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Print nothing earlier than this virtual time.", valueName: "12.3s"))
   var from: String?
 
-  @Option(help: ArgumentHelp("Print nothing later than this virtual time.", valueName: "12.3s"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Print nothing later than this virtual time.", valueName: "12.3s"))
   var until: String?
 
   @Option(
-    parsing: .unconditional,
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Print only events of these kinds, or about these subjects; -packet leaves out what packet prints.",
       valueName: "ice,dtls,…"))
-  var trace: String?
+  var trace: [String] = []
 
   @Option(
     name: .customLong("set"), help: ArgumentHelp("Stands in for a value of vars or matrix.", valueName: "key=value"))
@@ -50,7 +52,7 @@ struct ReplayCommand: ParsableCommand {
     let (first, last) = (try from.map { try Self.time($0, of: "--from") }, try until.map { try Self.time($0) })
     let play = try play(overrides)
     try allowed.check([(play.path, play.cell)], overrides: play.overrides)
-    let topics = (trace ?? "").split(separator: ",").map(String.init)
+    let topics = trace.flatMap { $0.split(separator: ",").map(String.init) }
     var outputs = RunOutputs()
     let timeline = TraceTimeline(topics: topics, from: first, until: last, write: { Output.append($0) })
     outputs.observers = [timeline]

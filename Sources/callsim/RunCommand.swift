@@ -23,20 +23,24 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: .customShort("k", allowingJoined: true),
-    help: "Only cells whose id, or scenarios whose title, contains this.")
-  var text: String?
-
-  @Option(help: ArgumentHelp("Only cells of the matrix with these values.", valueName: "var=value,…"))
-  var cell: String?
-
-  @Option(help: "Run with this seed alone.")
-  var seed: [UInt64] = []
-
-  @Option(help: "Run with the seeds 1 to this.")
-  var seeds: [Int] = []
+    help: ArgumentHelp(
+      "Only cells whose id, or scenarios whose title, contains this, or one of several.", valueName: "text"))
+  var text: [String] = []
 
   @Option(
-    name: [.customShort("j", allowingJoined: true), .long],
+    help: ArgumentHelp(
+      "Only cells of the matrix with these values: of each variable any, of different ones all.",
+      valueName: "var=value,…"))
+  var cell: [String] = []
+
+  @Option(parsing: .unconditional, help: "Run with this seed alone.")
+  var seed: UInt64?
+
+  @Option(parsing: .unconditional, help: "Run with the seeds 1 to this.")
+  var seeds: Int?
+
+  @Option(
+    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
     help: "Runs at the same time. (default: the number of processors)")
   var jobs: Int?
 
@@ -63,10 +67,10 @@ struct RunCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Where runs leave their files.", valueName: "folder"))
   var out = RunDirectory.defaultRoot
 
-  @Option(help: ArgumentHelp("How much memory a run may take.", valueName: "MiB"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How much memory a run may take.", valueName: "MiB"))
   var memory = 2_048
 
-  @Option(help: ArgumentHelp("List so many of the slowest runs at the end.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("List so many of the slowest runs at the end.", valueName: "n"))
   var slowest = 0
 
   @Flag(help: "One JSON event a line on standard output; text goes to standard error.")
@@ -150,16 +154,13 @@ struct RunCommand: ParsableCommand {
   private func selection() throws -> SuiteSelection {
     var selection = SuiteSelection()
     selection.tags = tag
-    selection.text = text
-    selection.cell = try (cell ?? "").split(separator: ",").map { try Assignment.parse(String($0), option: "--cell") }
-    guard seed.isEmpty || seeds.isEmpty else {
+    selection.texts = text
+    selection.cell = try cell.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+      .map { try Assignment.parse(String($0), option: "--cell") }
+    guard seed == nil || seeds == nil else {
       throw UsageProblem(message: "--seed and --seeds exclude each other; choose one")
     }
-    guard seed.count <= 1, seeds.count <= 1 else {
-      let option = seeds.isEmpty ? "--seed" : "--seeds"
-      throw UsageProblem(message: "\(option) is given twice; a scenario's own 'seeds: { list: … }' names several")
-    }
-    if let seeds = seeds.first, !(1...1_000_000).contains(seeds) {
+    if let seeds, !(1...1_000_000).contains(seeds) {
       throw UsageProblem(message: "--seeds takes a count from 1 to 1000000, not \(seeds)")
     }
     if let jobs, !(1...1024).contains(jobs) {
@@ -174,8 +175,8 @@ struct RunCommand: ParsableCommand {
     guard !out.isEmpty else { throw UsageProblem(message: "--out takes a folder") }
     selection.overrides = try scenarios.parsedOverrides()
     if lastFailed { selection.names = try lastFailedNames(selection.overrides) }
-    selection.seed = seed.first
-    selection.seedCount = seeds.first
+    selection.seed = seed
+    selection.seedCount = seeds
     selection.shard = try shard.map(Self.parseShard)
     return selection
   }
@@ -203,11 +204,10 @@ struct RunCommand: ParsableCommand {
   private func header(_ plan: SuitePlan) -> SuiteHeader {
     var words = scenarios.overrides.map { "--set \($0)" } + scenarios.programs.map { "--peer \($0)" }
     words += tag.map { "--tag \($0)" }
-    if let text { words.append("-k \(text)") }
-    if let cell { words.append("--cell \(cell)") }
+    words += text.map { "-k \($0)" } + cell.map { "--cell \($0)" }
     if let shard { words.append("--shard \(shard)") }
-    if let seed = seed.first { words.append("--seed \(seed)") }
-    if let seeds = seeds.first { words.append("--seeds \(seeds)") }
+    if let seed { words.append("--seed \(seed)") }
+    if let seeds { words.append("--seeds \(seeds)") }
     if lastFailed { words.append("--last-failed") }
     if checkDeterminism { words.append("--check-determinism") }
     return SuiteHeader(

@@ -27,7 +27,8 @@ struct SelectionHint {
         return "\(option) leaves none of the \(before) run\(before == 1 ? "" : "s")\(others)"
       }
     }
-    return "'callsim list' shows what there is to choose from"
+    return files.isEmpty
+      ? "the files hold no scenario, only what scenarios use" : "'callsim list' shows what there is to choose from"
   }
 
   private typealias Filter = (option: String, alone: String?, add: (inout SuiteSelection) -> Void)
@@ -39,11 +40,16 @@ struct SelectionHint {
       let option = selection.tags.map { "--tag \($0)" }.joined(separator: " ")
       filters.append((option, tagProblem, { [selection] in $0.tags = selection.tags }))
     }
-    if let text = selection.text {
-      filters.append(("-k \(text)", textProblem(text), { $0.text = text }))
+    if !selection.texts.isEmpty {
+      let option = selection.texts.map { "-k \($0)" }.joined(separator: " ")
+      filters.append((option, textProblem, { [selection] in $0.texts = selection.texts }))
     }
-    for wanted in selection.cell {
-      filters.append(("--cell \(wanted.name)=\(wanted.value)", cellProblem(wanted), { $0.cell.append(wanted) }))
+    var variables: [String] = []
+    for wanted in selection.cell where !variables.contains(wanted.name) {
+      variables.append(wanted.name)
+      let values = selection.cell.filter { $0.name == wanted.name }
+      let option = values.map { "--cell \($0.name)=\($0.value)" }.joined(separator: " ")
+      filters.append((option, cellProblem(values), { $0.cell += values }))
     }
     if let names = selection.names {
       filters.append(("--last-failed", nil, { $0.names = names }))
@@ -61,21 +67,24 @@ struct SelectionHint {
     return "no scenario has the tag '\(tag)'; \(hint(for: tag, among: tags))"
   }
 
-  private func textProblem(_ text: String) -> String? {
-    let isThere = files.contains { file in
-      (file.title ?? "").contains(text) || file.cells.contains { $0.id.contains(text) }
+  private var textProblem: String? {
+    let isThere = selection.texts.contains { text in
+      files.contains { file in (file.title ?? "").contains(text) || file.cells.contains { $0.id.contains(text) } }
     }
-    return isThere ? nil : "no cell's id and no scenario's title contains '\(text)'"
+    let texts = selection.texts.map { "'\($0)'" }.joined(separator: " or ")
+    return isThere ? nil : "no cell's id and no scenario's title contains \(texts)"
   }
 
-  private func cellProblem(_ wanted: RunJob.Override) -> String? {
+  /// - Parameter choices: values of one variable, at least one.
+  private func cellProblem(_ choices: [RunJob.Override]) -> String? {
+    guard let wanted = choices.first else { return nil }
     let assignments = files.flatMap(\.cells).flatMap(\.assignments)
     let variables = Set(assignments.map(\.variable)).sorted()
     guard variables.contains(wanted.name) else {
       return "no matrix has the variable '\(wanted.name)'; \(hint(for: wanted.name, among: variables))"
     }
     let values = Set(assignments.filter { $0.variable == wanted.name }.map(\.value)).sorted()
-    guard !values.contains(wanted.value) else { return nil }
+    guard !choices.contains(where: { values.contains($0.value) }) else { return nil }
     return "'\(wanted.value)' is not a value of \(wanted.name); \(hint(for: wanted.value, among: values))"
   }
 

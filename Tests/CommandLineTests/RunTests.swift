@@ -102,6 +102,31 @@ import Testing
     #expect(whole.status == 1 && whole.last == "1 passed, 0 failed, over all seeds 1 failed")
   }
 
+  @Test func `a selection that is given several times is all of it`() throws {
+    let matrix = "matrix: { net: [wifi, lte], loss: [0%, 5%] }"
+    let cells = Fixture.scenario(
+      "a", more: matrix, entry: "- { at: 0s, fault: link.set, link: 'alice/${net}', loss: '${loss}' }"
+    ).replacing("network: wifi }\n  bob", with: "network: '${net}' }\n  bob")
+    let workspace = try Workspace([
+      "scenarios/a.yaml": cells, "scenarios/b.yaml": Fixture.scenario("b"), "scenarios/c.yaml": Fixture.scenario("c"),
+    ])
+    func runs(_ arguments: String...) throws -> [String] {
+      let outcome = try Program.run(["run", "--json", "--artifacts", "none"] + arguments, in: workspace.path)
+      return outcome.output.split(separator: "\n").compactMap { line in
+        let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return (event?["result"] as? [String: Any])?["id"] as? String
+      }
+    }
+    #expect(try runs("-k", "b", "-k", "c") == ["b#1", "c#1"])
+    #expect(try runs("--cell", "net=wifi", "--cell", "net=lte").count == 4)
+    let lossless = try runs("--cell", "net=wifi,net=lte", "--cell", "loss=0%")
+    #expect(lossless == ["a[loss=0%,net=wifi]#1", "a[loss=0%,net=lte]#1"])
+    let replay = try workspace.run("replay", "b#1", "--trace", "dtls", "--trace", "bob.nothing", "--trace", "ice")
+    #expect(replay.status == 2 && replay.errors.contains("nothing in this run is called 'bob.nothing'"))
+    let both = try workspace.run("replay", "b#1", "--trace", "dtls", "--trace", "ice").output
+    #expect(both.contains(" dtls.") && both.contains(" ice."))
+  }
+
   @Test func `choosing nothing is vacuous`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "tags: [ci]")])
     let outcome = try workspace.run("run", "-t", "nightly")

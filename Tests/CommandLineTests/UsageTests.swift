@@ -117,6 +117,53 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
+  /// What one option of a command may be given, beside numbers.
+  private static let values = [
+    "artifacts": "all", "format": "json", "alternate": "127.0.0.1:1", "ports": "1-2", "serve": "127.0.0.1:1",
+  ]
+  private static let repeated = [
+    "run": ["set", "peer", "pass-env", "tag", "k", "cell", "report"], "replay": ["trace", "set", "peer", "pass-env"],
+    "validate": ["set", "peer"], "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
+    "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],
+  ]
+
+  @Test(arguments: ["run", "validate", "list", "explain", "replay", "schema", "doctor", "live", "turn"])
+  func `an option that takes one value is refused when it is given twice`(command: String) throws {
+    let workspace = try Workspace()
+    let dump = try Program.run([command, "--experimental-dump-help"]).output
+    let description = try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any]
+    let arguments = try #require((description?["command"] as? [String: Any])?["arguments"] as? [[String: Any]])
+    var repeated: [String] = []
+    for option in arguments where option["kind"] as? String == "option" {
+      let names = try #require(option["names"] as? [[String: String]])
+      let name = try #require(names.last?["name"])
+      guard option["isRepeating"] as? Bool == false else {
+        repeated.append(name)
+        continue
+      }
+      let value = Self.values[name] ?? "1"
+      let spellings = names.flatMap { one -> [[String]] in
+        let name = one["name"] ?? ""
+        return one["kind"] == "short" ? [["-\(name)", value], ["-\(name)\(value)"]] : [["--\(name)=\(value)"]]
+      }
+      for spelling in spellings {
+        let target = command == "replay" ? ["x#1"] : []
+        let outcome = try Program.run([command] + target + spelling + ["--\(name)", value], in: workspace.path)
+        #expect(outcome.status == 2, "\(spelling)")
+        #expect(outcome.errors.hasPrefix("error: --\(name) is given twice"), "\(spelling): \(outcome.errors)")
+      }
+    }
+    #expect(repeated == Self.repeated[command] ?? [], "each of them must count")
+  }
+
+  @Test func `what looks like an option and is a value is not counted as one`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
+    let once = try workspace.run("replay", "a#1", "--trace", "-packet", "--trace", "--until", "--until", "1s")
+    #expect(once.errors.contains("nothing in this run is called '-until'"), "\(once.errors)")
+    let after = try workspace.run("run", "--seed", "1", "--", "--seed", "--seed")
+    #expect(after.errors.contains("'--seed' does not exist"), "\(after.errors)")
+  }
+
   @Test func `the version is one line`() throws {
     let outcome = try Program.run(["--version"])
     #expect(outcome.status == 0)

@@ -179,7 +179,8 @@ import VirtualPeer
 
   @Test func `tags and text choose`() throws {
     #expect(try plan { $0.tags = ["slow"] }.entries.map(\.cell.id) == ["b"])
-    #expect(try plan { $0.text = "a" }.entries.map(\.cell.id) == ["a"])
+    #expect(try plan { $0.texts = ["a"] }.entries.map(\.cell.id) == ["a"])
+    #expect(try plan { $0.texts = ["a", "b"] }.entries.map(\.cell.id) == ["a", "b"])
     #expect(try plan { $0.cell = [.init(name: "x", value: "1")] }.runs.isEmpty)
   }
 

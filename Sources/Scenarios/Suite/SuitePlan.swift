@@ -4,9 +4,9 @@ internal import Foundation
 public struct SuiteSelection: Sendable {
   /// Any of them; empty is all.
   public var tags: [String] = []
-  /// A piece of the cell's id or of the title.
-  public var text: String?
-  /// `variable=value` pairs that a cell must all have.
+  /// Any of them is a piece of the cell's id or of the title; empty is all.
+  public var texts: [String] = []
+  /// `variable=value` pairs: a cell has, of each variable that they name, one of the values.
   public var cell: [RunJob.Override] = []
   public var seed: UInt64?
   /// Seeds 1 to this, instead of those of the file.
@@ -100,9 +100,14 @@ public struct SuitePlan: Sendable {
   private static func matches(_ cell: Cell, _ selection: SuiteSelection) -> Bool {
     let scenario = cell.scenario
     guard selection.tags.isEmpty || selection.tags.contains(where: scenario.tags.contains) else { return false }
-    if let text = selection.text, !cell.id.contains(text), !(scenario.title ?? "").contains(text) { return false }
+    let texts = [cell.id, scenario.title ?? ""]
+    guard selection.texts.isEmpty || selection.texts.contains(where: { text in texts.contains { $0.contains(text) } })
+    else { return false }
     return selection.cell.allSatisfy { wanted in
-      cell.assignments.contains { $0.variable == wanted.name && $0.value == wanted.value }
+      cell.assignments.contains { assignment in
+        assignment.variable == wanted.name
+          && selection.cell.contains { $0.name == wanted.name && $0.value == assignment.value }
+      }
     }
   }
 }
