@@ -68,6 +68,9 @@ struct ReplayCommand: ParsableCommand {
     } else {
       Output.text(FailureText(reported, style: style).text)
     }
+    for line in play.cell.partOfAllSeeds(result) {
+      Output.text("judged over all seeds: \(TextStyle.printable(line))\n")
+    }
     throw ExitStatus(result.verdict).code
   }
 

@@ -62,6 +62,94 @@ import Testing
     return try #require(loaded.scenario, "\(problems)")
   }
 
+  /// What all seeds of a file come to, from what each contributes to its first expectation; nil says that it was not tested.
+  private static func judged(_ expectation: String, _ measured: [(seed: UInt64, number: Double?)]) throws -> ReportedRun
+  {
+    let list = measured.map { "\($0.seed)" }.joined(separator: ", ")
+    let text = """
+      callsim: 1
+      id: test
+      seeds: { count: \(measured.count), list: [\(list)] }
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+      expect:
+        - { id: it, \(expectation) }
+      """
+    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: ProfileCatalogue.builtIn.registry)
+    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
+    let plan = SuitePlan(files: [file], hash: 0, selection: SuiteSelection())
+    var ledger = SeedLedger()
+    for (seed, number) in measured {
+      var result = Sample.run(.pass, id: "test#\(seed)").result
+      result.seed = seed
+      result.measurements = [Measurement(id: "it", expected: "it", measured: number)]
+      ledger.add(result)
+    }
+    return try #require(ledger.close(plan.entries[0], overrides: []).run)
+  }
+
+  private static let connects = "eventually: alice.call.state == connected"
+  private static let jitter = "metric: alice.stats.inbound-rtp.audio.jitter, stat: max, across: seeds"
+
+  @Test(
+    arguments: [
+      (
+        connects + ", share: { gte: 80% }", [(2, 1), (4, 1), (1, 0), (3, 0)],
+        "it held in 2 of 4 runs, 50% (seeds 2, 4, 1, 3); it did not hold in seeds 1, 3", 1
+      ),
+      (
+        connects + ", share: { lt: 30% }", [(2, nil), (4, 0), (1, 1), (3, 0)],
+        "it held in 1 of 3 runs, 33.33% (seeds 2, 4, 1, 3); it held in seed 1", 1
+      ),
+      (
+        connects + ", share: { eq: 100% }", [(1, nil), (2, 1), (3, 0)],
+        "it held in 1 of 2 runs, 50% (seeds 1-3); it did not hold in seed 3", 3
+      ),
+      (connects + ", share: { gte: 80% }", [(2, 0), (1, 0)], "it held in 0 of 2 runs, 0% (seeds 2, 1)", 2),
+      (
+        jitter + ", lt: 30ms", [(2, 0.02), (4, 0.05), (1, 0.06), (3, 0.06)],
+        "largest over 4 runs of each run's max is 60ms (seeds 2, 4, 1, 3); it is furthest off, 60ms, in seed 1", 1
+      ),
+      (
+        jitter.replacing("max", with: "mean") + ", gt: 30ms", [(2, 0.02), (4, nil), (1, 0.01), (3, 0.05)],
+        "mean over 3 runs of each run's mean is 26.667ms (seeds 2, 4, 1, 3); it is furthest off, 10ms, in seed 1", 1
+      ),
+      (
+        "sometimes: alice.call.state == connected", [(2, 0), (1, 0)], "reached in 0 of 2 runs (seeds 2, 1)", 2
+      ),
+    ] as [(String, [(UInt64, Double?)], String, UInt64)])
+  func `what fails over all seeds names those that made it fail, and the first of them is replayed`(
+    expectation: String, measured: [(UInt64, Double?)], actual: String, seed: UInt64
+  ) throws {
+    let run = try Self.judged(expectation, measured.map { ($0.0, $0.1) })
+    #expect(run.result.findings.map(\.actual) == [actual])
+    #expect(run.replay == "callsim replay 'test#\(seed)' test.yaml")
+    #expect(run.result.seed == seed)
+  }
+
+  @Test func `of several failures a failed one is replayed, not a warning before it`() throws {
+    let file = try Self.file([
+      "sequence: alice.call.state, is: [connected, calling], severity: warn", "ends: alice, code: local-hangup",
+    ])
+    let plan = SuitePlan(files: [file], hash: 0, selection: SuiteSelection())
+    var ledger = SeedLedger()
+    for (seed, held) in [(UInt64(1), (0.0, 1.0)), (2, (1, 0)), (3, (0, 0))] {
+      var result = Sample.run(.pass, id: "test#\(seed)").result
+      result.seed = seed
+      result.measurements = [
+        Measurement(id: "#1", expected: "it", measured: held.0),
+        Measurement(id: "#2", expected: "it", measured: held.1),
+      ]
+      ledger.add(result)
+    }
+    let run = try #require(ledger.close(plan.entries[0], overrides: []).run)
+    #expect(run.result.findings.map(\.kind) == [.warning, .expectation])
+    #expect(run.replay == "callsim replay 'test#2' test.yaml")
+  }
+
   @Test func `every kind that takes a share is told here`() {
     let told = Self.expectations.map(\.kind) + ["sometimes"]
     #expect(told.sorted() == ExpectationVariant.all.map(\.key).sorted())

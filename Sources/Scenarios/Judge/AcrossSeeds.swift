@@ -65,4 +65,62 @@ enum AcrossSeeds {
     result.actual = "it held in \(held) of \(Wording.count(measured.count, "run")), \(percent)"
     return result
   }
+
+  /// The runs that made an expectation fail.
+  struct Culprits: Equatable {
+    /// Indices, the one to look at first first.
+    var runs: [Int]
+    /// What is so in these runs, and in no others.
+    var text: String
+  }
+
+  /// Whom to look at after ``judge(_:)`` found a failure: the runs in which it did not hold, or did where it was to be
+  /// rare; of a metric the run that is furthest beyond the bound.
+  ///
+  /// - Returns: nil when no run is to blame more than another.
+  static func culprits(_ results: [ExpectationResult]) -> Culprits? {
+    guard let expectation = results.last?.expectation else { return nil }
+    let measured = results.enumerated().compactMap { index, result in result.measured.map { (index, number: $0) } }
+    if let share = expectation.share {
+      let part = Double(measured.count { $0.number > 0 }) / Double(max(1, measured.count))
+      guard let isTooMuch = share.isExceeded(by: part) else { return nil }
+      let runs = measured.filter { ($0.number > 0) == isTooMuch }.map(\.0)
+      return runs.isEmpty ? nil : Culprits(runs: runs, text: isTooMuch ? "it held" : "it did not hold")
+    }
+    guard case .metric(let metric) = expectation.kind,
+      let over = metric.statistic.overRuns(measured.map(\.number)), measured.count > 1,
+      let isTooMuch = metric.bounds.isExceeded(by: over.number),
+      // The first of those that are equal.
+      let furthest = measured.reversed().max(by: { isTooMuch ? $0.number <= $1.number : $0.number >= $1.number })
+    else { return nil }
+    return Culprits(runs: [furthest.0], text: "it is furthest off, \(metric.text(of: furthest.number)),")
+  }
+}
+
+extension [Expectation.Bound] {
+  /// Whether a number is above the first bound that it does not meet, rather than below; nil when it meets them all.
+  fileprivate func isExceeded(by number: Double) -> Bool? {
+    guard let bound = first(where: { !$0.admits(number) }), let limit = bound.value.number else { return nil }
+    return switch bound.comparison {
+    case .less, .lessOrEqual: true
+    case .greater, .greaterOrEqual: false
+    case .equal, .notEqual: number > limit
+    }
+  }
+}
+
+extension Cell {
+  /// What a run says of the expectations that only the runs of all seeds decide, a line each: of itself it fails none.
+  public func partOfAllSeeds(_ result: RunResult) -> [String] {
+    scenario.expectations.filter(AcrossSeeds.decides).compactMap { expectation in
+      guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { return nil }
+      let what =
+        switch (expectation.kind, measurement.measured) {
+        case (_, nil): "was not put to the test"
+        case (.metric(let metric), let number?) where expectation.share == nil: "is \(metric.text(of: number))"
+        case (_, let number?): number > 0 ? "held" : "did not hold"
+        }
+      return "\(expectation.text): \(what) in this run"
+    }
+  }
 }

@@ -2,11 +2,11 @@ internal import CallCore
 
 /// What the runs of one cell say together; see ``AcrossSeeds``.
 struct SeedLedger {
-  private var measurements: [Measurement] = []
+  private var measurements: [(seed: UInt64, measurement: Measurement)] = []
   private var isConclusive = true
 
   mutating func add(_ result: RunResult) {
-    measurements += result.measurements
+    measurements += result.measurements.map { (result.seed, $0) }
     // A run that did not come to its end might have got there.
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
@@ -33,10 +33,13 @@ struct SeedLedger {
       return Closing(notJudged: expectations.count, isUntested: isUntested)
     }
     guard !expectations.isEmpty else { return Closing() }
-    let findings = expectations.compactMap { finding($0, entry) }
+    let told = expectations.compactMap { finding($0, entry) }
+    let findings = told.map(\.finding)
     let kinds = findings.map(\.kind)
     let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
-    let seed = entry.seeds.first ?? 1
+    // A run in which all is well would show nothing.
+    let worth = told.filter { $0.finding.kind == .expectation } + told
+    let seed = worth.lazy.compactMap(\.seed).first ?? entry.seeds.first ?? 1
     let result = RunResult(
       id: entry.cell.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
       verdict: verdict, findings: findings)
@@ -45,12 +48,13 @@ struct SeedLedger {
     return Closing(run: ReportedRun(result: result, replay: replay.text))
   }
 
-  private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> Finding? {
-    let mine = measurements.filter { $0.id == expectation.id }
-    let results = mine.map {
+  /// What is wrong, and the seed whose run shows it; nil when nothing is.
+  private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> (finding: Finding, seed: UInt64?)? {
+    let mine = measurements.filter { $0.measurement.id == expectation.id }
+    let results = mine.map { _, measurement in
       ExpectationResult(
-        expectation: expectation, verdict: .shared, time: .zero, expected: $0.expected, actual: "",
-        measured: $0.measured)
+        expectation: expectation, verdict: .shared, time: .zero, expected: measurement.expected, actual: "",
+        measured: measurement.measured)
     }
     guard let judged = AcrossSeeds.judge(results) else { return nil }
     let kind: Finding.Kind
@@ -59,10 +63,16 @@ struct SeedLedger {
     case .vacuous: kind = expectation.severity == .warn ? .warning : .vacuous
     case .fail: kind = expectation.severity == .warn ? .warning : .expectation
     }
+    let culprits = judged.verdict == .fail ? AcrossSeeds.culprits(results) : nil
+    let seeds = culprits?.runs.map { mine[$0].seed } ?? []
+    var actual = "\(judged.actual) (seeds \(SuiteHeader.ranges(entry.seeds)))"
+    if let culprits, seeds.count < mine.count {
+      actual += "; \(culprits.text) in seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
+    }
     let span = expectation.span
-    return Finding(
+    let finding = Finding(
       kind, expectation.text, location: span == .builtIn ? nil : "\(entry.path):\(span.line):\(span.column)",
-      expected: judged.expected, actual: "\(judged.actual) (seeds \(SuiteHeader.ranges(entry.seeds)))", time: .zero,
-      why: expectation.why)
+      expected: judged.expected, actual: actual, time: .zero, why: expectation.why)
+    return (finding, seeds.first)
   }
 }
