@@ -9,6 +9,27 @@ import Testing
     #expect(outcome.output == "1 scenario in 1 cell, 0 errors, 0 warnings\n")
   }
 
+  @Test(arguments: ["validate", "run", "list"])
+  func `a folder without a scenario is an error that names what looks like one`(command: String) throws {
+    let workspace = try Workspace([
+      "empty/notes.txt": "", "alike/a.YAML": "", "alike/sub/b.json": "{}", "scenarios/a.yaml": Fixture.scenario("a"),
+    ])
+    let none = "error: no file in the folder '%' is called *.yaml or *.yml, so there is no scenario in it"
+    let empty = try workspace.run(command, "scenarios", "empty")
+    #expect(empty.status == 2 && empty.output.isEmpty)
+    #expect(empty.errors == none.replacing("%", with: "empty") + "\n")
+    let alike = try workspace.run(command, "alike")
+    let remedy = "; rename what is meant to be one: alike/a.YAML, alike/sub/b.json\n"
+    #expect(alike.status == 2 && alike.errors == none.replacing("%", with: "alike") + remedy)
+    // It was searched already.
+    #expect(try workspace.run(command, "scenarios", ".").status == 0)
+    #expect(symlink("nowhere", workspace.path + "/scenarios/z.yaml") == 0)
+    let link = try workspace.run(command)
+    #expect(link.status == 2, "\(link.output)")
+    #expect(
+      link.errors == "error: 'scenarios/z.yaml' is a symbolic link to what does not exist; mend it or remove it\n")
+  }
+
   @Test func `every mistake is shown where it stands`() throws {
     let workspace = try Workspace(["scenarios/broken.yaml": Fixture.broken])
     let outcome = try workspace.run("validate")

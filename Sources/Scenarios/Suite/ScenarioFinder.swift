@@ -10,6 +10,10 @@ public enum ScenarioFinder {
     /// A name in a folder, shown with the replacement character.
     case notUTF8(folder: String, name: String)
     case unreadableFolder(String, reason: String)
+    /// A folder without a scenario file in it, with the files that look as if they were meant to be one.
+    case noScenario(folder: String, like: [String])
+    /// A symbolic link that is named like a scenario file, and leads nowhere.
+    case brokenLink(String)
 
     public var description: String {
       switch self {
@@ -19,19 +23,24 @@ public enum ScenarioFinder {
       case .notUTF8(let folder, let name):
         "the name of '\(name)' in '\(folder)' is not UTF-8, so no report could name it; rename it"
       case .unreadableFolder(let path, let reason): "the folder '\(path)' cannot be read: \(reason)"
+      case .noScenario(let path, let like):
+        "no file in the folder '\(path)' is called *.yaml or *.yml, so there is no scenario in it"
+          + (like.isEmpty ? "" : "; rename what is meant to be one: \(like.joined(separator: ", "))")
+      case .brokenLink(let path): "'\(path)' is a symbolic link to what does not exist; mend it or remove it"
       }
     }
   }
 
   /// Files as they are named, and the files `*.yaml` and `*.yml` of folders, sorted; some may hold no scenario but
   /// what scenarios use. Of folders only regular files are taken, and no folder twice, by whatever links it is reached. What
-  /// runs left within a folder is passed over: the copy of a scenario there is no scenario of the suite.
+  /// runs left within a folder is passed over: the copy of a scenario there is no scenario of the suite. A folder without
+  /// any is an error: somebody meant another.
   public static func files(at paths: [String]) throws(Problem) -> [String] {
     var search = FolderSearch()
     for path in paths.isEmpty ? [defaultPath] : paths {
       guard let kind = FolderSearch.kind(of: path) else { throw .noSuchPath(path) }
       if kind.isFolder {
-        try search.add(folder: path)
+        try search.add(named: path)
       } else {
         search.files.append(path)
       }
@@ -52,6 +61,11 @@ private struct FolderSearch {
 
   var files: [String] = []
   private var visited: Set<[UInt64]> = []
+  /// The folders that the paths before this one led through, and whether this one led to one of them.
+  private var earlier: Set<[UInt64]> = []
+  private var hasMetEarlier = false
+  /// Files that are no scenarios by their names, and may have been meant to be.
+  private var like: [String] = []
 
   /// Nil when there is nothing.
   static func kind(of path: String) -> Kind? {
@@ -62,16 +76,34 @@ private struct FolderSearch {
       isFolder: type == S_IFDIR, isFile: type == S_IFREG, identity: [UInt64(status.st_dev), UInt64(status.st_ino)])
   }
 
-  mutating func add(folder: String) throws(ScenarioFinder.Problem) {
-    guard let kind = Self.kind(of: folder), visited.insert(kind.identity).inserted else { return }
+  /// Goes through a folder that somebody names, and so believes to hold scenarios.
+  mutating func add(named folder: String) throws(ScenarioFinder.Problem) {
+    let count = files.count
+    (earlier, hasMetEarlier, like) = (visited, false, [])
+    try add(folder: folder)
+    // What an earlier path has found there is found.
+    guard files.count > count || hasMetEarlier else {
+      throw .noScenario(folder: folder, like: Array(like.prefix(8)))
+    }
+  }
+
+  private mutating func add(folder: String) throws(ScenarioFinder.Problem) {
+    guard let kind = Self.kind(of: folder) else { return }
+    if earlier.contains(kind.identity) { hasMetEarlier = true }
+    guard visited.insert(kind.identity).inserted else { return }
     let base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     for name in try Self.names(in: base) where !name.hasPrefix(".") {
       let path = base == "." ? name : "\(base)/\(name)"
-      guard let kind = Self.kind(of: path) else { continue }
+      guard let kind = Self.kind(of: path) else {
+        if Self.isScenario(name.utf8) { throw .brokenLink(path) }
+        continue
+      }
       if kind.isFolder {
         if !SavedRun.isWithin(path) { try add(folder: path) }
       } else if kind.isFile, Self.isScenario(name.utf8) {
         files.append(path)
+      } else if kind.isFile, [".yaml", ".yml", ".json"].contains(where: name.lowercased().hasSuffix) {
+        like.append(path)
       }
     }
   }
