@@ -1,7 +1,13 @@
 /// "Did you mean": the nearest of the names that are legal at a place.
 public enum Suggestion {
-  /// The nearest name, when it is near enough that a typing mistake explains the difference.
+  /// Words that people write, and what the same is called here; no typing mistake leads from one to the other.
+  private static let synonyms: [(word: String, name: String)] = [
+    ("between", "window"), ("window", "between"), ("duration", "for"),
+  ]
+
+  /// The nearest name, when a synonym or a typing mistake explains the difference.
   static func nearest(to name: String, among legal: [String]) -> String? {
+    if let meant = synonyms.first(where: { $0.word == name })?.name, legal.contains(meant) { return meant }
     let wanted = Array(name.lowercased().unicodeScalars)
     guard wanted.count <= 80 else { return nil }
     var best: (name: String, distance: Int)?
