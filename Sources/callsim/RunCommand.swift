@@ -83,9 +83,9 @@ struct RunCommand: ParsableCommand {
     let selection = try selection()
     var outputs = try ReportOutputs(requests: try requests(), quiet: quiet, slowest: slowest)
     let collection = try scenarios.load()
-    if collection.isRefused { try report(collection, to: &outputs) }
-    try collection.requireValid()
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
+    if collection.isRefused { try report(collection, plan, to: &outputs) }
+    try collection.requireValid()
     guard plan.suiteRunCount > 0 else {
       Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
@@ -106,15 +106,22 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Tells reports that nothing was run, and why: those of an earlier suite must not stand for this one.
-  private func report(_ collection: ScenarioCollection, to outputs: inout ReportOutputs) throws {
+  ///
+  /// - Parameter plan: of the files that are sound.
+  private func report(
+    _ collection: ScenarioCollection, _ plan: SuitePlan, to outputs: inout ReportOutputs
+  ) throws {
     let reporters = try outputs.open(inputs: collection.inputs)
     let problems = collection.problems
     var summary = SuiteSummary()
     summary.problems = problems.count
-    let nothing = SuitePlan(files: [], hash: collection.hash, selection: SuiteSelection())
+    summary.notRun = plan.runs.count
     for reporter in reporters {
-      reporter.begin(header(nothing))
+      reporter.begin(header(plan))
       for problem in problems { reporter.refused(problem) }
+      for run in plan.runs.indices {
+        reporter.notRun(plan.planned(run, notRunBecause: "files of the suite have errors"))
+      }
       reporter.end(summary)
     }
     try outputs.close()

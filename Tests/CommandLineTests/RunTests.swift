@@ -394,8 +394,25 @@ import Testing
     #expect(outcome.status == 3)
     let report = try workspace.text("j.xml")
     #expect(report.contains("errors=\"2\"") && report.hasSuffix("</testsuites>\n"))
+    let reason = "files of the suite have errors"
+    #expect(report.contains("<testcase name=\"a#1\"") && report.contains("<skipped message=\"not run: \(reason)\"/>"))
+    #expect(outcome.output.contains("{\"event\":\"begin\",\"files\":1,\"cells\":1,\"runs\":1,"))
+    let missing = "{\"event\":\"notRun\",\"id\":\"a#1\",\"path\":\"scenarios/a.yaml\",\"reason\":\"\(reason)\"}\n"
+    #expect(outcome.output.contains(missing), "\(outcome.output)")
+    #expect(outcome.output.contains("\"notRun\":1,"))
     #expect(outcome.output.contains("\"event\":\"problem\",\"path\":\"scenarios/broken.yaml\""))
     #expect(outcome.output.hasSuffix("\"exitStatus\":3}\n"))
+  }
+
+  @Test func `a replay says what its run is to a verdict over all seeds`() throws {
+    let share = Fixture.scenario("a", more: "seeds: { count: 2 }", code: "declined")
+      .replacing("within: 1s", with: "share: { gte: 50% }, within: 1s")
+    let workspace = try Workspace(["scenarios/a.yaml": share])
+    let outcome = try workspace.run("run", "--artifacts", "none")
+    #expect(outcome.status == 1 && outcome.output.contains("replay     callsim replay 'a#1'\n"), "\(outcome.output)")
+    let replay = try workspace.run("replay", "a#1", "--until", "0s")
+    #expect(replay.output.contains("PASS a#1\njudged over all seeds: ends: alice, code: declined, share: "))
+    #expect(replay.output.hasSuffix(": did not hold in this run\n"), "\(replay.output)")
   }
 
   @Test func `warnings are told before the runs, and not when only failures are asked for`() throws {

@@ -2,7 +2,7 @@ internal import CallSession
 internal import VirtualPeer
 
 /// JSON Lines, for programs: the events `begin`, `run` for every run, `notRun` for every run that was not made, `end`.
-/// Where files have errors, `problem` for each of them takes the place of the runs.
+/// Where files have errors, `problem` for each of them comes first, and no run of the other files is made.
 public final class JSONLinesReporter: Reporter {
   private let write: (String) -> Void
 

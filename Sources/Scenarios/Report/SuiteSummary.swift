@@ -5,7 +5,7 @@ public struct SuiteSummary: Sendable, Equatable {
   private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
   /// Of cells over all their seeds, where an expectation is about all of them.
   private var cellCounts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
-  /// Runs that were planned and never started, after `--fail-fast` or an interruption.
+  /// Runs that were planned and never started: after `--fail-fast`, an interruption, or because files have errors.
   public var notRun = 0
   /// Expectations over all the seeds of a cell that were not judged, because not every seed ran to its end.
   public var notJudged = 0

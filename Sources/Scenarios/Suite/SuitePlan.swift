@@ -91,6 +91,13 @@ public struct SuitePlan: Sendable {
     return RunJob(source: entries[entry].source, cellID: entries[entry].cell.id, seed: seed, overrides: overrides)
   }
 
+  /// A run of the plan that is not made.
+  public func planned(_ run: Int, notRunBecause reason: String) -> PlannedRun {
+    let entry = entries[runs[run].entry]
+    return PlannedRun(
+      id: entry.cell.runID(seed: runs[run].seed), scenarioID: entry.cell.scenario.id, path: entry.path, reason: reason)
+  }
+
   /// Every seed of the plan once, in the order they are met.
   public var seeds: [UInt64] {
     var seen: Set<UInt64> = []

@@ -150,14 +150,12 @@ public final class SuiteRunner {
         tell()
         continue
       }
-      let (entry, seed) = plan.runs[nextToTell]
+      let run = plan.planned(
+        nextToTell,
+        notRunBecause: summary.isInterrupted ? "the suite was interrupted" : "the suite ended at its first failure")
       nextToTell += 1
       summary.notRun += 1
       ledger.addNotRun()
-      let cell = plan.entries[entry].cell
-      let run = PlannedRun(
-        id: cell.runID(seed: seed), scenarioID: cell.scenario.id, path: plan.entries[entry].path,
-        reason: summary.isInterrupted ? "the suite was interrupted" : "the suite ended at its first failure")
       for reporter in reporters { reporter.notRun(run) }
       closeCell()
     }
