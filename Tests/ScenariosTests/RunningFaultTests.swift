@@ -57,6 +57,54 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  /// Timelines that ask for one address more than a prefix has, with that prefix and one that has enough.
+  private static let tight: [(timeline: String, prefix: String, enough: String)] = [
+    ("link.move, link: lb, network: spot", "10.1.0.0/30", "10.1.0.0/29"),
+    ("link.move, link: lb, network: spot", "fd00:1::/127", "fd00:1::/126"),
+    (
+      "link.move, link: la, network: den }\n  - { at: 6s, fault: link.move, link: lb, network: spot", "10.1.0.0/30",
+      "10.1.0.0/29"
+    ),
+    ("nat.reboot, network: den, address: new", "203.0.113.0/29", "203.0.113.0/28"),
+    ("clock.jump, peer: alice, by: 1s", "203.0.113.0/30", "203.0.113.0/29"),
+  ]
+
+  @Test(arguments: tight) func `a network has an address for everybody who is ever on it, or the file is refused`(
+    timeline: String, prefix: String, enough: String
+  ) throws {
+    func text(_ wanted: String) -> String {
+      let text = """
+        callsim: 1
+        id: test
+        run: 12s
+        topology:
+          turn: true
+          networks:
+            internet: { cidr: 203.0.113.0/24 }
+            spot: { cidr: [10.1.0.0/24, "fd00:1::/64"], nat: { to: internet } }
+            den: { cidr: [10.2.0.0/24, "fd00:2::/64"], nat: { to: internet } }
+          links:
+            la: { from: alice, to: spot }
+            lb: { from: bob, to: den }
+        peers:
+          alice: { profile: knotos }
+          bob: { profile: knotos }
+        timeline:
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 2s, do: bob.accept }
+          - { at: 5s, fault: \(timeline) }
+        expect:
+          - { eventually: bob.call.state == connected }
+        """
+      let given = ["203.0.113.0/24", "10.1.0.0/24", "fd00:1::/64"].first { $0.hasPrefix(wanted.prefix(6)) } ?? ""
+      return text.replacing(given, with: wanted)
+    }
+    let registry = ProfileCatalogue.builtIn.registry
+    let refused = ScenarioFile.load(text: text(prefix), path: "test.yaml", registry: registry).report
+    #expect(refused.diagnostics.map(\.code) == [.tooFewAddresses])
+    #expect(try play(text(enough)).findings.filter { $0.kind != .vacuous } == [])
+  }
+
   /// The file says so where nothing else on the timeline moves addresses, and the run where something does.
   @Test(arguments: 2...7) func `a router is given no address that another has`(number: Int) throws {
     let isTaken = [3, 4, 5].contains(number)

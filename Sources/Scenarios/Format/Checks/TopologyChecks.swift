@@ -58,33 +58,22 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks with fewer addresses than hosts.
+  /// Reports networks that keep hosts apart, and have none to keep.
   ///
   /// - Parameter written: the networks as the file has them, whose own keys shall have an effect.
-  static func checkAddresses(
+  static func checkIsolation(
     _ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading
   ) {
-    for network in scenario.topology.networks {
-      let peers = scenario.peers.filter { peer in
+    for network in scenario.topology.networks
+    where written.contains(where: { $0.name == network.name && $0.value.isIsolated == true }) {
+      let peers = scenario.peers.count { peer in
         peer.stack != .puppet && peer.interfaces.contains { $0.network == network.name }
       }
-      let servers = scenario.topology.servers.filter { $0.network.value == network.name }
-      let routers = scenario.topology.networks.filter { $0.uplink?.value == network.name }
-        .reduce(0) { $0 + ($1.nat?.addresses ?? 0) }
-      let children = scenario.topology.networks.count { $0.uplink?.value == network.name }
-      let isWritten = written.contains { $0.name == network.name && $0.value.isIsolated == true }
-      if isWritten, peers.count + servers.count + children < 2 {
-        let message = "'isolated' keeps nobody apart: '\(network.name)' has one host at most"
-        reading.report(.ineffective, message, at: network.span)
-      }
-      for prefix in network.prefixes {
-        let needed = peers.count + servers.count + (prefix.value.address.isIPv6 ? 0 : routers)
-        let there = prefix.value.hostCount
-        guard needed > there else { continue }
-        let message = "'\(network.name)' needs \(needed) addresses, and \(prefix.value) has \(there)"
-        let span = prefix.span == .builtIn ? network.span : prefix.span
-        reading.report(.tooFewAddresses, message, at: span, hint: "take a shorter prefix")
-      }
+      let servers = scenario.topology.servers.count { $0.network.value == network.name }
+      let routers = scenario.topology.networks.count { $0.uplink?.value == network.name }
+      guard peers + servers + routers < 2 else { continue }
+      let message = "'isolated' keeps nobody apart: '\(network.name)' has one host at most"
+      reading.report(.ineffective, message, at: network.span)
     }
   }
 

@@ -190,7 +190,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .severalSignallingServers:
       "All peers of a scenario meet at one signalling server, so a second one would hear nobody."
     case .tooFewAddresses:
-      "Every host and every NAT on a network has an address of its own; the router has the first one of each prefix."
+      "Every interface on a network has an address of its own, at the start or when link.move has taken it there, and a NAT "
+        + "as many as its key addresses says; nat.reboot with address: new takes as many others before it gives those back. "
+        + "The router has the first one of each prefix."
     case .variableName:
       "An id names a scenario in reports and replays, so it is the same in every cell of the matrix."
     case .ineffective: "The key changes nothing here, because it lacks something to work on."

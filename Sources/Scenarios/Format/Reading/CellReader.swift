@@ -31,13 +31,14 @@ struct CellReader {
     var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks(&reading))
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
-    TopologyChecks.checkAddresses(scenario, draft.topology.networks, &reading)
+    TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     TopologyChecks.checkServers(scenario, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
     scenario.definitions = definitions(draft.definitions, &reading)
     if let node = draft.timeline { scenario.timeline = TimelineReader.entries(node, &reading) }
+    AddressChecks.checkNumber(scenario, &reading)
     if let node = draft.expectations {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
     }
