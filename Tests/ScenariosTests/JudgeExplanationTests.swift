@@ -211,6 +211,105 @@ import Testing
     #expect(sealed == ["alice's network blocks UDP and TCP, so that no path leads past its routers"])
   }
 
+  /// Alice is on a second network, which is as `change` says.
+  private static func onTwo(_ change: @escaping (inout Topology.Network) -> Void) -> (inout Scenario) -> Void {
+    { scenario in
+      var network = Topology.Network()
+      network.name = "carrier"
+      network.uplink = Located("internet")
+      network.nat = Topology.NAT()
+      change(&network)
+      scenario.topology.networks.append(network)
+      scenario.peers[0].interfaces.append(.init(name: "lte", network: "carrier", link: "l2"))
+    }
+  }
+
+  @Test func `what one network keeps a peer from is told only where no other network of it leads on`() {
+    #expect(Self.verdict(Self.onTwo { _ in }) == [])
+    let both = Self.verdict(
+      Self.onTwo {
+        $0.firewall = Topology.Firewall()
+        $0.firewall?.blockPorts = [3_478, 5_349]
+      })
+    #expect(
+      both == [
+        "alice's network home lets out to port 443 only, so that it cannot reach the TURN server relay at port 3478, 5349",
+        "alice's network carrier does not let out port 3478, 5349, so that it cannot reach the TURN server relay "
+          + "at port 3478, 5349",
+      ])
+    let blockingUDP: (inout Scenario) -> Void = {
+      $0.topology.networks[0].firewall = Topology.Firewall()
+      $0.topology.networks[0].firewall?.blockUDP = true
+    }
+    let open = Self.onTwo { _ in }
+    #expect(
+      Self.verdict {
+        blockingUDP(&$0)
+        open(&$0)
+      } == [])
+    let closed = Self.onTwo {
+      $0.firewall = Topology.Firewall()
+      $0.firewall?.blockUDP = true
+    }
+    #expect(
+      Self.verdict {
+        blockingUDP(&$0)
+        closed(&$0)
+      } == ["alice's networks block UDP, so that it can use no path but a relay over TCP or TLS"])
+  }
+
+  @Test func `a network that link.move takes a peer to leads on, too`() {
+    let lines = Self.verdict { scenario in
+      Self.onTwo { _ in }(&scenario)
+      scenario.peers[0].interfaces.removeLast()
+      var entry = Self.fault("move", .linkMove, duration: nil)
+      guard case .fault(var fault, _) = entry.effect else { return }
+      fault.arguments.entries = [("link", Located(.text("l0"))), ("network", Located(.text("carrier")))]
+      entry.effect = .fault(fault, duration: nil)
+      scenario.timeline = [entry]
+    }
+    #expect(lines == [])
+  }
+
+  /// Bob's NAT is symmetric, and Alice has two networks.
+  @Test func `NATs of several networks are blamed where no pair of them passes`() {
+    func lines(_ change: @escaping (inout Topology.Network) -> Void) -> [String] {
+      let second = Self.onTwo(change)
+      return Self.verdict { scenario in
+        scenario.topology.networks[0].firewall = nil
+        scenario.topology.networks[1].nat?.map = .addressAndPort
+        second(&scenario)
+      }
+    }
+    let whys = lines { $0.nat?.map = .address }
+    #expect(
+      whys == [
+        "alice is behind a NAT (home: mapping by endpoint-independent, filtering by address-and-port) and a symmetric NAT "
+          + "(carrier: mapping by address, filtering by address-and-port), bob behind a symmetric NAT (office: mapping by "
+          + "address-and-port, filtering by address-and-port)",
+        "the symmetric NAT uses a port towards the peer that the other's port filter was not told of, or neither can know "
+          + "the port that the other's NAT will use towards it: no direct pair can work, only a relay",
+      ])
+    #expect(lines { _ in }.last?.hasPrefix("the symmetric NAT uses a port towards the peer that") == true)
+    #expect(lines { $0.nat?.filter = .endpointIndependent } == [])
+    #expect(lines { $0.nat = nil } == [])
+    let blocked = lines {
+      $0.nat?.filter = .endpointIndependent
+      $0.firewall = Topology.Firewall()
+      $0.firewall?.blockUDP = true
+    }
+    #expect(blocked.last?.hasSuffix("no direct pair can work, only a relay") == true)
+  }
+
+  @Test func `peers of whom one is on the other's way out meet before its NAT`() {
+    let lines = Self.verdict { scenario in
+      scenario.topology.networks[0].firewall = nil
+      for index in 0...1 { scenario.topology.networks[index].nat?.map = .addressAndPort }
+      scenario.topology.networks[0].uplink = Located("office")
+    }
+    #expect(lines == [])
+  }
+
   @Test func `where UDP is blocked the ports of TCP and TLS alone count`() {
     let lines = Self.verdict {
       $0.topology.networks[0].firewall?.blockUDP = true

@@ -20,10 +20,7 @@ enum ICEChecks {
     let topology = scenario.topology
     let networks = peers.map { $0.interfaces.compactMap { topology.network($0.network) } }
     guard networks.allSatisfy({ $0.count == 1 && $0[0].prefixes.count == 1 }) else { return false }
-    let relays = topology.servers.filter { $0.kind == .turn }.map(\.name)
-    let usesRelay = peers.contains { peer in
-      relays.contains { peer.ice.asks($0) }
-    }
+    let usesRelay = peers.contains { !topology.relays(of: $0).isEmpty }
     let isMoved = scenario.timeline.contains { $0.fault?.kind.movesHosts ?? false }
     guard !usesRelay, !isMoved else { return false }
     return !topology.networks.contains { network in

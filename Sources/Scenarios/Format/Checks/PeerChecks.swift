@@ -56,7 +56,7 @@ enum PeerChecks {
 
   /// Whoever wants to reach TURN servers in a way that none of theirs offers has asked for nothing.
   private static func checkTransports(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
-    let servers = topology.servers.filter { $0.kind == .turn && peer.ice.asks($0.name) }
+    let servers = topology.relays(of: peer)
     for transport in peer.ice.turnTransports ?? [] {
       guard !servers.contains(where: { $0.transports.contains(transport.value) }) else { continue }
       let hint = "for example servers: { relay: { kind: turn, transports: [\(transport.value)] } }"

@@ -63,7 +63,7 @@ enum ProgramChecks {
   /// The bridge carries UDP alone, so a relay that is reached in another way is as if it were not there.
   static func checkRelays(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers where peer.stack == .external && peer.hasCallStack {
-      let relays = scenario.topology.servers.filter { $0.kind == .turn && peer.ice.asks($0.name) }
+      let relays = scenario.topology.relays(of: peer)
       let usable = relays.filter { $0.transports.contains { $0 == .udp && peer.ice.uses($0) } }
       guard let relay = relays.first, usable.isEmpty else { continue }
       let message = "\(peer.name) is a program, which reaches a TURN server over UDP only: it has no relay"

@@ -14,6 +14,9 @@ public struct Topology: Sendable {
   public func link(_ name: String) -> Link? { links.first { $0.name == name } }
   public func server(_ name: String) -> Server? { servers.first { $0.name == name } }
 
+  /// The TURN servers that a peer asks.
+  func relays(of peer: Scenario.Peer) -> [Server] { servers.filter { $0.kind == .turn && peer.ice.asks($0.name) } }
+
   /// The networks whose routers a packet passes on its way out of a network, that one first. A root has none.
   func routers(from network: Network) -> [Network] {
     var passed: [Network] = []

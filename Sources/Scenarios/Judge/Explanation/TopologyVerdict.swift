@@ -7,84 +7,121 @@ struct TopologyVerdict {
 
   init(_ scenario: Scenario) { self.scenario = scenario }
 
-  /// Sentences that explain what each peer's network keeps it from and, of two peers, why no direct path can work.
+  /// Sentences that explain what each peer's networks keep it from and, of two peers, why no direct path can work. What one
+  /// network of a peer keeps it from is said only where no other network of it leads on.
   func lines(between peers: [String]) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
     var lines: [String] = []
     for peer in real { lines += blocking(of: peer) + unreachableRelays(of: peer) }
-    guard real.count == 2, case let (a, b) = (real[0], real[1]), haveOneWay(a, b) else { return lines }
-    let (natA, natB) = (strictest(of: a), strictest(of: b))
-    guard let natA, let natB, !reaches(natA.nat, natB.nat), !reaches(natB.nat, natA.nat) else { return lines }
-    lines.append("\(a.name) is behind \(describe(natA)), \(b.name) behind \(describe(natB))")
-    let why =
-      natA.nat.isSymmetric && natB.nat.isSymmetric
-      ? "neither can know the port that the other's NAT will use towards it"
-      : "the symmetric NAT uses a port towards the peer that the other's port filter was not told of"
-    lines.append("\(why): no direct pair can work, only a relay" + relays)
-    return lines
+    guard real.count == 2 else { return lines }
+    return lines + directPairs(real[0], real[1])
   }
+
+  // MARK: Firewalls
 
   /// What routers on the way out let nothing of through.
   private func blocking(of peer: Scenario.Peer) -> [String] {
-    let firewalls = routers(of: peer).compactMap(\.firewall)
-    guard firewalls.contains(where: \.blockUDP) else { return [] }
-    guard firewalls.contains(where: \.blockTCP) else {
-      return ["\(peer.name)'s network blocks UDP, so that it can use no path but a relay over TCP or TLS"]
+    let ways = ways(of: peer)
+    guard !ways.isEmpty, ways.allSatisfy(\.blocksUDP) else { return [] }
+    let networks = ways.count == 1 ? "\(peer.name)'s network blocks" : "\(peer.name)'s networks block"
+    guard ways.allSatisfy(\.blocksTCP) else {
+      return ["\(networks) UDP, so that it can use no path but a relay over TCP or TLS"]
     }
-    return ["\(peer.name)'s network blocks UDP and TCP, so that no path leads past its routers"]
+    return ["\(networks) UDP and TCP, so that no path leads past \(ways.count == 1 ? "its" : "their") routers"]
   }
 
-  /// TURN servers that the peer asks, and that no port leads to past the routers between.
+  /// TURN servers that the peer asks, and that no port of leads to past the routers of any of its networks.
   private func unreachableRelays(of peer: Scenario.Peer) -> [String] {
-    let asked = scenario.topology.servers.filter { $0.kind == .turn && peer.ice.asks($0.name) }
-    return asked.flatMap { server -> [String] in
-      let between = routers(of: peer).prefix { $0.name != server.network.value }
-      let blocking = between.compactMap(\.firewall)
-      // Of what is blocked altogether it is said already.
-      let wanted = server.listeners(for: peer.ice).filter { listener in
-        !blocking.contains { listener.transport == .udp ? $0.blockUDP : $0.blockTCP }
-      }
-      let ports = Set(wanted.map { Int($0.port) }).sorted()
-      return between.compactMap { network in
-        guard let firewall = network.firewall, !ports.isEmpty, !ports.contains(where: firewall.admits) else {
-          return nil
-        }
-        let names = ports.map(String.init).joined(separator: ", ")
-        let allowed = firewall.allowPorts.map(String.init).joined(separator: ", ")
-        let rule = firewall.allowPorts.isEmpty ? "does not let out port \(names)" : "lets out to port \(allowed) only"
-        return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
-          + "\(server.name) at port \(names)"
+    scenario.topology.relays(of: peer).flatMap { server -> [String] in
+      let found = ways(of: peer).map { obstacles(to: server, of: peer, on: $0) }
+      guard found.allSatisfy({ $0.isBlocked }) else { return [] }
+      return found.flatMap { $0.lines }.inOrderOfAppearance
+    }
+  }
+
+  /// What stands between a peer and a TURN server on one of its ways.
+  private func obstacles(
+    to server: Topology.Server, of peer: Scenario.Peer, on way: Way
+  ) -> (isBlocked: Bool, lines: [String]) {
+    let between = way.routers.prefix { $0.name != server.network.value }
+    let blocking = between.compactMap(\.firewall)
+    // Of what is blocked altogether it is said elsewhere.
+    let wanted = server.listeners(for: peer.ice).filter { listener in
+      !blocking.contains { listener.transport == .udp ? $0.blockUDP : $0.blockTCP }
+    }
+    let ports = Set(wanted.map { Int($0.port) }).sorted()
+    guard !ports.isEmpty else { return (!blocking.isEmpty, []) }
+    let names = ports.map(String.init).joined(separator: ", ")
+    let lines: [String] = between.compactMap { network in
+      guard let firewall = network.firewall, !ports.contains(where: firewall.admits) else { return nil }
+      let allowed = firewall.allowPorts.map(String.init).joined(separator: ", ")
+      let rule = firewall.allowPorts.isEmpty ? "does not let out port \(names)" : "lets out to port \(allowed) only"
+      return "\(peer.name)'s network \(network.name) \(rule), so that it cannot reach the TURN server "
+        + "\(server.name) at port \(names)"
+    }
+    return (!lines.isEmpty, lines)
+  }
+
+  // MARK: NATs
+
+  /// Why no pair of host, server-reflexive or peer-reflexive candidates of two peers can work, where that is so of all of
+  /// them.
+  private func directPairs(_ a: Scenario.Peer, _ b: Scenario.Peer) -> [String] {
+    let (ways, others) = (ways(of: a), ways(of: b))
+    let pairs = ways.flatMap { way in others.map { (way, $0) } }
+    let verdicts = pairs.map { verdict(of: $0.0, $0.1) }
+    // What firewalls alone forbid is told already.
+    guard !verdicts.contains(.mayWork), verdicts.contains(where: { $0.reason != nil }) else { return [] }
+    let borders = "\(a.name) is behind \(describe(ways)), \(b.name) behind \(describe(others))"
+    let why = verdicts.compactMap(\.reason).inOrderOfAppearance.joined(separator: ", or ")
+    let relays = scenario.topology.servers.contains { $0.kind == .turn } ? "" : ", and the scenario has no TURN server"
+    return [borders, "\(why): no direct pair can work, only a relay" + relays]
+  }
+
+  private enum PairVerdict: Equatable {
+    case mayWork, isBlocked
+    /// Behind two NATs of which neither is passed.
+    case neitherIsPassed(isSymmetric: Bool)
+
+    var reason: String? {
+      switch self {
+      case .mayWork, .isBlocked: nil
+      case .neitherIsPassed(isSymmetric: true): "neither can know the port that the other's NAT will use towards it"
+      case .neitherIsPassed(isSymmetric: false):
+        "the symmetric NAT uses a port towards the peer that the other's port filter was not told of"
       }
     }
   }
 
-  private var relays: String {
-    scenario.topology.servers.contains { $0.kind == .turn } ? "" : ", and the scenario has no TURN server"
+  private func verdict(of way: Way, _ other: Way) -> PairVerdict {
+    // Where one is on the other's way out, they meet before the NATs of both.
+    guard !way.passes(other.network), !other.passes(way.network) else { return .mayWork }
+    guard !way.blocksUDP, !other.blocksUDP else { return .isBlocked }
+    guard !(way.hasIPv6 && other.hasIPv6), let nat = way.strictest?.nat, let facing = other.strictest?.nat,
+      !reaches(nat, facing), !reaches(facing, nat)
+    else { return .mayWork }
+    return .neitherIsPassed(isSymmetric: nat.isSymmetric && facing.isSymmetric)
   }
 
-  private typealias Border = (network: Topology.Network, nat: Topology.NAT)
-
-  /// The networks whose routers a peer's packets pass, on the interface it prefers.
-  private func routers(of peer: Scenario.Peer) -> [Topology.Network] {
-    let first = peer.interfaces.first.flatMap { scenario.topology.network($0.network) }
-    return first.map { scenario.topology.routers(from: $0) } ?? []
-  }
-
-  private func strictest(of peer: Scenario.Peer) -> Border? {
-    let borders = routers(of: peer).compactMap { network in network.nat.map { (network: network, nat: $0) } }
-    return borders.first { $0.nat.isSymmetric } ?? borders.first { $0.nat.filter == .addressAndPort } ?? borders.first
-  }
-
-  /// Whether the only way between two peers is through both their routers, over IPv4.
-  private func haveOneWay(_ a: Scenario.Peer, _ b: Scenario.Peer) -> Bool {
-    guard a.interfaces.count == 1, b.interfaces.count == 1, a.interfaces[0].network != b.interfaces[0].network else {
-      return false
+  /// Where a peer is at the start, and where `link.move` takes it, each once.
+  private func ways(of peer: Scenario.Peer) -> [Way] {
+    let links = Set(peer.interfaces.map(\.link))
+    let moves = scenario.timeline.compactMap { entry -> String? in
+      guard let fault = entry.fault, fault.kind.movesHosts, links.contains(fault.arguments.text("link") ?? "") else {
+        return nil
+      }
+      return fault.arguments.text("network")
     }
-    return !(hasIPv6(a) && hasIPv6(b))
+    return (peer.interfaces.map(\.network) + moves).inOrderOfAppearance.map { name in
+      let network = scenario.topology.network(name)
+      return Way(
+        network: name, routers: network.map { scenario.topology.routers(from: $0) } ?? [],
+        hasIPv6: network?.prefixes.contains { $0.value.address.isIPv6 } ?? false)
+    }
   }
 
-  private func hasIPv6(_ peer: Scenario.Peer) -> Bool {
-    scenario.topology.network(peer.interfaces[0].network)?.prefixes.contains { $0.value.address.isIPv6 } ?? false
+  private func describe(_ ways: [Way]) -> String {
+    ways.compactMap(\.strictest).map(describe).joined(separator: " and ")
   }
 
   /// Whether checks from behind one NAT pass the other, to the port that its STUN server saw.
@@ -96,10 +133,39 @@ struct TopologyVerdict {
     }
   }
 
-  private func describe(_ border: Border) -> String {
+  private func describe(_ border: Way.Border) -> String {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"
+  }
+}
+
+/// A network that a peer is on, with the networks whose routers its packets pass on their way out.
+private struct Way {
+  typealias Border = (network: Topology.Network, nat: Topology.NAT)
+
+  let network: String
+  let routers: [Topology.Network]
+  let hasIPv6: Bool
+
+  var blocksUDP: Bool { routers.contains { $0.firewall?.blockUDP ?? false } }
+  var blocksTCP: Bool { routers.contains { $0.firewall?.blockTCP ?? false } }
+
+  /// Whether packets come through a network on their way out.
+  func passes(_ name: String) -> Bool { network == name || routers.contains { $0.name == name } }
+
+  /// The NAT that lets in least.
+  var strictest: Border? {
+    let borders = routers.compactMap { network in network.nat.map { (network: network, nat: $0) } }
+    return borders.first { $0.nat.isSymmetric } ?? borders.first { $0.nat.filter == .addressAndPort } ?? borders.first
+  }
+}
+
+extension Array where Element: Hashable {
+  /// Each once, where it comes first.
+  fileprivate var inOrderOfAppearance: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
   }
 }
 
