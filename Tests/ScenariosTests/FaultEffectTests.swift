@@ -47,9 +47,9 @@ import Testing
     #expect(
       vacuous(result) == [
         "f2: it met nothing: the link carried nothing", "f3: it met nothing: the link carried nothing",
-        "f4: it met nothing: the link carried nothing", "f5: it met nothing: the link carried nothing",
-        "f6: it met nothing: the link was down already", "f7: it met nothing: no packet was like this",
-        "f8: it met nothing: the link was down already",
+        "f4: it met nothing: the link carried nothing", "f5: it met nothing: an older fault did so already",
+        "f6: it met nothing: an older fault did so already", "f7: it met nothing: no packet was like this",
+        "f8: it met nothing: an older fault did so already",
       ])
   }
 
@@ -73,7 +73,28 @@ import Testing
     ])
     #expect(
       vacuous(result) == [
-        "f2: it met nothing: the link was like this already", "f3: it met nothing: no packet was treated otherwise",
+        "f2: it met nothing: an older fault did so already", "f3: it met nothing: no packet was treated otherwise",
+      ])
+  }
+
+  @Test func `what an older fault takes is told so, also where both end at one time`() throws {
+    let link = "link: bob/wifi/good"
+    let result = try run([
+      "at: 4s, fault: link.blackhole, \(link), for: 3s", "at: 5s, fault: link.blackhole, \(link), for: 2s",
+      "at: 8s, fault: signal.drop, message: call_hangup", "at: 8s, fault: signal.drop, message: call_hangup",
+      "at: 9s, do: alice.hangup",
+    ])
+    #expect(
+      vacuous(result) == [
+        "f2: it met nothing: an older fault did so already", "f4: it met nothing: another fault took its messages",
+      ])
+    let silent = try run([
+      "at: 8s, fault: signal.blackhole", "at: 8s, fault: signal.blackhole",
+      "at: 8s, fault: signal.drop, message: call_hangup", "at: 9s, do: alice.hangup",
+    ])
+    #expect(
+      vacuous(silent) == [
+        "f2: it met nothing: another fault took its messages", "f3: it met nothing: another fault took its messages",
       ])
   }
 
@@ -125,7 +146,7 @@ import Testing
     #expect(!vacuous(result).contains { $0.hasPrefix("f1") || $0.hasPrefix("f4") })
     #expect(
       vacuous(result).filter { $0.hasPrefix("f3") } == [
-        "f3: it met nothing: the firewall let none of that through anyway"
+        "f3: it met nothing: an older fault did so already"
       ])
   }
 

@@ -72,6 +72,8 @@ package final class SignallingFaults {
   private var nextID: ID = 1
   /// How many frames each fault has met, also when it is over.
   private var counts: [ID: Int] = [:]
+  /// The faults of whose frames others took some.
+  private var forestalled: Set<ID> = []
   /// How many frames a fault that delays has let go, and still holds.
   private var delays: [ID: (held: Int, released: Int)] = [:]
   /// Told when a black hole opens or the last one closes.
@@ -117,6 +119,9 @@ package final class SignallingFaults {
   /// How many frames a fault has met so far, also when it is over.
   package func meetings(of id: ID) -> Int { counts[id] ?? 0 }
 
+  /// Whether another fault has taken a frame that this one was meant for.
+  package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
+
   /// Whether a fault that delays holds frames, and not one of those that it met has come.
   package func holdsAll(_ id: ID) -> Bool { delays[id].map { $0.held > 0 && $0.released == 0 } ?? false }
 
@@ -145,7 +150,10 @@ package final class SignallingFaults {
     for index in faults.indices where faults[index].fault.matches(message) {
       // What an older fault loses counts as one, too: what this one affects does not depend on that.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-      guard !isLost else { continue }
+      guard !isLost else {
+        forestalled.insert(faults[index].id)
+        continue
+      }
       let effect = faults[index].fault.effect
       counts[faults[index].id, default: 0] += 1
       effects.append((faults[index].id, effect))
@@ -186,11 +194,27 @@ package final class SignallingFaults {
     }
   }
 
-  /// A black hole took the frame.
-  func swallowed(_ message: SignallingMessage) {
-    // The first one took it; for another nothing was left.
-    if let first = faults.first(where: { $0.fault.isTotal }) { counts[first.id, default: 0] += 1 }
-    tell(.blackhole, message)
+  /// Nothing passes: the oldest fault that takes the frame has met it.
+  ///
+  /// - Parameter isMet: whether the frame is one for faults of its type, too, which meet each message once.
+  func swallowed(_ message: SignallingMessage, isMet: Bool = true) {
+    var taking: SignallingFault.Effect?
+    for index in faults.indices where faults[index].fault.isTotal || faults[index].fault.matches(message) {
+      let (id, effect) = (faults[index].id, faults[index].fault.effect)
+      guard isMet || faults[index].fault.isTotal else {
+        // It does not come to where this one would have met it.
+        forestalled.insert(id)
+        continue
+      }
+      faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
+      if taking == nil, effect == .drop || effect == .blackhole {
+        counts[id, default: 0] += 1
+        taking = effect
+      } else {
+        forestalled.insert(id)
+      }
+    }
+    tell(taking ?? .blackhole, message)
   }
 
   private func tell(_ effect: SignallingFault.Effect, _ message: SignallingMessage) {

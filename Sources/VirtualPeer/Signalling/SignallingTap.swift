@@ -84,8 +84,9 @@ final class SignallingTap {
   private func pass(
     _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void
   ) {
-    if faults.isSilent { return faults.swallowed(message) }
-    guard isMet(message.type, isToClient: lane.isToClient) else { return deliver(message) }
+    let isMet = isMet(message.type, isToClient: lane.isToClient)
+    if faults.isSilent { return faults.swallowed(message, isMet: isMet) }
+    guard isMet else { return deliver(message) }
     faults.pass(message, on: lane, deliver: deliver)
   }
 

@@ -96,8 +96,10 @@ final class FaultLayer {
   /// Ends every fault.
   func clearAll() throws { try end { _ in true } }
 
+  /// Ends with a fault all others that end now, so that none of them is seen alone.
   private func endByItself(_ id: FaultID) {
-    do { try end { $0.id == id } } catch { onFailure(error) }
+    let now = simulator.now
+    do { try end { $0.id == id || $0.end == now } } catch { onFailure(error) }
   }
 
   /// Takes all of them off before the world is changed: what lies between two ends at one time never was.
@@ -182,7 +184,9 @@ final class FaultLayer {
   private func begin(_ fault: SignallingFault, _ instance: inout Instance) throws {
     let faults = try world.signallingHost.faults
     let id = faults.add(fault)
-    instance.reach = FaultReach(lack: "no message was like this") { faults.meetings(of: id) > 0 }
+    instance.reach = FaultReach(
+      lack: faults.isForestalled(id) ? "another fault took its messages" : "no message was like this"
+    ) { faults.meetings(of: id) > 0 }
     instance.rest = { faults.holdsAll(id) ? "what it delayed had not come by the end of the run" : nil }
     instance.isUnfinished = { faults.holdsAll(id) }
     instance.finish = { faults.remove(id) }
@@ -226,6 +230,7 @@ final class FaultLayer {
       let flap = LinkFlap(
         down: down, up: up, cycles: cycles, clock: world.timekeeper.clock,
         changed: { [weak self] in
+          state.changed(by: id)
           do { try state.commit() } catch { self?.onFailure(error) }
         },
         ended: { [weak self] in self?.endByItself(id) })

@@ -45,7 +45,7 @@ extension FaultReach {
   ///   - known: why the fault would make no change where it makes none.
   ///   - lack: why nothing met the change.
   init(_ state: any Layered, _ fault: FaultID, known: String, lack: @escaping @autoclosure () -> String) {
-    self.init(lack: state.hasChanged(by: fault) ? lack() : known) { state.hasMet(fault) }
+    self.init(lack: state.lack(of: fault, known: known, lack())) { state.hasMet(fault) }
   }
 
   /// A host is told that its link goes, so that it offers nothing to one that is down: such a fault is met when the link
@@ -63,7 +63,7 @@ extension FaultReach {
     switch change {
     case .down, .flap:
       let known = "the link was down already"
-      self.init(lack: state.hasChanged(by: fault) ? lack() : known, isAskedLate: true) {
+      self.init(lack: state.lack(of: fault, known: known, lack()), isAskedLate: true) {
         state.hasMet(fault)
           || (isTold && state.hasLasted(fault) && LinkTally(of: link, in: simulator).carried > 0)
       }
@@ -116,5 +116,17 @@ extension FaultReach {
       let start = tally()
       self.init(lack: lack, isAskedLate: true) { mappings > 0 || tally().mappingCount > start.mappingCount }
     }
+  }
+}
+
+extension Layered {
+  /// Why a fault met nothing.
+  ///
+  /// - Parameters:
+  ///   - known: when it made no change.
+  ///   - lack: when nothing met the change.
+  fileprivate func lack(of fault: FaultID, known: String, _ lack: @autoclosure () -> String) -> String {
+    if hasChanged(by: fault) { return lack() }
+    return isForestalled(fault) ? "an older fault did so already" : known
   }
 }
