@@ -129,6 +129,14 @@ import Testing
     #expect(checks.dropFirst().first == checks.first.map { $0 + .microseconds(62_500) })
   }
 
+  /// When the checks of the preferred candidate were sent.
+  private func checksOfPreferred(_ network: TestNetwork) throws -> [Instant] {
+    let id = try #require(network.alice.pairs.first { $0.remoteEndpoint.port == 9009 }).id
+    return network.alice.diary.compactMap { entry in
+      if case .checkSent(id, _) = entry.event { entry.at } else { nil }
+    }
+  }
+
   @Test func `a pair formed while the selected one is in trouble is checked in its turn`() throws {
     let network = try connected()
     network.run(until: at(30))
@@ -137,7 +145,35 @@ import Testing
     network.alice.agent.addRemoteCandidate(preferred, at: network.now)
     network.drain(network.alice)
     network.run(until: at(36.2))
-    #expect(network.alice.pairs.contains { $0.remoteEndpoint.port == 9009 && $0.checksSent > 0 })
+    let first = try #require(checksOfPreferred(network).first)
+    #expect(first - at(36) <= .microseconds(62_500))
+  }
+
+  @Test func `a pair formed shortly before the selected one stops receiving waits for that, and not for the next look`()
+    throws
+  {
+    let network = try connected()
+    network.run(until: at(30))
+    network.tap = { _, _, _ in nil }
+    let count = network.alice.checkTimes.count
+    while network.alice.checkTimes.count == count { network.run(until: network.now + .milliseconds(1)) }
+    let selected = try #require(network.alice.selected)
+    guard let end = network.alice.agent.receivingEnd(selected) else {
+      Issue.record("the last check was answered")
+      return
+    }
+    network.run(until: end - .milliseconds(20))
+    let present = try #require(network.alice.selected)
+    let isEnd = network.alice.agent.receivingEnd(present) == end
+    #expect(isEnd)
+    let last = try #require(network.alice.checkTimes.last)
+    let sinceLast = end - last
+    #expect(sinceLast > .microseconds(82_500))
+    #expect(sinceLast.nanoseconds % 265_625_000 > 20_000_000)
+    network.alice.agent.addRemoteCandidate(preferred, at: network.now)
+    network.drain(network.alice)
+    network.run(until: end + .seconds(2))
+    #expect(try checksOfPreferred(network).first == end)
   }
 
   @Test func `a pair that never answered is checked at the weak interval until one is selected`() throws {
