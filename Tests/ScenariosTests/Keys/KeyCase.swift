@@ -132,17 +132,19 @@ struct WorldPrint {
   }
 }
 
-/// A hash over the events of the world and what they say. Numbers of events count those of the timeline, too.
+/// A hash over the events of the world and what they say, without what says alone that a fault or a user has acted.
+/// Numbers of events count those of the timeline, too.
 private final class WorldEvents: TraceObserver {
-  private static let ofTheTimeline: Set = [
-    "timeline.fired", "fault.applied", "fault.cleared", "user.action", "action-refused",
+  private static let announcements: Set = [
+    "timeline.fired", "fault.applied", "fault.cleared", "user.action", "action-refused", "link.settings", "link.state",
+    "interface.state", "signal.faulted",
   ]
 
   private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
   func observe(_ record: TraceRecord, in trace: Trace) {
     let kind = trace.declarations[Int(record.kind.id)]
-    guard !Self.ofTheTimeline.contains(kind.name) else { return }
+    guard !Self.announcements.contains(kind.name) else { return }
     var text = "\(record.time.nanoseconds) \(trace.subjects[Int(record.subject.id)]) \(kind.name)"
     for (index, field) in kind.fields.enumerated() where field.type != .event {
       text += " \(trace.datum(at: index, of: record))"

@@ -126,7 +126,7 @@ extension KeyCases {
         natWorld("  - { at: 500ms, fault: nat.reboot, network: home<> }"))
     ]
     + fault("nat.set", ", network: @network, map: address", [("network", ["home", "away"])], in: natWorld, at: "50ms")
-    + NATCases(place: "fault nat.set", world: settingNAT).all
+    + natChanges
     + fault(
       "firewall.block", ", network: @network, protocol: @protocol, for: 300ms",
       [("network", ["home", "away"]), ("protocol", ["udp", "tcp", "all"])], in: natWorld, at: "50ms")
@@ -152,9 +152,12 @@ extension KeyCases {
         natWorld("  - { at: 50ms, fault: firewall.block, network: home, for: 300ms<> }"))
     ]
 
+  /// Each key of a NAT alone, as a change of one that runs.
+  static let natChanges = NATCases(place: "fault nat.set", world: settingNAT).all
+
   /// The NAT changes, and only then somebody calls.
   private static func settingNAT(_ beside: (nat: String, timeline: String)) -> String {
-    let entry = "  - { at: 50ms, fault: nat.set, network: home<> }"
+    let entry = "  - { id: \(KeyCase.entry), at: 50ms, fault: nat.set, network: home<> }"
     return KeyWorld.nat(beside.nat, timeline: "\(entry)\n\(beside.timeline)", talk: "1s")
       .replacing("at: 100ms, do: alice.call", with: "at: 15s, do: alice.call")
   }

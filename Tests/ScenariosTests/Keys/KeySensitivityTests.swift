@@ -57,6 +57,16 @@ enum KeyCases {
     #expect(with.findings == [])
   }
 
+  @Test(arguments: KeyCases.natChanges)
+  func `of a NAT that change while it runs meet something`(_ key: KeyCase) throws {
+    // A value that the NAT has already is refused.
+    let lacks = try key.values.compactMap { value -> [String]? in
+      guard !Fingerprint(of: key.text(value)).isRefused else { return nil }
+      return try WorldPrint(of: key.text(value)).findings
+    }
+    #expect(lacks.contains([]), "\(lacks)")
+  }
+
   @Test func `have a case each, or a reason to have none`() {
     let covered = Set(KeyCases.all.map(\.site))
     let missing = DeclaredKeys.all.filter { site in

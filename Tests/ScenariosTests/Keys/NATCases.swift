@@ -36,7 +36,14 @@ struct NATCases {
   }
 
   private func values(_ key: String, _ values: [String], _ template: String, after other: String = "") -> KeyCase {
-    KeyCase("\(place).\(key)", values.map { "\(other), \(key): \($0)" }, template)
+    KeyCase("\(place).\(key)", values.map { ", \(key): \($0)" }, Self.with(other, template))
+  }
+
+  /// What else the NAT does, from the start: what is changed later is one key alone.
+  private static func with(_ other: String, _ template: String) -> String {
+    let nat = "cidr: 192.168.1.0/24, nat: { to: out"
+    precondition(template.contains(nat), "the world has another NAT")
+    return template.replacing(nat, with: nat + other)
   }
 
   private var mappings: [KeyCase] {
