@@ -148,7 +148,7 @@ public final class VirtualPeer {
 
   /// Writes which interface the device prefers now.
   private func traceNetwork() {
-    let link = runtime.network.activeInterfaces.first?.name ?? "none"
+    let link = runtime.network.activeInterfaces.first?.name ?? CommonVocabulary.noNetwork
     let name = interfaceNames.first { $0.link == link }?.name ?? link
     guard name != preferredNetwork else { return }
     preferredNetwork = name

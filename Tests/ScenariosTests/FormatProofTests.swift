@@ -30,7 +30,10 @@ import Testing
     "count: fourth, between: [three, half], gte: 2", "count: three, between: [1500ms, three], eq: 0",
     "count: half, between: [fourth, end], eq: 1", "count: bob.call.state == idle, gte: 1", "count: bob.idle, gte: 1",
     "\(received), gte: 0", "\(received), stat: rate, gte: 0", "\(received), stat: mean, gte: 0",
-    "\(received), stat: count, gte: 1", "metric: bob.q.mos, gte: 1", "metric: bob.q.concealment, lte: 100%",
+    "\(received), stat: count, gte: 1", "count: \"bob.call.state==idle\", gte: 1",
+    "metric: \"wire.bytes(from: bob)\", stat: delta, gte: 0", "metric: \"wire.media(from: bob)\", stat: min, eq: 0",
+    "metric: \"wire.media(from: bob)\", stat: first, lt: 1", "never: alice.selected.local.port > 65535",
+    "always: \"alice.network in [wifi, none]\"", "metric: bob.q.mos, gte: 1", "metric: bob.q.concealment, lte: 100%",
     "metric: \"wire.bytes(from: bob)\", gte: 0", "ends: bob, code: local-hangup, share: { gte: 0% }",
     "ends: bob, code: local-hangup, share: { lte: 100% }",
     "ends: bob, code: local-hangup, share: { gt: -5%, lte: 100% }",
@@ -73,6 +76,7 @@ import Testing
   @Test(arguments: [
     "always: \(connected) and not \(connected)", "never: bob.audible or not bob.audible", "always: bob.q.mos > 5",
     "eventually: \(connected) and bob.call.state == idle", "sometimes: \"wire.media(from: bob) < 0\"",
+    "metric: \"wire.media(from: bob)\", stat: first, gt: 0", "metric: \"wire.media(from: bob)\", stat: min, gte: 1",
     "leads_to: { if: \(connected), then: bob.q.mos < 1, within: 1s }", "count: half, eq: 2",
     "sequence: bob.call.state, is: [connected, connected], strict: true",
   ])

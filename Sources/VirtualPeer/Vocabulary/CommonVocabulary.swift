@@ -60,8 +60,13 @@ public enum CommonVocabulary {
     ValueDeclaration("mic.open", .flag, "the microphone is open"),
     ValueDeclaration("speaker.open", .flag, "the speaker is playing"),
     ValueDeclaration("capture.open", .flag, "the microphone is open: there is no camera yet"),
-    ValueDeclaration("network", .text, "the interface the device prefers now"),
+    network,
   ]
+
+  /// One of the peer's interfaces, as the peer names them, or ``noNetwork``.
+  package static let network = ValueDeclaration(
+    "network", .text, "the interface the device prefers now; none while none is up")
+  package static let noNetwork = "none"
 
   private static let selectedPair: [ValueDeclaration] =
     ["local", "remote"].flatMap { side in

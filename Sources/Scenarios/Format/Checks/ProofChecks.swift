@@ -45,7 +45,8 @@ struct ProofChecks {
     case .recovers(let recovers): proof(of: recovers)
     case .sequence(let sequence): proof(of: sequence)
     case .set(let set): proof(of: set)
-    case .ends, .metric: nil
+    case .metric(let metric): proof(of: metric)
+    case .ends: nil
     }
   }
 
@@ -150,6 +151,17 @@ struct ProofChecks {
     return Proof(.holds, "it is \(value) when its window opens")
   }
 
+  /// Nothing has crossed the wire when the run begins, and that is the least there is.
+  private func proof(of metric: Expectation.Metric) -> Proof? {
+    guard metric.value.wire != nil, [.first, .minimum].contains(metric.statistic), opensAtStart(metric.window) else {
+      return nil
+    }
+    let holds = metric.bounds.allSatisfy { $0.admits(0) }
+    return Proof(holds ? .holds : .breaks, "it is 0 when its window opens, and only grows")
+  }
+
+  private func opensAtStart(_ window: Window) -> Bool { window.from.map { $0.kind == .time(.zero) } ?? true }
+
   // MARK: - Counts
 
   private func proof(of count: Expectation.Count) -> Proof? {
@@ -167,8 +179,7 @@ struct ProofChecks {
   }
 
   private func isTrueAtOpening(_ count: Expectation.Count) -> Bool {
-    let opensAtStart = count.between.from.map { $0.kind == .time(.zero) } ?? true
-    guard opensAtStart else { return false }
+    guard opensAtStart(count.between) else { return false }
     switch count.subject {
     case .predicate(let predicate)?:
       guard let table = TruthTable([predicate], known: initialValues) else { return false }

@@ -304,10 +304,11 @@ struct CountDraft: Sendable {
   var between = Window()
   var bounds = BoundsDraft()
 
-  /// One word is an event; anything else is a predicate.
+  /// What compares or joins nothing is an event; anything else is a predicate.
   static let subjectKind = Kind<Expectation.Count.Subject>(.text) { node, reading in
     let text = node.scalar?.text ?? ""
-    guard text.contains(".") || reading.scope.entries.contains(where: { $0.id == text }), !text.contains(" ") else {
+    let isEvent = text.contains(".") && !PredicateLexer.tokens(of: text).contains(where: \.isOperator)
+    guard isEvent || reading.scope.entries.contains(where: { $0.id == text }) else {
       return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
     }
     return Kind<Anchor>.anchor.decode(node, &reading).map { .anchor($0) }

@@ -80,6 +80,7 @@ extension ValuePath {
     switch type {
     // RFC 3550 appendix A.3: of more packets than were expected, fewer than none were lost.
     case .count where member == "packetsLost": return NumberRange(isWhole: true)
+    case .count where member == "port": return NumberRange(from: 0, to: 65_535, isWhole: true)
     case .count: return .count
     case .byteSize, .rate, .duration: return NumberRange(from: 0)
     case .percentage: return .share
@@ -105,7 +106,8 @@ extension Expectation.Statistic {
     case .rate: return grows
     case .delta:
       let width = range.high - range.low
-      return NumberRange(from: -width, to: width, isWhole: range.isWhole)
+      // What crosses the wire is counted from the start of the run on, and nothing begins it anew.
+      return NumberRange(from: path.wire == nil ? -width : 0, to: width, isWhole: range.isWhole)
     }
   }
 }

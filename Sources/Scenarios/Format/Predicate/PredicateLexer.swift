@@ -20,6 +20,15 @@ struct PredicateToken: Equatable {
   var start: Int
   var length: Int
 
+  /// Whether it compares, joins or encloses values.
+  var isOperator: Bool {
+    switch kind {
+    case .symbol, .invalid: true
+    case .word: ["and", "or", "not", "in"].contains(text)
+    case .quoted, .number, .end: false
+    }
+  }
+
   /// What was meant by what other languages have; nil for what nobody can know.
   var hint: String? {
     switch text {

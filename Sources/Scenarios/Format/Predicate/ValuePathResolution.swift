@@ -24,7 +24,8 @@ extension ValuePath {
       return nil
     }
     if let value = vocabulary.value(name) {
-      return ValuePath(peer: peerName, name: value.name, type: value.type, unit: value.unit, span: span)
+      let type = reading.type(of: value, of: peer)
+      return ValuePath(peer: peerName, name: value.name, type: type, unit: value.unit, span: span)
     }
     if peer.isUnknown { return nil }
     let nameStart = start + peerName.unicodeScalars.count + 1
@@ -127,6 +128,16 @@ extension ValuePath {
 }
 
 extension Reading {
+  /// The type of a value of a peer. Of the interface it prefers the file knows the names.
+  fileprivate func type(of value: ValueDeclaration, of peer: Scope.PeerNames) -> ValueType {
+    // A network that is misspelt is reported already.
+    guard value.name == CommonVocabulary.network.name, !peer.interfaces.isEmpty, !hasError(at: "peers", peer.name)
+    else {
+      return value.type
+    }
+    return .choice(peer.interfaces + [CommonVocabulary.noNetwork])
+  }
+
   /// Whether the value is the state of a machine.
   func isMachine(_ path: ValuePath) -> Bool {
     scope.peer(path.peer)?.vocabulary.machine(path.name) != nil
