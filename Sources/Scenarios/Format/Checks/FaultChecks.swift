@@ -11,7 +11,7 @@ enum FaultChecks {
       guard case .fault(let fault, let duration) = entry.effect else { continue }
       checkEnd(entry, fault, duration, scenario, &reading)
       if fault.kind == .linkFlap { checkFlap(entry, fault, duration, scenario, &reading) }
-      checkProgram(fault, scenario, &reading)
+      checkPeers(fault, scenario, &reading)
       AddressChecks.check(fault, scenario, &reading)
       guard isWhole else { continue }
       let problem = problem(of: fault, entry, in: scenario)
@@ -46,7 +46,12 @@ enum FaultChecks {
     switch fault.kind {
     case .signalDelay: return fault.arguments.duration("by").map { ("what this delays comes", $0) }
     case .linkFlap: return flapLength(fault).map { ("this has gone down for the last time", $0) }
-    default: return nil
+    case .linkDown, .linkUp, .linkSet, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap,
+      .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .clockJump, .deviceAudioLate:
+      return nil
     }
   }
 
@@ -176,11 +181,23 @@ enum FaultChecks {
     NATChecks.check(draft, draft.changing(base), of: name, at: entry.span, &reading)
   }
 
+  /// What a fault acts on that not every peer has.
+  private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
+    switch fault.kind {
+    case .packetDrop, .dtlsDrop: checkPuppets(fault, scenario, &reading)
+    case .clockJump, .deviceAudioLate: checkDevice(fault, scenario, &reading)
+    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
+      .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
+      .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole:
+      break
+    }
+  }
+
   /// A program has a clock and audio of its own.
-  private static func checkProgram(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
-    if [.packetDrop, .dtlsDrop].contains(fault.kind) { checkPuppets(fault, scenario, &reading) }
-    guard [.clockJump, .deviceAudioLate].contains(fault.kind), let name = fault.arguments.text("peer"),
-      let span = fault.arguments.span(of: "peer"), let peer = scenario.peer(name), peer.stack != .real,
+  private static func checkDevice(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
+    guard let name = fault.arguments.text("peer"), let span = fault.arguments.span(of: "peer"),
+      let peer = scenario.peer(name), peer.stack != .real,
       !reading.isReplaced(name)
     else { return }
     let what = peer.stack == .puppet ? "a puppet, which has no device" : "a program, which has its own"
