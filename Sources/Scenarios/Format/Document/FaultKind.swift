@@ -269,10 +269,13 @@ extension FaultKind {
   ]
 
   private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
-  private static let nth = FaultParameter("nth", .counts(numbers), "only these, counted from 1 since the fault began")
-  private static let atMost = FaultParameter("count", .count(numbers), "the first so many")
+  private static let nth = FaultParameter(
+    "nth", .counts(numbers), "only these, counted from 1 where they are sent, since the fault began")
+  private static let atMost = FaultParameter(
+    "count", .count(numbers), "the first so many, counted where they are sent")
   private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
-  private static let receiver = FaultParameter("to", .value(.peer), "only what is sent to this peer")
+  private static let receiver = FaultParameter(
+    "to", .value(.peer), "only what reaches this peer; 'nth' and 'count' are then of what arrives there")
 
   private static func peer(_ summary: String) -> FaultParameter {
     FaultParameter("peer", .value(.peer), required: true, summary)
