@@ -15,6 +15,7 @@ statistic of every network is there at all.
 import argparse
 import json
 import math
+import statistics
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -71,6 +72,10 @@ def mean(name, scale=1.0):
     return lambda window: window.mean(name) * scale
 
 
+def reported(name, scale=1.0):
+    return lambda window: window.mean_of_reports(f"{REPORTED}.{name}") * scale
+
+
 def each(part, whole, scale):
     return lambda window: scale * window.ratio(window.growth(part), window.growth(whole))
 
@@ -101,9 +106,9 @@ STATISTICS = (
     ("bytesSent, kbit/s", lambda window: window.ratio(window.growth(f"{OUTBOUND}.bytesSent"), window.duration) * 0.008, 2.0),
     ("outbound nackCount", lambda window: window.growth(f"{OUTBOUND}.nackCount"), 1.0),
     ("remote-inbound packetsLost, % of packetsSent", share(f"{REPORTED}.packetsLost", SENT), 1.0),
-    ("remote-inbound fractionLost, %", mean(f"{REPORTED}.fractionLost", 100), 1.0),
-    ("remote-inbound jitter, ms", mean(f"{REPORTED}.jitter", 1e3), 3.0),
-    ("remote-inbound roundTripTime, ms", mean(f"{REPORTED}.roundTripTime", 1e3), 10.0),
+    ("remote-inbound fractionLost, %", reported("fractionLost", 100), 1.0),
+    ("remote-inbound jitter, ms", reported("jitter", 1e3), 3.0),
+    ("remote-inbound roundTripTime, ms", reported("roundTripTime", 1e3), 10.0),
     ("currentRoundTripTime of the pair, ms", mean(f"{PAIR}.currentRoundTripTime", 1e3), 10.0),
 )  # fmt: skip
 
@@ -203,6 +208,12 @@ class Window:
         inside = self._within(name)
         return sum(value for _, value in inside) / len(inside)
 
+    def mean_of_reports(self, name):
+        """Of what reports brought within it. Samples repeat what the last report said, however long ago."""
+        values = [value for _, value in self._within(name)]
+        news = [value for before, value in zip(values, values[1:]) if value != before]
+        return sum(news) / len(news) if news else values[-1]
+
     @staticmethod
     def ratio(part, whole):
         return part / whole if whole else 0.0
@@ -265,7 +276,8 @@ class Row:
             return False
         if not self.ours or not self.theirs:
             return bool(self.ours or self.theirs)
-        theirs = sum(self.theirs) / len(self.theirs)
+        # One run in which the machine was busy says little.
+        theirs = statistics.median(self.theirs)
         low, high = min(self.ours), max(self.ours)
         outside = max(low - theirs, theirs - high, 0.0)
         return outside > max(self._floor, SHARE * max(abs(theirs), abs(low if theirs < low else high)))
@@ -286,10 +298,10 @@ def number(value):
 
 
 def spread(values):
-    """The mean, and the least and most where they differ."""
+    """The median, and the least and most where they differ."""
     if not values:
         return "-"
-    middle, low, high = (number(value) for value in (sum(values) / len(values), min(values), max(values)))
+    middle, low, high = (number(value) for value in (statistics.median(values), min(values), max(values)))
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
@@ -298,9 +310,9 @@ def report(tables, agents, options):
         "# Media statistics beside a browser", "",
         f"What alice's `getStats` says of a call with bob behind the same simulated network: once alice is our stack in "
         f"virtual time ({options.seeds} seeds), once {agents} in real time ({options.real_seeds}). Bob is our stack and sends speech; his line is "
-        f"impaired both ways. Measured are {LENGTH} s, {SETTLING} s after the impairment begins. Shown are means over the seeds, and "
+        f"impaired both ways. Measured are {LENGTH} s, {SETTLING} s after the impairment begins. Shown are medians over the seeds, and "
         "the least and most. `make fidelity` plays this and writes the page.", "",
-        f"A mean of the browser that is more than {SHARE:.0%} outside the range of our seeds, and by more than what is too "
+        f"A median of the browser that is more than {SHARE:.0%} outside the range of our seeds, and by more than what is too "
         "little to matter, is a difference, and has its reason from `interop/fidelity.json`; one without makes the "
         "command fail. A run in which the browser waited for a processor is inconclusive, and played again.", "",
     ]  # fmt: skip

@@ -35,6 +35,26 @@ import Testing
     #expect((0.62...0.80).contains(drifted / 48_000))
   }
 
+  @Test(arguments: [(true, true, Int64(40)), (true, false, 20), (false, true, 20)])
+  func `media that come as redundancy alone are as late as the packet that carries them`(
+    isRedundant: Bool, isLossy: Bool, target: Int64
+  ) {
+    var talker = Talker(redundancy: isRedundant)
+    let playback = Playback()
+    playback.run(talker.stream(500).without { isLossy && $0 % 10 == 9 }, until: .milliseconds(9_970))
+    #expect(playback.targetDelay == .milliseconds(target))
+  }
+
+  @Test func `a packet that comes after its redundancy has come already`() {
+    var talker = Talker(redundancy: true)
+    let playback = Playback()
+    // So late that it would ask for 320 ms, every half second.
+    let arrivals = talker.stream(500).delayed { $0 % 20 == 10 ? .milliseconds(300) : .zero }
+    playback.run(arrivals, until: .milliseconds(9_970))
+    #expect(playback.targetDelay == .milliseconds(40))
+    #expect(playback.statistics.packetsDiscarded > 20)
+  }
+
   @Test func `the target follows jitter up and down`() {
     var random = RandomSource(seed: 6).stream("jitter")
     var talker = Talker()

@@ -10,7 +10,7 @@ struct ArrivalHistory: Sendable {
   }
 
   /// At 48 kHz.
-  private static let window: Int64 = 2 * 48_000
+  static let window: Int64 = 2 * 48_000
 
   // Each keeps what can still become the extreme when older packets leave the window, so its first is the extreme.
   private var fastest: [Arrival] = []

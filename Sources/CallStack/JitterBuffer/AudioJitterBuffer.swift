@@ -54,7 +54,6 @@ public struct AudioJitterBuffer: ~Copyable {
   private static let longestPull = 5_760
   private static let sequenceJump: Int64 = 1_000
   private static let timestampJump: Int64 = 30 * 48_000
-  private static let redundancyMemory = Interval.seconds(5)
   private static let stretchInterval = Interval.milliseconds(50)
   /// Concealment fades from here …
   private static let fadeStart: Int64 = 2_880
@@ -83,9 +82,6 @@ public struct AudioJitterBuffer: ~Copyable {
   private var isConcealing = false
   /// Whether the first packet's redundancy was played.
   private var usedRedundancy = false
-  /// What one packet's redundancy restores, by the last that had any, and when to forget it.
-  private var redundantSamples = 0
-  private var redundancyEnds = Instant.zero
   private var lastStretch = Instant(nanoseconds: .min / 2)
   private var failedStretches = 0
   private var source = PlayoutFrame.Source.silence
@@ -101,14 +97,8 @@ public struct AudioJitterBuffer: ~Copyable {
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
   }
 
-  /// The delay steered for: what the network's jitter asks for, and what lets redundancy arrive in time.
-  public var targetDelay: Interval { min(delays.target + redundancyDelay, settings.maximumDelay) }
-
-  /// What redundancy restores begins its own length before the packet that carries it. The network's target is enough for
-  /// a frame of 20 ms, as in libwebrtc, and for no longer one.
-  private var redundancyDelay: Interval {
-    redundantSamples > 960 ? .microseconds(Int64(redundantSamples) * 1_000 / 48) : .zero
-  }
+  /// The delay steered for.
+  public var targetDelay: Interval { delays.target }
 
   /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
   public private(set) var currentDelay = Interval.zero
@@ -163,6 +153,10 @@ public struct AudioJitterBuffer: ~Copyable {
     let sequence = sequences.unwrap(header.sequenceNumber)
     let timestamp = timestamps.unwrap(header.timestamp)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
+    if isInOrder, info.redundantSamples > 0, let highest {
+      let restored = timestamp - Int64(info.redundantSamples)
+      if restored > highest.timestamp { delays.receiveRedundancy(timestamp: restored, at: now) }
+    }
     if isInOrder { highest = (sequence, timestamp) }
     delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
     var insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
@@ -174,19 +168,9 @@ public struct AudioJitterBuffer: ~Copyable {
     switch insertion {
     case .inserted:
       if firstArrival == nil { firstArrival = now }
-      noteRedundancy(info.redundantSamples, at: now)
+      if info.redundantSamples > 0 { statistics.fecPacketsReceived += 1 }
     case .duplicate: statistics.duplicatePackets += 1
     case .late, .overflow: statistics.packetsDiscarded += 1
-    }
-  }
-
-  private mutating func noteRedundancy(_ samples: Int, at now: Instant) {
-    if samples > 0 {
-      statistics.fecPacketsReceived += 1
-      redundantSamples = samples
-      redundancyEnds = now + Self.redundancyMemory
-    } else if now > redundancyEnds {
-      redundantSamples = 0
     }
   }
 
@@ -268,7 +252,7 @@ public struct AudioJitterBuffer: ~Copyable {
 
   private func situation(at now: Instant) -> PlayoutSituation {
     var situation = PlayoutSituation(
-      first: nil, target: targetDelay, upperLimit: delays.upperLimit + (targetDelay - delays.target), filled: filled,
+      first: nil, target: targetDelay, upperLimit: delays.upperLimit, filled: filled,
       isPaused: isPaused,
       mayStretch: now - lastStretch >= Self.stretchInterval && !isConcealing,
       mayWait: isConcealing ? fadeGain(filled) < 0.5 : isPaused && filled > 0, span: span(at: now))

@@ -18,6 +18,8 @@ struct DelayManager: Sendable {
   private var arrivals = ArrivalHistory()
   private var underrun = UnderrunOptimizer()
   private var reorder = ReorderOptimizer()
+  /// The timestamps of the last two seconds that came as redundancy first.
+  private var restored: [Int64] = []
 
   init(settings: Settings) { self.settings = settings }
 
@@ -39,6 +41,7 @@ struct DelayManager: Sendable {
   ///   - timestamp: unwrapped, at 48 kHz.
   ///   - isInOrder: whether its sequence number is the highest so far.
   mutating func receive(timestamp: Int64, isInOrder: Bool, at now: Instant) {
+    if !isInOrder, restored.contains(timestamp) { return }
     if !arrivals.insert(timestamp, at: now), isInOrder {
       // A newer packet with an older timestamp means that the sender's media clock was set back.
       forgetArrivals()
@@ -47,6 +50,14 @@ struct DelayManager: Sendable {
     let relative = arrivals.delay(of: timestamp, at: now)
     if isInOrder { underrun.add(relative, at: now) }
     reorder.add(relative, isReordered: !isInOrder, base: underrun.delay ?? settings.initialDelay)
+  }
+
+  /// Takes the arrival of redundancy, before that of the packet that carries it: media of a packet that has not come are
+  /// there only now, and as late as that counts as the network's doing (libwebrtc's `PacketArrived` of each frame).
+  mutating func receiveRedundancy(timestamp: Int64, at now: Instant) {
+    receive(timestamp: timestamp, isInOrder: true, at: now)
+    restored.removeAll { $0 < timestamp &- ArrivalHistory.window }
+    restored.append(timestamp)
   }
 
   /// How long the fastest packet would have waited if media with this timestamp were played at `now`.
