@@ -12,7 +12,10 @@ enum PeerChecks {
     for peer in scenario.peers {
       let written = draft.peers.first { $0.name == peer.name }?.value
       let isUnread = ["network", "networks"].contains { reading.hasError(at: "peers", peer.name, $0) }
-      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet, !isUnread {
+      let keys = reading.root?["peers"]?[peer.name]?.entries ?? []
+      if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet, !isUnread,
+        !reading.excuses(keys, missing: "the network is missing, for example network: wifi")
+      {
         let message = "\(peer.name) has no network and no link leads from it"
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
@@ -21,6 +24,19 @@ enum PeerChecks {
       checkNames(of: peer, scenario, &reading)
     }
     checkUsers(scenario, &reading)
+    checkLANs(draft.peers, &reading)
+  }
+
+  /// A lan of one peer is that peer's own network: somebody else was to share it.
+  private static func checkLANs(_ peers: [Named<PeerDraft>], _ reading: inout Reading) {
+    for peer in peers {
+      guard let lan = peer.value.lan, lan.span.file == 0, !reading.diagnostics.contains(where: { $0.span == lan.span })
+      else { continue }
+      let others = peers.filter { $0.name != peer.name }.compactMap { $0.value.lan?.value }
+      let near = Suggestion.nearest(to: lan.value, among: others).map { "; did you mean '\($0)'?" } ?? ""
+      let problem = "'lan' changes nothing: no other peer is on '\(lan.value)'\(near)"
+      reading.note(fault: others.contains(lan.value) ? nil : problem, key: "lan", at: lan.span)
+    }
   }
 
   /// An app that may not open the microphone hears nothing of a file.

@@ -177,7 +177,7 @@ struct ExpectationVariant: Sendable {
       [
         .key("ends", Kind<Located<String>>.peer, \.peer, required: true, "the peer"),
         .key(
-          "code", Kind<String>.text.located.oneOrMany().distinct(\.value), \.codes, required: true,
+          "code", Kind<String>.word.located.oneOrMany().distinct(\.value), \.codes, required: true,
           "an end code of its profile, or several of which any will do"),
         .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
@@ -425,7 +425,9 @@ extension Expectation.Statistic {
     if text.hasPrefix("p"), let percent = Int(text.dropFirst()), (1...99).contains(percent) {
       return .percentile(percent)
     }
-    let hint = Suggestion.hint(for: text, among: names.map(\.0) + ["p5", "p10", "p50", "p90", "p95", "p99"])
+    let hint =
+      Suggestion.hint(for: text, among: names.map(\.0) + ["p5", "p10", "p50", "p90", "p95", "p99"])
+      ?? "there are: \(names.map(\.0).joined(separator: ", ")), and p1 to p99"
     reading.report(.notAChoice, "'\(YAMLNode.abbreviated(text))' is no statistic", at: node.span, hint: hint)
     return nil
   }

@@ -131,6 +131,14 @@ extension Kind where Value == YAMLScalar {
 extension Kind where Value == String {
   static var text: Kind<String> { text(shape: .text) }
 
+  /// A word as it is written, whatever type it looks like: `200` is no code because there is none, not for its type.
+  static var word: Kind<String> {
+    Kind(.text) { node, reading in
+      guard let scalar = node.scalar, scalar.coreType != .null else { return text.decode(node, &reading) }
+      return scalar.text
+    }
+  }
+
   static func text(shape: Shape) -> Kind<String> {
     Kind(shape) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text else {
@@ -144,11 +152,19 @@ extension Kind where Value == String {
 }
 
 extension Kind where Value == Bool {
+  /// What to write instead of a word that is a boolean elsewhere.
+  static func hint(for word: String) -> String? {
+    switch word.lowercased() {
+    case "yes", "on": "write true"
+    case "no", "off": "write false"
+    default: nil
+    }
+  }
+
   static var flag: Kind<Bool> {
     Kind(.flag) { node, reading in
       guard let flag = node.scalar?.flag else {
-        let word = node.scalar?.text.lowercased() ?? ""
-        let hint = ["yes", "on"].contains(word) ? "write true" : ["no", "off"].contains(word) ? "write false" : nil
+        let hint = hint(for: node.scalar?.text ?? "")
         reading.report(.wrongType, "expected true or false, found \(node.description)", at: node.span, hint: hint)
         return nil
       }
@@ -222,8 +238,10 @@ extension Kind where Value == Double {
   }
 
   /// A share from 0 to `atMost`, as a fraction.
-  static func percentage(atMost: Double = 1, allowsNegative: Bool = false) -> Kind<Double> {
-    quantity(Quantity.percentUnits, "a share", example: "5%") { value in
+  ///
+  /// - Parameter unit: what a number without one is most likely of.
+  static func percentage(atMost: Double = 1, allowsNegative: Bool = false, unit: String = "%") -> Kind<Double> {
+    quantity(Quantity.percentUnits, "a share", example: "5\(unit)") { value in
       guard case .percentage(let fraction) = value else { return nil }
       return fraction
     }.checked { fraction in
@@ -304,7 +322,7 @@ extension Kind {
         if let value = take(quantity) { return value }
         reading.report(.wrongType, "expected \(noun) such as \(example), found '\(scalar.text)'", at: node.span)
       case .bare:
-        let hint = bareHint(scalar.text, units)
+        let hint = Quantity.hint(scalar.text, unit: units.last(where: example.hasSuffix) ?? units[0])
         reading.report(.missingUnit, "\(scalar.text) has no unit", at: node.span, hint: hint)
       case .unknownUnit(let unit):
         let hint = Suggestion.hint(for: unit, among: units, noun: "units")
@@ -312,15 +330,12 @@ extension Kind {
       case .tooLarge(let reason):
         reading.report(.outOfRange, "\(YAMLNode.abbreviated(scalar.text)) is too large: \(reason)", at: node.span)
       case nil:
-        reading.report(.wrongType, "expected \(noun) such as \(example), found \(node.description)", at: node.span)
+        let hint = Quantity.meant(by: scalar.text).map { "write \($0)" }
+        let message = "expected \(noun) such as \(example), found \(node.description)"
+        reading.report(.wrongType, message, at: node.span, hint: hint)
       }
       return nil
     }
-  }
-
-  private static func bareHint(_ text: String, _ units: [String]) -> String {
-    if units.contains("ms") { return "write \(text)ms or \(text)s" }
-    return (units.contains("%") ? Quantity.shareHint(text) : nil) ?? "write \(text)\(units[0])"
   }
 
   /// Refuses values for which `problem` has something to say.

@@ -114,12 +114,21 @@ struct MappingType<Root: Sendable>: Sendable {
       legal.append(name)
     }
     let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
-    let hint = Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
+    let hint =
+      Self.joined(entry.key, among: legal) ?? Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
     reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name.replacing(" ", with: "-"))
   }
 }
 
 extension MappingType {
+  /// What was meant by `network:wifi` and `at=1s`, which are names to YAML.
+  private static func joined(_ text: String, among legal: [String]) -> String? {
+    guard let sign = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
+    let (key, value) = (String(text[..<sign]), text[text.index(after: sign)...])
+    guard legal.contains(key), !value.isEmpty else { return nil }
+    return "write \(key): \(value), with ':' and a space"
+  }
+
   /// These keys as keys of a larger mapping that holds what they describe.
   func keys<Outer>(of path: any WritableKeyPath<Outer, Root> & Sendable) -> [MappingType<Outer>.Key] {
     keys.filter { $0.name != "why" }.map { key in

@@ -41,7 +41,7 @@ struct PeerDraft: Sendable {
       .key(
         "use", Kind<Located<String>>.name, \.use, "a peer profile from a file of 'use'; keys here go before its keys"),
       .key(
-        "network", Kind<Located<String>>.name.list1, \.networks,
+        "network", Kind<Located<String>>.oneName.list1, \.networks,
         "the network it is on: one of the topology, or a named network"),
       .key(
         "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
@@ -68,6 +68,19 @@ extension Scenario.Devices {
         "mic", .microphone, \.microphone, default: "speech", "what the microphone hears: a sound made, or a file"),
       .key("permission", .choice, \.permission, default: "granted", "whether the app may open it"),
     ])
+}
+
+extension Kind where Value == Located<String> {
+  /// A name where one alone may stand, and another key takes several.
+  static var oneName: Kind<Located<String>> {
+    let name = Kind<Located<String>>.name
+    return Kind(name.shape) { node, reading in
+      guard node.items != nil else { return name.decode(node, &reading) }
+      reading.report(
+        .wrongNode, "expected one network, found a list", at: node.span, hint: "write networks: \(node.flowText())")
+      return nil
+    }
+  }
 }
 
 extension Kind where Value == Scenario.Devices.Microphone {
@@ -115,7 +128,7 @@ extension Scenario.Audio {
     [
       .key("ptime", Kind<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
       .key("bitrate", Kind<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
-      .key("fec", .flag, \.fec, "Opus in-band forward error correction"),
+      .key("fec", .flag, \.fec, "Opus in-band forward error correction; on in every peer without the key"),
       .key("dtx", .flag, \.dtx, "Opus discontinuous transmission"),
       .key("complexity", .count(0...10), \.complexity, "Opus complexity"),
       .key("cbr", .flag, \.cbr, "constant bit rate"),
@@ -172,7 +185,7 @@ extension Scenario.Clock {
     [
       .key("skew", .duration(.any), \.skew, default: "0s", "how far its wall clock is ahead; negative is behind"),
       .key(
-        "drift", .percentage(atMost: 0.1, allowsNegative: true), \.drift, default: "0ppm",
+        "drift", .percentage(atMost: 0.1, allowsNegative: true, unit: "ppm"), \.drift, default: "0ppm",
         "how much faster its wall clock and its audio hardware run; negative is slower"),
     ])
 }

@@ -2,7 +2,8 @@
 public enum Suggestion {
   /// Words that people write, and what the same is called here; no typing mistake leads from one to the other.
   private static let synonyms: [(word: String, name: String)] = [
-    ("between", "window"), ("window", "between"), ("duration", "for"),
+    ("between", "window"), ("window", "between"), ("duration", "for"), ("avg", "mean"), ("average", "mean"),
+    ("median", "p50"),
   ]
 
   /// The nearest name, when a synonym or a typing mistake explains the difference.
@@ -26,6 +27,8 @@ public enum Suggestion {
   /// `did you mean 'x'?`, or the whole list when it is short, or nil.
   public static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
     if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
+    var seen: Set<String> = []
+    let legal = legal.filter { seen.insert($0).inserted }
     guard !legal.isEmpty, legal.count <= 10 else { return nil }
     return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")
   }

@@ -77,8 +77,34 @@ enum Quantity {
   }
 
   /// What to write instead of a number without a unit.
+  ///
+  /// - Parameter unit: one of the family that is wanted.
   static func hint(_ text: String, unit: String) -> String {
-    (unit == "%" ? shareHint(text) : nil) ?? "for example \(text)\(unit)"
+    let number = Double(text) ?? 0
+    if durationUnits.contains(unit) {
+      // The W3C has all times in seconds.
+      let isShare = number.magnitude < 1 && number != 0
+      return isShare ? "write \(Interval.nanoseconds(Int64((number * 1e9).rounded())))" : "write \(text)ms or \(text)s"
+    }
+    if rateUnits.contains(unit) { return number < 1_000 ? "write \(text)kbps or \(text)Mbps" : "write \(text)bps" }
+    return (unit == "%" ? shareHint(text) : nil) ?? "write \(text)\(unit)"
+  }
+
+  /// What a text that is no quantity is meant to be, as files write it: `3s` by `3 s`, `90s` by `1m30s`, `0.5s` by `.5s`.
+  static func meant(by text: String) -> String? {
+    let joined = text.filter { $0 != " " }
+    let whole = joined.hasPrefix(".") ? "0" + joined : joined
+    guard whole.utf8.count <= 20 else { return nil }
+    if case .value = read(whole) { return whole }
+    var (total, rest) = (Interval.zero, Substring(whole))
+    while !rest.isEmpty {
+      let number = rest.prefix { $0.isNumber || $0 == "." }
+      let unit = rest.dropFirst(number.count).prefix { $0.isLetter }
+      guard case .value(.duration(let part)) = read("\(number)\(unit)") else { return nil }
+      total += part
+      rest = rest.dropFirst(number.count + unit.count)
+    }
+    return total > .zero ? "\(total)" : nil
   }
 
   /// `12.5%`, or `120ppm` for very small fractions.

@@ -424,7 +424,8 @@ struct PredicateParser {
         .missingUnit, "'\(token.text)' has no unit", at: token,
         hint: Quantity.hint(token.text, unit: example), &reading)
     case .differs(let wanted):
-      report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, &reading)
+      let hint = type == .flag ? Kind<Bool>.hint(for: token.text) : nil
+      report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, hint: hint, &reading)
     }
     return nil
   }

@@ -57,7 +57,11 @@ enum EffectReader {
     guard let value = node["do"] else { return nil }
     let peerNames = reading.scope.peers.map(\.name)
     guard let dot = text.value.firstIndex(of: ".") else {
-      let hint = peerNames.first.map { "write peer.action, such as \($0).\(text.value)" }
+      let parts = text.value.split { ": ".contains($0) }.map(String.init)
+      let hint =
+        parts.count == 2 && peerNames.contains(parts[0])
+        ? "write \(parts[0]).\(parts[1])"
+        : peerNames.first.map { "write peer.action, such as \($0).\(Self.isWord(text.value) ? text.value : "mute")" }
       reading.report(.unknownAction, "'\(text.value)' names no peer", at: text.span, hint: hint, explain: "actions")
       return nil
     }
@@ -93,6 +97,10 @@ enum EffectReader {
     return .action(peer: peerName, name: name, arguments: arguments)
   }
 
+  private static func isWord(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") }
+  }
+
   private static func arguments(
     of what: String, _ declaration: ActionDeclaration, _ node: YAMLNode, at span: SourceSpan, _ reading: inout Reading
   ) -> Arguments? {
@@ -111,7 +119,11 @@ enum EffectReader {
     for parameter in parameters {
       guard let argument = node[parameter.name] else {
         if parameter.isRequired {
-          reading.report(.missingKey, "\(what) needs '\(parameter.name)': \(parameter.summary)", at: span)
+          let message = "\(what) needs '\(parameter.name)': \(parameter.summary)"
+          if !reading.excuses(node.entries ?? [], missing: message) {
+            reading.report(
+              .missingKey, message, at: span, hint: Suggestion.hint(for: "", among: parameter.kind.shape.choices))
+          }
           isComplete = false
         }
         continue

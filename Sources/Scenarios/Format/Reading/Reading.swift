@@ -58,9 +58,28 @@ struct Reading {
     switch code {
     case .unknownPeer: scope.peers.isEmpty && hasError(at: "peers")
     case .unknownVariable: hasError(at: "matrix") || hasError(at: "vars")
-    case .unknownAnchor, .unknownEntry: root?["timeline"].map { $0.items == nil } ?? false
-    default: diagnostics.contains { $0.code == .tag && $0.span == span }
+    case .unknownAnchor, .unknownEntry: isTimelineUnread
+    case .triggerCycle: diagnostics.contains { $0.code == .duplicateID }
+    default: diagnostics.contains { [.tag, .yaml11Key].contains($0.code) && $0.span == span }
     }
+  }
+
+  /// Whether there is a timeline that could not be read, under its name or under one that is nearly the same.
+  private var isTimelineUnread: Bool {
+    if let timeline = root?["timeline"] { return timeline.items == nil }
+    let names = DocumentDraft.type.keyNames
+    return root?.entries?.contains { Suggestion.nearest(to: $0.key, among: names) == "timeline" } ?? false
+  }
+
+  /// Whether what is missing of a mapping has an excuse: a key of it means nothing, and is what to mend. That key is then
+  /// told with what is missing.
+  mutating func excuses(_ entries: [YAMLNode.Entry], missing hint: String) -> Bool {
+    let index = diagnostics.firstIndex { problem in
+      [.unknownKey, .yaml11Key].contains(problem.code) && entries.contains { $0.keySpan == problem.span }
+    }
+    guard let index else { return false }
+    diagnostics[index].hint = diagnostics[index].hint ?? hint
+    return true
   }
 
   /// Whether something is wrong with a part of the file, given by the keys that lead to it: what is missing because of
@@ -83,6 +102,12 @@ struct Reading {
   ) {
     // What is written and could not be read is not unknown.
     if code == .unknownPeer, root?["peers"]?[name] != nil { return }
+    if code == .unknownEntry, scope.unreadEntries.contains(name) { return }
+    if [.unknownLink, .unknownNetwork].contains(code), let slash = name.firstIndex(of: "/"),
+      hasError(at: "peers", String(name[..<slash]))
+    {
+      return
+    }
     let hint = Suggestion.hint(for: name, among: legal, noun: "there are")
     report(code, "unknown \(noun) '\(YAMLNode.abbreviated(name))'", at: span, hint: hint, explain: explain)
   }
@@ -108,7 +133,9 @@ struct Reading {
   /// Names are letters, digits, `-`, `_` and `/`, and do not begin with `-` or `/`.
   mutating func checkName(_ name: String, at span: SourceSpan) -> Bool {
     guard Self.isName(name) else {
-      report(.badName, "'\(YAMLNode.abbreviated(name))' is not a name", at: span)
+      report(
+        .badName, "'\(YAMLNode.abbreviated(name))' is not a name", at: span,
+        hint: "a name is letters, digits, '-', '_' and '/', and begins with a letter, a digit or '_'")
       return false
     }
     return true
@@ -143,6 +170,8 @@ struct Scope {
   var topology = Topology()
   /// Ids of timeline entries; with the fault of those that have one.
   var entries: [(id: String, fault: FaultKind?)] = []
+  /// Ids of entries whose effect is unknown, which may have been a fault.
+  var unreadEntries: Set<String> = []
   /// Predicates of `define` that are decoded so far.
   var definitions: [Scenario.Definition] = []
   /// Every name in `define`.

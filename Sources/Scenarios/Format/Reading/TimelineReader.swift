@@ -18,6 +18,10 @@ enum TimelineReader {
     var places: [(id: String, span: SourceSpan)] = []
     for (number, item) in (node?.items ?? []).enumerated() {
       let fault = item["fault"]?.scalar.flatMap { FaultKind(rawValue: $0.text) }
+      let hasEffect = Self.effects.contains { item[$0] != nil }
+      if let id = item["id"]?.scalar?.text, fault == nil, item["fault"] != nil || !hasEffect {
+        reading.scope.unreadEntries.insert(id)
+      }
       guard let id = item["id"] ?? item["mark"], let text = id.scalar?.text else {
         reading.scope.entries.append(("#\(number + 1)", fault))
         continue
@@ -39,9 +43,13 @@ enum TimelineReader {
       return nil
     }
     let effectKeys = entries.filter { Self.effects.contains($0.key) }
-    let others = EffectReader.keyNames(of: node, &reading)
+    let others =
+      effectKeys.isEmpty
+      ? EntryDraft.effectKeys(reading.registry).map(\.name) : EffectReader.keyNames(of: node, &reading)
     let draft = EntryDraft.type.decode(node, &reading, others: others)
     guard effectKeys.count == 1 else {
+      let missing = "the effect is missing: \(Self.effects.joined(separator: ", "))"
+      if effectKeys.isEmpty, reading.excuses(entries, missing: missing) { return nil }
       let found = effectKeys.isEmpty ? "none" : effectKeys.map { "'\($0.key)'" }.joined(separator: " and ")
       let span = effectKeys.dropFirst().first?.keySpan ?? node.span
       reading.report(
@@ -75,6 +83,7 @@ enum TimelineReader {
     let isAfter = draft.after != nil && draft.when == nil
     let all = names + (isAfter ? ["after"] : [])
     guard all.count == 1, let name = all.first else {
+      if all.isEmpty, reading.excuses(entries, missing: "the trigger is missing: at, after, when, every") { return nil }
       let found = all.isEmpty ? "none" : all.map { "'\($0)'" }.joined(separator: " and ")
       let second = entries.filter { all.contains($0.key) }.dropFirst().first
       let hint = all.isEmpty ? "for example at: 0s" : nil

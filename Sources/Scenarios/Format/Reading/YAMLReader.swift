@@ -202,6 +202,7 @@ struct YAMLReader {
       return
     }
     if let start, reportUnclosed(problem, begunAt: start, foundAt: line) { return }
+    if problem.contains("mapping values are not allowed"), reportListEntry(at: line) { return }
     guard problem.contains("did not find expected ','") else {
       diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column)))
       return
@@ -231,6 +232,29 @@ struct YAMLReader {
       diagnostics.append(
         Diagnostic(.syntax, Self.inOurWords(problem), at: place, hint: "a space follows the ':' of a key"))
     default: return false
+    }
+    return true
+  }
+
+  /// What is read as text because it does not begin a list entry, or stands too far to the right, has a ': ' too many.
+  private mutating func reportListEntry(at line: Int) -> Bool {
+    let text = lines[line - 1]
+    guard let start = text.firstIndex(where: { $0 != " " }) else { return false }
+    let place = span(line, start + 1)
+    switch text[start] {
+    case "-" where start + 1 < text.count && text[start + 1] != " ":
+      diagnostics.append(Diagnostic(.syntax, "a space is missing after this '-'", at: place))
+    case "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2212}", "\u{2022}":
+      diagnostics.append(
+        Diagnostic(
+          .syntax, "'\(text[start])' begins no list entry", at: place, hint: "write '-', the minus of the keyboard"))
+    default:
+      let above = lines[..<(line - 1)].last { !$0.allSatisfy { $0 == " " } && $0.first { $0 != " " } != "#" } ?? []
+      let indent = above.firstIndex { $0 != " " && $0 != "-" } ?? 0
+      // A key of the entry above, and deeper than it.
+      guard indent < start, above.contains(":"), above.last != ":" else { return false }
+      let message = "this key stands further to the right than the one above it, which has its value already"
+      diagnostics.append(Diagnostic(.syntax, message, at: place, hint: "begin it in column \(indent + 1)"))
     }
     return true
   }
@@ -324,7 +348,6 @@ struct YAMLReader {
       }
       if converted.scalar?.isPlain == true, Self.yaml11Words.contains(name.lowercased()) {
         diagnostics.append(Diagnostic(.yaml11Key, "no key is spelled '\(name)'", at: keySpan))
-        continue
       }
       entries.append(YAMLNode.Entry(key: name, keySpan: keySpan, value: convert(value, depth: depth + 1)))
     }
