@@ -39,7 +39,7 @@ enum Main {
       Output.exit(ExitStatus.inconclusive.rawValue)
     } catch {
       let code = CallSim.exitCode(for: error)
-      let text = CallSim.fullMessage(for: error)
+      let text = withoutFarSuggestion(CallSim.fullMessage(for: error))
       if code.isSuccess {
         Output.text(text + "\n")
         Output.exit(0)
@@ -48,6 +48,15 @@ enum Main {
       Output.exit(code == .validationFailure ? ExitStatus.badUsage.rawValue : ExitStatus.inconclusive.rawValue)
     }
   }
+}
+
+/// The parser suggests any option that shares a letter or two: `--set` for `--tag`.
+private func withoutFarSuggestion(_ text: String) -> String {
+  guard let match = text.firstMatch(of: /Unknown option '--([^']*)'(\. Did you mean '--([^']*)'\?)/) else {
+    return text
+  }
+  let hint = Suggestion.hint(for: String(match.1), among: [String(match.3)])
+  return hint?.hasPrefix("did you mean") == true ? text : text.replacing(match.2, with: "", maxReplacements: 1)
 }
 
 /// Arguments that parse and still cannot be meant. The message says what to do instead.

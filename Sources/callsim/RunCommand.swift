@@ -90,7 +90,7 @@ struct RunCommand: ParsableCommand {
       Output.error("error: nothing to run; \(SelectionHint(selection, collection.files).text)\n")
       throw ExitStatus.vacuous.code
     }
-    if !quiet { collection.showWarnings() }
+    if !quiet { collection.showWarnings(of: Set(plan.entries.map(\.path))) }
     try programs.check(plan.entries.map { ($0.path, $0.cell) }, overrides: plan.overrides)
     let reporters: [any Reporter] =
       [outputs.people] + (try outputs.open(inputs: collection.inputs))

@@ -46,10 +46,14 @@ extension ScenarioCollection {
     reports.flatMap(\.errors) + clashes.map { FileProblem(path: $0.paths[0], message: Self.text($0)) }
   }
 
-  /// Prints what is legal in the files and may not do what it says.
-  func showWarnings() {
+  /// Prints what is legal in files and may not do what it says.
+  ///
+  /// - Parameter paths: of the files that are run.
+  func showWarnings(of paths: Set<String>) {
     let style = Output.style(for: 2)
-    for report in reports { Output.error(report.rendered(as: .text(color: style.isColored))) }
+    for report in reports where report.sources.files.first.map({ paths.contains($0.path) }) ?? true {
+      Output.error(report.rendered(as: .text(color: style.isColored)))
+    }
   }
 
   /// Prints what is wrong with the files and ends the command when a run of them would mean nothing.

@@ -191,6 +191,7 @@ import Testing
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "--shard", "2/2", "--report", "junit=j.xml")
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("\n0 files, 0 cells, 0 runs, files "))
     #expect(outcome.output.hasSuffix("0 passed, 0 failed\n"))
     #expect(try workspace.text("j.xml").hasSuffix("<testsuites name=\"callsim\">\n</testsuites>\n"))
   }
@@ -420,6 +421,9 @@ import Testing
     let workspace = try Workspace(["scenarios/a.yaml": relayOnly])
     #expect(try workspace.run("run").errors.contains("warning[W414]: alice uses relays only"))
     #expect(try workspace.run("run", "--quiet").errors.isEmpty)
+    // What is not run is not told about.
+    try Fixture.scenario("b").write(toFile: workspace.path + "/scenarios/b.yaml", atomically: true, encoding: .utf8)
+    #expect(try workspace.run("run", "-k", "b").errors.isEmpty)
   }
 
   @Test func `colour can be forced where there is no terminal, and refused everywhere`() throws {

@@ -18,6 +18,12 @@ import Testing
 
   @Test(arguments: [
     (["run", "--nope"], "Unknown option '--nope'"),
+    (["run", "--seed", "-1"], "The value '-1' is invalid for '--seed <seed>'"),
+    (["run", "--jobs", "-2"], "--jobs takes a count from 1 to 1024, not -2"),
+    (["run", "--cell", ""], "--cell takes name=value, not ''"),
+    (["list", "--tag", "ci"], "Error: Unknown option '--tag'\n"),
+    (["run", "--grep", "x"], "Error: Unknown option '--grep'\n"),
+    (["run", "--shrad", "1/2"], "Error: Unknown option '--shrad'. Did you mean '--shard'?\n"),
     (["run", "--seed", "1", "--seeds", "2"], "--seed and --seeds exclude each other; choose one"),
     (["run", "--shard", "3/2"], "--shard takes i/n with i from 1 to n, such as 2/8, not '3/2'"),
     (["run", "--seeds", "0"], "--seeds takes a count from 1 to 1000000, not 0"),

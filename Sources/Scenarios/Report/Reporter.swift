@@ -48,7 +48,8 @@ public struct SuiteHeader: Sendable {
   /// For people, a line each.
   public var lines: [String] {
     var line = "\(Self.count(fileCount, "file")), \(Self.count(cellCount, "cell")), \(Self.count(runCount, "run"))"
-    line += ", \(seeds.count == 1 ? "seed" : "seeds") \(Self.ranges(seeds)), files \(RunResult.hexadecimal(fileHash))"
+    if !seeds.isEmpty { line += ", \(seeds.count == 1 ? "seed" : "seeds") \(Self.ranges(seeds))" }
+    line += ", files \(RunResult.hexadecimal(fileHash))"
     var lines = ["callsim \(environment.line)", line]
     if !options.isEmpty { lines.append("options: " + options.joined(separator: " ")) }
     return lines
