@@ -50,6 +50,15 @@ final class JudgeBench {
     wire.close()
   }
 
+  /// All that `body` writes is one event of the world.
+  func asOneEvent(_ body: () -> Void) {
+    var work: [() -> Void] = []
+    watch.afterWorldEvent = { work.append($0) }
+    body()
+    watch.afterWorldEvent = { $0() }
+    for item in work { item() }
+  }
+
   func at(_ milliseconds: Int64) { trace.now = Instant.zero + .milliseconds(milliseconds) }
 
   /// Moves a peer's call state.

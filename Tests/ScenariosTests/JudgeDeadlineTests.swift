@@ -97,15 +97,31 @@ import VirtualPeer
   }
 
   @Test func `a predicate stays true when it asks of counters alone that they have come so far`() {
-    let below = Predicate(.compare(.literal(.count(3)), .lessOrEqual, .value(Self.counter)))
-    let wire = Predicate(
-      .compare(.wire(WireQuantity(kind: .media, from: "alice")), .greaterOrEqual, .literal(.count(1))))
-    for predicate in [Self.many, below, wire, .both(Self.many, wire)] { #expect(predicate.staysTrue, "\(predicate)") }
-    let gauge = ValuePath.of("bob", "stats.candidate-pair.currentRoundTripTime", .duration)
-    for predicate in [
-      .less(Self.counter, 3), Predicate(.not(Self.many)), .both(Self.many, .state("alice", "connected")),
-      Predicate(.compare(.value(gauge), .greater, .literal(.duration(.seconds(1))))),
-    ] { #expect(!predicate.staysTrue, "\(predicate)") }
+    let counter = Operand.value(Self.counter)
+    func compare(_ comparison: Comparison, _ number: Int) -> Predicate {
+      Predicate(.compare(counter, comparison, .literal(.count(number))))
+    }
+    let below = Predicate(.compare(.literal(.count(3)), .lessOrEqual, counter))
+    let state = Predicate.state("alice", "idle")
+    let gauge = ValuePath.of("bob", "stats.candidate-pair.currentRoundTripTime")
+    let settled = [
+      Self.many, below, compare(.notEqual, 0), Predicate(.not(compare(.equal, 0))),
+      Predicate(.not(.less(Self.counter, 3))),
+      Predicate(.or([.state("alice", "ended"), Self.many])), .both(Self.many, below),
+      Predicate(.defined("x", Self.many)),
+    ]
+    let open = [
+      .less(Self.counter, 30), Predicate(.not(compare(.greater, 30))), .both(Self.many, state), compare(.notEqual, 7),
+      Predicate(.or([state, compare(.greater, 30)])), Predicate(.compare(.value(gauge), .greater, .literal(.count(1)))),
+    ]
+    let bench = JudgeBench(.sometimes(state))
+    let conditions = [settled, open].map { $0.map { Condition($0, watch: bench.watch) } }
+    for name in [Self.counter.name, gauge.name] { bench.set("bob", name, 20, at: 100) }
+    bench.move("alice", to: "idle", at: 200)
+    for condition in conditions[0] { #expect(condition.isTrueForGood, "\(condition.predicate)") }
+    for condition in conditions[1] {
+      #expect(condition.isTrue && !condition.isTrueForGood, "\(condition.predicate)")
+    }
   }
 
   @Test func `eventually whose anchor never came is vacuous, and so is one that the end of the run cuts short`() {

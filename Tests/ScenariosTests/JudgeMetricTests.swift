@@ -207,6 +207,26 @@ import VirtualPeer
     #expect(still.finish(at: 20_000).measured == 0)
   }
 
+  @Test func `a counter grows on over a redial, and what was of the first call is no sample`() {
+    let lost = ValuePath.of("bob", jitter.name)
+    let bounds = Wanted.Bound.less(.count(1_000))
+    let bench = JudgeBench([
+      .metric(lost, .delta, bounds, from: .time(1_000), to: .time(11_000)),
+      .metric(.of("bob", "selected.local.port"), .first, bounds, from: .time(4_000), to: .time(11_000)),
+    ])
+    bench.set("bob", "connections.open", 1, at: 100)
+    bench.set("bob", "selected.local.port", 7, at: 200)
+    for (value, time) in [(100, Int64(500)), (110, 1_500), (120, 2_500)] {
+      bench.set("bob", lost.name, value, at: time)
+    }
+    bench.set("bob", "connections.open", 0, at: 3_000)
+    bench.set("bob", "connections.open", 1, at: 5_000)
+    bench.set("bob", "selected.local.port", 9, at: 5_500)
+    for (value, time) in [(130, Int64(6_000)), (135, 7_000)] { bench.set("bob", lost.name, value, at: time) }
+    let results = bench.finishAll(at: 20_000)
+    #expect(results.map(\.measured) == [145, 9])
+  }
+
   @Test func `a rate of the wire and of statistics is the same where media stop`() throws {
     let result = try play(
       "run: 20s",

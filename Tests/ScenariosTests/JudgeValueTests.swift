@@ -5,6 +5,45 @@ import VirtualPeer
 @testable import Scenarios
 
 @Suite struct JudgeValueTests {
+  @Test func `a second call takes what the first had taken`() throws {
+    let result = try play(
+      "run: 30s",
+      timeline: """
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 3s, do: bob.accept }
+          - { at: 10s, do: alice.hangup }
+          - { id: again, at: 15s, do: alice.call, to: bob }
+          - { id: accept, at: 17s, do: bob.accept }
+        """,
+      expect: """
+          - { sequence: bob.selected.local.candidateType, is: [srflx], between: [again, end] }
+          - { sequence: bob.selected.local.candidateType, is: [srflx, srflx] }
+          - { sequence: bob.selected.local.networkType, is: [{ state: wifi, by: 5s }], of: accept }
+          - { count: alice.ice.state == new, eq: 2 }
+        """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  /// Alice hangs up by an entry, of which Bob hears.
+  @Test func `what a peer does on a message is one event`() throws {
+    let natural = ["alice", "bob"].flatMap { peer in
+      [
+        "always: \(peer).ice.state == connected and \(peer).connections.open == 1, between: [\(peer).connected, \(peer).ended]",
+        "never: \(peer).call.state == ended and \(peer).mic.open",
+        "never: \(peer).call.state == connected and not \(peer).mic.open",
+        "never: \(peer).call.state == ended and \(peer).ice.state != closed",
+      ]
+    }
+    let result = try play(
+      "run: 30s",
+      timeline: """
+          - { at: 1s, do: alice.call, to: bob }
+          - { at: 3s, do: bob.accept }
+          - { at: 10s, do: alice.hangup }
+        """, expect: natural.map { "  - { \($0) }" }.joined(separator: "\n"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `of a closed connection nothing goes on holding`() throws {
     let result = try play(
       "run: 30s",
@@ -23,12 +62,13 @@ import VirtualPeer
           - { eventually: "alice.selected.local.candidateType == srflx", within: 2s, of: later }
           - { eventually: "alice.stats.outbound-rtp.audio.packetsSent > 10", within: 2s, of: later }
           - { always: "alice.selected.local.candidateType == srflx", between: [11s, 12s] }
+          - { eventually: alice.q.mos > 1, within: 1s, of: later }
         """)
-    #expect(result.findings.map(\.kind) == [.expectation, .expectation, .vacuous], "\(result.findings)")
+    #expect(result.findings.map(\.kind) == [.expectation, .expectation, .expectation, .vacuous], "\(result.findings)")
     #expect(
       result.findings[0].actual
         == "not true by 17.00 s: alice.selected.local.candidateType is unknown since 10.00 s, without a connection")
-    #expect(result.findings[2].title.hasSuffix("between: [11s, 12s]"))
+    #expect(result.findings[3].title.hasSuffix("between: [11s, 12s]"))
   }
 
   @Test func `a sequence with gaps passes at its last step`() {
@@ -107,7 +147,7 @@ import VirtualPeer
       .set("alice", ["connected", "ended"], between: window),
     ])
     bench.move("alice", to: "connected", at: 1_000)
-    bench.watch.asOneEvent {
+    bench.asOneEvent {
       bench.fire("bye", at: 2_000)
       bench.move("alice", to: "ended", at: 2_000)
     }
@@ -130,7 +170,7 @@ import VirtualPeer
   @Test func `a value written before the entry of the same event is what the window opens with`() {
     let window = Window(from: .entry("bye"))
     let bench = JudgeBench(.sequence("alice", [("connected", nil), ("ended", nil)], strict: true, between: window))
-    bench.watch.asOneEvent {
+    bench.asOneEvent {
       bench.move("alice", to: "connecting", at: 1_000)
       bench.move("alice", to: "connected", at: 1_000)
       bench.fire("bye", at: 1_000)

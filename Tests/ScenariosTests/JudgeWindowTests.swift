@@ -56,6 +56,39 @@ import Testing
     #expect((unfired, broken) == (isHidden ? (2, 0) : (0, 3)), "\(result.findings)")
   }
 
+  @Test(arguments: [
+    "always: bob.call.state == connected, between: [bob.connected, over]",
+    "never: bob.audible, between: [start, bob.audible]", "never: bob.audible, between: [start, loud]",
+    "set: bob.call.state, contains: [connected], strict: true, between: [up, over]",
+    "count: bob.connected, between: [up, 9s], eq: 1", "count: bob.ended, between: [up, over], eq: 0",
+  ])
+  func `a border comes before whoever looks, whatever else asks for it`(_ expectation: String) throws {
+    let others = ["over", "up", "loud", "bob.audible", "bob.connected"].map {
+      "eventually: true, within: 1s, of: \($0)"
+    }
+    let both = [others + [expectation], [expectation] + others]
+    for expectations in both {
+      let result = try play(
+        """
+        run: 20s
+        define:
+          over: bob.call.state == ended
+          up: bob.call.state == connected
+          loud: bob.audible
+        """,
+        timeline: """
+            - { at: 1s, do: alice.call, to: bob }
+            - { at: 3s, do: bob.accept }
+            - { at: 10s, do: alice.hangup }
+          """,
+        expect: expectations.map {
+          "  - { \($0.replacing("eventually: true", with: "eventually: alice.socket.state == connected")) }"
+        }
+        .joined(separator: "\n"))
+      #expect(result.verdict == .pass, "\(result.findings)")
+    }
+  }
+
   @Test func `a window whose beginning never came is vacuous`() {
     let bench = JudgeBench(.always(connected, from: .entry("drop"), to: .entry("bye")))
     bench.fire("bye", at: 1_000)

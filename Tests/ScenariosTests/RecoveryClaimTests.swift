@@ -12,7 +12,8 @@ import Testing
   /// Of a fault at 10 s, whose target was lost at 10.5 s first. Times are milliseconds.
   private static func claim(lastLoss: Int64 = 10_500, failure: Int64? = nil) -> RecoveryClaim {
     RecoveryClaim(
-      recovers: Wanted.Recovers(), began: time(10_000), firstLoss: time(10_500), lastLoss: time(lastLoss),
+      recovers: Wanted.Recovers(), began: time(10_000), firing: time(10_000), firstLoss: time(10_500),
+      lastLoss: time(lastLoss),
       failure: failure.map(time))
   }
 
@@ -133,20 +134,52 @@ import Testing
     #expect(play(repeated(), burst + [("connected", 5_100)]).verdict == .fail)
   }
 
-  @Test func `a firing before the hold is over takes the place of the one before`() {
+  @Test func `what a later firing takes breaks the hold of an earlier one`() {
     let first = [("drop", Int64(1_000)), ("reconnecting", 1_500), ("connected", 2_000)]
     let second = [("drop", Int64(4_000)), ("reconnecting", 4_500), ("connected", 5_000)]
     let held = play(repeated(hold: 3_000), first + second)
-    #expect(held.actual == "recovered at 5.00 s, after 1s")
-    let broken = play(repeated(hold: 3_000), first + second + [("reconnecting", 6_000), ("connected", 7_500)])
-    #expect(broken.verdict == .pass)
-    let lost = play(repeated(hold: 3_000), first + second + [("reconnecting", 7_500), ("connected", 7_600)])
-    #expect(lost.verdict == .pass)
-    let late = play(repeated(hold: 5_000), first + second + [("reconnecting", 8_500), ("connected", 9_000)])
-    #expect(late.verdict == .fail)
-    #expect(late.actual == "back at 5.00 s, and lost again at 8.50 s, before it had held for 5s")
-    #expect(late.miss == 1.5)
-    #expect(late.nearestMiss == "alice.call.state is reconnecting since 8.50 s")
+    #expect(held.actual == "recovered twice, the slowest at 5.00 s, after 4s")
+    let broken = play(repeated(hold: 3_000), first + second + [("reconnecting", 7_500), ("connected", 7_600)])
+    #expect(broken.verdict == .fail)
+    #expect(broken.actual == "back at 5.00 s, and lost again at 7.50 s, before it had held for 3s")
+    #expect(broken.miss == 0.5)
+    #expect(broken.nearestMiss == "alice.call.state is reconnecting since 7.50 s")
+  }
+
+  @Test func `a firing that takes nothing leaves the hold of the one before`() {
+    let moves = [("drop", Int64(1_000)), ("reconnecting", 1_500), ("connected", 2_000), ("drop", 4_000)]
+    let result = play(repeated(hold: 6_000), moves)
+    #expect(result.verdict == .pass)
+    #expect(result.actual == "recovered at 2.00 s, after 1s; once the fault took nothing")
+  }
+
+  @Test func `a firing that finds nothing to take makes it vacuous, wherever it comes`() {
+    let good = [("drop", Int64(1_000)), ("reconnecting", 1_500), ("connected", 2_000)]
+    let missing = [("ended", Int64(9_000)), ("drop", 11_000)]
+    let later = play(repeated(), good + missing)
+    #expect(later.verdict == .vacuous)
+    #expect(later.actual.hasPrefix("it was not there when the fault came at 11.00 s, so that nothing could be lost"))
+    let bench = repeated()
+    bench.fire("drop", at: 50)
+    let first = play(bench, good)
+    #expect(first.verdict == .vacuous)
+    let failed = play(repeated(), good.dropLast() + missing)
+    #expect(failed.verdict == .fail)
+  }
+
+  @Test func `a claim is of the firing that took the target`() throws {
+    let bench = repeated()
+    _ = play(
+      bench,
+      [
+        ("drop", 1_000), ("reconnecting", 7_000), ("connected", 8_000), ("drop", 11_000), ("reconnecting", 11_500),
+        ("connected", 12_000),
+      ])
+    let claim = try #require(bench.judge.recoveries[0].claim)
+    #expect((claim.began, claim.firing, claim.firstLoss) == (Self.time(1_000), Self.time(11_000), Self.time(11_500)))
+    #expect(Self.loss(claim, [(7_000, 8_000)]) == nil)
+    #expect(Self.loss(claim, [(7_000, nil)]) == Self.time(7_000))
+    #expect(Self.loss(claim, [(7_000, 8_000), (11_400, 12_000)]) == Self.time(11_400))
   }
 
   @Test func `firings that take nothing test nothing, and one that the end of the run cuts short leaves it open`() {

@@ -124,10 +124,7 @@ final class Director {
     guard !isOver else { return }
     counts[entry.id, default: 0] += 1
     trace.cause = trace.write(fired, subject, trace.value(entry.id))
-    // A window that begins with an entry begins with what the entry did.
-    watch.asOneEvent {
-      anchors.entryFired(entry.id, at: clock.now)
-      perform(entry)
-    }
+    anchors.entryFired(entry.id, at: clock.now)
+    perform(entry)
   }
 }

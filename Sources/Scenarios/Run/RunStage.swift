@@ -46,6 +46,7 @@ final class RunStage {
     ) { effects.perform($0) }
     sampler.attach(to: world)
     context.statistics.report = { [unowned world] in world.peer($0)?.statistics() }
+    watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
 

@@ -86,7 +86,7 @@ final class Anchors {
       let slot = watch.slot(peer, value)
       watch.listen(slot) { [unowned self] event in
         guard watch.value(slot) == .flag(true), record.times.isEmpty else { return }
-        watch.afterEvent { [unowned self] in
+        watch.beforeLooks { [unowned self] in
           if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
         }
       }

@@ -80,6 +80,11 @@ final class Condition {
     if isTrue { listener(watch.trace.now) }
   }
 
+  /// Whether it is true and, since it asks of counters alone that they have come so far, stays so.
+  var isTrueForGood: Bool {
+    isTrue && predicate.isSettled(true) { [watch] in Self.truth(of: $0, watch) == .yes }
+  }
+
   /// What the predicate is at this moment, for whoever does not want to go on listening.
   static func truth(of predicate: Predicate, _ watch: Watch) -> Truth {
     var slots: [Watch.Slot] = []
@@ -93,7 +98,7 @@ final class Condition {
     for listener in listeners { listener(now) }
     guard !riseListeners.isEmpty, !isLooking else { return }
     isLooking = true
-    watch.afterEvent { [weak self] in self?.lookAfterEvent() }
+    watch.beforeLooks { [weak self] in self?.lookAfterEvent() }
   }
 
   private func lookAfterEvent() {

@@ -18,7 +18,7 @@ final class Watch: TraceObserver {
     var listeners: [(TraceRecord) -> Void] = []
     var lossListeners: [() -> Void] = []
 
-    var isOfConnection: Bool { kind.hasPrefix("selected.") || kind.hasPrefix("stats.") }
+    var isOfConnection: Bool { ["selected.", "stats.", "q."].contains { kind.hasPrefix($0) } }
   }
 
   let trace: Trace
@@ -32,8 +32,15 @@ final class Watch: TraceObserver {
   /// Listeners of a kind about any subject, by the name of the kind and by its id.
   private var wantedOfAll: [String: [(TraceRecord) -> Void]] = [:]
   private var ofAllByKind: [[(TraceRecord) -> Void]] = []
+  /// Runs work once the world's event at work is over, and at once between events. While there is no world, each record
+  /// is an event.
+  var afterWorldEvent: (@escaping () -> Void) -> Void = { $0() }
   private var depth = 0
+  private var borders: [() -> Void] = []
   private var deferred: [() -> Void] = []
+  /// Whether the end of an event is waited for.
+  private var isWaiting = false
+  private var isFiringAlarms = false
   private var latest = Instant.zero
 
   init(trace: Trace) {
@@ -77,17 +84,17 @@ final class Watch: TraceObserver {
     }
   }
 
-  /// Runs `work` once every listener has heard of the event being told; at once when there is none.
+  /// Runs `work` once the event being told is over; at once when there is none.
   func afterEvent(_ work: @escaping () -> Void) {
-    if depth == 0 { work() } else { deferred.append(work) }
+    if depth == 0, isFiringAlarms { return work() }
+    deferred.append(work)
+    if depth == 0 { waitForEnd() }
   }
 
-  /// Tells of all that `body` does as of one event, so that nobody judges a state between its first and last write.
-  func asOneEvent(_ body: () -> Void) {
-    depth += 1
-    body()
-    depth -= 1
-    if depth == 0, !deferred.isEmpty { runDeferred() }
+  /// Runs `work` when the event is over, before whoever only looks then: it begins or ends what they look at.
+  func beforeLooks(_ work: @escaping () -> Void) {
+    borders.append(work)
+    if depth == 0 { waitForEnd() }
   }
 
   /// Ends the watch. Listeners hold what they tell, which holds the watch: without this, nothing of a run would go.
@@ -98,6 +105,7 @@ final class Watch: TraceObserver {
     }
     wantedOfAll.removeAll()
     for index in ofAllByKind.indices { ofAllByKind[index].removeAll() }
+    borders.removeAll()
     deferred.removeAll()
     alarms.removeAll()
     trace.removeObservers()
@@ -122,7 +130,7 @@ final class Watch: TraceObserver {
   func observe(_ record: TraceRecord, in trace: Trace) {
     if record.time > latest {
       latest = record.time
-      if depth == 0 { alarms.fire(before: record.time) }
+      if depth == 0, !isWaiting { fireAlarms(before: record.time) }
     }
     let kind = Int(record.kind.id)
     if kind >= byKind.count { resolveKinds() }
@@ -131,10 +139,31 @@ final class Watch: TraceObserver {
     for index in byKind[kind] where entries[index].subject == record.subject { update(index, with: record) }
     for listener in ofAllByKind[kind] { listener(record) }
     depth -= 1
-    if depth == 0, !deferred.isEmpty { runDeferred() }
+    if depth == 0 { waitForEnd() }
   }
 
-  private func runDeferred() {
+  /// Time alone decides before anything of the event that begins now.
+  private func fireAlarms(before time: Instant) {
+    isFiringAlarms = true
+    alarms.fire(before: time)
+    isFiringAlarms = false
+  }
+
+  private func waitForEnd() {
+    guard !isWaiting, !deferred.isEmpty || !borders.isEmpty else { return }
+    isWaiting = true
+    afterWorldEvent { [weak self] in self?.endEvent() }
+  }
+
+  private func endEvent() {
+    depth += 1
+    while !borders.isEmpty {
+      let work = borders
+      borders.removeAll(keepingCapacity: true)
+      for item in work { item() }
+    }
+    depth -= 1
+    isWaiting = false
     let work = deferred
     deferred.removeAll(keepingCapacity: true)
     for item in work { item() }
@@ -148,7 +177,8 @@ final class Watch: TraceObserver {
     }
   }
 
-  /// The peer has closed its connection: nothing is known of a selected pair and of statistics until there is another.
+  /// The peer has closed its connection: nothing is known of a selected pair, of statistics and of quality
+  /// until there is another.
   private func forgetConnection(_ record: TraceRecord) {
     for index in entries.indices where entries[index].subject == record.subject && entries[index].isOfConnection {
       guard entries[index].value != nil else { continue }

@@ -11,7 +11,6 @@ package final class ConnectionEnvironment {
   /// Gets every sample the speaker plays, 48 kHz mono.
   package let heard: ((Span<Int16>) -> Void)?
   package let audioRecord: AudioRecord
-  private var hasMadeConnection = false
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still say farewell to their relays.
   private var lingering: [any PeerConnection] = []
@@ -56,8 +55,7 @@ package final class ConnectionEnvironment {
 
   package func makeEvents() -> ConnectionEvents {
     var events = ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog)
-    if hasMadeConnection { events.begin() }
-    hasMadeConnection = true
+    events.begin()
     return ConnectionEvents(events, clock: clock)
   }
 

@@ -94,7 +94,7 @@ struct ConnectionTrace {
     return true
   }
 
-  /// Writes the first states of a connection that is not the peer's first: the one before has left others.
+  /// Writes the first states of the connection: the one before has left others.
   mutating func begin() {
     for machine in CommonVocabulary.machines {
       guard let initial = machine.states.first else { continue }

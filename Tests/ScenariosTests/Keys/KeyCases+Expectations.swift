@@ -122,8 +122,8 @@ extension KeyCases {
         KeyCase(
           "\(kind).if", ["m == 1", "m == 2"],
           KeyWorld.lan(
-            expect: "\(KeyWorld.ends)\n  - { \(text), if: \"<>\" }", rest: "matrix: { m: [1] }\nwhy: \"m is ${m}\"",
-            talk: "1s")),
+            expect: "\(KeyWorld.ends)\n  - { \(text), if: \"<>\" }", rest: "matrix: { m: [1] }", talk: "1s",
+            limits: "virtual: \"${m}min\"")),
       ]
     } + [
       KeyCase(
@@ -131,13 +131,14 @@ extension KeyCases {
       KeyCase(
         "recovers.if", ["m == 1", "m == 2"],
         recovering.replacing("within: 2s", with: "within: 2s, if: \"<>\"")
-          .replacing("id: t", with: "id: t\nmatrix: { m: [1] }\nwhy: \"m is ${m}\"")
+          .replacing("id: t", with: "id: t\nmatrix: { m: [1] }")
+          .replacing("virtual: 60s", with: "virtual: \"${m}min\"")
           .replacing("expect:", with: "expect:\n\(KeyWorld.ends)")),
       KeyCase("sometimes.severity", ["fail", "warn"], judged("sometimes: alice.call.state == ringing, severity: <>")),
       KeyCase(
         "sometimes.if", ["m == 1", "m == 2"],
         KeyWorld.lan(
           expect: "\(KeyWorld.ends)\n  - { sometimes: alice.call.state == ringing, if: \"<>\" }",
-          rest: "matrix: { m: [1] }\nwhy: \"m is ${m}\"")),
+          rest: "matrix: { m: [1] }", limits: "virtual: \"${m}min\"")),
     ]
 }

@@ -36,16 +36,26 @@ public struct Predicate: Sendable {
     }
   }
 
-  /// Whether it stays true once it is: it asks only that counters, which do not fall, have come so far.
-  var staysTrue: Bool {
+  /// Whether nothing can change what it is now, because counters, which do not fall, have come so far.
+  ///
+  /// - Parameters:
+  ///   - isTrue: what it is.
+  ///   - truth: what its parts are.
+  func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool) -> Bool {
     switch kind {
-    case .constant, .not, .isIn, .holds: false
-    case .and(let parts), .or(let parts): parts.allSatisfy(\.staysTrue)
-    case .defined(_, let part): part.staysTrue
-    case .compare(let counter, .greater, .literal), .compare(let counter, .greaterOrEqual, .literal),
-      .compare(.literal, .less, let counter), .compare(.literal, .lessOrEqual, let counter):
-      counter.isCounter
-    case .compare: false
+    case .constant, .isIn, .holds: return false
+    case .and(let parts), .or(let parts):
+      let isAnd = if case .and = kind { true } else { false }
+      // One part decides that an `and` is false, or an `or` true; the others come to it only all together.
+      let deciding = parts.filter { truth($0) == isTrue && $0.isSettled(isTrue, truth) }
+      return isAnd == isTrue ? deciding.count == parts.count : !deciding.isEmpty
+    case .not(let part): return part.isSettled(!isTrue, truth)
+    case .defined(_, let part): return part.isSettled(isTrue, truth)
+    case .compare(let counter, let comparison, .literal(let bound)) where counter.isCounter:
+      return comparison.isSettled(isTrue, besides: bound)
+    case .compare(.literal(let bound), let comparison, let counter) where counter.isCounter:
+      return comparison.mirrored.isSettled(isTrue, besides: bound)
+    case .compare: return false
     }
   }
 
@@ -57,6 +67,35 @@ public struct Predicate: Sendable {
     case .not(let part), .defined(_, let part): part.values
     case .compare(let a, _, let b): [a, b].compactMap(\.path)
     case .isIn(let operand, _), .holds(let operand): [operand].compactMap(\.path)
+    }
+  }
+}
+
+extension ValuePath {
+  /// Whether it does not fall while its connection is open.
+  var isCounter: Bool { name.hasPrefix("nat.drops") || CommonVocabulary.value(name)?.isCounter ?? false }
+}
+
+extension Comparison {
+  /// The same with its sides exchanged.
+  fileprivate var mirrored: Comparison {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    }
+  }
+
+  /// Whether a counter on its left that makes it so will go on to.
+  fileprivate func isSettled(_ isTrue: Bool, besides bound: Value) -> Bool {
+    switch self {
+    case .greater, .greaterOrEqual: isTrue
+    case .less, .lessOrEqual: !isTrue
+    // Only what a counter begins with it has left for good.
+    case .equal: !isTrue && bound.number == 0
+    case .notEqual: isTrue && bound.number == 0
     }
   }
 }
@@ -84,8 +123,7 @@ public enum Operand: Sendable {
     switch self {
     case .literal: false
     case .wire: true
-    case .value(let path):
-      path.name.hasPrefix("nat.drops") || CommonVocabulary.value(path.name)?.isCounter ?? false
+    case .value(let path): path.isCounter
     }
   }
 }

@@ -35,7 +35,7 @@ final class EventuallyMonitor: Monitor {
     // Truth from before the anchor counts from the anchor on. Of an entry that is once it did what it does; by the
     // clock, it is before anything that happens then.
     context.watch.afterEvent { [unowned self] in
-      if let anchor = eventually.of, eventually.predicate.staysTrue, condition.isTrue {
+      if let anchor = eventually.of, condition.isTrueForGood {
         return ruling.decide(
           .vacuous, at: time,
           "it was true when \(Wording.quoted(anchor)) came, and a counter does not fall: for what it grows by, write "

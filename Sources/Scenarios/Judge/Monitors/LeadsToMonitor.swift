@@ -35,7 +35,7 @@ final class LeadsToMonitor: Monitor {
     guard ruling.isOpen else { return }
     if condition.isTrue, !wasTrue {
       triggerCount += 1
-      if !consequence.isTrue || !leadsTo.consequence.staysTrue { wasTested = true }
+      if !consequence.isTrueForGood { wasTested = true }
       pending.append(now)
       context.alarms.schedule(at: now + leadsTo.within) { [weak self] in self?.expire(now) }
     }

@@ -41,6 +41,7 @@ final class MetricMonitor: Monitor {
     ruling = Ruling(
       expected: "\(metric.statistic) of \(metric.value)\(across) is \(Wording.bounds(metric.bounds)), \(span.text)")
     context.watch.listen(slot) { [unowned self] in hear($0) }
+    context.watch.listen(slot, toLosses: { [unowned self] in loseConnection() })
     if readsBorders {
       plan(.opening, at: metric.window.from)
       plan(.closing, at: metric.window.to)
@@ -82,6 +83,12 @@ final class MetricMonitor: Monitor {
     guard record.fieldCount > 0, let number = Value(context.trace.datum(at: 0, of: record)).number else { return }
     heard.append(number)
     context.later { [unowned self] in look(at: $0) }
+  }
+
+  /// What was of a connection is gone with it; a counter of the next one begins anew.
+  private func loseConnection() {
+    (before, heard) = (nil, [])
+    if span.isOpen { samples.beginAnew() }
   }
 
   private func look(at now: Instant) {
@@ -135,6 +142,7 @@ final class MetricMonitor: Monitor {
   private func conclude(at time: Instant) {
     if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
     takeBorders(time)
+    samples.isCounter = metric.value.isCounter
     guard !samples.isEmpty else {
       return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
     }

@@ -20,6 +20,7 @@ final class ObservedChanges {
       heard.append(context.trace.datum(at: 0, of: record).description)
       context.later(look)
     }
+    context.watch.listen(slot, toLosses: { [unowned self] in (before, heard) = (nil, []) })
     span.beforeEntryOpens { [unowned self] in _ = take() }
   }
 

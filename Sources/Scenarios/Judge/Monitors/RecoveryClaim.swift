@@ -4,7 +4,10 @@ internal import CallCore
 /// target was not back. A run without the fault shows whether that is so.
 struct RecoveryClaim {
   let recovers: Expectation.Recovers
+  /// When the fault began first.
   let began: Instant
+  /// When it began to take the target.
+  let firing: Instant
   let firstLoss: Instant
   /// The last before the verdict.
   let lastLoss: Instant
@@ -22,15 +25,20 @@ struct RecoveryClaim {
   var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
 
   /// Whether more of a run without the fault can change nothing.
-  func isDecided(by absences: [RecoveryTarget.Absence]) -> Bool {
-    absences.first.map { $0.start <= latestFirstLoss } ?? false
+  func isDecided(by absences: [RecoveryTarget.Absence]) -> Bool { firstLoss(among: absences) != nil }
+
+  /// The loss that takes the place of the fault's. What is back before the fault begins is none.
+  private func firstLoss(among absences: [RecoveryTarget.Absence]) -> Instant? {
+    absences.first { absence in
+      absence.start <= latestFirstLoss && absence.end.map { $0 > firing } ?? true
+    }?.start
   }
 
   /// When the target is lost without the fault, too; nil when that loss is the fault's, and so is the failure.
   ///
   /// - Parameter absences: those of a run without the fault that went to the ``horizon``, or was decided.
   func loss(among absences: [RecoveryTarget.Absence]) -> Instant? {
-    if isDecided(by: absences) { return absences.first?.start }
+    if let loss = firstLoss(among: absences) { return loss }
     guard let failure else { return nil }
     let end = max(failure, latestLastLoss)
     return absences.first { absence in

@@ -46,14 +46,13 @@ final class RecoveryTarget {
   }
 
   private func begin(at time: Instant) {
-    let isFirst = began == nil
-    if isFirst {
+    // Who is in a call is asked anew each time.
+    media?.begin(at: time)
+    if began == nil {
       began = time
-      media?.begin(at: time)
       wasThere = isThere
     }
     onBegin?(time)
-    guard isFirst else { return }
     context.watch.afterEvent { [unowned self] in look(at: time) }
   }
 

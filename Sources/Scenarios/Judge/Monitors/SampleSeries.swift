@@ -8,7 +8,11 @@ struct SampleSeries {
   var opening: Double?
   /// What it was when the window closed, likewise. That is no sample, because it does not come by the clock.
   var closing: (value: Double, time: Instant)?
+  /// Whether it counts, so that its change is what it has grown by.
+  var isCounter = false
   private var values: [Double] = []
+  /// Where in the values a counter began anew.
+  private var beginnings: [Int] = []
   private var firstTime = Instant.zero
   private var lastTime = Instant.zero
 
@@ -23,11 +27,20 @@ struct SampleSeries {
     lastTime = time
   }
 
+  /// From here on it is a counter that begins at zero.
+  mutating func beginAnew() { beginnings.append(values.count) }
+
   /// What a counter has grown, over restarts of the counter.
   private var growth: Double {
     let all = [base?.value].compactMap(\.self) + values + [closing?.value].compactMap(\.self)
-    // A counter that fell has begun anew, as with a new connection: all of it is growth.
-    return zip(all, all.dropFirst()).reduce(0) { $0 + ($1.1 >= $1.0 ? $1.1 - $1.0 : $1.1) }
+    let offset = base == nil ? 0 : 1
+    var growth = 0.0
+    for index in all.indices.dropFirst() {
+      let (before, value) = (all[index - 1], all[index])
+      // What fell has begun anew, too, as the counter of another candidate pair: all of it is growth.
+      growth += value < before || beginnings.contains(index - offset) ? value : value - before
+    }
+    return growth
   }
 
   /// Nil when there are not enough samples: one for most, two points in time for `rate`, two values for `delta`. What
@@ -44,7 +57,8 @@ struct SampleSeries {
     case .percentile(let percent): return Self.percentile(percent, of: values)
     case .delta:
       guard let start = base?.value ?? values.first, let end = closing?.value ?? values.last else { return nil }
-      return base != nil || closing != nil || values.count > 1 ? end - start : nil
+      guard base != nil || closing != nil || values.count > 1 else { return nil }
+      return isCounter && !beginnings.isEmpty ? growth : end - start
     case .rate:
       guard let start = base?.time ?? (values.isEmpty ? nil : firstTime) else { return nil }
       let elapsed = (closing?.time ?? lastTime) - start

@@ -114,8 +114,11 @@ final class SequenceMonitor: Monitor {
   }
 
   private var held: String {
-    guard let value = context.watch.value(slot) else { return "; \(sequence.value) was never set" }
     let since = context.watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
+    guard let value = context.watch.value(slot) else {
+      let state = context.watch.wasSet(slot) ? "is unknown\(since), without a connection" : "was never set"
+      return "; \(sequence.value) \(state)"
+    }
     return "; it is \(value)\(since)"
   }
 

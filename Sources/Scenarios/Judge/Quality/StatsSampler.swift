@@ -44,6 +44,12 @@ final class StatsSampler {
         Subject(
           peer: peer, subject: trace.subject(peer.name), wanted: wanted,
           partner: watch.slot(peer.name, "call.peer")))
+      let open = watch.slot(peer.name, "connections.open")
+      let subject = subjects[subjects.count - 1]
+      // The next call is heard anew.
+      watch.listen(open) { [unowned watch] _ in
+        if watch.value(open) == .integer(0) { subject.quality = QualityEstimator() }
+      }
       if let path = wanted.first(where: { $0.name == "q.recovery" }) {
         recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
       }
