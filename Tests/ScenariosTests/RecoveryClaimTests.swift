@@ -64,8 +64,11 @@ import Testing
     #expect(Self.claim().horizon == Self.time(11_000))
     #expect(Self.claim(failure: 15_000).horizon == Self.time(15_000))
     #expect(Self.claim(lastLoss: 14_900, failure: 15_000).horizon == Self.time(15_400))
-    #expect(!Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(12_000))]))
-    #expect(Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(11_000))]))
+    #expect(!Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(12_000))], at: Self.time(12_500)))
+    let lost = [Absence(start: Self.time(9_000))]
+    #expect(Self.claim(failure: 15_000).isDecided(by: lost, at: Self.time(10_050)))
+    // By the time of the fault it may be back.
+    #expect(!Self.claim(failure: 15_000).isDecided(by: lost, at: Self.time(9_950)))
   }
 
   // MARK: What a monitor claims

@@ -30,7 +30,7 @@ final class RunWithoutFault {
     defer { stage.context.close() }
     guard let horizon = targets.map(\.claim.horizon).max() else { return [] }
     try stage.world.start()
-    stage.play(until: horizon) { targets.allSatisfy { $0.claim.isDecided(by: $0.target.absences) } }
+    stage.play(until: horizon) { targets.allSatisfy { $0.claim.isDecided(by: $0.target.absences, at: stage.now) } }
     if let failure = stage.failures.first { throw failure }
     for (claim, target) in targets where target.began != claim.began || !target.wasThere {
       throw HarnessError("it differs from the judged run before \(Wording.time(claim.began)), when the fault comes")

@@ -24,8 +24,10 @@ struct RecoveryClaim {
   /// How far a run without the fault has to go.
   var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
 
-  /// Whether more of a run without the fault can change nothing.
-  func isDecided(by absences: [RecoveryTarget.Absence]) -> Bool { firstLoss(among: absences) != nil }
+  /// Whether more of a run without the fault than up to `now` can change nothing.
+  func isDecided(by absences: [RecoveryTarget.Absence], at now: Instant) -> Bool {
+    now > firing && firstLoss(among: absences) != nil
+  }
 
   /// The loss that takes the place of the fault's. What is back before the fault begins is none.
   private func firstLoss(among absences: [RecoveryTarget.Absence]) -> Instant? {
