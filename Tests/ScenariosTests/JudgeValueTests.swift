@@ -9,9 +9,7 @@ import VirtualPeer
     let result = try play(
       "run: 30s",
       timeline: """
-          - { at: 1s, do: alice.call, to: bob }
-          - { at: 3s, do: bob.accept }
-          - { at: 10s, do: alice.hangup }
+        \(sevenSeconds)
           - { id: again, at: 15s, do: alice.call, to: bob }
           - { id: accept, at: 17s, do: bob.accept }
         """,
@@ -36,11 +34,7 @@ import VirtualPeer
     }
     let result = try play(
       "run: 30s",
-      timeline: """
-          - { at: 1s, do: alice.call, to: bob }
-          - { at: 3s, do: bob.accept }
-          - { at: 10s, do: alice.hangup }
-        """, expect: natural.map { "  - { \($0) }" }.joined(separator: "\n"))
+      timeline: sevenSeconds, expect: natural.map { "  - { \($0) }" }.joined(separator: "\n"))
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
@@ -48,9 +42,7 @@ import VirtualPeer
     let result = try play(
       "run: 30s",
       timeline: """
-          - { at: 1s, do: alice.call, to: bob }
-          - { at: 3s, do: bob.accept }
-          - { id: bye, at: 10s, do: alice.hangup }
+        \(sevenSeconds)
           - { id: later, at: 15s, do: alice.call, to: bob }
         """,
       expect: """

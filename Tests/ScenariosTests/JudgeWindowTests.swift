@@ -40,9 +40,7 @@ import Testing
     let result = try play(
       "run: 20s\ndefine: { half: \"\(predicate)\" }",
       timeline: """
-          - { at: 1s, do: alice.call, to: bob }
-          - { at: 3s, do: bob.accept }
-          - { at: 10s, do: alice.hangup }
+        \(sevenSeconds)
           - { mark: anchor, after: 1s, of: half }
           - { mark: trigger, when: half }
         """,
@@ -76,11 +74,7 @@ import Testing
           up: bob.call.state == connected
           loud: bob.audible
         """,
-        timeline: """
-            - { at: 1s, do: alice.call, to: bob }
-            - { at: 3s, do: bob.accept }
-            - { at: 10s, do: alice.hangup }
-          """,
+        timeline: sevenSeconds,
         expect: expectations.map {
           "  - { \($0.replacing("eventually: true", with: "eventually: alice.socket.state == connected")) }"
         }

@@ -14,6 +14,13 @@ func play(_ text: String, seed: UInt64 = 1, outputs: RunOutputs = RunOutputs()) 
     outputs: outputs)
 }
 
+/// Alice calls Bob, and hangs up after seven seconds.
+let sevenSeconds = """
+    - { at: 1s, do: alice.call, to: bob }
+    - { at: 3s, do: bob.accept }
+    - { id: bye, at: 10s, do: alice.hangup }
+  """
+
 /// Plays two phones at home with a timeline and expectations.
 func play(_ rest: String = "", timeline: String, expect: String, network: String = "wifi") throws -> RunResult {
   try play(

@@ -5,7 +5,8 @@ public protocol Reporter: AnyObject {
   func started(_ id: String)
   /// Runs come in the order they were planned, whatever order they end in.
   func finished(_ run: ReportedRun)
-  /// A run was planned and not made, because the suite ended early or other files have errors. It has its place in the order of the plan.
+  /// A run was planned and not made, because the suite ended early or other files have errors. It has its place in the
+  /// order of the plan.
   func notRun(_ run: PlannedRun)
   /// Something is wrong with the files, so that none of them is run.
   func refused(_ problem: FileProblem)

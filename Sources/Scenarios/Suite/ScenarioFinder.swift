@@ -45,8 +45,7 @@ public enum ScenarioFinder {
         search.files.append(path)
       }
     }
-    var seen: Set<String> = []
-    return search.files.filter { seen.insert($0).inserted }
+    return search.files.inOrderOfAppearance
   }
 }
 

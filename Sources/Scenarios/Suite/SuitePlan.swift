@@ -99,10 +99,7 @@ public struct SuitePlan: Sendable {
   }
 
   /// Every seed of the plan once, in the order they are met.
-  public var seeds: [UInt64] {
-    var seen: Set<UInt64> = []
-    return runs.map(\.seed).filter { seen.insert($0).inserted }
-  }
+  public var seeds: [UInt64] { runs.map(\.seed).inOrderOfAppearance }
 
   private static func matches(_ cell: Cell, _ selection: SuiteSelection) -> Bool {
     let scenario = cell.scenario

@@ -27,8 +27,7 @@ public enum Suggestion {
   /// `did you mean 'x'?`, or the whole list when it is short, or nil.
   public static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
     if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
-    var seen: Set<String> = []
-    let legal = legal.filter { seen.insert($0).inserted }
+    let legal = legal.inOrderOfAppearance
     guard !legal.isEmpty, legal.count <= 10 else { return nil }
     return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")
   }

@@ -62,7 +62,8 @@ struct ScenarioLoader {
       return nil
     }
     return ScenarioFile(
-      path: path, id: first.id, title: first.title, why: first.why, tags: Self.distinct(cells.flatMap(\.scenario.tags)),
+      path: path, id: first.id, title: first.title, why: first.why,
+      tags: cells.flatMap(\.scenario.tags).inOrderOfAppearance,
       seeds: header.seeds,
       variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: reading.sources)
   }
@@ -121,11 +122,6 @@ struct ScenarioLoader {
         .tooLarge, "the scenario has more than \(most) values with those of its vars and of the peers it uses",
         at: root.span, hint: "make several files")
     }
-  }
-
-  private static func distinct(_ names: [String]) -> [String] {
-    var seen: Set<String> = []
-    return names.filter { seen.insert($0).inserted }
   }
 
   private func overridden(_ assignments: [Matrix.Assignment]) -> [Matrix.Assignment] {

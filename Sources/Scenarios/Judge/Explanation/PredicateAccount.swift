@@ -32,8 +32,7 @@ struct PredicateAccount {
   /// `alice.q.mos, bob.audible`: what it reads of what nobody has set, or nil when all of it was set.
   func unset(in predicate: Predicate) -> String? {
     let names = Self.operands(of: predicate).filter { !watch.wasSet(slot($0)) }.map(\.description)
-    return names.isEmpty
-      ? nil : names.enumerated().filter { !names[..<$0].contains($1) }.map(\.1).joined(separator: ", ")
+    return names.isEmpty ? nil : names.inOrderOfAppearance.joined(separator: ", ")
   }
 
   private static func operands(of predicate: Predicate) -> [Operand] {
@@ -54,13 +53,13 @@ struct PredicateAccount {
     }
   }
 
-  private func sentence(_ operand: Operand) -> String {
-    let slot = slot(operand)
+  private func sentence(_ operand: Operand) -> String { "\(operand) \(state(of: slot(operand)))" }
+
+  /// `is connected since 3.40 s`, `is unknown since 20.00 s, without a connection`, `was never set`
+  func state(of slot: Watch.Slot) -> String {
+    guard watch.wasSet(slot) else { return "was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
-    guard let value = watch.value(slot) else {
-      return watch.wasSet(slot) ? "\(operand) is unknown\(since), without a connection" : "\(operand) was never set"
-    }
-    return "\(operand) is \(value)\(since)"
+    return watch.value(slot).map { "is \($0)\(since)" } ?? "is unknown\(since), without a connection"
   }
 }
 

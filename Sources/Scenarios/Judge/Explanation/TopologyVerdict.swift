@@ -161,14 +161,6 @@ private struct Way {
   }
 }
 
-extension Array where Element: Hashable {
-  /// Each once, where it comes first.
-  fileprivate var inOrderOfAppearance: [Element] {
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
-  }
-}
-
 extension Topology.Server {
   /// Where a peer with these settings asks it.
   fileprivate func listeners(for ice: Scenario.ICESettings) -> [ServerListener] {

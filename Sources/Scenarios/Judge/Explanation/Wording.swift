@@ -15,6 +15,10 @@ enum Wording {
     return "\(sign)\(whole).\(digits.last == "0" ? digits.dropLast() : digits)"
   }
 
+  /// Why a counter that had come so far before tests nothing, and what to write instead.
+  static let butCountersDoNotFall =
+    "and a counter does not fall: for what it grows by, write metric: … stat: delta"
+
   static func quoted(_ anchor: Anchor) -> String { "'\(anchor.text)'" }
 
   static func peers(_ names: [String]) -> String {

@@ -38,8 +38,7 @@ final class EventuallyMonitor: Monitor {
       if let anchor = eventually.of, condition.isTrueForGood {
         return ruling.decide(
           .vacuous, at: time,
-          "it was true when \(Wording.quoted(anchor)) came, and a counter does not fall: for what it grows by, write "
-            + "metric: … stat: delta")
+          "it was true when \(Wording.quoted(anchor)) came, \(Wording.butCountersDoNotFall)")
       }
       look(at: time)
     }

@@ -69,8 +69,7 @@ final class LeadsToMonitor: Monitor {
     } else if !wasTested {
       ruling.decide(
         .vacuous, at: time,
-        "\(leadsTo.consequence) was true each time, and a counter does not fall: for what it grows by, write metric: … "
-          + "stat: delta")
+        "\(leadsTo.consequence) was true each time, \(Wording.butCountersDoNotFall)")
     } else if let names = context.unset(in: leadsTo.condition) {
       ruling.decide(.vacuous, at: time, "\(names) was never set, so that the condition was only tested in part")
     } else {

@@ -114,12 +114,8 @@ final class SequenceMonitor: Monitor {
   }
 
   private var held: String {
-    let since = context.watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
-    guard let value = context.watch.value(slot) else {
-      let state = context.watch.wasSet(slot) ? "is unknown\(since), without a connection" : "was never set"
-      return "; \(sequence.value) \(state)"
-    }
-    return "; it is \(value)\(since)"
+    let subject = context.watch.value(slot) == nil ? "\(sequence.value)" : "it"
+    return "; \(subject) \(PredicateAccount(watch: context.watch).state(of: slot))"
   }
 
   /// `reached calling 1.00 > ringing 1.04, then ended at 2.00 s came instead of connecting`

@@ -40,12 +40,10 @@ final class StatsSampler {
         if !wanted.contains(where: { $0.name == path.name }) { wanted.append(path) }
       }
       guard !wanted.isEmpty else { continue }
-      subjects.append(
-        Subject(
-          peer: peer, subject: trace.subject(peer.name), wanted: wanted,
-          partner: watch.slot(peer.name, "call.peer")))
+      let subject = Subject(
+        peer: peer, subject: trace.subject(peer.name), wanted: wanted, partner: watch.slot(peer.name, "call.peer"))
+      subjects.append(subject)
       let open = watch.slot(peer.name, "connections.open")
-      let subject = subjects[subjects.count - 1]
       // The next call is heard anew.
       watch.listen(open) { [unowned watch] _ in
         if watch.value(open) == .integer(0) { subject.quality = QualityEstimator() }
