@@ -91,6 +91,7 @@ import Testing
 
   private static let faults = [
     ("dtls.drop, nth: 9", "no packet was like this"),
+    ("packet.drop, protocol: stun, nth: [1, 99999, 88888]", "no packet 99999 and no 88888 of this kind came"),
     ("packet.drop, protocol: turn", "no packet was like this"),
     ("signal.drop, message: call_busy", "no message was like this"),
     ("link.blackhole, link: alice/wifi, larger_than: 1400B", "no packet was treated otherwise"),

@@ -154,9 +154,9 @@ final class FaultLayer {
     case .signalling(let fault): try begin(fault, &instance)
     case .signallingRefusal(let peer): try refuse(peer, &instance)
     case .packetRules(let rules):
-      let ids = rules.map { simulator.addRule($0) }
-      instance.reach = FaultReach(rules: ids, in: simulator)
-      instance.finish = { [simulator] in for id in ids { simulator.removeRule(id) } }
+      let added = rules.map { (id: simulator.addRule($0), rule: $0) }
+      instance.reach = FaultReach(rules: added, in: simulator)
+      instance.finish = { [simulator] in for (id, _) in added { simulator.removeRule(id) } }
     case .audioLatency(let peer, let latency):
       let state = try states.audioLatency(of: peer)
       try lay(over: state, &instance) { $0 = latency }

@@ -73,11 +73,18 @@ extension FaultReach {
     }
   }
 
-  init(rules: [PacketRuleID], in simulator: Simulator) {
-    let isForestalled = { rules.contains { simulator.forestalledCount(of: $0) > 0 } }
-    self.init(lack: isForestalled() ? "an older fault dropped its packets" : "no packet was like this") {
-      rules.contains { simulator.dropCount(of: $0) > 0 }
+  /// Rules of one fault, all of which must have dropped something: of packets that are named by number, each is one.
+  init(rules: [(id: PacketRuleID, rule: PacketRule)], in simulator: Simulator) {
+    let idle = { rules.filter { simulator.dropCount(of: $0.id) == 0 } }
+    let lack = {
+      let idle = idle()
+      if idle.contains(where: { simulator.forestalledCount(of: $0.id) > 0 }) {
+        return "an older fault dropped its packets"
+      }
+      guard idle.count < rules.count else { return "no packet was like this" }
+      return "no packet \(idle.map { String($0.rule.skip + 1) }.joined(separator: " and no ")) of this kind came"
     }
+    self.init(lack: lack()) { idle().isEmpty }
   }
 
   /// A NAT that behaves otherwise.
