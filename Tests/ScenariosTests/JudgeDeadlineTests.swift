@@ -108,10 +108,12 @@ import VirtualPeer
       Self.many, below, compare(.notEqual, 0), Predicate(.not(compare(.equal, 0))),
       Predicate(.not(.less(Self.counter, 3))),
       Predicate(.or([.state("alice", "ended"), Self.many])), .both(Self.many, below),
-      Predicate(.defined("x", Self.many)),
+      Predicate(.defined("x", Self.many)), compare(.notEqual, 7), Predicate(.not(compare(.equal, 7))),
+      Predicate(.not(Predicate(.isIn(counter, [.count(0), .count(19)])))),
     ]
     let open = [
-      .less(Self.counter, 30), Predicate(.not(compare(.greater, 30))), .both(Self.many, state), compare(.notEqual, 7),
+      .less(Self.counter, 30), Predicate(.not(compare(.greater, 30))), .both(Self.many, state), compare(.notEqual, 30),
+      Predicate(.not(Predicate(.isIn(counter, [.count(0), .count(30)])))), Predicate(.isIn(counter, [.count(20)])),
       Predicate(.or([state, compare(.greater, 30)])), Predicate(.compare(.value(gauge), .greater, .literal(.count(1)))),
     ]
     let bench = JudgeBench(.sometimes(state))

@@ -5,14 +5,14 @@ import Testing
 
 /// Whose loss it is that `recovers` has seen, by when its target is missing without the fault.
 @Suite struct RecoveryClaimTests {
-  private typealias Absence = RecoveryTarget.Absence
+  private typealias Absence = RecoveryWatch.Absence
 
   private static func time(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
   /// Of a fault at 10 s, whose target was lost at 10.5 s first. Times are milliseconds.
   private static func claim(lastLoss: Int64 = 10_500, failure: Int64? = nil) -> RecoveryClaim {
     RecoveryClaim(
-      recovers: Wanted.Recovers(), began: time(10_000), firing: time(10_000), firstLoss: time(10_500),
+      recovers: Wanted.Recovers(), participants: [], began: time(10_000), firing: time(10_000), firstLoss: time(10_500),
       lastLoss: time(lastLoss),
       failure: failure.map(time))
   }
@@ -64,11 +64,8 @@ import Testing
     #expect(Self.claim().horizon == Self.time(11_000))
     #expect(Self.claim(failure: 15_000).horizon == Self.time(15_000))
     #expect(Self.claim(lastLoss: 14_900, failure: 15_000).horizon == Self.time(15_400))
-    #expect(!Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(12_000))], at: Self.time(12_500)))
-    let lost = [Absence(start: Self.time(9_000))]
-    #expect(Self.claim(failure: 15_000).isDecided(by: lost, at: Self.time(10_050)))
-    // By the time of the fault it may be back.
-    #expect(!Self.claim(failure: 15_000).isDecided(by: lost, at: Self.time(9_950)))
+    #expect(!Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(12_000))]))
+    #expect(Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(10_000))]))
   }
 
   // MARK: What a monitor claims
@@ -180,9 +177,9 @@ import Testing
       ])
     let claim = try #require(bench.judge.recoveries[0].claim)
     #expect((claim.began, claim.firing, claim.firstLoss) == (Self.time(1_000), Self.time(11_000), Self.time(11_500)))
-    #expect(Self.loss(claim, [(7_000, 8_000)]) == nil)
-    #expect(Self.loss(claim, [(7_000, nil)]) == Self.time(7_000))
-    #expect(Self.loss(claim, [(7_000, 8_000), (11_400, 12_000)]) == Self.time(11_400))
+    #expect(Self.loss(claim, []) == nil)
+    #expect(Self.loss(claim, [(11_000, nil)]) == Self.time(11_000))
+    #expect(Self.loss(claim, [(12_001, 12_100)]) == nil)
   }
 
   @Test func `firings that take nothing test nothing, and one that the end of the run cuts short leaves it open`() {

@@ -232,6 +232,35 @@ import Testing
     #expect(verdict == .pass || result.findings.first?.actual.hasPrefix("lost at 30.") == true, "\(result.findings)")
   }
 
+  @Test(arguments: [1, 2])
+  func `a firing is judged of who was in a call then, whoever is when it fires again`(times: Int) throws {
+    let result = try play(
+      Case(
+        testDescription: "", topology: "run: 120s",
+        others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
+        calls: """
+            - { at: 0s, do: alice.call, to: bob }
+            - { at: 0s, do: carol.call, to: dave }
+            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+            - { when: dave.call.state == ringing, after: 1s, do: dave.accept }
+          """,
+        faults: ["id: f, every: 30s, times: \(times), of: 3s, fault: link.blackhole, link: bob/home, for: 25s"],
+        expect: "recovers: f, to: media-both-ways, within: 35s, hold: 2s"
+      ).text)
+    #expect(result.verdict == .fail, "\(result.findings)")
+    #expect(result.findings.first?.actual.contains("and not back by 68.00 s") == true, "\(result.findings)")
+  }
+
+  @Test func `a later firing that takes it fails though the first came before there was anything to take`() throws {
+    let result = try play(
+      Case(
+        testDescription: "", topology: "run: 30s",
+        faults: ["id: f, every: 2s, times: 3, fault: packet.drop, protocol: rtp, to: alice, for: 1900ms"],
+        expect: "recovers: f, to: media-both-ways, within: 1s"
+      ).text)
+    #expect(result.verdict == .fail, "\(result.findings)")
+  }
+
   @Test func `a failure stands when nothing is missing without the fault`() throws {
     let result = try play(
       Case(

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `of what every peer has, these count from zero`() {
-    func isCounter(_ name: String) -> Bool? { CommonVocabulary.value("stats.\(name)")?.isCounter }
+    func isCounter(_ name: String) -> Bool? { CommonVocabulary.value("stats.\(name)").map { $0.counting != nil } }
     for name in [
       "inbound-rtp.audio.packetsReceived", "inbound-rtp.audio.bytesReceived", "inbound-rtp.audio.totalAudioEnergy",
       "inbound-rtp.audio.jitterBufferDelay", "inbound-rtp.audio.totalProcessingDelay",

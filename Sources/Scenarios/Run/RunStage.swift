@@ -70,12 +70,12 @@ final class RunStage {
       var next = min(limit, nextStep)
       if let alarm = context.alarms.next { next = min(next, max(alarm, now)) }
       world.pace.run(until: next)
-      context.alarms.fire(through: now)
       if now >= nextSample {
         nextSample += StatsSampler.period
-        sample(everybody: samples % Self.samplesPerCheck == 0)
+        context.watch.asOneEvent { sample(everybody: samples % Self.samplesPerCheck == 0) }
         samples += 1
       }
+      context.alarms.fire(through: now)
       if isOver() { return }
     }
   }

@@ -8,7 +8,9 @@ internal import Profiles
 final class RunWithoutFault {
   private let fault: String
   private let stage: RunStage
-  private let targets: [(claim: RecoveryClaim, target: RecoveryTarget)]
+  private let asked: [(claim: RecoveryClaim, target: RecoveryTarget)]
+  /// What was missing from the firing of each claim on; nil before that.
+  private var watches: [RecoveryWatch?]
 
   /// - Parameter claims: those of the fault.
   init(_ fault: String, _ claims: [RecoveryClaim], of run: SingleRun) throws {
@@ -19,7 +21,8 @@ final class RunWithoutFault {
     }
     let outputs = RunOutputs()
     let context = MonitorContext(listeningTo: scenario, run.profiles.registry, outputs)
-    targets = claims.map { ($0, RecoveryTarget($0.recovers, context)) }
+    asked = claims.map { ($0, RecoveryTarget($0.recovers, context)) }
+    watches = asked.map { _ in nil }
     stage = try RunStage(context, seed: run.seed, profiles: run.profiles, outputs: outputs)
   }
 
@@ -28,14 +31,25 @@ final class RunWithoutFault {
   /// - Returns: when the target of each claim is lost without the fault, too.
   func losses() throws -> [Instant?] {
     defer { stage.context.close() }
-    guard let horizon = targets.map(\.claim.horizon).max() else { return [] }
+    guard let horizon = asked.map(\.claim.horizon).max() else { return [] }
     try stage.world.start()
-    stage.play(until: horizon) { targets.allSatisfy { $0.claim.isDecided(by: $0.target.absences, at: stage.now) } }
-    if let failure = stage.failures.first { throw failure }
-    for (claim, target) in targets where target.began != claim.began || !target.wasThere {
-      throw HarnessError("it differs from the judged run before \(Wording.time(claim.began)), when the fault comes")
+    for (index, (claim, target)) in asked.enumerated() {
+      // What is missing when all is over that happens then is lost then.
+      stage.context.alarms.schedule(at: claim.firing) { [unowned self] in
+        watches[index] = target.watch(for: claim.participants, from: claim.firing)
+      }
     }
-    return targets.map { $0.claim.loss(among: $0.target.absences) }
+    stage.play(until: horizon) {
+      zip(asked, watches).allSatisfy { asked, watch in watch.map { asked.claim.isDecided(by: $0.absences) } ?? false }
+    }
+    if let failure = stage.failures.first { throw failure }
+    return try zip(asked, watches).map { asked, watch in
+      let (claim, began) = (asked.claim, stage.context.anchors.firstFiring(of: fault))
+      guard let watch, began == claim.began else {
+        throw HarnessError("it differs from the judged run before \(Wording.time(claim.began)), when the fault comes")
+      }
+      return claim.loss(among: watch.absences)
+    }
   }
 
   /// Asks of every verdict whether the fault did what it lays to it, in one run for all that name the same fault.

@@ -56,6 +56,9 @@ final class Anchors {
     }
   }
 
+  /// When an entry of the timeline fired first.
+  func firstFiring(of id: String) -> Instant? { records["entry \(id)"]?.times.first }
+
   func entryFired(_ id: String, at time: Instant) {
     lastFiring = time
     if records["entry \(id)"] == nil { records["entry \(id)"] = Record() }

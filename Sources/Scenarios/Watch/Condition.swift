@@ -82,7 +82,13 @@ final class Condition {
 
   /// Whether it is true and, since it asks of counters alone that they have come so far, stays so.
   var isTrueForGood: Bool {
-    isTrue && predicate.isSettled(true) { [watch] in Self.truth(of: $0, watch) == .yes }
+    isTrue
+      && predicate.isSettled(true) { [watch] in
+        Self.truth(of: $0, watch) == .yes
+      } _: { [watch] operand in
+        var slots: [Watch.Slot] = []
+        return Self.read(Self.bind(operand, watch, &slots), watch)?.number
+      }
   }
 
   /// What the predicate is at this moment, for whoever does not want to go on listening.

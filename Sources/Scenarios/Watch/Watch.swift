@@ -128,10 +128,7 @@ final class Watch: TraceObserver {
   // MARK: TraceObserver
 
   func observe(_ record: TraceRecord, in trace: Trace) {
-    if record.time > latest {
-      latest = record.time
-      if depth == 0, !isWaiting { fireAlarms(before: record.time) }
-    }
+    reach(record.time)
     let kind = Int(record.kind.id)
     if kind >= byKind.count { resolveKinds() }
     guard !byKind[kind].isEmpty || !ofAllByKind[kind].isEmpty else { return }
@@ -140,6 +137,21 @@ final class Watch: TraceObserver {
     for listener in ofAllByKind[kind] { listener(record) }
     depth -= 1
     if depth == 0 { waitForEnd() }
+  }
+
+  /// Takes all that `work` writes, between two events of the world, as one event.
+  func asOneEvent(_ work: () -> Void) {
+    reach(trace.now)
+    depth += 1
+    work()
+    depth -= 1
+    if depth == 0 { waitForEnd() }
+  }
+
+  private func reach(_ time: Instant) {
+    guard time > latest else { return }
+    latest = time
+    if depth == 0, !isWaiting { fireAlarms(before: time) }
   }
 
   /// Time alone decides before anything of the event that begins now.

@@ -113,7 +113,7 @@ public enum CommonVocabulary {
   private static func members(of type: String, _ list: [Member]) -> [ValueDeclaration] {
     list.map {
       ValueDeclaration(
-        "stats.\(type).\($0.name)", $0.type, unit: $0.unit, isCounter: $0.isCounter, "W3C webrtc-stats, \(type)")
+        "stats.\(type).\($0.name)", $0.type, unit: $0.unit, counting: $0.counting, "W3C webrtc-stats, \(type)")
     }
   }
 
@@ -121,28 +121,31 @@ public enum CommonVocabulary {
     let name: String
     let type: ValueType
     var unit: String?
-    /// Whether the W3C has it grow from zero on, for as long as what it is of exists.
-    let isCounter: Bool
+    let counting: ValueDeclaration.Counting?
   }
 
-  private static func counts(_ names: String..., unit: String? = nil) -> [Member] {
-    names.map { Member(name: $0, type: .count, unit: unit, isCounter: true) }
+  private static func counts(
+    _ names: String..., unit: String? = nil, as counting: ValueDeclaration.Counting = .upward
+  ) -> [Member] {
+    names.map { Member(name: $0, type: .count, unit: unit, counting: counting) }
   }
-  private static func totals(_ type: ValueType, _ names: String...) -> [Member] {
-    names.map { Member(name: $0, type: type, isCounter: true) }
+  private static func totals(
+    _ type: ValueType, _ names: String..., as counting: ValueDeclaration.Counting = .upward
+  ) -> [Member] {
+    names.map { Member(name: $0, type: type, counting: counting) }
   }
   /// What is as it is now.
   private static func of(_ type: ValueType, _ names: String...) -> [Member] {
-    names.map { Member(name: $0, type: type, isCounter: false) }
+    names.map { Member(name: $0, type: type, counting: nil) }
   }
 
   private static let inbound =
     counts(
-      "packetsReceived", "packetsLost", "packetsDiscarded", "packetsReceivedWithCe", "packetsReceivedWithEct1",
+      "packetsReceived", "packetsDiscarded", "packetsReceivedWithCe", "packetsReceivedWithEct1",
       "jitterBufferEmittedCount", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
       "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
       "fecPacketsDiscarded", "nackCount")
-    + counts("bytesReceived", "headerBytesReceived", unit: "bytes")
+    + counts("packetsLost", as: .net) + counts("bytesReceived", "headerBytesReceived", unit: "bytes")
     + totals(
       .duration, "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay", "totalProcessingDelay",
       "totalSamplesDuration")
@@ -155,7 +158,7 @@ public enum CommonVocabulary {
     + of(.rate, "targetBitrate") + of(.flag, "active") + of(.count, "ssrc")
 
   private static let remoteInbound =
-    counts("packetsLost", "roundTripTimeMeasurements") + totals(.duration, "totalRoundTripTime")
+    counts("packetsLost", as: .net) + counts("roundTripTimeMeasurements") + totals(.duration, "totalRoundTripTime")
     + of(.percentage, "fractionLost") + of(.duration, "jitter", "roundTripTime") + of(.count, "ssrc")
 
   private static let remoteOutbound =
@@ -165,8 +168,9 @@ public enum CommonVocabulary {
   private static let candidatePair =
     counts(
       "packetsSent", "packetsReceived", "requestsSent", "requestsReceived", "responsesSent", "responsesReceived",
-      "consentRequestsSent")
-    + counts("bytesSent", "bytesReceived", unit: "bytes") + totals(.duration, "totalRoundTripTime")
+      "consentRequestsSent", as: .ofSelectedPair)
+    + counts("bytesSent", "bytesReceived", unit: "bytes", as: .ofSelectedPair)
+    + totals(.duration, "totalRoundTripTime", as: .ofSelectedPair)
     + of(.duration, "currentRoundTripTime", "lastPacketSentTimestamp", "lastPacketReceivedTimestamp")
     + of(.flag, "nominated")
     + of(.choice(["frozen", "waiting", "in-progress", "failed", "succeeded"]), "state")

@@ -191,19 +191,29 @@ public struct ValueDeclaration: Sendable {
   public let type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public let unit: String?
-  /// Whether it only grows, from zero on: what is not there yet counts zero.
-  package let isCounter: Bool
+  /// How it counts; nil of what is as it is now.
+  package let counting: Counting?
   public let summary: String
 
-  public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
-    self.init(name, type, unit: unit, isCounter: false, summary)
+  /// How a number counts from zero on, for as long as its connection is open.
+  package enum Counting: Sendable {
+    /// It does not fall.
+    case upward
+    /// Up and down: late and repeated packets are taken from those that were lost (RFC 3550 appendix A.3).
+    case net
+    /// Upward for whichever candidate pair is selected, so that it falls where another one takes over.
+    case ofSelectedPair
   }
 
-  package init(_ name: String, _ type: ValueType, unit: String?, isCounter: Bool, _ summary: String) {
+  public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
+    self.init(name, type, unit: unit, counting: nil, summary)
+  }
+
+  package init(_ name: String, _ type: ValueType, unit: String?, counting: Counting?, _ summary: String) {
     self.name = name
     self.type = type
     self.unit = unit
-    self.isCounter = isCounter
+    self.counting = counting
     self.summary = summary
   }
 }

@@ -36,26 +36,31 @@ public struct Predicate: Sendable {
     }
   }
 
-  /// Whether nothing can change what it is now, because counters, which do not fall, have come so far.
+  /// Whether nothing can change what it is now, because counters that do not fall have come so far.
   ///
   /// - Parameters:
   ///   - isTrue: what it is.
   ///   - truth: what its parts are.
-  func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool) -> Bool {
+  ///   - number: what a counter is.
+  func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool, _ number: (Operand) -> Double?) -> Bool {
+    func isSettled(_ counter: Operand, _ comparison: Comparison, _ bound: Value) -> Bool {
+      guard counter.neverFalls, let number = number(counter), let bound = bound.number else { return false }
+      return comparison.isSettled(isTrue, of: number, beside: bound)
+    }
     switch kind {
-    case .constant, .isIn, .holds: return false
+    case .constant, .holds: return false
     case .and(let parts), .or(let parts):
       let isAnd = if case .and = kind { true } else { false }
       // One part decides that an `and` is false, or an `or` true; the others come to it only all together.
-      let deciding = parts.filter { truth($0) == isTrue && $0.isSettled(isTrue, truth) }
+      let deciding = parts.filter { truth($0) == isTrue && $0.isSettled(isTrue, truth, number) }
       return isAnd == isTrue ? deciding.count == parts.count : !deciding.isEmpty
-    case .not(let part): return part.isSettled(!isTrue, truth)
-    case .defined(_, let part): return part.isSettled(isTrue, truth)
-    case .compare(let counter, let comparison, .literal(let bound)) where counter.isCounter:
-      return comparison.isSettled(isTrue, besides: bound)
-    case .compare(.literal(let bound), let comparison, let counter) where counter.isCounter:
-      return comparison.mirrored.isSettled(isTrue, besides: bound)
+    case .not(let part): return part.isSettled(!isTrue, truth, number)
+    case .defined(_, let part): return part.isSettled(isTrue, truth, number)
+    case .compare(let counter, let comparison, .literal(let bound)): return isSettled(counter, comparison, bound)
+    case .compare(.literal(let bound), let comparison, let counter):
+      return isSettled(counter, comparison.mirrored, bound)
     case .compare: return false
+    case .isIn(let counter, let values): return !isTrue && values.allSatisfy { isSettled(counter, .equal, $0) }
     }
   }
 
@@ -72,8 +77,10 @@ public struct Predicate: Sendable {
 }
 
 extension ValuePath {
-  /// Whether it does not fall while its connection is open.
-  var isCounter: Bool { name.hasPrefix("nat.drops") || CommonVocabulary.value(name)?.isCounter ?? false }
+  /// How it counts; nil of what does not.
+  var counting: ValueDeclaration.Counting? {
+    name.hasPrefix("nat.drops") ? .upward : CommonVocabulary.value(name)?.counting
+  }
 }
 
 extension Comparison {
@@ -88,14 +95,13 @@ extension Comparison {
     }
   }
 
-  /// Whether a counter on its left that makes it so will go on to.
-  fileprivate func isSettled(_ isTrue: Bool, besides bound: Value) -> Bool {
+  /// Whether a counter on its left that makes it so, and does not fall, will go on to.
+  fileprivate func isSettled(_ isTrue: Bool, of counter: Double, beside bound: Double) -> Bool {
     switch self {
     case .greater, .greaterOrEqual: isTrue
     case .less, .lessOrEqual: !isTrue
-    // Only what a counter begins with it has left for good.
-    case .equal: !isTrue && bound.number == 0
-    case .notEqual: isTrue && bound.number == 0
+    case .equal: !isTrue && counter > bound
+    case .notEqual: isTrue && counter > bound
     }
   }
 }
@@ -119,11 +125,11 @@ public enum Operand: Sendable {
     return path
   }
 
-  fileprivate var isCounter: Bool {
+  fileprivate var neverFalls: Bool {
     switch self {
     case .literal: false
     case .wire: true
-    case .value(let path): path.isCounter
+    case .value(let path): path.counting == .upward
     }
   }
 }

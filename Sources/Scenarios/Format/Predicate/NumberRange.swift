@@ -78,8 +78,7 @@ extension ValuePath {
   var range: NumberRange {
     let member = name.split(separator: ".").last ?? ""
     switch type {
-    // RFC 3550 appendix A.3: of more packets than were expected, fewer than none were lost.
-    case .count where member == "packetsLost": return NumberRange(isWhole: true)
+    case .count where counting == .net: return NumberRange(isWhole: true)
     case .count where member == "port": return NumberRange(from: 0, to: 65_535, isWhole: true)
     case .count: return .count
     case .byteSize, .rate, .duration: return NumberRange(from: 0)

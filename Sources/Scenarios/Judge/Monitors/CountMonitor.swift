@@ -8,6 +8,7 @@ final class CountMonitor: Monitor {
   private let context: MonitorContext
   private let span: ObservedWindow
   private var condition: Condition?
+  private var comparisons: TestedComparisons?
   private var times: [Instant] = []
   /// Comings heard of in the event being told.
   private var heard = 0
@@ -53,6 +54,9 @@ final class CountMonitor: Monitor {
     let condition = context.condition(predicate)
     self.condition = condition
     condition.listenToRises { [unowned self] _ in hear() }
+    let comparisons = TestedComparisons(of: predicate, watch: context.watch)
+    self.comparisons = comparisons
+    comparisons.listen { [unowned self] in context.later { self.look(at: $0) } }
   }
 
   private func hear() {
@@ -69,6 +73,7 @@ final class CountMonitor: Monitor {
     guard ruling.isOpen else { return }
     let isInside = span.contains(now)
     if isInside {
+      comparisons?.look()
       for _ in 0..<heard { times.append(now) }
       if heard > 0 { checkUpperBounds(at: now) }
     }
@@ -98,16 +103,17 @@ final class CountMonitor: Monitor {
     if holds, count.bounds.contains(where: \.isUpper), let brevity = span.brevity {
       return ruling.decide(.vacuous, at: time, brevity)
     }
-    if holds, let names = untested { return ruling.decide(.vacuous, at: time, "\(names) was never set") }
+    if holds, let reason = untested { return ruling.decide(.vacuous, at: time, reason) }
     let text = Wording.times(times.count) + (times.isEmpty ? "" : ": \(list)")
     let miss = count.bounds.miss(of: Double(times.count))
     ruling.decide(holds ? .pass : .fail, at: time, text, miss: miss)
   }
 
-  /// What was never set of what a predicate reads, where more times than there were would have broken a bound.
+  /// Why a predicate was not put to the test, where more times than there were would have broken a bound.
   private var untested: String? {
     guard let condition, count.bounds.contains(where: \.isUpper) || times.isEmpty else { return nil }
-    return context.unset(in: condition.predicate)
+    return context.unset(in: condition.predicate).map { "\($0) was never set" }
+      ?? comparisons?.untested.map { "whenever it came to \($0), that was unknown" }
   }
 
   func finish(at time: Instant) {

@@ -9,6 +9,8 @@ final class EndsMonitor: Monitor {
   private let mainMachine: Watch.Slot?
   private var began: Instant?
   private var earlier: (code: String, time: Instant)?
+  /// Codes heard of in the event being told.
+  private var heard: [String] = []
 
   init(_ ends: Expectation.Ends, _ context: MonitorContext) {
     self.ends = ends
@@ -17,7 +19,7 @@ final class EndsMonitor: Monitor {
     let time = ends.within.map { " within \($0)\(ends.of.map { " of \($0.text)" } ?? "")" } ?? ""
     let codes = ends.codes.map(\.value).joined(separator: " or ")
     ruling = Ruling(expected: "\(ends.peer.value)'s call ends with \(codes)\(time)")
-    context.watch.listen(context.watch.slot(ends.peer.value, "call.ended")) { [unowned self] in ended($0) }
+    context.watch.listen(context.watch.slot(ends.peer.value, "call.ended")) { [unowned self] in hear($0) }
     context.begin(at: ends.of) { [unowned self] in begin(at: $0) }
   }
 
@@ -36,17 +38,26 @@ final class EndsMonitor: Monitor {
 
   private func isWanted(_ code: String) -> Bool { ends.codes.contains { $0.value == code } }
 
-  private func ended(_ record: TraceRecord) {
-    let code = context.trace.datum("code", of: record)?.description ?? ""
-    if !ruling.isOpen, isWanted(code) { ruling.cameTrue(at: record.time, "it ended with \(code)") }
-    guard began != nil else {
-      earlier = (code, record.time)
-      return
-    }
-    if isWanted(code) {
-      ruling.decide(.pass, at: record.time, "ended with \(code) at \(Wording.time(record.time))")
-    } else {
-      ruling.decide(.fail, at: record.time, "ended with \(code) at \(Wording.time(record.time)) instead")
+  private func hear(_ record: TraceRecord) {
+    heard.append(context.trace.datum("code", of: record)?.description ?? "")
+    context.later { [unowned self] in look(at: $0) }
+  }
+
+  private func look(at now: Instant) {
+    let codes = heard
+    heard = []
+    for code in codes {
+      if !ruling.isOpen, isWanted(code) { ruling.cameTrue(at: now, "it ended with \(code)") }
+      guard began != nil else {
+        earlier = (code, now)
+        continue
+      }
+      let actual = "ended with \(code) at \(Wording.time(now))"
+      if isWanted(code) {
+        ruling.decide(.pass, at: now, actual)
+      } else {
+        ruling.decide(.fail, at: now, "\(actual) instead")
+      }
     }
   }
 

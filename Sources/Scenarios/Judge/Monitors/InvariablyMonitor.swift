@@ -11,6 +11,7 @@ final class InvariablyMonitor: Monitor {
   private let context: MonitorContext
   private let condition: Condition
   private let span: ObservedWindow
+  private let comparisons: TestedComparisons
   /// Whether the condition was known at any moment of the window.
   private var wasTested = false
   /// What held just before the clock opened the window: whether it was known, and what was wrong with it.
@@ -21,12 +22,14 @@ final class InvariablyMonitor: Monitor {
     self.context = context
     predicate = invariably.predicate
     condition = context.condition(predicate)
+    comparisons = TestedComparisons(of: predicate, watch: context.watch)
     span = ObservedWindow(invariably.window, context)
     ruling = Ruling(expected: "\(isNever ? "never" : "always") \(predicate), \(span.text)")
-    condition.listen { [unowned self] _ in context.later { self.look(at: $0) } }
+    comparisons.listen { [unowned self] in context.later { self.look(at: $0) } }
     span.beforeClockOpens { [weak self] in
       guard let self else { return }
       opening = (condition.truth != .unknown, breach)
+      comparisons.look()
     }
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
@@ -41,6 +44,7 @@ final class InvariablyMonitor: Monitor {
         self.opening = nil
         test(isKnown: opening.isKnown, breach: opening.breach, at: now)
       }
+      comparisons.look()
       test(isKnown: condition.truth != .unknown, breach: breach, at: now)
     } else if let closed = span.closedAt {
       conclude(at: closed)
@@ -73,6 +77,9 @@ final class InvariablyMonitor: Monitor {
     }
     guard wasTested else {
       return ruling.decide(.vacuous, at: time, "it was neither true nor false: not all that it reads was set in time")
+    }
+    if let names = comparisons.untested {
+      return ruling.decide(.vacuous, at: time, "whenever it came to \(names), that was unknown")
     }
     if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "so it was, \(span.text)")

@@ -13,6 +13,7 @@ final class MetricMonitor: Monitor {
   /// What was read at a border; the number is nil where the statistic did not exist.
   private struct BorderReading {
     var isMade = false
+    var hasConnection = false
     var number: Double?
   }
 
@@ -70,7 +71,9 @@ final class MetricMonitor: Monitor {
 
   private func read(_ border: Border) {
     guard context.statistics.report != nil else { return }
-    let reading = BorderReading(isMade: true, number: context.statistics.number(of: metric.value))
+    let reading = BorderReading(
+      isMade: true, hasConnection: context.statistics.hasConnection(metric.value.peer),
+      number: context.statistics.number(of: metric.value))
     switch border {
     case .opening: if !opening.isMade { opening = reading }
     case .closing: if !closing.isMade { closing = reading }
@@ -88,7 +91,9 @@ final class MetricMonitor: Monitor {
   /// What was of a connection is gone with it; a counter of the next one begins anew.
   private func loseConnection() {
     (before, heard) = (nil, [])
-    if span.isOpen { samples.beginAnew() }
+    // The clock may have opened or closed the window by now, before anything that happens at this time.
+    if span.contains(context.trace.now) { samples.beginAnew() }
+    context.later { [unowned self] in look(at: $0) }
   }
 
   private func look(at now: Instant) {
@@ -133,8 +138,13 @@ final class MetricMonitor: Monitor {
       return
     }
     samples.opening = opening.number
-    samples.base = (opening.number ?? (metric.value.startsAtZero ? 0 : nil)).map { ($0, opened) }
+    samples.base = (opening.number ?? (wasAtZero ? 0 : nil)).map { ($0, opened) }
     samples.closing = closing.number.map { ($0, end) }
+  }
+
+  /// Whether it counts, and had not begun to when the window opened.
+  private var wasAtZero: Bool {
+    metric.value.startsAtZero || (metric.value.counting != nil && !opening.hasConnection)
   }
 
   // MARK: The end
@@ -142,7 +152,7 @@ final class MetricMonitor: Monitor {
   private func conclude(at time: Instant) {
     if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
     takeBorders(time)
-    samples.isCounter = metric.value.isCounter
+    samples.counting = metric.value.counting
     guard !samples.isEmpty else {
       return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
     }

@@ -50,8 +50,9 @@ final class Ruling {
   /// Notes that what was expected by the time of the failure came true at `time`; only the first counts.
   func cameTrue(at time: Instant, _ what: String) {
     guard !isOver, let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
-    afterwards = "\(what) at \(Wording.time(time)), \(time - decision.time) too late"
-    if miss != nil { miss = (time - decision.time).seconds }
+    let lateness = (time - decision.time).seconds
+    afterwards = "\(what) at \(Wording.time(time)), \(Wording.quantity(lateness, .duration)) too late"
+    if miss != nil { miss = lateness }
   }
 
   /// - Parameter miss: of a failure, how far it is from what was expected; of a deadline that is over it is infinite

@@ -5,14 +5,14 @@ final class ObservedChanges {
   private let context: MonitorContext
   private let slot: Watch.Slot
   private let span: ObservedWindow
-  /// Values heard of in the event being told.
-  private var heard: [String] = []
+  /// Values heard of in the event being told; nil where it became unknown.
+  private var heard: [String?] = []
   /// What it held before those.
   private var before: String?
 
   /// Make it before the window starts.
   ///
-  /// - Parameter look: called once after each event that writes the value.
+  /// - Parameter look: called once after each event that writes the value, or makes it unknown.
   init(of slot: Watch.Slot, in span: ObservedWindow, _ context: MonitorContext, look: @escaping (Instant) -> Void) {
     (self.context, self.slot, self.span) = (context, slot, span)
     context.watch.listen(slot) { [unowned self] record in
@@ -20,23 +20,37 @@ final class ObservedChanges {
       heard.append(context.trace.datum(at: 0, of: record).description)
       context.later(look)
     }
-    context.watch.listen(slot, toLosses: { [unowned self] in (before, heard) = (nil, []) })
+    context.watch.listen(
+      slot,
+      toLosses: { [unowned self] in
+        heard.append(nil)
+        context.later(look)
+      })
     span.beforeEntryOpens { [unowned self] in _ = take() }
   }
 
-  /// The values since it was asked last, and what the value held before them.
-  func take() -> (before: String?, news: [String]) {
+  /// What the value held, and what it has taken since it was asked last.
+  func take() -> (before: String?, news: [News]) {
     defer {
-      before = heard.last ?? before
+      if let last = heard.last { before = last }
       heard = []
     }
-    return (before, heard)
+    let news = zip([before] + heard, heard).compactMap { held, value in
+      value.map { News(value: $0, isAnother: held != $0) }
+    }
+    return (before, news)
+  }
+
+  /// A value that was written, and whether it held another one, or none, before.
+  struct News {
+    let value: String
+    let isAnother: Bool
   }
 
   /// What counts as held when the window opens, given what was taken then. An event of a peer that opens the window
   /// replaces what held before it.
-  func held(before: String?, news: [String]) -> String? {
-    if news.isEmpty { return context.watch.value(slot)?.description }
+  func held(before: String?, news: [News]) -> String? {
+    if news.isEmpty, let value = context.watch.value(slot) { return value.description }
     return span.opensWithPeerEvent ? nil : before
   }
 }

@@ -11,11 +11,16 @@ internal import CallCore
 final class RecoversMonitor: Monitor {
   /// One beginning of the fault that is not decided yet.
   private struct Firing {
-    let time: Instant
-    /// How often the target had been missing before it.
-    let earlierAbsences: Int
-    /// How often it had been when the fault began again.
+    let watch: RecoveryWatch
+    /// How often the target had been missing when the fault began again.
     var laterAbsences = Int.max
+
+    var time: Instant { watch.began }
+    var absences: [RecoveryWatch.Absence] { watch.absences }
+    /// Whether a loss is laid to it.
+    var hasLoss: Bool { min(absences.count, laterAbsences) > 0 }
+    /// When the target was back last, before its newest absence.
+    var rise: Instant? { absences.count > 1 ? absences[absences.count - 2].end : nil }
   }
 
   let ruling: Ruling
@@ -26,6 +31,7 @@ final class RecoversMonitor: Monitor {
   private let isRepeated: Bool
   /// In order of time.
   private var firings: [Firing] = []
+  private var firstFiring: Instant?
   private var slowest: (recovered: Instant, after: Interval)?
   private var recoveryCount = 0
   private var unharmedCount = 0
@@ -43,83 +49,78 @@ final class RecoversMonitor: Monitor {
     isRepeated = context.scenario.mayFireAgain(recovers.fault.value)
     let hold = recovers.hold.map { ", held for \($0)" } ?? ""
     ruling = Ruling(expected: "\(target.name) within \(recovers.within) of \(recovers.fault.value)\(hold)")
-    target.onBegin = { [unowned self] in begin(at: $0) }
-    target.onChange = { [unowned self] in look(at: $0) }
+    context.anchors.listen(.entry(recovers.fault)) { [unowned self] in begin(at: $0) }
   }
 
-  var isPending: Bool { ruling.isOpen && (target.began == nil || !firings.isEmpty) }
+  var isPending: Bool { ruling.isOpen && (firstFiring == nil || !firings.isEmpty) }
 
   // MARK: While it runs
 
   /// The fault is about to begin.
   private func begin(at time: Instant) {
     guard ruling.isOpen else { return }
-    guard target.isThere else {
+    if firstFiring == nil { firstFiring = time }
+    // Who is in a call is asked anew each time.
+    let participants = target.participants
+    guard target.isThere(for: participants) else {
       // What an earlier firing took is judged with that.
-      if !firings.contains(where: { loss(of: $0) != nil }), missed == nil { missed = (time, target.account) }
+      if !firings.contains(where: \.hasLoss), missed == nil { missed = (time, target.account(of: participants)) }
       if !isRepeated { decideAtEnd(at: time) }
       return
     }
-    let count = target.absences.count
-    if let last = firings.indices.last { firings[last].laterAbsences = min(firings[last].laterAbsences, count) }
-    firings.append(Firing(time: time, earlierAbsences: count))
+    if let last = firings.indices.last {
+      firings[last].laterAbsences = min(firings[last].laterAbsences, firings[last].absences.count)
+    }
+    let watch = target.watch(for: participants, from: time)
+    watch.onChange = { [unowned self, unowned watch] in look(watch, at: $0) }
+    firings.append(Firing(watch: watch))
     let deadline = time + recovers.within
     context.alarms.schedule(at: deadline) { [weak self] in self?.expire(time, at: deadline) }
   }
 
-  /// The first absence that is laid to a firing.
-  private func loss(of firing: Firing) -> Int? {
-    let index = firing.earlierAbsences
-    return index < min(target.absences.count, firing.laterAbsences) ? index : nil
-  }
+  private func firing(at time: Instant) -> Firing? { firings.first { $0.time == time } }
 
-  private func look(at now: Instant) {
-    guard let absence = target.absences.last else { return }
+  private func look(_ watch: RecoveryWatch, at now: Instant) {
+    guard let firing = firing(at: watch.began), firing.hasLoss, let absence = firing.absences.last else { return }
     guard ruling.isOpen else {
       // What was back in time and did not stay is not late.
-      if absence.end != nil, ruling.miss == .infinity { ruling.cameTrue(at: now, "it was back") }
+      if absence.end != nil, firing.time == claim?.firing, ruling.miss == .infinity {
+        ruling.cameTrue(at: now, "it was back")
+      }
       return
     }
-    for firing in firings where loss(of: firing) != nil {
-      if absence.end != nil {
-        hold(firing, from: now)
-      } else if let rise = rise(of: firing), let hold = recovers.hold, now - rise >= hold {
-        // What is lost at the very end of the time for which it was to hold was held for it.
-        pass(firing, rise, at: now)
-      } else if now > firing.time + recovers.within {
-        fail(firing, at: now)
-      }
+    if absence.end != nil {
+      hold(firing, from: now)
+    } else if let rise = firing.rise, let hold = recovers.hold, now - rise >= hold {
+      // What is lost at the very end of the time for which it was to hold was held for it.
+      pass(firing, rise, at: now)
+    } else if now > firing.time + recovers.within {
+      fail(firing, at: now)
     }
-  }
-
-  /// When the target was back last, after a firing and before its newest absence.
-  private func rise(of firing: Firing) -> Instant? {
-    let count = target.absences.count
-    return count - 2 >= firing.earlierAbsences ? target.absences[count - 2].end : nil
   }
 
   private func hold(_ firing: Firing, from time: Instant) {
     guard let hold = recovers.hold else { return pass(firing, time, at: time) }
     context.alarms.schedule(at: time + hold) { [weak self] in
-      guard let self, target.absences.last?.end == time else { return }
-      pass(firing, time, at: time + hold)
+      guard firing.absences.last?.end == time else { return }
+      self?.pass(firing, time, at: time + hold)
     }
   }
 
   private func expire(_ time: Instant, at deadline: Instant) {
-    guard ruling.isOpen, let index = firings.firstIndex(where: { $0.time == time }) else { return }
-    guard loss(of: firings[index]) != nil else {
-      firings.remove(at: index)
+    guard ruling.isOpen, let firing = firing(at: time) else { return }
+    guard firing.hasLoss else {
+      end(firing)
       unharmedCount += 1
       if !isRepeated { decideAtEnd(at: deadline) }
       return
     }
-    if target.absences.last?.end == nil { fail(firings[index], at: deadline) }
+    if firing.absences.last?.end == nil { fail(firing, at: deadline) }
   }
 
   private func pass(_ firing: Firing, _ recovered: Instant, at time: Instant) {
-    guard ruling.isOpen, let index = firings.firstIndex(where: { $0.time == firing.time }) else { return }
-    firings.remove(at: index)
+    guard ruling.isOpen, self.firing(at: firing.time) != nil else { return }
+    end(firing)
     let after = recovered - firing.time
     if slowest.map({ after > $0.after }) ?? true { slowest = (recovered, after) }
     if taken == nil { taken = firing }
@@ -127,23 +128,28 @@ final class RecoversMonitor: Monitor {
     if !isRepeated { decideAtEnd(at: time) }
   }
 
+  private func end(_ firing: Firing) {
+    firings.removeAll { $0.time == firing.time }
+    target.end(firing.watch)
+  }
+
   private func fail(_ firing: Firing, at time: Instant) {
-    guard ruling.isOpen, let loss = target.absences.last?.start else { return }
+    guard ruling.isOpen, let loss = firing.absences.last?.start else { return }
     claim = claim(of: firing, failure: time)
     var actual = "lost at \(Wording.time(loss)), and not back by \(Wording.time(firing.time + recovers.within))"
     var miss = Double.infinity
-    if let hold = recovers.hold, let rise = rise(of: firing) {
+    if let hold = recovers.hold, let rise = firing.rise {
       actual = "back at \(Wording.time(rise)), and lost again at \(Wording.time(loss)), before it had held for \(hold)"
       miss = (hold - (loss - rise)).seconds
     }
-    ruling.decide(.fail, at: time, actual, nearestMiss: target.account, miss: miss)
+    ruling.decide(.fail, at: time, actual, nearestMiss: target.account(of: firing.watch.participants), miss: miss)
   }
 
   private func claim(of firing: Firing, failure: Instant?) -> RecoveryClaim? {
-    guard let began = target.began, let last = target.absences.last, let first = loss(of: firing) else { return nil }
+    guard let firstFiring, let first = firing.absences.first, let last = firing.absences.last else { return nil }
     return RecoveryClaim(
-      recovers: recovers, began: began, firing: firing.time, firstLoss: target.absences[first].start,
-      lastLoss: last.start, failure: failure)
+      recovers: recovers, participants: firing.watch.participants, began: firstFiring, firing: firing.time,
+      firstLoss: first.start, lastLoss: last.start, failure: failure)
   }
 
   /// The run without the fault has shown that the fault did not do it.
@@ -182,7 +188,7 @@ final class RecoversMonitor: Monitor {
     }
     guard let slowest, let taken else {
       let reason =
-        target.began == nil
+        firstFiring == nil
         ? "the fault '\(recovers.fault.value)' never came"
         : "it was never lost, so that there was nothing to recover from (for what must not be lost, write always:)"
       return ruling.decide(.vacuous, at: time, reason)
@@ -216,5 +222,11 @@ extension Scenario {
       }
     }
     return true
+  }
+}
+
+extension Anchor {
+  fileprivate static func entry(_ id: Located<String>) -> Anchor {
+    Anchor(kind: .entry(id.value), span: id.span, text: id.value)
   }
 }

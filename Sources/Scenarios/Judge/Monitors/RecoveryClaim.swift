@@ -4,6 +4,8 @@ internal import CallCore
 /// target was not back. A run without the fault shows whether that is so.
 struct RecoveryClaim {
   let recovers: Expectation.Recovers
+  /// Whose media it was.
+  let participants: [String]
   /// When the fault began first.
   let began: Instant
   /// When it began to take the target.
@@ -24,22 +26,19 @@ struct RecoveryClaim {
   /// How far a run without the fault has to go.
   var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
 
-  /// Whether more of a run without the fault than up to `now` can change nothing.
-  func isDecided(by absences: [RecoveryTarget.Absence], at now: Instant) -> Bool {
-    now > firing && firstLoss(among: absences) != nil
-  }
+  /// Whether more of a run without the fault can change nothing.
+  func isDecided(by absences: [RecoveryWatch.Absence]) -> Bool { firstLoss(among: absences) != nil }
 
-  /// The loss that takes the place of the fault's. What is back before the fault begins is none.
-  private func firstLoss(among absences: [RecoveryTarget.Absence]) -> Instant? {
-    absences.first { absence in
-      absence.start <= latestFirstLoss && absence.end.map { $0 > firing } ?? true
-    }?.start
+  /// The loss that takes the place of the fault's.
+  private func firstLoss(among absences: [RecoveryWatch.Absence]) -> Instant? {
+    absences.first { $0.start <= latestFirstLoss }?.start
   }
 
   /// When the target is lost without the fault, too; nil when that loss is the fault's, and so is the failure.
   ///
-  /// - Parameter absences: those of a run without the fault that went to the ``horizon``, or was decided.
-  func loss(among absences: [RecoveryTarget.Absence]) -> Instant? {
+  /// - Parameter absences: those from the firing on, of a run without the fault that went to the ``horizon``, or was
+  ///   decided.
+  func loss(among absences: [RecoveryWatch.Absence]) -> Instant? {
     if let loss = firstLoss(among: absences) { return loss }
     guard let failure else { return nil }
     let end = max(failure, latestLastLoss)

@@ -1,28 +1,13 @@
 internal import CallCore
 
-/// What `recovers` waits for, media both ways or a predicate, and when it was missing since its fault began.
+/// What `recovers` waits for, media both ways or a predicate, and whether it is there.
 final class RecoveryTarget {
-  /// A time in which it was not there; without an end it is not back.
-  struct Absence: Equatable {
-    let start: Instant
-    var end: Instant?
-  }
-
   let name: String
-  /// When the fault began first.
-  private(set) var began: Instant?
-  /// Whether it was there when the fault began first.
-  private(set) var wasThere = false
-  /// Those since the fault began, in order of time.
-  private(set) var absences: [Absence] = []
-  /// Told when the fault is about to begin, each time.
-  var onBegin: ((Instant) -> Void)?
-  /// Told of the beginning and the end of each absence.
-  var onChange: ((Instant) -> Void)?
   private let context: MonitorContext
   private let target: Expectation.Recovers.Target
   private let condition: Condition?
   private let media: MediaBothWays?
+  private var watches: [RecoveryWatch] = []
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.context = context
@@ -33,41 +18,66 @@ final class RecoveryTarget {
     }
     condition?.listen { [unowned self] _ in context.later { self.look(at: $0) } }
     media?.onChange = { [unowned self] time in context.watch.afterEvent { self.look(at: time) } }
-    context.anchors.listen(.entry(recovers.fault)) { [unowned self] in begin(at: $0) }
   }
 
-  var isThere: Bool { condition?.isTrue ?? media?.isTrue ?? false }
+  /// Whose media it is now: of those who are in a call. Nobody's, of a predicate.
+  var participants: [String] { media?.participants ?? [] }
+
+  func isThere(for participants: [String]) -> Bool {
+    condition?.isTrue ?? media?.arrives(at: participants) ?? false
+  }
+
   /// What it was last, in words.
-  var account: String {
+  func account(of participants: [String]) -> String {
     switch target {
-    case .mediaBothWays: media?.account ?? ""
+    case .mediaBothWays: media?.account(of: participants) ?? ""
     case .predicate(let predicate): context.account(predicate)
     }
   }
 
-  private func begin(at time: Instant) {
-    // Who is in a call is asked anew each time.
-    media?.begin(at: time)
-    if began == nil {
-      began = time
-      wasThere = isThere
-    }
-    onBegin?(time)
+  /// Notes from now on, after the event at work, when it is missing for these participants.
+  func watch(for participants: [String], from time: Instant) -> RecoveryWatch {
+    let watch = RecoveryWatch(participants, from: time)
+    watches.append(watch)
+    media?.follow(participants)
     context.watch.afterEvent { [unowned self] in look(at: time) }
+    return watch
+  }
+
+  /// Nobody asks that watch any more.
+  func end(_ watch: RecoveryWatch) {
+    watches.removeAll { $0 === watch }
+    media?.unfollow(watch.participants)
   }
 
   private func look(at now: Instant) {
-    guard began != nil else { return }
-    let last = absences.last
-    let wasThere = last == nil || last?.end != nil
-    guard isThere != wasThere else { return }
-    if isThere { absences[absences.count - 1].end = now } else { absences.append(Absence(start: now)) }
-    onChange?(now)
+    for watch in watches { watch.note(isThere(for: watch.participants), at: now) }
   }
 }
 
-extension Anchor {
-  fileprivate static func entry(_ id: Located<String>) -> Anchor {
-    Anchor(kind: .entry(id.value), span: id.span, text: id.value)
+/// When the target of `recovers` was missing since its fault began once.
+final class RecoveryWatch {
+  /// A time in which it was not there; without an end it is not back.
+  struct Absence: Equatable {
+    let start: Instant
+    var end: Instant?
+  }
+
+  let began: Instant
+  let participants: [String]
+  /// In order of time.
+  private(set) var absences: [Absence] = []
+  /// Told of the beginning and the end of each absence.
+  var onChange: ((Instant) -> Void)?
+
+  fileprivate init(_ participants: [String], from time: Instant) {
+    (self.participants, began) = (participants, time)
+  }
+
+  fileprivate func note(_ isThere: Bool, at now: Instant) {
+    let wasThere = absences.last.map { $0.end != nil } ?? true
+    guard isThere != wasThere else { return }
+    if isThere { absences[absences.count - 1].end = now } else { absences.append(Absence(start: now)) }
+    onChange?(now)
   }
 }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import VirtualPeer
 
 /// The samples of one number within a window, and their statistics.
 struct SampleSeries {
@@ -8,8 +9,8 @@ struct SampleSeries {
   var opening: Double?
   /// What it was when the window closed, likewise. That is no sample, because it does not come by the clock.
   var closing: (value: Double, time: Instant)?
-  /// Whether it counts, so that its change is what it has grown by.
-  var isCounter = false
+  /// How it counts, so that its change is what it has grown by; nil when it does not.
+  var counting: ValueDeclaration.Counting?
   private var values: [Double] = []
   /// Where in the values a counter began anew.
   private var beginnings: [Int] = []
@@ -37,10 +38,18 @@ struct SampleSeries {
     var growth = 0.0
     for index in all.indices.dropFirst() {
       let (before, value) = (all[index - 1], all[index])
-      // What fell has begun anew, too, as the counter of another candidate pair: all of it is growth.
-      growth += value < before || beginnings.contains(index - offset) ? value : value - before
+      growth += hasBegunAnew(value, before, index - offset) ? value : value - before
     }
     return growth
+  }
+
+  /// What fell has begun anew, too, as the counter of another candidate pair: all of it is growth.
+  private func hasBegunAnew(_ value: Double, _ before: Double, _ index: Int) -> Bool {
+    switch counting {
+    case nil: false
+    case .net: beginnings.contains(index)
+    case .upward, .ofSelectedPair: value < before || beginnings.contains(index)
+    }
   }
 
   /// Nil when there are not enough samples: one for most, two points in time for `rate`, two values for `delta`. What
@@ -58,7 +67,7 @@ struct SampleSeries {
     case .delta:
       guard let start = base?.value ?? values.first, let end = closing?.value ?? values.last else { return nil }
       guard base != nil || closing != nil || values.count > 1 else { return nil }
-      return isCounter && !beginnings.isEmpty ? growth : end - start
+      return counting != nil && !beginnings.isEmpty ? growth : end - start
     case .rate:
       guard let start = base?.time ?? (values.isEmpty ? nil : firstTime) else { return nil }
       let elapsed = (closing?.time ?? lastTime) - start

@@ -47,13 +47,13 @@ final class SequenceMonitor: Monitor {
     guard let changes else { return }
     let (before, written) = changes.take()
     // A value that is written again is not taken again.
-    let news = zip([before] + written, written).compactMap { $0 == $1 ? nil : $1 }
+    let news = written.filter(\.isAnother).map(\.value)
     if !ruling.isOpen, let value = news.first(where: { $0 == awaited }) { ruling.cameTrue(at: now, "\(value) came") }
     guard ruling.isOpen else { return }
     if span.contains(now) {
       if !hasOpened {
         hasOpened = true
-        if let held = changes.held(before: before, news: news) { takeHeld(held, at: now) }
+        if let held = changes.held(before: before, news: written) { takeHeld(held, at: now) }
       }
       for value in news { take(value, at: now) }
     } else if let closed = span.closedAt {

@@ -39,7 +39,7 @@ final class SetMonitor: Monitor {
         hasOpened = true
         if let held = changes.held(before: before, news: news) { take(held, at: now, isHeld: true) }
       }
-      for value in news { take(value, at: now, isHeld: false) }
+      for value in news.map(\.value) { take(value, at: now, isHeld: false) }
     } else if let closed = span.closedAt {
       conclude(at: closed)
     }

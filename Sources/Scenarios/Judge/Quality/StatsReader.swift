@@ -9,6 +9,8 @@ final class StatsReader {
   /// Calls when the event at work is over; within it, peers are in the midst of what they do.
   var afterEvent: (@escaping () -> Void) -> Void = { $0() }
 
+  func hasConnection(_ peer: String) -> Bool { report?(peer) != nil }
+
   /// The number in its base unit, or nil while the statistic does not exist.
   func number(of path: ValuePath) -> Double? {
     guard let value = report?(path.peer)?.value(of: path) else { return nil }
@@ -33,13 +35,13 @@ extension ValuePath {
   /// W3C counts durations in seconds, and timestamps in milliseconds since 1970.
   var isTimestamp: Bool { name.hasSuffix("Timestamp") }
 
-  /// Whether it counts from zero since its connection was made, so that one that is not there yet is at zero.
-  /// What is told of the other end, and what another candidate pair had counted, begins anywhere.
+  /// Whether it is at zero while it is not there yet, also within a connection. What is told of the other end has counted
+  /// by the time it is told, and so has a candidate pair that is selected.
   var startsAtZero: Bool {
     let parts = name.split(separator: ".")
     guard isStatistic, parts.count > 2,
       ["inbound-rtp", "outbound-rtp", "transport", "media-source"].contains(parts[1])
     else { return false }
-    return CommonVocabulary.value(name)?.isCounter ?? false
+    return counting != nil
   }
 }
