@@ -50,9 +50,10 @@ final class Ruling {
   /// Notes that what was expected by the time of the failure came true at `time`; only the first counts.
   func cameTrue(at time: Instant, _ what: String) {
     guard !isOver, let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
-    let lateness = (time - decision.time).seconds
-    afterwards = "\(what) at \(Wording.time(time)), \(Wording.quantity(lateness, .duration)) too late"
-    if miss != nil { miss = lateness }
+    let lateness = time - decision.time
+    let rounded = Interval.microseconds(lateness.nanoseconds / 1_000)
+    afterwards = "\(what) at \(Wording.time(time)), \(rounded > .zero ? rounded : lateness) too late"
+    if miss != nil { miss = lateness.seconds }
   }
 
   /// - Parameter miss: of a failure, how far it is from what was expected; of a deadline that is over it is infinite
