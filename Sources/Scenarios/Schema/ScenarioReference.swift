@@ -187,7 +187,8 @@ public struct ScenarioReference: Sendable {
         Self.table("settings of \(profile.profile)", profile.settings.map { ($0.name, $0.summary) })
       }.joined()
     case "profiles": return Self.table("profiles", profiles.map { ($0.profile, $0.summary) })
-    case "networks": return Self.table("named networks", BuiltInNetworks.summaries.map { ($0.name, $0.summary) })
+    case "networks":
+      return Self.table("named networks", BuiltInNetworks.summaries.map { ($0.name, $0.summary) }) + Self.ownership
     case "nats": return Self.table("kinds of NAT", NATKind.allCases.map { ($0.rawValue, $0.summary) })
     case "events":
       return Self.table("events of every peer", CommonVocabulary.events.map { ($0.name, $0.summary) })
@@ -215,6 +216,12 @@ public struct ScenarioReference: Sendable {
     default: return nil
     }
   }
+
+  private static let ownership = """
+    Each peer that names one has one of its own, behind a NAT of its own; peers with the same 'lan' share one. So it is with
+    the networks of a file of 'use'. A network of 'topology' is one network, behind one NAT, shared by all who name it.
+
+    """
 
   private static let mediaBothWays = """
     media-both-ways: what 'recovers' waits for when it is no predicate

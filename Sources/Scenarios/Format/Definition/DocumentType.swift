@@ -207,7 +207,9 @@ struct ProfileFileDraft: Sendable {
       .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
       .key("title", .text, \.title, "one line for people"),
       .key("use", Kind<String>.text.located.list().distinct(\.value), \.use, "further files, relative to this one"),
-      .key("networks", NetworkDraft.type.kind.orVariable(NetworkDraft()).named, \.networks, "named networks"),
+      .key(
+        "networks", NetworkDraft.type.kind.orVariable(NetworkDraft()).named, \.networks,
+        "named networks; each peer that names one has one of its own"),
       .key("peers", PeerDraft.type.kind.orVariable(PeerDraft()).named, \.peers, "named peers"),
     ])
 }

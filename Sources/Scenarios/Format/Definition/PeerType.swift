@@ -42,7 +42,7 @@ struct PeerDraft: Sendable {
         "use", Kind<Located<String>>.name, \.use, "a peer profile from a file of 'use'; keys here go before its keys"),
       .key(
         "network", Kind<Located<String>>.oneName.list1, \.networks,
-        "the network it is on: one of the topology, or a named network"),
+        "the network it is on: one of the topology, shared by all who name it, or a named network, one of its own"),
       .key(
         "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
         "several networks, the preferred one first"),

@@ -11,7 +11,9 @@ struct TopologyDraft: Sendable {
   static let type = MappingType(
     "topology", "networks, links and servers; what is left out is made up from named networks", TopologyDraft(),
     [
-      .key("networks", NetworkDraft.type.partialKind.named, \.networks, "networks by name"),
+      .key(
+        "networks", NetworkDraft.type.partialKind.named, \.networks,
+        "networks by name, each one network for all who name it; a named network gives each peer its own"),
       .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
       .key("servers", ServerDraft.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
       .key(
@@ -36,7 +38,9 @@ struct NetworkDraft: Sendable {
   var summary: String?
 
   static let type = MappingType(
-    "network", "a network and the router that leads out of it", NetworkDraft(),
+    "network",
+    "a network and the router that leads out of it; under topology one for all who name it, in a file of use one for each "
+      + "peer", NetworkDraft(),
     [
       .key("profile", Kind<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
       .key("type", .choice, \.type, default: "ethernet", "the W3C networkType of its interfaces"),

@@ -94,6 +94,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case unusedName = "W412"
   case nothingExpected = "W413"
   case ineffective = "W414"
+  case sharedNetwork = "W415"
 
   public enum Severity: String, Sendable { case error, warning }
 
@@ -134,7 +135,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
         + "bob.connected (the main machine enters a state), bob.ice.connected, alice.ice.restart, alice.user.mute."
     case .unknownProfile: "No such application profile is built in. 'callsim explain profiles' lists them."
     case .unknownNamedPeer: "No file named in use declares a peer profile with this name."
-    case .profileClash: "Two files declare the same name, and nothing says which one is meant."
+    case .profileClash:
+      "The name is declared twice, and nothing says which one is meant: in two files, or under topology and built in. A "
+        + "network of topology may have a built-in's name where one peer at most names it, or when it is the internet."
     case .useCycle: "A file uses itself, directly or through others."
     case .unknownState: "The peer's profile declares no such state, so nothing can ever enter it."
     case .unknownEndCode: "The peer's profile declares no such end code."
@@ -196,6 +199,10 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .variableName:
       "An id names a scenario in reports and replays, so it is the same in every cell of the matrix."
     case .ineffective: "The key changes nothing here, because it lacks something to work on."
+    case .sharedNetwork:
+      "A network of topology is one network for all who name it, behind one NAT, and they reach each other inside it. A "
+        + "named network, built in or of a file of use, gives each peer one of its own. Where peers are to share it, write "
+        + "cidr and nat without profile, or isolated: true; or give the peers the named network and one lan."
     case .beyondEnd:
       "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
     case .needsRun:

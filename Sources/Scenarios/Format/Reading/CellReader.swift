@@ -28,7 +28,8 @@ struct CellReader {
     scenario.duration = draft.duration?.value
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
-    var builder = TopologyBuilder(draft.topology, catalogue: profiles.networks(&reading))
+    let catalogue = profiles.networks(&reading)
+    var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
     TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
@@ -38,6 +39,7 @@ struct CellReader {
     TimelineReader.collectIDs(draft.timeline, &reading)
     scenario.definitions = definitions(draft.definitions, &reading)
     if let node = draft.timeline { scenario.timeline = TimelineReader.entries(node, &reading) }
+    SharedNetworkChecks.check(scenario, draft, catalogue: catalogue, &reading)
     AddressChecks.checkNumber(scenario, &reading)
     if let node = draft.expectations {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
