@@ -23,7 +23,7 @@ struct ReportOutputs {
     try DistinctFiles.check(written.map { ($0.option, $0.path) }, inputs: inputs)
     var reporters: [any Reporter] = []
     for request in requests {
-      let write = try writer(request.file)
+      let write = isTold(request) ? Output.error : try writer(request.file)
       switch request.kind {
       case .junit: reporters.append(JUnitReporter(write: write))
       case .tap: reporters.append(TAPReporter(write: write))
@@ -36,9 +36,15 @@ struct ReportOutputs {
 
   func close() throws { for file in files { try file.close() } }
 
+  /// Whether a program reads standard output, which has nothing else then.
+  private var isTaken: Bool { requests.contains { $0.file == "-" && $0.kind != .github } }
+
+  /// Whether a report goes where text for people goes when a program reads standard output: GitHub reads both.
+  private func isTold(_ request: ReportRequest) -> Bool { isTaken && request.file == "-" && request.kind == .github }
+
   /// Text for people goes to standard error when programs read standard output.
   var people: TerminalReporter {
-    let isTaken = requests.contains { $0.file == "-" && $0.kind != .github }
+    let isTaken = isTaken
     let descriptor: Int32 = isTaken ? 2 : 1
     let detail: TerminalReporter.Detail = quiet ? .quiet : Output.isTerminal(descriptor) ? .live : .lines
     let style = Output.style(for: descriptor)
@@ -47,24 +53,33 @@ struct ReportOutputs {
     }
   }
 
-  private mutating func writer(_ path: String, mode: FileSink.Mode = .anew) throws -> (String) -> Void {
+  private mutating func writer(_ path: String) throws -> (String) -> Void {
     guard path != "-" else { return Output.text }
     do {
-      // What cannot be made shows when the file is opened.
-      let folder = FileSink.folder(of: path)
-      try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
-      files.append(file)
-      return { file.write($0) }
+      return try open(path)
     } catch {
       throw UsageProblem(message: "the report '\(path)' cannot be written: \(error.reason)")
     }
   }
 
+  private mutating func open(_ path: String, mode: FileSink.Mode = .anew) throws(FileError) -> (String) -> Void {
+    // What cannot be made shows when the file is opened.
+    let folder = FileSink.folder(of: path)
+    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
+    files.append(file)
+    return { file.write($0) }
+  }
+
   /// GitHub names the file; what other steps wrote to it stays.
   private mutating func stepSummary() -> ((String) -> Void)? {
     guard let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else { return nil }
-    // It may name a place outside the container that this runs in.
-    return try? writer(path, mode: .append)
+    do {
+      return try open(path, mode: .append)
+    } catch {
+      // It may name a place outside the container that this runs in.
+      Output.error("note: there is no step summary: '\(path)' cannot be written: \(error.reason)\n")
+      return nil
+    }
   }
 }

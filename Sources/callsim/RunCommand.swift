@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Formats
 import Foundation
 import Profiles
 public import Scenarios
@@ -92,6 +93,7 @@ struct RunCommand: ParsableCommand {
     }
     if !quiet { collection.showWarnings(of: Set(plan.entries.map(\.path))) }
     try programs.check(plan.entries.map { ($0.path, $0.cell) }, overrides: plan.overrides)
+    try checkFolder(for: plan)
     let reporters: [any Reporter] =
       [outputs.people] + (try outputs.open(inputs: collection.inputs))
       + [LastFailed(options.directory, overrides: plan.overrides)]
@@ -127,6 +129,17 @@ struct RunCommand: ParsableCommand {
     try outputs.close()
   }
 
+  /// That a run cannot leave its files is not found out when one fails.
+  private func checkFolder(for plan: SuitePlan) throws {
+    guard artifacts != .none, !plan.runs.isEmpty else { return }
+    do {
+      try options.directory.check()
+    } catch {
+      let remedy = "name another folder with --out, or give --artifacts none"
+      throw UsageProblem(message: "runs cannot leave their files in '\(out)': \(error.reason); \(remedy)")
+    }
+  }
+
   private var options: SuiteRunner.Options {
     var options = SuiteRunner.Options(
       executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
@@ -145,15 +158,17 @@ struct RunCommand: ParsableCommand {
       do { requests += try ReportRequest.parse(text) } catch { throw UsageProblem(message: error.message) }
     }
     if json { requests.append(ReportRequest(kind: .json, file: "-")) }
-    let isGitHub = ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true"
-    if isGitHub, !requests.contains(where: { $0.kind == .github }) {
-      requests.append(ReportRequest(kind: .github, file: "-"))
-    }
-    let claims = requests.filter { $0.file == "-" && $0.kind != .github }
+    // By its other name it is the same.
+    for index in requests.indices where requests[index].file == "/dev/stdout" { requests[index].file = "-" }
+    let claims = requests.filter { $0.file == "-" }
     guard claims.count <= 1 else {
       let kinds = claims.map(\.kind.rawValue).joined(separator: " and ")
       let remedy = "give one of them a file: --report \(claims[0].kind.rawValue)=FILE"
       throw UsageProblem(message: "\(kinds) cannot share standard output; \(remedy)")
+    }
+    let isGitHub = ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true"
+    if isGitHub, !requests.contains(where: { $0.kind == .github }) {
+      requests.append(ReportRequest(kind: .github, file: "-"))
     }
     return requests
   }

@@ -35,10 +35,10 @@ import Testing
   }
 
   @Test func `a run whose folder cannot be made says what the system said, and what to do about that`() throws {
-    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a"), "callsim-runs": "a file"])
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("nat/a"), "callsim-runs/nat": "a file"])
     let outcome = try workspace.run("run", "--artifacts", "all")
     #expect(outcome.status == 4, "\(outcome.output)")
-    let complaint = "callsim-runs/a#1: cannot be made: Not a directory. Run elsewhere or choose --artifacts none."
+    let complaint = "callsim-runs/nat/a#1: cannot be made: Not a directory. Run elsewhere or choose --artifacts none."
     #expect(outcome.output.contains(complaint), "\(outcome.output)")
   }
 

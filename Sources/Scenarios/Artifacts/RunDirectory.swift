@@ -1,4 +1,4 @@
-internal import Formats
+package import Formats
 internal import Foundation
 
 /// Where the files of runs go: `callsim-runs/<id>#seed/`, the same for the same run every time.
@@ -45,6 +45,25 @@ public struct RunDirectory: Sendable {
     var start = name.prefix(nameLimit)
     while start.utf8.count > nameLimit - 17 { start.removeLast() }
     return "\(start)~\(RunResult.hexadecimal(digest.value))"
+  }
+
+  /// Tells beforehand what a run that leaves its files would run into. What is there stays, and nothing new is left.
+  package func check() throws(FileError) {
+    var missing: [String] = []
+    var folder = root
+    while !FileManager.default.fileExists(atPath: folder), folder != "/", folder != "." {
+      missing.insert(folder, at: 0)
+      folder = FileSink.folder(of: folder)
+    }
+    var made: [String] = []
+    defer { for folder in made.reversed() { rmdir(folder) } }
+    for folder in missing + ["\(root)/.check-\(getpid())"] {
+      if mkdir(folder, 0o777) == 0 {
+        made.append(folder)
+      } else if errno != EEXIST {
+        throw FileError(path: folder, reason: String(cString: strerror(errno)), code: errno)
+      }
+    }
   }
 
   /// Makes an empty folder for a run, in place of the one an earlier run left.
