@@ -407,7 +407,7 @@ extension Expectation.Sequence.Step {
 
 extension Expectation.Recovers.Target {
   static let kind = Kind<Expectation.Recovers.Target>(.text) { node, reading in
-    if node.scalar?.text == "media-both-ways" { return .mediaBothWays }
+    if node.scalar?.text == Expectation.Recovers.mediaBothWays { return .mediaBothWays }
     return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
   }
 }

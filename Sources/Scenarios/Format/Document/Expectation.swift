@@ -104,6 +104,9 @@ public struct Expectation: Sendable {
 
   /// After a fault, a condition is lost, is reached again within the time and holds.
   public struct Recovers: Sendable {
+    /// How a file names ``Target/mediaBothWays``.
+    static let mediaBothWays = "media-both-ways"
+
     public enum Target: Sendable {
       /// Audio arrives and is played at both ends of the call.
       case mediaBothWays

@@ -220,15 +220,27 @@ struct PredicateParser {
         report(.unknownName, message, at: start, hint: "define it before it is used", &reading)
         return nil
       }
-      let isPeer = reading.scope.peers.contains { $0.name == word }
-      let hint =
-        isPeer
-        ? "write \(word) with one of its values, such as \(word).call.state"
-        : Suggestion.hint(for: word, among: reading.scope.definitionNames, noun: "defined")
-          ?? "write PEER.value, or give it a meaning under define"
-      report(.unknownName, "'\(YAMLNode.abbreviated(word))' stands for nothing", at: start, hint: hint, &reading)
+      let isTarget = word == Expectation.Recovers.mediaBothWays
+      let problem = isTarget ? "is what 'recovers' waits for, and no predicate" : "stands for nothing"
+      let message = "'\(YAMLNode.abbreviated(word))' \(problem)"
+      report(.unknownName, message, at: start, hint: meaning(of: word, isTarget: isTarget, reading.scope), &reading)
       return nil
     }
+  }
+
+  /// What may have been meant by a word that is the name of no definition.
+  private func meaning(of word: String, isTarget: Bool, _ scope: Scope) -> String {
+    let peers = scope.peers.map(\.name)
+    if peers.contains(word) { return "write \(word) with one of its values, such as \(word).call.state" }
+    if isTarget {
+      let hearing = scope.peers.filter { $0.vocabulary.value("audible") != nil }.map { "\($0.name).audible" }
+      return "write recovers: ENTRY, or as a predicate \(hearing.joined(separator: " and "))"
+    }
+    if let hint = Suggestion.hint(for: word, among: scope.definitionNames, noun: "defined") { return hint }
+    let isFree =
+      Reading.isName(word) && ReservedName.anchor(word, peers: peers) == nil
+      && !scope.entries.contains { $0.id == word }
+    return isFree ? "write PEER.value, or give it a meaning under define" : "write PEER.value"
   }
 
   // MARK: - Operands

@@ -28,7 +28,7 @@ enum ReservedName {
 
   /// What the word means in a predicate or in `recovers`, or nil when a definition may have it as its name.
   static func predicate(_ name: String) -> String? {
-    if name == "media-both-ways" { return "what 'recovers' knows as media in both directions" }
+    if name == Expectation.Recovers.mediaBothWays { return "what 'recovers' knows as media in both directions" }
     return guardWord(name)
   }
 
