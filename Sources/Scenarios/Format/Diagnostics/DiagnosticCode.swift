@@ -100,6 +100,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
 
   public var severity: Severity { rawValue.first == "W" ? .warning : .error }
 
+  /// Whether it is about a value in itself, and not about what the value means beside others.
+  var isOfValue: Bool { rawValue.hasPrefix("E2") || rawValue.hasPrefix("E3") }
+
   /// What `callsim explain <code>` says.
   public var explanation: String {
     switch self {

@@ -33,11 +33,26 @@ struct Reading {
   /// Faults, and keys of them, that change nothing in some cell, each with why, and whether they do in another.
   var faults: [(span: SourceSpan, key: String?, problem: String?, isEverEffective: Bool)] = []
 
+  /// Where each variable stands as or in a value that a run may depend on.
+  var variableUses: [String: Set<SourceSpan>] = [:]
+  /// The values under keys that change nothing in some cell, and under the same keys where they change something.
+  private var inertValues: Set<SourceSpan> = []
+  private var effectiveValues: Set<SourceSpan> = []
+
   /// The file as it is written.
   var root: YAMLNode?
 
   /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
   var unsubstituted: Set<SourceSpan> = []
+
+  /// The values given in place of those of the file.
+  var overrides: [(name: String, value: String)] = []
+  /// Scalars with a `${name}` in them, with the variables.
+  var substitutions: [SourceSpan: [String]] = [:]
+  /// Those of them that are one variable and nothing else.
+  var wholeVariables: Set<SourceSpan> = []
+  /// Those of them that a problem of the variable's value was found at.
+  private var misplaced: Set<SourceSpan> = []
 
   init(registry: ProfileRegistry, reader: @escaping ScenarioFile.FileReader = { _ in nil }) {
     self.registry = registry
@@ -50,7 +65,45 @@ struct Reading {
     guard code == .unknownVariable || !unsubstituted.contains(span), !isConsequence(code, at: span) else { return }
     var diagnostic = Diagnostic(code, message, at: span, hint: hint, explain: explain)
     diagnostic.cell = cell
-    diagnostics.append(diagnostic)
+    if code.isOfValue, let names = substitutions[span] { attribute(&diagnostic, to: names) }
+    // What is wrong with a value is wrong wherever it is used.
+    let isKnown = diagnostics.contains {
+      $0.code == code && $0.span != span && $0.span == diagnostic.span && $0.message.hasPrefix(message)
+    }
+    if !isKnown { diagnostics.append(diagnostic) }
+  }
+
+  /// Says of a value that is made of variables what they are.
+  private mutating func attribute(_ diagnostic: inout Diagnostic, to names: [String]) {
+    if names.count == 1, let name = names.first, wholeVariables.contains(diagnostic.span) {
+      return move(&diagnostic, to: name)
+    }
+    // The cell names those of the matrix.
+    let fixed = names.filter { root?["matrix"]?[$0] == nil }.compactMap { name in
+      variables.first { $0.name == name }.map { "\(name)=\(YAMLNode.abbreviated($0.value.text))" }
+    }
+    if !fixed.isEmpty { diagnostic.message += " (with \(fixed.joined(separator: ",")))" }
+  }
+
+  /// Tells a value that cannot stand where its variable does at the place where it is written itself, which is the one to
+  /// mend.
+  private mutating func move(_ diagnostic: inout Diagnostic, to variable: String) {
+    misplaced.insert(diagnostic.span)
+    guard let override = overrides.last(where: { $0.name == variable }) else {
+      guard let place = place(ofVariable: variable) else { return }
+      diagnostic.message += ", where ${\(variable)} stands at \(sources.location(of: diagnostic.span))"
+      diagnostic.span = place
+      return
+    }
+    diagnostic.message += " (by --set \(variable)=\(YAMLNode.abbreviated(override.value)))"
+    diagnostic.hint = diagnostic.hint.map { "in --set: \($0)" }
+  }
+
+  /// Where the value is written that a variable has in this cell.
+  private func place(ofVariable name: String) -> SourceSpan? {
+    if let node = root?["vars"]?[name] { return node.span }
+    guard let value = variables.first(where: { $0.name == name })?.value else { return nil }
+    return root?["matrix"]?[name]?.items?.first { $0.scalar?.text == value.text }?.span
   }
 
   /// Names are unknown where the section that declares them could not be read; that section is what to mend.
@@ -91,7 +144,8 @@ struct Reading {
   }
 
   func hasError(in part: YAMLNode) -> Bool {
-    let errors = Set(diagnostics.lazy.filter { $0.code.severity == .error }.map(\.span)).union(unsubstituted)
+    let errors = Set(diagnostics.lazy.filter { $0.code.severity == .error }.map(\.span))
+      .union(unsubstituted).union(misplaced)
     return part.contains(anyOf: errors)
   }
 
@@ -128,6 +182,23 @@ struct Reading {
     }
     if problem == nil { faults[index].isEverEffective = true }
     faults[index].problem = faults[index].problem ?? problem
+  }
+
+  /// - Parameters:
+  ///   - problem: why the key changes nothing in this cell, whatever its value is; nil when it may.
+  ///   - isDefault: whether the value is what it would be without the key, which is worth no advice.
+  mutating func note(effectOf entry: YAMLNode.Entry, problem: String?, isDefault: Bool) {
+    let values = entry.value.scalarSpans
+    if problem == nil { effectiveValues.formUnion(values) } else { inertValues.formUnion(values) }
+    // A peer of another file may be used with more elsewhere.
+    guard entry.keySpan.file == 0, problem == nil || !isDefault else { return }
+    note(fault: problem, key: entry.key, at: entry.keySpan)
+  }
+
+  /// Whether a variable stands only under keys that change nothing in any cell.
+  func isInert(variable name: String) -> Bool {
+    guard let uses = variableUses[name], !uses.isEmpty else { return false }
+    return uses.isSubset(of: inertValues.subtracting(effectiveValues))
   }
 
   /// Names are letters, digits, `-`, `_` and `/`, and do not begin with `-` or `/`.

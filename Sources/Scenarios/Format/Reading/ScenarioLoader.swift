@@ -18,6 +18,7 @@ struct ScenarioLoader {
     reading = Reading(registry: registry, reader: reader)
     reading.programs = overrides.compactMap { ProgramOverride($0.name, $0.value) }.map { ($0.peer, $0.command) }
     self.overrides = overrides.filter { ProgramOverride($0.name, $0.value) == nil }
+    reading.overrides = self.overrides
     self.cellID = cellID
   }
 

@@ -38,13 +38,16 @@ struct Substitution {
   }
 
   private static func entry(_ entry: YAMLNode.Entry, in owner: String?, _ reading: inout Reading) -> YAMLNode.Entry {
-    let used = reading.scope.used
-    let value = node(entry.value, in: entry.key, &reading)
     let isCondition = entry.key == "if" && owner == conditional
-    if forPeople.contains(entry.key) || isCondition {
-      let way = isCondition ? "asked" : "shown"
-      reading.scope.used = used.union(reading.scope.used.subtracting(used).map { "\(way) \($0)" })
+    guard forPeople.contains(entry.key) || isCondition else {
+      return YAMLNode.Entry(
+        key: entry.key, keySpan: entry.keySpan, value: node(entry.value, in: entry.key, &reading))
     }
+    let (used, uses) = (reading.scope.used, reading.variableUses)
+    let value = node(entry.value, in: entry.key, &reading)
+    let way = isCondition ? "asked" : "shown"
+    reading.variableUses = uses
+    reading.scope.used = used.union(reading.scope.used.subtracting(used).map { "\(way) \($0)" })
     return YAMLNode.Entry(key: entry.key, keySpan: entry.keySpan, value: value)
   }
 
@@ -53,7 +56,7 @@ struct Substitution {
     var out = String.UnicodeScalarView()
     var whole: YAMLScalar?
     var index = 0
-    var isChanged = false
+    var names: [String] = []
     while index < letters.count {
       guard letters[index] == "$", index + 1 < letters.count, letters[index + 1] == "{" else {
         out.append(letters[index])
@@ -75,14 +78,19 @@ struct Substitution {
         return scalar
       }
       reading.scope.used.insert("variable \(name)")
-      if index == 0, close == letters.count - 1 { whole = variable.value }
+      reading.variableUses[name, default: []].insert(node.span)
+      if index == 0, close == letters.count - 1 {
+        whole = variable.value
+        reading.wholeVariables.insert(node.span)
+      }
       out.append(contentsOf: variable.value.text.unicodeScalars)
       reading.valueCount += variable.value.text.utf8.count / 64
       guard !reading.hasTooManyValues else { return scalar }
-      isChanged = true
+      names.append(name)
       index = close + 1
     }
-    guard isChanged else { return scalar }
+    guard !names.isEmpty else { return scalar }
+    reading.substitutions[node.span] = names.inOrderOfAppearance
     // A scalar that is nothing but a variable has the variable's type.
     var result = whole ?? YAMLScalar(text: String(out), isPlain: scalar.isPlain)
     result.positions = nil

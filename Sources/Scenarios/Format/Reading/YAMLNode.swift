@@ -45,6 +45,15 @@ struct YAMLNode: Sendable {
     }
   }
 
+  /// The places of its scalars, its own included.
+  var scalarSpans: [SourceSpan] {
+    switch content {
+    case .scalar: [span]
+    case .sequence(let items): items.flatMap(\.scalarSpans)
+    case .mapping(let entries): entries.flatMap(\.value.scalarSpans)
+    }
+  }
+
   /// What the node is, as error messages name it.
   var description: String {
     switch content {
