@@ -72,7 +72,7 @@ import Testing
 
   @Test func `a peer says how it reaches TURN servers, and without a word takes every way there is`() throws {
     let scenario = try first("everything")
-    #expect(scenario.peer("alice")?.ice.turnTransports?.map(\.value) == [.tcp])
+    #expect(scenario.peer("alice")?.ice.turnTransports?.map(\.value) == [.tcp, .tls])
     #expect(scenario.peer("bob")?.ice.turnTransports == nil)
   }
 

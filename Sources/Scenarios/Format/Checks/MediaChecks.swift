@@ -5,26 +5,27 @@ enum MediaChecks {
 
   /// - Parameter root: the scenario with its peers as they are, whatever file their keys stand in.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
-    for peer in scenario.peers {
+    for peer in scenario.peers where peer.stack != .puppet {
       let audio = root["peers"]?[peer.name]?["audio"]
       for key in ofEncoder {
-        // A peer of another file may be used with real media elsewhere.
-        guard let span = audio?.entry(key)?.keySpan, span.file == 0 else { continue }
+        guard let entry = audio?.entry(key) else { continue }
         let problem = "'\(key)' changes nothing: synthetic media have no encoder; write media: real"
-        reading.note(fault: scenario.media == .synthetic ? problem : nil, key: key, at: span)
+        reading.note(effectOf: entry, problem: scenario.media == .synthetic ? problem : nil, isDefault: false)
       }
-      checkFEC(of: peer, audio, scenario, &reading)
+      check("fec", peer.audio.fec, of: peer, audio, scenario, &reading) { $0.fec == false }
+      check("dtx", peer.audio.dtx, of: peer, audio, scenario, &reading) { $0.dtx != true }
     }
   }
 
-  /// It is sent to who asks for it, by who wants it: without the key everybody does both.
-  private static func checkFEC(
-    of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario, _ reading: inout Reading
+  /// Either is sent to who asks for it, by who wants it. What a program asks for is not known.
+  private static func check(
+    _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,
+    _ reading: inout Reading, isOff: (Scenario.Audio) -> Bool
   ) {
-    guard peer.audio.fec == true, let span = audio?.entry("fec")?.keySpan, span.file == 0 else { return }
+    guard value == true, let span = audio?.entry(key)?.keySpan, span.file == 0 else { return }
     let others = scenario.peers.filter { $0.name != peer.name && $0.hasCallStack }
-    let isAlone = !others.isEmpty && others.allSatisfy { $0.audio.fec == false }
-    let problem = "'fec' changes nothing: it needs both sides, and no other peer has it on"
-    reading.note(fault: isAlone ? problem : nil, key: "fec", at: span)
+    let isAlone = !others.isEmpty && others.allSatisfy { $0.stack == .real && isOff($0.audio) }
+    let problem = "'\(key)' changes nothing of the media: it needs both sides, and no other peer has it on"
+    reading.note(fault: isAlone ? problem : nil, key: key, at: span)
   }
 }

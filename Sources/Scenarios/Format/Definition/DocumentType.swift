@@ -179,6 +179,10 @@ extension Scenario.InvariantChange {
       let hint = "write { invariant: -\(name), why: … }"
       reading.report(.needsWhy, "'\(name)' is turned off without a reason", at: span, hint: hint)
     }
+    if isOn, invariant.isDefault {
+      let message = "'+\(name)' changes nothing: \(name) is on in every scenario that does not turn it off"
+      reading.report(.ineffective, message, at: span, hint: "leave it out")
+    }
     return Scenario.InvariantChange(invariant: invariant, isOn: isOn, why: why, span: span)
   }
 }

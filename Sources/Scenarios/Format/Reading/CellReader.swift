@@ -51,6 +51,7 @@ struct CellReader {
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
+    InertKeyChecks.check(scenario, substituted, &reading)
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     ProofChecks.check(scenario, &reading)

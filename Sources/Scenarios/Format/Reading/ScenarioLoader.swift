@@ -164,6 +164,11 @@ struct ScenarioLoader {
       guard let problem = fault.problem else { continue }
       reading.report(fault.key == nil ? .changesNothing : .ineffective, problem, at: fault.span)
     }
+    for variable in matrix.variables where all.reading.isInert(variable: variable.name) {
+      reading.report(
+        .unusedVariable, "the matrix variable '\(variable.name)' stands only where it changes nothing",
+        at: variable.span, hint: "give what it stands in something to work on, or leave it out")
+    }
   }
 
   private mutating func checkVariables(_ header: DocumentDraft, _ matrix: Matrix) {

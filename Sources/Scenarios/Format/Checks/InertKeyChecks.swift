@@ -1,0 +1,79 @@
+import CallCore
+import CallSession
+import VirtualPeer
+
+/// Advice about keys of peers and of the run that are legal where they stand, and have nothing to work on there.
+enum InertKeyChecks {
+  /// - Parameter root: the scenario with its peers as they are, whatever file their keys stand in.
+  static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    // What programs make of it is not known.
+    guard !scenario.isRealTime else { return }
+    for peer in scenario.peers where peer.stack == .real {
+      let node = root["peers"]?[peer.name]
+      if let skew = node?["clock"]?.entry("skew") {
+        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a TURN server over TLS"
+        note(skew, readsDate(peer, scenario) ? nil : problem, isDefault: peer.clock.skew == .zero, &reading)
+      }
+      if let role = node?["dtls"]?.entry("role") {
+        let problem = "who answers picks the role, and nobody calls \(peer.name)"
+        note(role, isCalled(peer, scenario) ? nil : problem, isDefault: peer.dtls.role == .auto, &reading)
+      }
+      if let sockets = node?["ice"]?.entry("restart_sockets") {
+        let problem = "nothing here restarts ICE; it takes '\(restart)', as an action or as a setting"
+        let isDefault = peer.ice.restartSockets == .new
+        note(sockets, mayRestart(scenario, reading) ? nil : problem, isDefault: isDefault, &reading)
+      }
+    }
+    guard reading.programs.isEmpty else { return }
+    for key in ["lag", "start"] {
+      guard let entry = root["limits"]?.entry(key) else { continue }
+      note(entry, "no peer is a program, so that the run is in virtual time", isDefault: false, &reading)
+    }
+  }
+
+  private static func note(
+    _ entry: YAMLNode.Entry, _ problem: String?, isDefault: Bool, _ reading: inout Reading
+  ) {
+    let problem = problem.map { "'\(entry.key)' changes nothing: \($0)" }
+    reading.note(effectOf: entry, problem: problem, isDefault: isDefault)
+  }
+
+  /// Certificates are judged by the peer's date, and statistics have the times of its clock.
+  private static func readsDate(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
+    let usesTLS = scenario.topology.relays(of: peer).contains { $0.transports.contains(.tls) && peer.ice.uses(.tls) }
+    return usesTLS || scenario.watchedValues.contains { $0.name.lowercased().contains("timestamp") }
+  }
+
+  /// Whether somebody names the peer in an action or sends it a message, which it may answer.
+  private static func isCalled(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
+    let names = [peer.name, peer.userID].compactMap(\.self)
+    return scenario.timeline.contains { entry in
+      switch entry.effect {
+      case .action(let actor, _, let arguments):
+        actor != peer.name && arguments.entries.contains { names.contains($0.value.value.description) }
+      case .send(_, _, let receiver, _): receiver == peer.name
+      case .fault, .clear, .mark: false
+      }
+    }
+  }
+
+  /// What profiles call an action, and a setting, that restarts ICE. One that has neither may do it by itself.
+  private static let restart = "ice-restart"
+
+  private static func mayRestart(_ scenario: Scenario, _ reading: Reading) -> Bool {
+    let profiles = scenario.peers.compactMap { $0.profile.flatMap { reading.registry.vocabulary($0.value) } }
+    let areKnown = profiles.allSatisfy { profile in
+      profile.actions.contains { $0.name == restart } || profile.settings.contains { $0.name == restart }
+    }
+    let isSet = scenario.peers.contains { $0.settings.flag(restart) ?? false }
+    return !areKnown || isSet
+      || scenario.timeline.contains { entry in
+        switch entry.effect {
+        case .action(_, let name, _): name == restart
+        // A puppet may offer a restart.
+        case .send: true
+        case .fault, .clear, .mark: false
+        }
+      }
+  }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Scenarios
+
+/// Keys that are legal, and have nothing to work on where they stand.
+@Suite struct `Keys without work` {
+  private func load(alice: String = "", bob: String = "", rest: String = "", timeline: String = "") -> [Diagnostic] {
+    FormatTest.load(
+      """
+      callsim: 1
+      id: t
+      peers:
+        alice: { network: wifi\(alice.isEmpty ? "" : ", " + alice) }
+        bob: { network: wifi\(bob.isEmpty ? "" : ", " + bob) }
+      \(rest)
+      timeline:
+        - { id: go, at: 0s, do: alice.call, to: bob }
+      \(timeline)
+        - { at: 10s, do: alice.hangup }
+      expect:
+        - { ends: alice, code: local-hangup }
+      """
+    ).diagnostics
+  }
+
+  @Test(arguments: [
+    ("clock: { skew: 1h }", "", ""), ("dtls: { role: passive }", "", ""), ("dtls: { role: active }", "", ""),
+    ("ice: { restart_sockets: same }", "", ""), ("audio: { dtx: true }", "audio: { dtx: false }", ""),
+    ("", "", "limits: { lag: 1s }"), ("", "", "limits: { start: 1s }"), ("", "", "invariants: [+consent]"),
+  ])
+  func `a key that changes nothing says what it lacks`(alice: String, bob: String, rest: String) {
+    let found = load(alice: alice, bob: bob, rest: rest)
+    #expect(found.map(\.code) == [.ineffective], "\(found)")
+    #expect(found.first?.message.contains(" changes nothing") == true, "\(found)")
+  }
+
+  @Test(arguments: [
+    ("clock: { skew: 0s }", "", ""), ("dtls: { role: auto }", "", ""), ("ice: { restart_sockets: new }", "", ""),
+    ("audio: { dtx: false }", "", ""), ("", "dtls: { role: passive }", ""),
+    ("audio: { dtx: true }", "audio: { dtx: true }", ""),
+    ("ice: { restart_sockets: same }", "settings: { ice-restart: true }", ""),
+    ("clock: { skew: 1h }", "", "topology: { servers: { relay: { kind: turn, transports: [tls] } } }"),
+    ("", "", "invariants: [+pre-accept-privacy]"),
+  ])
+  func `a key that has something to work on, or says what is so anyway, is no news`(
+    alice: String, bob: String, rest: String
+  ) {
+    let found = load(alice: alice, bob: bob, rest: rest)
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  @Test func `who watches a time of the statistics reads the date`() {
+    let metric =
+      "- { metric: bob.stats.remote-outbound-rtp.audio.remoteTimestamp, stat: last, window: [go, end], gt: 1s }"
+    let text = """
+      callsim: 1
+      id: t
+      peers: { alice: { network: wifi, clock: { skew: 1h } }, bob: { network: wifi } }
+      run: 20s
+      timeline: [{ id: go, at: 0s, do: alice.call, to: bob }]
+      expect:
+        \(metric)
+      """
+    let found = FormatTest.load(text).diagnostics
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  @Test(arguments: [
+    ("v: [0s, 1h]", "clock: { skew: \"${v}\" }"), ("v: [auto, passive]", "dtls: { role: \"${v}\" }"),
+    ("v: [new, same]", "ice: { restart_sockets: \"${v}\" }"), ("v: [1, 9]", "audio: { complexity: \"${v}\" }"),
+  ])
+  func `a matrix over such a key has cells that are one run`(matrix: String, key: String) {
+    let found = load(alice: key, rest: "matrix: { \(matrix) }")
+    #expect(Set(found.map(\.code)) == [.unusedVariable, .ineffective] && found.count == 2, "\(found)")
+  }
+
+  @Test func `a matrix variable that has an effect anywhere is used`() {
+    let found = load(
+      alice: "clock: { skew: \"${v}\" }", rest: "matrix: { v: [0s, 1min] }",
+      timeline: "  - { after: \"${v}\", of: go, do: alice.mute }")
+    #expect(found.map(\.code) == [.ineffective], "\(found)")
+  }
+
+  @Test func `a key that works in one cell is there to compare the others with`() {
+    let found = load(
+      alice: "clock: { skew: \"${v}\" }, ice: { turn_transports: [\"${way}\"] }",
+      rest:
+        "matrix: { v: [0s, 1h], way: [udp, tls] }\n"
+        + "topology: { servers: { relay: { kind: turn, transports: [udp, tls] } } }")
+    #expect(found.isEmpty, "\(found)")
+  }
+}
