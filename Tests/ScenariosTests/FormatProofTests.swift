@@ -125,6 +125,7 @@ import Testing
     "leads_to: { if: \(connected), then: alice.call.state == connected, within: 1s }",
     "leads_to: { if: up, then: late, within: 1s }", "sequence: bob.call.state, is: [idle, ringing]",
     "sequence: bob.call.state, is: [idle], strict: true", "sequence: bob.call.state, is: [ended, ended]",
+    "sequence: bob.call.state, is: [{ state: idle, by: 1s }], of: bob.ended",
     "sequence: bob.call.state, is: [idle], between: [bob.ended, end]", "set: bob.call.state, contains: [idle, ended]",
     "always: up, between: [bob.connected, end]", "always: up, between: [bob.connected, 15s]",
     "never: late, until: half", "always: up, between: [19s, end]",

@@ -31,6 +31,16 @@ import Testing
     #expect(result.findings.map(\.actual).map { $0.hasPrefix("not true by 5.25 s") } == [true], "\(result.findings)")
   }
 
+  @Test func `what a sample makes an entry do at the very end of a deadline is in time`() throws {
+    let number = try judge(["metric: \(Self.received), stat: max, window: [5s, 5001ms], gte: 0.1"]).measurements[0]
+    let count = Int(try #require(number.measured))
+    let result = try judge(
+      ["eventually: alice.call.state == ended, within: 5s", "ends: alice, code: local-hangup, within: 5s"],
+      timeline: Self.twoCalls.replacing(
+        "id: bye, at: 8s", with: "id: bye, when: \"\(Self.received) >= \(count)\""))
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `values of one sample change together`() throws {
     let torn = "\"\(Self.received) >= 142 and \(Self.bytes) < 11kB\""
     let result = try judge([
@@ -51,6 +61,45 @@ import Testing
       let measured = result.measurements.compactMap(\.measured)
       #expect(measured.count == 2 && abs(measured[0] - measured[1]) < measured[0] / 100, "\(measured)")
     }
+  }
+
+  @Test(arguments: ["7900ms", "bye", "8001ms", "redial"])
+  func `quality has changed since its last sample before the window, also where the connection closes`(
+    end: String
+  ) throws {
+    let result = try judge(
+      [
+        "metric: alice.q.mos, stat: delta, window: [6600ms, \(end)], lt: 3.9",
+        "metric: alice.q.mos, stat: last, window: [6500ms, 6501ms], gt: 1.1",
+        "metric: alice.q.mos, stat: last, window: [7750ms, 7751ms], gt: 1.1",
+      ],
+      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }")
+    let measured = result.measurements.compactMap(\.measured)
+    #expect(measured.count == 3 && abs(measured[0] - (measured[2] - measured[1])) < 1e-9, "\(measured)")
+  }
+
+  @Test func `what several candidate pairs have counted is no number`() throws {
+    let pair = "alice.stats.candidate-pair.packetsReceived"
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, networks: [wifi, lte] }
+        bob: { profile: knotos, network: internet }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 12s, fault: link.down, link: alice/wifi }
+        - { id: bye, at: 28s, do: alice.hangup }
+      expect:
+        - { metric: \(pair), stat: delta, window: [20s, bye], gt: 1 }
+        - { metric: \(pair), stat: delta, window: [10s, 20s], gt: 1 }
+        - { metric: \(pair), stat: rate, window: [10s, bye], gt: 1 }
+      """)
+    #expect(result.findings.map(\.kind) == [.vacuous, .vacuous], "\(result.findings)")
+    let remedy = ": alice.stats.transport.packetsReceived counts over all pairs"
+    #expect(result.findings.allSatisfy { $0.actual.hasSuffix(remedy) }, "\(result.findings)")
   }
 
   @Test func `what is told of the other end has grown from zero where there was no connection before`() throws {
@@ -101,11 +150,19 @@ import Testing
 
   @Test func `what was unknown whenever it mattered was not put to the test`() throws {
     let both = "alice.call.state == ended and \(Self.received) > 0"
-    let result = try judge([
+    let untested = [
       "never: \"\(both)\"", "always: \"not (\(both))\"", "count: \"\(both)\", eq: 0",
+      "never: \"alice.call.state == ended and \(Self.received) > 100\"", "never: \"\(both) and \(Self.bytes) > 1B\"",
+      "always: \"alice.call.state != ended or \(Self.received) < 3 and \(Self.bytes) < 1kB\"",
+      "never: \"alice.call.state == ended and (\(Self.received) > 100 or \(Self.bytes) > 1kB)\"",
+    ]
+    let tested = [
       "never: \"alice.call.state == connected and \(Self.received) > 9000\"",
-    ])
-    #expect(result.findings.map(\.kind) == [.vacuous, .vacuous, .vacuous], "\(result.findings)")
+      "never: \"\(Self.received) > 9000 and \(Self.bytes) > 900MB\"",
+      "always: \"\(Self.received) < 9000 or alice.call.state == ended\"",
+    ]
+    let result = try judge(untested + tested)
+    #expect(result.findings.map(\.kind) == untested.map { _ in .vacuous }, "\(result.findings)")
     #expect(
       result.findings.map(\.actual).first == "whenever it came to \(Self.received), that was unknown",
       "\(result.findings)")

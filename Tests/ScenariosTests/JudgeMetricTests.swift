@@ -224,7 +224,7 @@ import VirtualPeer
     bench.set("bob", "selected.local.port", 9, at: 5_500)
     for (value, time) in [(130, Int64(6_000)), (135, 7_000)] { bench.set("bob", lost.name, value, at: time) }
     let results = bench.finishAll(at: 20_000)
-    #expect(results.map(\.measured) == [145, 9])
+    #expect(results.map(\.measured) == [155, 9])
   }
 
   @Test func `a rate of the wire and of statistics is the same where media stop`() throws {

@@ -87,7 +87,7 @@ import Testing
 
   @Test func `a recovery claims the first loss, a failure what made it fail, too`() throws {
     let good = try #require(play(bench(), ("reconnecting", 1_600), ("connected", 2_500)).claim)
-    #expect((good.began, good.firstLoss, good.failure) == (Self.time(1_000), Self.time(1_600), nil))
+    #expect((good.firing, good.firstLoss, good.failure) == (Self.time(1_000), Self.time(1_600), nil))
     let late = try #require(play(bench(), ("reconnecting", 1_600), ("connected", 6_000)).claim)
     #expect((late.firstLoss, late.lastLoss, late.failure) == (Self.time(1_600), Self.time(1_600), Self.time(5_000)))
     let again = try #require(

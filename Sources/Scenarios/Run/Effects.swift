@@ -7,6 +7,8 @@ final class Effects {
   private let world: World
   private let faults: FaultLayer
   private let failures: HarnessFailures
+  /// An entry that only marks its time from then on.
+  var withheld: (entry: String, from: Instant)?
   /// What explains an action that came out otherwise than its entry says.
   var explain: (() -> Explanation.Finding)?
   /// What came out otherwise than an entry says, once for each entry.
@@ -21,6 +23,7 @@ final class Effects {
   func perform(_ entry: TimelineEntry) { failures.catching(at: entry) { try carryOut(entry) } }
 
   private func carryOut(_ entry: TimelineEntry) throws {
+    if let withheld, withheld.entry == entry.id, world.simulator.now >= withheld.from { return }
     switch entry.effect {
     case .action(let peer, let name, let arguments):
       guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }

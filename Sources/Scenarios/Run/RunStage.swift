@@ -74,6 +74,8 @@ final class RunStage {
         nextSample += StatsSampler.period
         context.watch.asOneEvent { sample(everybody: samples % Self.samplesPerCheck == 0) }
         samples += 1
+        // What waits for a sample happens with it, before any deadline of that time.
+        world.pace.run(until: now)
       }
       context.alarms.fire(through: now)
       if isOver() { return }

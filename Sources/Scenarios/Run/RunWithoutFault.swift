@@ -3,27 +3,24 @@ internal import Profiles
 
 /// A run that is played again without one of its faults, to learn what would have been lost all the same.
 ///
-/// The entry stays as a mark: what counts from it, waits for it or clears it goes on. Up to the fault's first beginning
-/// both runs are one. This one writes nothing, and nothing of it is judged but when targets are lost.
+/// The fault's entry stays as a mark from one of its firings on: what counts from it, waits for it or clears it goes on. Up
+/// to that firing both runs are one. This one writes nothing, and nothing of it is judged but when a target is lost.
 final class RunWithoutFault {
-  private let fault: String
   private let stage: RunStage
   private let asked: [(claim: RecoveryClaim, target: RecoveryTarget)]
   /// What was missing from the firing of each claim on; nil before that.
   private var watches: [RecoveryWatch?]
 
-  /// - Parameter claims: those of the fault.
-  init(_ fault: String, _ claims: [RecoveryClaim], of run: SingleRun) throws {
-    self.fault = fault
-    var scenario = run.cell.scenario
-    for index in scenario.timeline.indices where scenario.timeline[index].id == fault {
-      scenario.timeline[index].effect = .mark
-    }
+  /// - Parameters:
+  ///   - start: the firing that is the first to be left out.
+  ///   - claims: those of the fault.
+  init(_ fault: String, from start: Instant, _ claims: [RecoveryClaim], of run: SingleRun) throws {
     let outputs = RunOutputs()
-    let context = MonitorContext(listeningTo: scenario, run.profiles.registry, outputs)
+    let context = MonitorContext(listeningTo: run.cell.scenario, run.profiles.registry, outputs)
     asked = claims.map { ($0, RecoveryTarget($0.recovers, context)) }
     watches = asked.map { _ in nil }
     stage = try RunStage(context, seed: run.seed, profiles: run.profiles, outputs: outputs)
+    stage.effects.withheld = (fault, start)
   }
 
   /// Plays it, once.
@@ -44,28 +41,23 @@ final class RunWithoutFault {
     }
     if let failure = stage.failures.first { throw failure }
     return try zip(asked, watches).map { asked, watch in
-      let (claim, began) = (asked.claim, stage.context.anchors.firstFiring(of: fault))
-      guard let watch, began == claim.began else {
-        throw HarnessError("it differs from the judged run before \(Wording.time(claim.began)), when the fault comes")
+      guard let watch else {
+        throw HarnessError("it ended before \(Wording.time(asked.claim.firing)), when the fault comes")
       }
-      return claim.loss(among: watch.absences)
+      return asked.claim.loss(among: watch.absences)
     }
   }
+}
 
-  /// Asks of every verdict whether the fault did what it lays to it, in one run for all that name the same fault.
+extension SingleRun {
+  /// Asks of every verdict whether the fault did what it lays to it.
   ///
   /// - Returns: a finding of each run without a fault that could not be played, so that its verdicts cannot stand.
-  static func refute(_ recoveries: [RecoversMonitor], of run: SingleRun) -> [Finding] {
+  func refute(_ recoveries: [RecoversMonitor]) -> [Finding] {
     var findings: [Finding] = []
-    var faults: [String] = []
-    for claim in recoveries.compactMap(\.claim) where !faults.contains(claim.recovers.fault.value) {
-      faults.append(claim.recovers.fault.value)
-    }
-    for fault in faults {
-      let asking = recoveries.filter { $0.claim?.recovers.fault.value == fault }
+    for fault in recoveries.compactMap(\.claim?.recovers.fault.value).inOrderOfAppearance {
       do {
-        let losses = try RunWithoutFault(fault, asking.compactMap(\.claim), of: run).losses()
-        for (monitor, loss) in zip(asking, losses) { if let loss { monitor.refute(lossWithoutFault: loss) } }
+        try refute(recoveries.filter { $0.claim?.recovers.fault.value == fault }, fault)
       } catch {
         findings.append(
           Finding(
@@ -74,5 +66,22 @@ final class RunWithoutFault {
       }
     }
     return findings
+  }
+
+  /// In one run for all that name the same fault. Where that loses the target of a later firing, it may be for want of what
+  /// came of the earlier ones, as a call that followed them: then a run with these decides.
+  private func refute(_ recoveries: [RecoversMonitor], _ fault: String) throws {
+    let claims = recoveries.compactMap(\.claim)
+    let losses = try RunWithoutFault(fault, from: .zero, claims, of: self).losses()
+    for (monitor, (claim, loss)) in zip(recoveries, zip(claims, losses)) {
+      guard var loss else { continue }
+      if claim.firing > claim.began {
+        guard let later = try RunWithoutFault(fault, from: claim.firing, [claim], of: self).losses()[0] else {
+          continue
+        }
+        loss = later
+      }
+      monitor.refute(lossWithoutFault: loss)
+    }
   }
 }

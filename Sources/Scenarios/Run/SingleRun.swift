@@ -69,7 +69,7 @@ public struct SingleRun {
     stage.effects.finish()
     let programFailure = try playToRest(stage, judge, outputs)
     let record = realTimeRecord(stage.world)
-    let unanswered = record == nil ? RunWithoutFault.refute(judge.recoveries, of: self) : []
+    let unanswered = record == nil ? refute(judge.recoveries) : []
 
     // What a program that broke down did not do says nothing about what it would have done.
     let results = judge.results

@@ -1,6 +1,6 @@
 /// Which comparisons of a predicate came to matter: `a and b` asks for `b` only while `a` is true.
 ///
-/// One that mattered while it was unknown, and never while it was known, was not put to the test.
+/// One that was unknown while others left it to decide, and never known while they did, was not put to the test.
 final class TestedComparisons {
   private indirect enum Node {
     case constant(Bool)
@@ -10,12 +10,20 @@ final class TestedComparisons {
     case comparison(Int)
   }
 
+  /// The parts of every `and` and `or` around a comparison that left it to decide, by their numbers.
+  private typealias Company = Set<Int>
+
   private var root = Node.constant(true)
   private var comparisons: [Condition] = []
-  private var tested: Set<Int> = []
-  private var missed: Set<Int> = []
+  /// In which company each was known, and in which it was asked for and unknown.
+  private var known: [Set<Company>] = []
+  private var missed: [Set<Company>] = []
 
-  init(of predicate: Predicate, watch: Watch) { root = bind(predicate, watch) }
+  init(of predicate: Predicate, watch: Watch) {
+    root = bind(predicate, watch)
+    known = comparisons.map { _ in [] }
+    missed = known
+  }
 
   /// Calls `listener` whenever one of them changes.
   func listen(_ listener: @escaping () -> Void) {
@@ -23,15 +31,14 @@ final class TestedComparisons {
   }
 
   /// Notes which of them matter at this moment.
-  func look() {
-    if tested.count < comparisons.count { look(at: root) }
-  }
+  func look() { look(at: root, beside: [], isAsked: true) }
 
-  /// What those read that only mattered while it was unknown, or nil: `alice.q.mos, bob.audible`.
+  /// What those read that were unknown when they mattered, or nil: `alice.q.mos, bob.audible`.
   var untested: String? {
-    let names = missed.subtracting(tested).sorted().flatMap { index in
-      comparisons[index].predicate.values.map(\.description)
+    let untested = comparisons.indices.filter { index in
+      missed[index].contains { company in !known[index].contains { company.isSubset(of: $0) } }
     }
+    let names = untested.flatMap { comparisons[$0].predicate.values.map(\.description) }
     return names.isEmpty ? nil : names.inOrderOfAppearance.joined(separator: ", ")
   }
 
@@ -58,25 +65,41 @@ final class TestedComparisons {
     }
   }
 
-  private func look(at node: Node) {
+  private func look(at node: Node, beside company: Company, isAsked: Bool) {
     switch node {
     case .constant: break
-    case .all(let parts): look(at: parts, deciding: .no)
-    case .any(let parts): look(at: parts, deciding: .yes)
-    case .not(let part): look(at: part)
+    case .all(let parts): look(at: parts, deciding: .no, beside: company, isAsked)
+    case .any(let parts): look(at: parts, deciding: .yes, beside: company, isAsked)
+    case .not(let part): look(at: part, beside: company, isAsked: isAsked)
     case .comparison(let index):
-      if comparisons[index].truth == .unknown { missed.insert(index) } else { tested.insert(index) }
+      if comparisons[index].truth != .unknown {
+        known[index].insert(company)
+      } else if isAsked {
+        missed[index].insert(company)
+      }
     }
   }
 
-  /// One part that decides makes the others not matter. Of several that are unknown none is what the others wait for.
-  private func look(at parts: [Node], deciding: Truth) {
+  /// A part that decides leaves nothing to the others.
+  private func look(at parts: [Node], deciding: Truth, beside company: Company, _ isAsked: Bool) {
     let truths = parts.map { truth(of: $0) }
     let isDecided = truths.contains(deciding)
-    let unknownCount = truths.count { $0 == .unknown }
-    for (part, truth) in zip(parts, truths) where isDecided ? truth == deciding : truth != .unknown || unknownCount == 1
-    {
-      look(at: part)
+    let leaving = zip(parts, truths).compactMap { part, truth in
+      truth == deciding || truth == .unknown ? nil : number(of: part)
+    }
+    for (part, truth) in zip(parts, truths) {
+      let others = company.union(leaving).subtracting([number(of: part)])
+      look(at: part, beside: others, isAsked: isAsked && (!isDecided || truth == deciding))
+    }
+  }
+
+  /// That of its first comparison: parts beside each other have none in common.
+  private func number(of node: Node) -> Int {
+    switch node {
+    case .constant: -1
+    case .all(let parts), .any(let parts): parts.first.map { number(of: $0) } ?? -1
+    case .not(let part): number(of: part)
+    case .comparison(let index): index
     }
   }
 }

@@ -138,7 +138,9 @@ struct ProofChecks {
     if sequence.isStrict, let twice = zip(steps, steps.dropFirst()).first(where: { $0.0 == $0.1 }) {
       return Proof(.breaks, "\(twice.0) cannot follow \(twice.0) with nothing between")
     }
-    guard !sequence.isStrict, steps.count == 1, known(sequence.value, at: sequence.between) == steps[0] else {
+    guard !sequence.isStrict, steps.count == 1, sequence.of == nil || sequence.steps[0].by == nil,
+      known(sequence.value, at: sequence.between) == steps[0]
+    else {
       return nil
     }
     return Proof(.holds, "it is \(steps[0]) when its window opens")

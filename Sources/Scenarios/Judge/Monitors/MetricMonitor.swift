@@ -29,6 +29,9 @@ final class MetricMonitor: Monitor {
   private var isClosing = false
   /// The last sample before the window.
   private var before: (value: Double, time: Instant)?
+  /// When a candidate pair was selected within the window, and whether one was when it opened.
+  private var selections: [Instant] = []
+  private var opensWithPair = false
   private var opening = BorderReading()
   private var closing = BorderReading()
 
@@ -43,6 +46,7 @@ final class MetricMonitor: Monitor {
       expected: "\(metric.statistic) of \(metric.value)\(across) is \(Wording.bounds(metric.bounds)), \(span.text)")
     context.watch.listen(slot) { [unowned self] in hear($0) }
     context.watch.listen(slot, toLosses: { [unowned self] in loseConnection() })
+    if isOfOnePair { context.watch.listen(pair) { [unowned self] in select(at: $0.time) } }
     if readsBorders {
       plan(.opening, at: metric.window.from)
       plan(.closing, at: metric.window.to)
@@ -88,11 +92,34 @@ final class MetricMonitor: Monitor {
     context.later { [unowned self] in look(at: $0) }
   }
 
+  /// Whether it is what one candidate pair has counted, which says nothing of another one.
+  private var isOfOnePair: Bool {
+    metric.value.counting == .ofSelectedPair && [.rate, .delta].contains(metric.statistic)
+  }
+
+  /// Written whenever a pair is selected.
+  private var pair: Watch.Slot { context.watch.slot(metric.value.peer, "selected.local.port") }
+
+  private func select(at now: Instant) {
+    if span.contains(now) { selections.append(now) }
+    context.later { [unowned self] in look(at: $0) }
+  }
+
+  /// Why what several pairs have counted is no number.
+  private var mixture: String? {
+    guard isOfOnePair, selections.count + (opensWithPair ? 1 : 0) > 1, let last = selections.last else { return nil }
+    let transport = metric.value.name.replacing("candidate-pair", with: "transport")
+    let remedy =
+      CommonVocabulary.value(transport) == nil ? "" : ": \(metric.value.peer).\(transport) counts over all pairs"
+    return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
+  }
+
   /// What was of a connection is gone with it; a counter of the next one begins anew.
   private func loseConnection() {
-    (before, heard) = (nil, [])
+    heard = []
     // The clock may have opened or closed the window by now, before anything that happens at this time.
     if span.contains(context.trace.now) { samples.beginAnew() }
+    if span.openedAt == nil { before = nil }
     context.later { [unowned self] in look(at: $0) }
   }
 
@@ -103,6 +130,7 @@ final class MetricMonitor: Monitor {
     if span.contains(now) {
       if !hasOpened {
         hasOpened = true
+        opensWithPair = isOfOnePair && selections.isEmpty && context.watch.value(pair) != nil
         open(at: now)
       }
       for value in news { samples.add(value, at: now) }
@@ -151,6 +179,7 @@ final class MetricMonitor: Monitor {
 
   private func conclude(at time: Instant) {
     if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
+    if let mixture { return ruling.decide(.vacuous, at: time, mixture) }
     takeBorders(time)
     samples.counting = metric.value.counting
     guard !samples.isEmpty else {

@@ -60,11 +60,14 @@ final class RecoversMonitor: Monitor {
   private func begin(at time: Instant) {
     guard ruling.isOpen else { return }
     if firstFiring == nil { firstFiring = time }
-    // Who is in a call is asked anew each time.
-    let participants = target.participants
+    // Who is in a call is asked anew each time. Whom an earlier firing has taken is judged with that.
+    let all = target.participants
+    let taken = firings.filter { $0.hasLoss && $0.absences.last?.end == nil }
+    for firing in taken { target.leave(firing.watch, only: { !target.isThere(for: [$0]) }) }
+    let participants = all.filter { peer in !taken.contains { $0.watch.participants.contains(peer) } }
     guard target.isThere(for: participants) else {
-      // What an earlier firing took is judged with that.
-      if !firings.contains(where: \.hasLoss), missed == nil { missed = (time, target.account(of: participants)) }
+      let isJudged = participants.isEmpty && firings.contains(where: \.hasLoss)
+      if !isJudged, missed == nil { missed = (time, target.account(of: participants)) }
       if !isRepeated { decideAtEnd(at: time) }
       return
     }

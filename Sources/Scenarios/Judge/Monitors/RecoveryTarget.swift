@@ -44,6 +44,15 @@ final class RecoveryTarget {
     return watch
   }
 
+  /// Leaves to a watch those of its participants alone.
+  func leave(_ watch: RecoveryWatch, only isLeft: (String) -> Bool) {
+    let participants = watch.participants.filter(isLeft)
+    guard participants != watch.participants, !participants.isEmpty else { return }
+    media?.unfollow(watch.participants)
+    watch.participants = participants
+    media?.follow(participants)
+  }
+
   /// Nobody asks that watch any more.
   func end(_ watch: RecoveryWatch) {
     watches.removeAll { $0 === watch }
@@ -64,7 +73,7 @@ final class RecoveryWatch {
   }
 
   let began: Instant
-  let participants: [String]
+  fileprivate(set) var participants: [String]
   /// In order of time.
   private(set) var absences: [Absence] = []
   /// Told of the beginning and the end of each absence.

@@ -43,7 +43,7 @@ struct SampleSeries {
     return growth
   }
 
-  /// What fell has begun anew, too, as the counter of another candidate pair: all of it is growth.
+  /// What fell has begun anew, too, as the counter of another source: all of it is growth.
   private func hasBegunAnew(_ value: Double, _ before: Double, _ index: Int) -> Bool {
     switch counting {
     case nil: false
@@ -67,7 +67,7 @@ struct SampleSeries {
     case .delta:
       guard let start = base?.value ?? values.first, let end = closing?.value ?? values.last else { return nil }
       guard base != nil || closing != nil || values.count > 1 else { return nil }
-      return counting != nil && !beginnings.isEmpty ? growth : end - start
+      return counting == nil ? end - start : growth
     case .rate:
       guard let start = base?.time ?? (values.isEmpty ? nil : firstTime) else { return nil }
       let elapsed = (closing?.time ?? lastTime) - start
