@@ -165,6 +165,10 @@ import Testing
   /// What the topology says of Alice, whose router lets out to port 443 alone, and of Bob. The relay is outside, and has
   /// every transport.
   private static func verdict(_ change: (inout Scenario) -> Void) -> [String] {
+    TopologyVerdict(scenario(change)).lines(between: ["alice", "bob"])
+  }
+
+  private static func scenario(_ change: (inout Scenario) -> Void) -> Scenario {
     var scenario = Scenario()
     for name in ["alice", "bob"] {
       var peer = Scenario.Peer()
@@ -178,24 +182,84 @@ import Testing
     scenario.topology.networks[0].firewall = Topology.Firewall()
     scenario.topology.networks[0].firewall?.allowPorts = [443]
     change(&scenario)
-    return TopologyVerdict(scenario).lines(between: ["alice", "bob"])
+    return scenario
   }
 
   @Test func `a relay at ports that the router does not let out is told with them`() {
     let line = "alice's network home lets out to port 443 only, so that it cannot reach the TURN server relay at port "
-    #expect(Self.verdict { _ in } == [line + "3478, 5349"])
-    #expect(Self.verdict { $0.peers[0].ice.turnTransports = [Located(.tls)] } == [line + "5349"])
-    #expect(Self.verdict { $0.topology.servers[0].tls.port = 443 } == [])
+    #expect(Self.verdict { _ in } == [Self.closed, line + "3478, 5349"])
+    #expect(Self.verdict { $0.peers[0].ice.turnTransports = [Located(.tls)] } == [Self.closed, line + "5349"])
+    #expect(Self.verdict { $0.topology.servers[0].tls.port = 443 } == [Self.closed])
   }
 
   @Test func `a relay that no router stands before is in reach`() {
-    #expect(Self.verdict { $0.topology.servers[0].network = Located("home") } == [])
+    #expect(Self.verdict { $0.topology.servers[0].network = Located("home") } == [Self.closed])
     #expect(Self.verdict { $0.topology.networks[0].uplink = nil } == [])
   }
 
-  @Test func `a relay that the peer does not ask is not told`() {
-    #expect(Self.verdict { $0.peers[0].ice.servers = [] } == [])
-    #expect(Self.verdict { $0.peers[0].ice.servers = [Located("relay")] }.count == 1)
+  private static let closed =
+    "alice's network home lets out to port 443 only, so that it can use no path but a relay at a port that is let out"
+
+  @Test func `of a relay that the peer does not ask it is told that it does not`() {
+    let asksNone = Self.verdict { $0.peers[0].ice.servers = [] }
+    #expect(asksNone == [Self.closed + ", and alice does not ask the TURN server relay"])
+    #expect(Self.verdict { $0.peers[0].ice.servers = [Located("relay")] }.count == 2)
+    let none = Self.verdict { $0.topology.servers = [] }
+    #expect(none == [Self.closed + ", and the scenario has no TURN server"])
+  }
+
+  @Test func `a relay that has only what is blocked is told with what it has`() {
+    let lines = Self.verdict {
+      $0.topology.networks[0].firewall = Topology.Firewall()
+      $0.topology.networks[0].firewall?.blockUDP = true
+      $0.topology.servers[0].transports = [.udp]
+    }
+    #expect(lines.last == "the TURN server relay offers nothing but UDP")
+  }
+
+  @Test func `a fault closes ports as the firewall of a network does`() {
+    var scenario = Self.scenario { $0.topology.networks[0].firewall = nil }
+    #expect(TopologyVerdict(scenario).lines(between: ["alice", "bob"]) == [])
+    var fault = Fault(kind: .firewallAllow)
+    fault.arguments.entries = [("network", Located(.text("home"))), ("ports", Located(.list([.text("443")])))]
+    #expect(TopologyVerdict(scenario, under: [fault]).lines(between: ["alice", "bob"]).first == Self.closed)
+    (scenario.topology.servers[0].kind, scenario.topology.servers[0].transports) = (.stun, [.udp])
+    fault = Fault(kind: .firewallBlock)
+    fault.arguments.entries = [
+      ("network", Located(.text("home"))), ("ports", Located(.list([.text("3478"), .text("5349")]))),
+    ]
+    let lines = TopologyVerdict(scenario, under: [fault]).lines(between: ["alice", "bob"])
+    #expect(
+      lines == [
+        "alice's network home does not let out port 3478, so that it cannot ask the STUN server relay at port 3478"
+      ])
+  }
+
+  @Test func `who may use relays alone is told of no direct pair, and of relays that it does not ask`() {
+    let lines = Self.verdict { scenario in
+      scenario.topology.networks[0].firewall = nil
+      for index in 0...1 {
+        scenario.topology.networks[index].nat?.map = .addressAndPort
+        scenario.peers[index].ice.policy = .relay
+      }
+      scenario.peers[1].ice.servers = []
+    }
+    #expect(lines == ["bob may use relays alone (policy: relay), and bob does not ask the TURN server relay"])
+  }
+
+  @Test func `where only a relay can work, it is told who does not ask the one there is`() {
+    func ending(_ change: (inout Scenario) -> Void) -> String {
+      let lines = Self.verdict { scenario in
+        scenario.topology.networks[0].firewall = nil
+        for index in 0...1 { scenario.topology.networks[index].nat?.map = .addressAndPort }
+        change(&scenario)
+      }
+      return String(lines.last?.split(separator: "only a relay").last ?? "")
+    }
+    #expect(
+      ending { for index in 0...1 { $0.peers[index].ice.servers = [] } }
+        == ", and neither alice nor bob asks the TURN server relay")
+    #expect(ending { $0.peers[1].ice.servers = [] } == ", and bob does not ask the TURN server relay")
   }
 
   @Test func `a network that blocks UDP leaves relays over TCP, and one that blocks TCP too leaves none`() {

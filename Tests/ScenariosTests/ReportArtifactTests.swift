@@ -88,7 +88,7 @@ import VirtualPeer
     #expect(RunDirectory().path(of: id) == path)
   }
 
-  @Test func `a sequence diagram shows messages, states and faults`() {
+  @Test func `a sequence diagram shows messages, states, faults and what users do`() {
     let trace = Trace()
     let diagram = SequenceDiagram()
     let vocabulary = ProfileVocabulary.small
@@ -100,6 +100,10 @@ import VirtualPeer
     alice.enter("call.state", "calling", on: "call")
     let fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
     trace.write(fired, trace.subject("scenario"), trace.value("drop"))
+    trace.write(fired, trace.subject("scenario"), trace.value("#2"))
+    let action = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
+    trace.write(action, trace.subject("alice"), trace.value("call"), trace.value("bob"))
+    trace.write(action, trace.subject("alice"), trace.value("mute"), trace.value(""))
     let audible = trace.declare("audible", TraceField("value", .flag))
     trace.write(audible, trace.subject("bob"), .flag(true))
     let fault = trace.declare("fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
@@ -113,6 +117,8 @@ import VirtualPeer
           P0-xP1: bye (0.000 s)
           Note over P0: call.state calling (1.500 s)
           Note over P0,P1: entry drop (1.500 s)
+          Note over P0: user call bob (1.500 s)
+          Note over P0: user mute (1.500 s)
           Note over P1: audible true (1.500 s)
           Note over P0,P1: fault link.down [drop] (1.500 s)
 

@@ -1,12 +1,12 @@
 internal import CallCore
 
-/// A Mermaid sequence diagram of a run: signalling between the peers, their state changes, what they hear, the entries
-/// of the timeline, and faults.
+/// A Mermaid sequence diagram of a run: signalling between the peers, their state changes, what they hear, what their
+/// users do, the entries of the timeline, and faults.
 final class SequenceDiagram: TraceObserver {
   /// More than this nobody reads, and Mermaid refuses.
   static let lineLimit = 200
 
-  private enum Role { case other, sent, state, value, fired, applied, cleared }
+  private enum Role { case other, sent, state, value, fired, acted, applied, cleared }
 
   private var roles: [Role?] = []
   private var participants: [String] = []
@@ -38,8 +38,13 @@ final class SequenceDiagram: TraceObserver {
       let name = trace.declarations[Int(record.kind.id)].name
       let value = trace.datum("value", of: record)?.description ?? ""
       lines.append("Note over \(participant(subject)): \(Self.escape(name)) \(Self.escape(value)) (\(time) s)")
+    case .acted:
+      let words = ["action", "to"].compactMap { trace.datum($0, of: record)?.description }.filter { !$0.isEmpty }
+      lines.append("Note over \(participant(subject)): user \(Self.escape(words.joined(separator: " "))) (\(time) s)")
     case .fired:
       let entry = trace.datum("entry", of: record)?.description ?? ""
+      // Where nobody gave it a name, what it does says more.
+      guard !entry.hasPrefix("#") else { return }
       lines.append("Note over \(everybody(or: subject)): entry \(Self.escape(entry)) (\(time) s)")
     case .applied, .cleared:
       let fault = trace.datum("fault", of: record)?.description ?? ""
@@ -80,6 +85,7 @@ final class SequenceDiagram: TraceObserver {
       case "signal.sent": .sent
       case "audible": .value
       case "timeline.fired": .fired
+      case "user.action": .acted
       case "fault.applied": .applied
       case "fault.cleared": .cleared
       case "link.state", "interface.state", "host.state", "ice-gathering.state", "signaling.state": .other

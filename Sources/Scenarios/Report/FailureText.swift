@@ -46,11 +46,12 @@ public struct FailureText {
     if finding.kind == .vacuous, run.result.verdict != .vacuous { out += line("verdict", ["vacuous"]) }
     out += line("expected", [finding.expected])
     out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
-    for (label, texts) in [("trail", finding.trail), ("faults", finding.faults)] {
+    out += line("trail", Self.news(in: finding.trail, besides: &told))
+    out += line("why", finding.why.map { [$0] } ?? [])
+    // A fault that is in force may have nothing to do with it: what happened goes before.
+    for (label, texts) in [("explain", finding.explanation), ("faults", finding.faults)] {
       out += line(label, Self.news(in: texts, besides: &told))
     }
-    out += line("why", finding.why.map { [$0] } ?? [])
-    out += line("explain", Self.news(in: finding.explanation, besides: &told))
     return out
   }
 

@@ -14,25 +14,38 @@ final class Explanation {
   private let lost: LostNetworks
   private let network: NetworkEvidence
   private let recent: RecentTrouble
+  private let deeds: UserDeeds
+  private let ice: ICEHistory
 
   init(_ context: MonitorContext) {
     self.context = context
     trails = StateTrails(context)
     faults = FaultHistory(context)
     lost = LostNetworks(context)
-    network = NetworkEvidence(context)
+    ice = ICEHistory(context)
+    network = NetworkEvidence(context, ice, faults)
     recent = RecentTrouble(context)
+    deeds = UserDeeds(context, ice)
   }
 
   /// What is known at `time`, which is now.
   func explain(_ expectation: Expectation, at time: Instant) -> Finding {
-    explain(peers: Self.peers(of: expectation, in: context.scenario), at: time)
+    let peers = Self.peers(of: expectation, in: context.scenario)
+    return explain(
+      peers, at: time, deeds: deeds.lines(of: expectation, at: time),
+      isOfMedia: UserDeeds.isOfSound(expectation) && peers.contains(where: ice.wasConnected))
   }
 
   func explain(peers: [String], at time: Instant) -> Finding {
+    explain(peers, at: time, deeds: deeds.lines(at: time), isOfMedia: false)
+  }
+
+  /// People come first: what the network did beside them is rarely the cause.
+  private func explain(_ peers: [String], at time: Instant, deeds: [String], isOfMedia: Bool) -> Finding {
     Finding(
-      trail: trails.lines(of: peers), faults: faults.lines(at: time),
-      explanation: recent.lines(of: peers, at: time) + lost.lines(of: peers) + network.lines(of: peers))
+      trail: trails.lines(of: peers), faults: faults.lines(at: time, isOfMedia: isOfMedia),
+      explanation: deeds + recent.lines(of: peers, at: time) + lost.lines(of: peers)
+        + network.lines(of: peers, at: time))
   }
 
   /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more

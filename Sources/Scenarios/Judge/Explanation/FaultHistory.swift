@@ -27,14 +27,38 @@ final class FaultHistory {
     }
   }
 
+  func active(at time: Instant) -> [Instance] {
+    instances.filter { $0.start <= time && $0.fault.kind.lasts && ($0.end.map { $0 > time } ?? true) }
+  }
+
   /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects.
-  func lines(at time: Instant) -> [String] {
-    instances.compactMap { instance in
-      guard instance.start <= time else { return nil }
-      let name = Self.name(of: instance.fault)
-      guard instance.fault.kind.lasts else { return "\(name) at \(Wording.time(instance.start))" }
-      if let end = instance.end, end <= time { return nil }
-      return "\(name) since \(Wording.time(instance.start))"
+  ///
+  /// - Parameter isOfMedia: whether what failed is the media of a connection that stood; faults that no media passes are
+  ///   then the last.
+  func lines(at time: Instant, isOfMedia: Bool = false) -> [String] {
+    let told = instances.filter { instance in
+      guard instance.start <= time else { return false }
+      return !instance.fault.kind.lasts || (instance.end.map { $0 > time } ?? true)
+    }
+    let beside = told.filter { isOfMedia && Self.isBesideMedia($0.fault.kind) }
+    return told.filter { !isOfMedia || !Self.isBesideMedia($0.fault.kind) }.map(Self.line)
+      + beside.map { Self.line($0) + ", which no media passes" }
+  }
+
+  private static func line(_ instance: Instance) -> String {
+    "\(name(of: instance.fault)) \(instance.fault.kind.lasts ? "since" : "at") \(Wording.time(instance.start))"
+  }
+
+  private static func isBesideMedia(_ kind: FaultKind) -> Bool {
+    switch kind {
+    case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
+      .signalBlackhole, .dtlsDrop, .clockJump:
+      true
+    case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
+      .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .packetDrop,
+      .deviceAudioLate:
+      false
     }
   }
 

@@ -10,55 +10,25 @@ final class NetworkEvidence {
   }
 
   private let context: MonitorContext
-  /// By reason and who dropped, in order of first appearance.
-  private var drops: [Tally] = []
   /// By peer and reason.
   private var checks: [Tally] = []
   /// External endpoints of each internal one, by NAT: those that it has now, and the most it ever had at one time.
   private var mappings: [(nat: String, internal: String, live: [String], most: [String])] = []
   private var mappingCount: [String: Int] = [:]
-  /// What ICE came to at each peer, before the connection was closed.
-  private var iceStates: [String: String] = [:]
+  private let ice: ICEHistory
+  private let faults: FaultHistory
+  private let drops: DropTally
 
-  init(_ context: MonitorContext) {
-    self.context = context
+  init(_ context: MonitorContext, _ ice: ICEHistory, _ faults: FaultHistory) {
+    (self.context, self.ice, self.faults) = (context, ice, faults)
+    drops = DropTally(context, ice)
     let trace = context.trace
-    for peer in context.scenario.peers.map(\.name) {
-      let slot = context.watch.slot(peer, "ice.state")
-      context.watch.listen(slot) { [unowned self, unowned watch = context.watch] _ in
-        if let state = watch.value(slot)?.description, state != "closed" { iceStates[peer] = state }
-      }
-    }
-    // Packets are many: words are compared, and text is made once for each reason and place.
-    var byWord: [Key: Tally] = [:]
-    // What a TURN server throws away has reached it, and is dropped there.
-    for kind in ["packet.dropped", "turn.dropped"] {
-      context.watch.listen(toAll: kind) { [unowned self, unowned trace] record in
-        let key = Key(reason: record.values[0], subject: record.subject)
-        let tally: Tally
-        if let known = byWord[key] {
-          tally = known
-        } else {
-          tally = Tally(key: [trace.datum(at: 0, of: record).description, trace.subjects[Int(record.subject.id)]])
-          byWord[key] = tally
-          drops.append(tally)
-        }
-        tally.count += 1
-        tally.last = record.time
-      }
-    }
-    // What a rule takes from a relay's TCP stream is no packet of its own.
-    context.watch.listen(toAll: "stream.message-dropped") { [unowned self, unowned trace] record in
-      let content = trace.datum("content", of: record)?.description ?? "a message"
-      let key = ["rule, \(content) in a TCP stream", trace.subjects[Int(record.subject.id)]]
-      count(key, in: &drops, at: record.time)
-    }
     context.watch.listen(toAll: "ice.check-failed") { [unowned self, unowned trace] record in
       let key = [
         trace.subjects[Int(record.subject.id)], trace.datum("reason", of: record)?.description ?? "",
         trace.datum("remote", of: record)?.description ?? "",
       ]
-      count(key, in: &checks, at: record.time)
+      count(key, at: record.time)
     }
     context.watch.listen(toAll: "nat.created") { [unowned self, unowned trace] record in
       guard trace.datum("protocol", of: record) == .symbol("udp"),
@@ -91,45 +61,57 @@ final class NetworkEvidence {
     }
   }
 
-  private struct Key: Hashable {
-    let reason: UInt64
-    let subject: TraceSubject
-  }
-
-  private func count(_ key: [String], in tallies: inout [Tally], at time: Instant) {
+  private func count(_ key: [String], at time: Instant) {
     let tally: Tally
-    if let known = tallies.first(where: { $0.key == key }) {
+    if let known = checks.first(where: { $0.key == key }) {
       tally = known
     } else {
       tally = Tally(key: key)
-      tallies.append(tally)
+      checks.append(tally)
     }
     tally.count += 1
     tally.last = time
   }
 
   /// Connectivity is explained only where it was in trouble; what was dropped always is.
-  func lines(of peers: [String]) -> [String] {
-    let isInTrouble = peers.contains { peer in
-      let state = iceStates[peer]
-      guard state != "connected", state != "completed" else { return false }
-      return state == "checking" || checks.contains { $0.key[0] == peer }
-    }
-    return
-      (isInTrouble ? failedChecks(of: peers) + natLines + TopologyVerdict(context.scenario).lines(between: peers) : [])
-      + dropLines
+  func lines(of peers: [String], at time: Instant) -> [String] {
+    connectivity(of: peers, at: time) + drops.lines
   }
 
-  private func failedChecks(of peers: [String]) -> [String] {
-    peers.flatMap { peer -> [String] in
-      let own = checks.filter { $0.key[0] == peer }
-      guard !own.isEmpty else { return [] }
-      let shown = own.prefix(4).map { tally in
-        "\(tally.key[2]) (\(tally.key[1]), last \(Wording.number(tally.last)))"
-      }
-      let rest = own.count > 4 ? " and \(own.count - 4) more" : ""
-      return ["\(peer): connectivity checks failed to \(shown.joined(separator: ", "))\(rest)"]
+  private func connectivity(of peers: [String], at time: Instant) -> [String] {
+    let active = faults.active(at: ice.end(of: peers, before: time))
+    let isInTrouble = peers.contains { peer in
+      ice.isInTrouble(peer, hasFailedChecks: !failedChecks(of: peer).isEmpty)
     }
+    // A firewall that closes now shows in what it drops before ICE notices.
+    let isCut = active.contains { instance in
+      FaultEffect.FirewallChange(instance.fault) != nil
+        && drops.dropped(
+          at: "network/\(instance.fault.arguments.text("network") ?? "")", "firewall", since: instance.start)
+    }
+    guard isInTrouble || isCut else { return [] }
+    // A pair that worked was found, whatever lies between.
+    let isOfPaths = isInTrouble && !peers.contains(where: ice.wasConnected)
+    return peers.compactMap(checkLine) + (isOfPaths ? natLines : [])
+      + TopologyVerdict(context.scenario, under: active.map(\.fault)).lines(between: peers, isOfPaths: isOfPaths)
+  }
+
+  /// Those that failed while another pair worked are of no account.
+  private func failedChecks(of peer: String) -> [Tally] {
+    let own = checks.filter { $0.key[0] == peer }
+    guard ice.wasConnected(peer) else { return own }
+    guard let lost = ice.lostAt(peer) else { return [] }
+    return own.filter { $0.last >= lost }
+  }
+
+  private func checkLine(of peer: String) -> String? {
+    let own = failedChecks(of: peer)
+    guard !own.isEmpty else { return nil }
+    let shown = own.prefix(4).map { tally in
+      "\(tally.key[2]) (\(tally.key[1]), last \(Wording.number(tally.last)))"
+    }
+    let rest = own.count > 4 ? " and \(own.count - 4) more" : ""
+    return "\(peer): connectivity checks failed to \(shown.joined(separator: ", "))\(rest)"
   }
 
   /// One inside socket with several outside ports at one time shows that the mapping depends on the destination.
@@ -139,13 +121,5 @@ final class NetworkEvidence {
       let more = mapping.most.count > 3 ? ", …" : ""
       return "\(mapping.nat) maps \(mapping.internal) to another port for each destination: \(shown)\(more)"
     }
-  }
-
-  private var dropLines: [String] {
-    guard !drops.isEmpty else { return [] }
-    let parts = drops.sorted { $0.count > $1.count }.prefix(6).map { tally in
-      "\(tally.count) at \(tally.key[1]) (\(tally.key[0]), last \(Wording.number(tally.last)))"
-    }
-    return ["packets dropped: \(parts.joined(separator: ", "))"]
   }
 }

@@ -28,6 +28,20 @@ enum Wording {
 
   static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
+  /// `80, 443, 49152-65535`, of ports in order.
+  static func ports(_ ports: [UInt16]) -> String {
+    var runs: [ClosedRange<UInt16>] = []
+    for port in ports {
+      if let last = runs.last, last.upperBound < port, port - last.upperBound == 1 {
+        runs[runs.count - 1] = last.lowerBound...port
+      } else {
+        runs.append(port...port)
+      }
+    }
+    let shown = runs.prefix(8).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+    return shown.joined(separator: ", ") + (runs.count > 8 ? ", …" : "")
+  }
+
   /// `once`, `twice`, `3 times`.
   static func times(_ number: Int) -> String {
     switch number {

@@ -1,0 +1,121 @@
+internal import CallCore
+internal import SimNet
+internal import VirtualPeer
+
+/// What the firewalls on a peer's way out keep it from.
+struct FirewallVerdict {
+  let topology: Topology
+  let peer: Scenario.Peer
+  let ways: [Way]
+
+  var lines: [String] { media + servers }
+
+  /// What is said of the whole peer: that it reaches no other by itself.
+  private var media: [String] {
+    guard !ways.isEmpty, ways.allSatisfy(\.closesMedia) else { return [] }
+    guard ways.allSatisfy(\.blocksUDP) else { return closedPorts }
+    let networks = ways.count == 1 ? "\(peer.name)'s network blocks" : "\(peer.name)'s networks block"
+    guard ways.allSatisfy(\.blocksTCP) else {
+      return ["\(networks) UDP, so that it can use no path but a relay over TCP or TLS" + withoutRelay]
+    }
+    return ["\(networks) UDP and TCP, so that no path leads past \(ways.count == 1 ? "its" : "their") routers"]
+  }
+
+  private var closedPorts: [String] {
+    let rules = ways.compactMap { way -> String? in
+      guard let router = way.routers.first(where: { Way(network: way.network, routers: [$0]).closesMedia }),
+        let rules = router.rules
+      else { return nil }
+      let name = "\(peer.name)'s network \(router.network.name)"
+      guard !rules.blocksAllUDP else { return "\(name) blocks UDP" }
+      let closed = (1...UInt16.max).filter { !rules.admits(.udp, $0) }
+      return "\(name) \(rules.rule(for: .udp, closed: closed))"
+    }
+    return [
+      "\(rules.joined(separator: " and ")), so that it can use no path but a relay at a port that is let out"
+        + withoutRelay
+    ]
+  }
+
+  private var withoutRelay: String { topology.lackOfRelays(for: [peer]).map { ", and \($0)" } ?? "" }
+
+  // MARK: Servers
+
+  /// Servers that the peer asks, and that no port of leads to past the routers of any of its networks.
+  private var servers: [String] {
+    // Who reaches no other peer has no use for the address that a STUN server sees.
+    let kinds: [Topology.Server.Kind] = ways.allSatisfy(\.closesMedia) ? [.turn] : [.turn, .stun]
+    return topology.servers.filter { kinds.contains($0.kind) && peer.ice.asks($0.name) }.flatMap { server -> [String] in
+      let found = ways.map { obstacles(to: server, on: $0) }
+      guard !found.isEmpty, found.allSatisfy(\.isBlocked) else { return [] }
+      return found.flatMap(\.lines).inOrderOfAppearance
+    }
+  }
+
+  private struct Obstacles {
+    let isBlocked: Bool
+    let lines: [String]
+  }
+
+  /// What stands between the peer and a server on one of its ways.
+  private func obstacles(to server: Topology.Server, on way: Way) -> Obstacles {
+    let between = way.routers.prefix { $0.network.name != server.network.value }
+    let listeners = server.listeners(for: peer.ice)
+    // Of what is blocked altogether it is said elsewhere.
+    let wanted = listeners.filter { listener in
+      !between.contains { router in
+        guard let rules = router.rules else { return false }
+        return listener.transport == .udp ? rules.blocksAllUDP : rules.blocksAllTCP
+      }
+    }
+    guard !wanted.isEmpty else {
+      let isToBeTold = server.kind == .turn && !listeners.isEmpty && !(way.blocksUDP && way.blocksTCP)
+      return Obstacles(isBlocked: true, lines: isToBeTold ? [noTransport(of: server, on: way)] : [])
+    }
+    let ports = Set(wanted.map(\.port)).sorted()
+    let lines: [String] = between.compactMap { router in
+      guard let rules = router.rules, !wanted.contains(where: { rules.admits($0.protocol, $0.port) }) else {
+        return nil
+      }
+      let transport = wanted.allSatisfy { $0.protocol == .udp } ? TransportProtocol.udp : .tcp
+      return "\(peer.name)'s network \(router.network.name) \(rules.rule(for: transport, closed: ports)), so that it "
+        + "cannot \(server.kind == .turn ? "reach the TURN" : "ask the STUN") server \(server.name) at port "
+        + Wording.ports(ports)
+    }
+    return Obstacles(isBlocked: !lines.isEmpty, lines: lines)
+  }
+
+  private func noTransport(of server: Topology.Server, on way: Way) -> String {
+    let transports = peer.ice.turnTransports == nil ? "" : " for \(peer.name)"
+    return "the TURN server \(server.name) offers\(transports) nothing but \(way.blocksUDP ? "UDP" : "TCP and TLS")"
+  }
+}
+
+extension ServerListener {
+  fileprivate var `protocol`: TransportProtocol { transport == .udp ? .udp : .tcp }
+}
+
+extension Topology.Server {
+  /// Where a peer with these settings asks it.
+  func listeners(for ice: Scenario.ICESettings) -> [ServerListener] {
+    guard kind == .turn else { return listeners }
+    return listeners.filter { listener in
+      Transport.allCases.contains { Path.Transport($0) == listener.transport && ice.uses($0) }
+    }
+  }
+}
+
+extension Topology {
+  /// `the scenario has no TURN server`, `bob does not ask the TURN server relay`, or nil where each of the peers asks one.
+  func lackOfRelays(for peers: [Scenario.Peer]) -> String? {
+    let relays = servers.filter { $0.kind == .turn }
+    guard !relays.isEmpty else { return "the scenario has no TURN server" }
+    let others = peers.filter { peer in
+      !self.relays(of: peer).contains { !$0.listeners(for: peer.ice).isEmpty }
+    }
+    guard !others.isEmpty else { return nil }
+    let names = relays.map(\.name).joined(separator: " or ")
+    guard others.count > 1 else { return "\(others[0].name) does not ask the TURN server \(names)" }
+    return "neither \(others.map(\.name).joined(separator: " nor ")) asks the TURN server \(names)"
+  }
+}

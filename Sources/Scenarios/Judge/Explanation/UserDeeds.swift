@@ -1,0 +1,153 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// What people did that decides what others hear: a user who muted, hung up or keeps the app from recording, and a
+/// microphone that hears nothing.
+final class UserDeeds {
+  private struct Deed {
+    let peer: String
+    let action: String
+    let target: String
+    let time: Instant
+    /// The action that takes it back: `unmute` of `mute`.
+    let inverse: String?
+    var takenBackAt: Instant?
+  }
+
+  /// What was done longer before the change is not told, unless it is in force: hearing lags by what is buffered and by
+  /// ``Device/silenceLimit``.
+  private static let lead = Interval.seconds(5)
+  private static let perPeer = 3
+
+  private let context: MonitorContext
+  private let ice: ICEHistory
+  private var deeds: [Deed] = []
+  /// As they were before the newest action, which the app may refuse.
+  private var before: [Deed] = []
+
+  init(_ context: MonitorContext, _ ice: ICEHistory) {
+    (self.context, self.ice) = (context, ice)
+    let watch = context.watch
+    for peer in context.scenario.peers.map(\.name) {
+      let actions = context.vocabulary(of: peer)?.actions ?? []
+      watch.listen(watch.slot(peer, "user.action")) { [unowned self, unowned trace = context.trace] record in
+        let name = trace.datum(at: 0, of: record).description
+        let target = record.fieldCount > 1 ? trace.datum(at: 1, of: record).description : ""
+        note(name, target, of: peer, actions, at: record.time)
+      }
+      watch.listen(watch.slot(peer, "action-refused")) { [unowned self] _ in deeds = before }
+    }
+  }
+
+  private func note(
+    _ name: String, _ target: String, of peer: String, _ actions: [ActionDeclaration], at time: Instant
+  ) {
+    before = deeds
+    // A call begins with nothing done in it.
+    if actions.contains(where: { $0.name == name && $0.consent != nil }) {
+      deeds.removeAll { $0.peer == peer && $0.inverse != nil }
+      return
+    }
+    if let index = deeds.lastIndex(where: { $0.peer == peer && $0.inverse == name }) {
+      deeds[index].takenBackAt = deeds[index].takenBackAt ?? time
+      return
+    }
+    deeds.removeAll { $0.peer == peer && $0.inverse != nil && $0.action == name }
+    let inverse = actions.contains { $0.name == "un" + name } ? "un" + name : nil
+    deeds.append(Deed(peer: peer, action: name, target: target, time: time, inverse: inverse))
+  }
+
+  /// What bears on a value that failed the expectation.
+  ///
+  /// `alice: the user chose mute at 8.38 s, and did not choose unmute since`
+  func lines(of expectation: Expectation, at time: Instant) -> [String] {
+    let speakers = speakers(heardIn: expectation)
+    var isMetric = false
+    if case .metric = expectation.kind { isMetric = true }
+    let changes = expectation.values.compactMap { context.watch.changedAt(context.watch.slot($0.peer, $0.name)) }
+    let start = (changes.max().map { min($0, time) } ?? time) - Self.lead
+    return microphones(of: speakers)
+      + lines { deed in
+        if deed.inverse != nil {
+          return speakers.contains(deed.peer) && (deed.takenBackAt.map { $0 >= time - Self.lead } ?? true)
+        }
+        // What ends the window of a metric did nothing to what was measured within.
+        return deed.time >= start && (!isMetric || deed.time < time)
+      }
+  }
+
+  /// What was done shortly before `time`.
+  func lines(at time: Instant) -> [String] {
+    lines { $0.inverse == nil && $0.time >= time - Self.lead }
+  }
+
+  private func lines(where bears: (Deed) -> Bool) -> [String] {
+    context.scenario.peers.map(\.name).flatMap { peer in
+      deeds.filter { $0.peer == peer && bears($0) }.suffix(Self.perPeer).map { deed in
+        let target = deed.target.isEmpty ? "" : " \(deed.target)"
+        let still =
+          deed.inverse.map { inverse in
+            deed.takenBackAt.map { ", and \(inverse) only at \(Wording.time($0))" }
+              ?? ", and did not choose \(inverse) since"
+          } ?? ""
+        return "\(peer): the user chose \(deed.action)\(target) at \(Wording.time(deed.time))\(still)"
+      }
+    }
+  }
+
+  private func microphones(of speakers: [String]) -> [String] {
+    context.scenario.peers.filter { speakers.contains($0.name) }.compactMap { peer in
+      if peer.devices.permission == .denied {
+        return "\(peer.name): the user keeps the app from the microphone (permission: denied), so that it sends silence"
+      }
+      switch peer.devices.microphone {
+      case .silence: return "\(peer.name): the microphone hears nothing (mic: silence)"
+      case .file(let recording) where recording.atEnd == .silence:
+        return "\(peer.name): the microphone hears its recording once, and then nothing (at_end: silence)"
+      case .speech, .tone, .noise, .file: return nil
+      }
+    }
+  }
+
+  // MARK: Who is heard
+
+  /// Whether the expectation is about what is heard, or about the packets that carry it.
+  static func isOfSound(_ expectation: Expectation) -> Bool {
+    if case .recovers(let recovers) = expectation.kind, case .mediaBothWays = recovers.to { return true }
+    return expectation.values.contains { value in
+      value.name == "audible" || (sent + received).contains(where: value.name.hasPrefix)
+    }
+  }
+
+  private static let sent = ["stats.outbound-rtp", "stats.remote-inbound-rtp", "stats.media-source"]
+  private static let received = ["q.", "stats.inbound-rtp", "stats.remote-outbound-rtp"]
+
+  /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
+  private func speakers(heardIn expectation: Expectation) -> [String] {
+    var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.peer) }
+    if case .count(let count) = expectation.kind, case .anchor(let anchor) = count.subject {
+      switch anchor.kind {
+      case .event(let peer, name: "media.first-played"), .becomesTrue(let peer, value: "audible"):
+        found += speakers(heardIn: "audible", of: peer)
+      default: break
+      }
+    }
+    return found
+  }
+
+  private func speakers(heardIn value: String, of peer: String) -> [String] {
+    // Where no pair ever worked nothing was said either.
+    guard !ice.neverWorked(peer) else { return [] }
+    if Self.sent.contains(where: value.hasPrefix) { return [peer] }
+    if Self.received.contains(where: value.hasPrefix) { return others(than: peer) }
+    let watch = context.watch
+    return value == "audible" && watch.value(watch.slot(peer, value)) != .flag(true) ? others(than: peer) : []
+  }
+
+  /// The other end of the peer's call, or all others where the app does not tell.
+  private func others(than peer: String) -> [String] {
+    let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
+    let called = context.watch.value(context.watch.slot(peer, "call.peer"))?.description
+    return others.filter { $0 == called }.isEmpty ? others : others.filter { $0 == called }
+  }
+}
