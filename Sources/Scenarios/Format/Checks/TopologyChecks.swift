@@ -98,6 +98,29 @@ enum TopologyChecks {
     }
   }
 
+  /// Reports networks that nothing leads out of, and that a peer with an app never leaves, while the signalling server
+  /// stands elsewhere.
+  static func checkWaysOut(_ scenario: Scenario, _ reading: inout Reading) {
+    let topology = scenario.topology
+    guard let server = topology.servers.first(where: { $0.kind == .signalling }),
+      let hub = topology.wayOut(of: server.network.value).last
+    else { return }
+    // Of a firewall without a router its own key is told.
+    for network in topology.networks
+    where network.uplink == nil && network.name != hub.name && network.firewall == nil {
+      let stuck = scenario.peers.first { peer in
+        peer.hasCallStack && !peer.interfaces.isEmpty && !scenario.isMoved(peer)
+          && peer.interfaces.allSatisfy { topology.wayOut(of: $0.network).last?.name == network.name }
+      }
+      guard let stuck, !reading.hasError(at: "topology") else { continue }
+      let message =
+        "nothing leads out of '\(network.name)', so that \(stuck.name) never reaches '\(server.name)' on "
+        + "'\(server.network.value)'"
+      reading.report(
+        .noWayOut, message, at: network.span, hint: "give it the key to, or nat, or put a signalling server on it")
+    }
+  }
+
   /// Reports networks that lead to each other; true when there are any.
   private static func checkUplinks(_ topology: Topology, _ reading: inout Reading) -> Bool {
     var reported: Set<String> = []
@@ -149,6 +172,13 @@ enum TopologyChecks {
 
   private static func overlaps(_ a: IPPrefix, _ b: IPPrefix) -> Bool {
     a.contains(b.address) || b.contains(a.address)
+  }
+}
+
+extension Scenario {
+  fileprivate func isMoved(_ peer: Peer) -> Bool {
+    let moved = timeline.compactMap(\.fault).filter(\.kind.movesHosts).compactMap { $0.arguments.text("link") }
+    return peer.interfaces.contains { moved.contains($0.link) }
   }
 }
 

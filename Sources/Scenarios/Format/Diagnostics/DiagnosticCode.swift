@@ -95,6 +95,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case nothingExpected = "W413"
   case ineffective = "W414"
   case sharedNetwork = "W415"
+  case noWayOut = "W416"
 
   public enum Severity: String, Sendable { case error, warning }
 
@@ -206,6 +207,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
       "A network of topology is one network for all who name it, behind one NAT, and they reach each other inside it. A "
         + "named network, built in or of a file of use, gives each peer one of its own. Where peers are to share it, write "
         + "cidr and nat without profile, or isolated: true; or give the peers the named network and one lan."
+    case .noWayOut:
+      "A network without nat and to has no router, so that its hosts reach each other alone; what they need is elsewhere."
     case .beyondEnd:
       "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
     case .needsRun:

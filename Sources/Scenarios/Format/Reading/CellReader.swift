@@ -40,6 +40,7 @@ struct CellReader {
     scenario.definitions = definitions(draft.definitions, &reading)
     if let node = draft.timeline { scenario.timeline = TimelineReader.entries(node, &reading) }
     SharedNetworkChecks.check(scenario, draft, catalogue: catalogue, &reading)
+    TopologyChecks.checkWaysOut(scenario, &reading)
     AddressChecks.checkNumber(scenario, &reading)
     if let node = draft.expectations {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
