@@ -39,7 +39,7 @@ enum Main {
       Output.exit(ExitStatus.inconclusive.rawValue)
     } catch {
       let code = CallSim.exitCode(for: error)
-      let text = withoutFarSuggestion(CallSim.fullMessage(for: error))
+      let text = withCommand(withoutFarSuggestion(CallSim.fullMessage(for: error)))
       if code.isSuccess {
         Output.text(text + "\n")
         Output.exit(0)
@@ -57,6 +57,17 @@ private func withoutFarSuggestion(_ text: String) -> String {
   }
   let hint = Suggestion.hint(for: String(match.1), among: [String(match.3)])
   return hint?.hasPrefix("did you mean") == true ? text : text.replacing(match.2, with: "", maxReplacements: 1)
+}
+
+/// The parser suggests no command for one that is misspelt.
+private func withCommand(_ text: String) -> String {
+  guard let match = text.firstMatch(of: /Unexpected argument '([^']*)'/),
+    CommandLine.arguments.dropFirst().first == String(match.1)
+  else { return text }
+  let names = CallSim.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+    .compactMap { $0.configuration.commandName }
+  guard let hint = Suggestion.hint(for: String(match.1), among: names) else { return text }
+  return text.replacing(match.0, with: "\(match.0); \(hint)", maxReplacements: 1)
 }
 
 /// Arguments that parse and still cannot be meant. The message says what to do instead.

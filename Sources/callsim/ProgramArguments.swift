@@ -1,5 +1,6 @@
 import ArgumentParser
 import Formats
+import Foundation
 import Scenarios
 
 /// What a command says about the programs that scenario files name.
@@ -18,6 +19,9 @@ struct ProgramArguments: ParsableArguments {
   func check(_ cells: [(path: String, cell: Cell)], overrides: [RunJob.Override]) throws {
     for name in passed where name.isEmpty || name.contains(where: { "=,".contains($0) }) {
       throw UsageProblem(message: "--pass-env takes the name of a variable, not '\(name)'")
+    }
+    for name in passed where ProcessInfo.processInfo.environment[name] == nil {
+      Output.error("note: --pass-env \(name): the environment has no such variable\n")
     }
     ExternalPrograms.pass(passed)
     guard !allowPrograms else { return }

@@ -50,6 +50,9 @@ struct ReplayCommand: ParsableCommand {
   func run() throws {
     let overrides = try Assignment.parse(overrides, programs: programs)
     let (first, last) = (try from.map { try Self.time($0, of: "--from") }, try until.map { try Self.time($0) })
+    if let first, let last, first > last {
+      throw UsageProblem(message: "--from \(from ?? "") comes after --until \(until ?? ""), so that nothing is printed")
+    }
     let play = try play(overrides)
     try allowed.check([(play.path, play.cell)], overrides: play.overrides)
     let topics = trace.flatMap { $0.split(separator: ",").map(String.init) }

@@ -18,7 +18,8 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var programs: ProgramArguments
 
   @Option(
-    name: [.customShort("t", allowingJoined: true), .long], help: "Only scenarios with one of these tags.",
+    name: [.customShort("t", allowingJoined: true), .long],
+    help: ArgumentHelp("Only scenarios with one of these tags.", valueName: "tag,…"),
     completion: .custom { _, _, _ in ScenarioCompletions.tags() })
   var tag: [String] = []
 
@@ -175,7 +176,8 @@ struct RunCommand: ParsableCommand {
 
   private func selection() throws -> SuiteSelection {
     var selection = SuiteSelection()
-    selection.tags = tag
+    // No tag has a comma.
+    selection.tags = tag.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     selection.texts = text
     selection.cell = try cell.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
       .map { try Assignment.parse(String($0), option: "--cell") }

@@ -72,7 +72,9 @@ struct SelectionHint {
       files.contains { file in (file.title ?? "").contains(text) || file.cells.contains { $0.id.contains(text) } }
     }
     let texts = selection.texts.map { "'\($0)'" }.joined(separator: " or ")
-    return isThere ? nil : "no cell's id and no scenario's title contains \(texts)"
+    guard !isThere else { return nil }
+    let hint = selection.texts.contains { $0.contains(",") } ? "; of several texts each has a -k of its own" : ""
+    return "no cell's id and no scenario's title contains \(texts)\(hint)"
   }
 
   /// - Parameter choices: values of one variable, at least one.

@@ -521,6 +521,11 @@ import Testing
   @Test(arguments: [
     (["--tag", "naat"], "no scenario has the tag 'naat'; did you mean 'nat'?"),
     (["-k", "zzz"], "no cell's id and no scenario's title contains 'zzz'"),
+    (
+      ["-k", "a,zzz"],
+      "no cell's id and no scenario's title contains 'a,zzz'; of several texts each has a -k of its own"
+    ),
+    (["--tag", "naat,x"], "no scenario has the tag 'naat'; did you mean 'nat'?"),
     (["--cell", "los=5%"], "no matrix has the variable 'los'; did you mean 'loss'?"),
     (["--cell", "loss=7%"], "'7%' is not a value of loss; there are: 0%, 5%"),
     (["--tag", "ci", "--cell", "loss=5%"], "--cell loss=5% leaves none of the 1 run that --tag ci leaves"),

@@ -18,6 +18,13 @@ import Testing
 
   @Test(arguments: [
     (["run", "--nope"], "Unknown option '--nope'"),
+    (["runn"], "Unexpected argument 'runn'; did you mean 'run'?\n"),
+    (["run", "-"], "there is no file '-'; what comes on standard input is read as /dev/stdin"),
+    (["run", "s1#1"], "'s1#1' is no file but the name of a run; callsim replay 's1#1' plays it"),
+    (
+      ["replay", "s1#1", "--from", "2s", "--until", "1s"],
+      "--from 2s comes after --until 1s, so that nothing is printed"
+    ),
     (["run", "--seed", "-1"], "The value '-1' is invalid for '--seed <seed>'"),
     (["run", "--jobs", "-2"], "--jobs takes a count from 1 to 1024, not -2"),
     (["run", "--cell", ""], "--cell takes name=value, not ''"),

@@ -1,3 +1,4 @@
+internal import Formats
 internal import Foundation
 
 /// Finds scenario files under paths.
@@ -19,6 +20,9 @@ public enum ScenarioFinder {
       switch self {
       case .noSuchPath(ScenarioFinder.defaultPath):
         "there is no folder 'scenarios' here; run callsim where it is, or name a file or folder"
+      case .noSuchPath("-"): "there is no file '-'; what comes on standard input is read as /dev/stdin"
+      case .noSuchPath(let path) where RunName(path).seed != nil && !path.hasSuffix(".yaml"):
+        "'\(path)' is no file but the name of a run; callsim replay \(ShellWord.quoted(path)) plays it"
       case .noSuchPath(let path): "'\(path)' does not exist; name a scenario file or a folder that holds some"
       case .notUTF8(let folder, let name):
         "the name of '\(name)' in '\(folder)' is not UTF-8, so no report could name it; rename it"
