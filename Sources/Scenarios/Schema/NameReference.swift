@@ -33,6 +33,9 @@ struct NameReference: Sendable {
       (name, "named network: \(summary)\n\(Self.indented(BuiltInNetworks.text(of: name)))")
     }
     entries += DropReason.allCases.map { ($0.rawValue, "reason why a packet did not arrive: \($0.summary)\n") }
+    entries.append(("skip", "key of matrix: combinations that are left out, each with the variables that matter\n"))
+    entries.append(("only", "key of matrix: the combinations that are kept, each with the variables that matter\n"))
+    entries += SendEffect.keys.map { ($0.name, "argument of send: \($0.summary)\n") }
     entries.append(("ice.check-failed", Self.failedChecks))
     entries += NATKind.allCases.map { ($0.rawValue, "kind of NAT: \($0.summary)\n") }
     self.entries = entries

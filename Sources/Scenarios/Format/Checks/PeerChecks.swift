@@ -11,7 +11,7 @@ enum PeerChecks {
     }
     for peer in scenario.peers {
       let written = draft.peers.first { $0.name == peer.name }?.value
-      let isUnread = ["network", "networks"].contains { reading.hasError(at: "peers", peer.name, $0) }
+      let isUnread = ["network", "networks", "use"].contains { reading.hasError(at: "peers", peer.name, $0) }
       let keys = reading.root?["peers"]?[peer.name]?.entries ?? []
       if peer.interfaces.isEmpty, written?.networks.isEmpty ?? true, peer.stack != .puppet, !isUnread,
         !reading.excuses(keys, missing: "the network is missing, for example network: wifi")

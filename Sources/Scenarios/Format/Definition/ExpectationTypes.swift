@@ -377,7 +377,9 @@ struct BoundsDraft: Sendable {
   ) -> Bool {
     let rest = range.meeting(bounds)
     guard let last = bounds.last, rest.isEmpty || rest == range else { return false }
-    let text = range.text { Wording.quantity($0, type, unit: unit) }.map { ": it is \($0)" } ?? ""
+    let hasFraction = bounds.contains { $0.value.number.map { $0 != $0.rounded() } ?? false }
+    let whole = range.isWhole && hasFraction ? "a whole number, " : ""
+    let text = range.text { Wording.quantity($0, type, unit: unit) }.map { ": it is \(whole)\($0)" } ?? ""
     if rest.isEmpty {
       let isAlone = !NumberRange().meeting(bounds).isEmpty
       let message = isAlone ? "no value meets this\(text)" : "no value meets all these bounds"
@@ -408,6 +410,15 @@ extension Expectation.Sequence.Step {
 extension Expectation.Recovers.Target {
   static let kind = Kind<Expectation.Recovers.Target>(.text) { node, reading in
     if node.scalar?.text == Expectation.Recovers.mediaBothWays { return .mediaBothWays }
+    let word = node.scalar?.text ?? ""
+    if let near = Suggestion.nearest(to: word, among: [Expectation.Recovers.mediaBothWays]),
+      !reading.scope.definitionNames.contains(word)
+    {
+      reading.report(
+        .unknownName, "'\(YAMLNode.abbreviated(word))' stands for nothing", at: node.span,
+        hint: "did you mean '\(near)'?")
+      return nil
+    }
     return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
   }
 }
@@ -425,9 +436,12 @@ extension Expectation.Statistic {
     if text.hasPrefix("p"), let percent = Int(text.dropFirst()), (1...99).contains(percent) {
       return .percentile(percent)
     }
+    let isPercentile = text.hasPrefix("p") && text.count > 1 && text.dropFirst().allSatisfy(\.isNumber)
     let hint =
-      Suggestion.hint(for: text, among: names.map(\.0) + ["p5", "p10", "p50", "p90", "p95", "p99"])
-      ?? "there are: \(names.map(\.0).joined(separator: ", ")), and p1 to p99"
+      isPercentile
+      ? "percentiles are p1 to p99, and the largest value is max"
+      : Suggestion.hint(for: text, among: names.map(\.0) + ["p5", "p10", "p50", "p90", "p95", "p99"])
+        ?? "there are: \(names.map(\.0).joined(separator: ", ")), and p1 to p99"
     reading.report(.notAChoice, "'\(YAMLNode.abbreviated(text))' is no statistic", at: node.span, hint: hint)
     return nil
   }

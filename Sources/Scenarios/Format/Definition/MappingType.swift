@@ -67,13 +67,18 @@ struct MappingType<Root: Sendable>: Sendable {
   /// Decodes a mapping; keys in `others` belong to somebody else and are left alone.
   ///
   /// Every problem is reported; nil means that what is left could not stand for what was meant.
-  func decode(_ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = []) -> Root? {
+  ///
+  /// - Parameter topic: what explains the keys better than the mapping itself.
+  func decode(
+    _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], topic: String? = nil
+  ) -> Root? {
     var partial: Root?
-    return decode(node, &reading, over: base, others: others, partial: &partial)
+    return decode(node, &reading, over: base, others: others, topic: topic, partial: &partial)
   }
 
   private func decode(
-    _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], partial: inout Root?
+    _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], topic: String? = nil,
+    partial: inout Root?
   ) -> Root? {
     guard let entries = node.entries else {
       let isEmpty = node.scalar?.coreType == .null
@@ -85,7 +90,7 @@ struct MappingType<Root: Sendable>: Sendable {
     var root = base ?? initial()
     var isComplete = true
     for entry in entries where !others.contains(entry.key) && !isDeclared(entry.key) {
-      reportUnknown(entry, in: entries, others: others, &reading)
+      reportUnknown(entry, in: entries, others: others, topic: topic, &reading)
     }
     for key in keys {
       guard let entry = entries.first(where: { $0.key == key.name || $0.key == key.alias }) else {
@@ -107,7 +112,8 @@ struct MappingType<Root: Sendable>: Sendable {
   private func isDeclared(_ name: String) -> Bool { keys.contains { $0.name == name || $0.alias == name } }
 
   private func reportUnknown(
-    _ entry: YAMLNode.Entry, in entries: [YAMLNode.Entry], others: [String], _ reading: inout Reading
+    _ entry: YAMLNode.Entry, in entries: [YAMLNode.Entry], others: [String], topic: String?,
+    _ reading: inout Reading
   ) {
     var legal: [String] = []
     for name in keyNames + others where !legal.contains(name) && !entries.contains(where: { $0.key == name }) {
@@ -116,7 +122,8 @@ struct MappingType<Root: Sendable>: Sendable {
     let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
     let hint =
       Self.joined(entry.key, among: legal) ?? Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
-    reading.report(.unknownKey, message, at: entry.keySpan, hint: hint, explain: name.replacing(" ", with: "-"))
+    reading.report(
+      .unknownKey, message, at: entry.keySpan, hint: hint, explain: topic ?? name.replacing(" ", with: "-"))
   }
 }
 

@@ -97,6 +97,11 @@ extension TimelineEntry.Refusal {
         reading.report(.wrongType, "no app refuses for an empty reason", at: node.span, hint: "write refused: true")
         return nil
       }
+      if node.scalar?.isPlain == true, let hint = Kind<Bool>.hint(for: reason) {
+        let message = "expected true, false or the reason of the app, found \(node.description)"
+        reading.report(.wrongType, message, at: node.span, hint: hint)
+        return nil
+      }
       return .reason(reason)
     }
   }()

@@ -402,7 +402,8 @@ struct ServerDraft: Sendable {
       .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
       .key(
         "lifetime", .duration(.positive), \.lifetime, default: "600s",
-        "TURN: how long an allocation lives whose client asks for no longer; up to 3600s are granted"),
+        "TURN: how long an allocation lives whose client asks for no longer; who does gets up to 3600s, or this if it is more"
+      ),
       .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
       .key(
         "permission_lifetime", .duration(.positive), \.permissionLifetime, default: "300s", "TURN: a permission expires"

@@ -3,7 +3,8 @@ public enum Suggestion {
   /// Words that people write, and what the same is called here; no typing mistake leads from one to the other.
   private static let synonyms: [(word: String, name: String)] = [
     ("between", "window"), ("window", "between"), ("duration", "for"), ("avg", "mean"), ("average", "mean"),
-    ("median", "p50"),
+    ("median", "p50"), ("latency", "delay"), ("bandwidth", "rate"), ("mapping", "map"), ("filtering", "filter"),
+    ("media", "media-both-ways"),
   ]
 
   /// The nearest name, when a synonym or a typing mistake explains the difference.
@@ -24,9 +25,17 @@ public enum Suggestion {
     return best?.name
   }
 
+  /// The few names that have this one as a whole word of theirs: `local-hangup` and `remote-hangup` for `hangup`.
+  private static func names(with word: String, among legal: [String]) -> [String] {
+    let found = legal.filter { $0.split { ".-/".contains($0) }.contains { $0 == word } }.inOrderOfAppearance
+    return word.count > 2 && found.count <= 3 ? found : []
+  }
+
   /// `did you mean 'x'?`, or the whole list when it is short, or nil.
   public static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
     if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
+    let whole = names(with: name, among: legal)
+    if !whole.isEmpty { return "did you mean \(whole.map { "'\($0)'" }.joined(separator: " or "))?" }
     let legal = legal.inOrderOfAppearance
     guard !legal.isEmpty, legal.count <= 10 else { return nil }
     return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")

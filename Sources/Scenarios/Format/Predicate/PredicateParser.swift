@@ -214,10 +214,12 @@ struct PredicateParser {
         return Predicate(.defined(word, definition.predicate), at: span(from: start))
       }
       if reading.scope.definitionNames.contains(word) {
-        let message = "'\(word)' is defined further down"
         // A definition with problems of its own has been reported already.
         if reading.scope.used.contains("broken \(word)") { return nil }
-        report(.unknownName, message, at: start, hint: "define it before it is used", &reading)
+        let isLoop = reading.scope.isLoop(from: word)
+        let message = isLoop ? "'\(word)' is defined by way of itself" : "'\(word)' is defined further down"
+        let hint = isLoop ? "say what it is without this" : "define it before it is used"
+        report(.unknownName, message, at: start, hint: hint, &reading)
         return nil
       }
       let isTarget = word == Expectation.Recovers.mediaBothWays
@@ -294,7 +296,9 @@ struct PredicateParser {
       report(.unknownUnit, "there is no unit '\(unit)'", at: token, hint: hint, &reading)
     case .tooLarge(let reason):
       report(.outOfRange, "\(YAMLNode.abbreviated(token.text)) is too large: \(reason)", at: token, &reading)
-    case nil: report(.predicateSyntax, "'\(token.text)' is not a number", at: token, &reading)
+    case nil:
+      let hint = "text that begins with a digit is quoted: \"\(YAMLNode.abbreviated(token.text))\""
+      report(.predicateSyntax, "'\(token.text)' is not a number", at: token, hint: hint, &reading)
     }
     return nil
   }
@@ -447,59 +451,6 @@ extension Operand {
   fileprivate var isLiteral: Bool {
     guard case .literal = self else { return false }
     return true
-  }
-}
-
-/// Types that may be compared with each other.
-enum ValueFamily: Equatable {
-  case number, duration, rate, percentage, text, flag
-
-  init(_ type: ValueType) {
-    switch type {
-    case .count, .real, .byteSize: self = .number
-    case .duration: self = .duration
-    case .rate: self = .rate
-    case .percentage: self = .percentage
-    case .flag: self = .flag
-    case .text, .peer, .choice: self = .text
-    }
-  }
-}
-
-extension Comparison {
-  func suits(_ family: ValueFamily) -> Bool {
-    family != .text && family != .flag || self == .equal || self == .notEqual
-  }
-}
-
-enum ValueFit: Equatable {
-  case fits
-  case needsUnit(String)
-  case differs(String)
-}
-
-extension ValueType {
-  /// Whether a fixed value can be compared with a watched value of this type.
-  func check(_ value: Value, unit: String?) -> ValueFit {
-    let isBare =
-      switch value {
-      case .count, .real: true
-      default: false
-      }
-    switch (self, value) {
-    case (.count, .count), (.count, .real), (.real, .count), (.real, .real), (.flag, .flag), (.duration, .duration),
-      (.rate, .rate), (.percentage, .percentage), (.byteSize, .byteSize), (.text, .text), (.peer, .text):
-      return .fits
-    case (.count, .byteSize) where unit == "bytes": return .fits
-    case (.choice(let legal), .text(let text)): return legal.contains(text) ? .fits : .differs("one of its choices")
-    case (.duration, _): return isBare ? .needsUnit("ms") : .differs("a time such as 250ms")
-    case (.rate, _): return isBare ? .needsUnit("kbps") : .differs("a rate such as 1.5Mbps")
-    case (.percentage, _): return isBare ? .needsUnit("%") : .differs("a share such as 5%")
-    case (.byteSize, _): return isBare ? .needsUnit("B") : .differs("a size such as 1200B")
-    case (.count, _), (.real, _): return .differs("a number")
-    case (.flag, _): return .differs("true or false")
-    case (.text, _), (.peer, _), (.choice, _): return .differs("text")
-    }
   }
 }
 

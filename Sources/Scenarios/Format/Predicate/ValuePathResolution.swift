@@ -107,9 +107,11 @@ extension ValuePath {
     }
     let owner = known.isEmpty ? peer : known.last ?? peer
     let inGroup = legal.filter { known.isEmpty || $0.hasPrefix(parent + ".") }.map { String($0.dropFirst(offset)) }
-    let near = Suggestion.nearest(to: rest, among: inGroup + children(of: parent, among: legal))
+    let machine = legal.first { known.isEmpty && $0.hasSuffix("." + rest) && rest == "state" }
+    let near = machine ?? Suggestion.nearest(to: rest, among: inGroup + children(of: parent, among: legal))
     let hint =
       near.map { "did you mean '\($0)'?" }
+      ?? (known.isEmpty ? Suggestion.hint(for: rest, among: inGroup, noun: "it has") : nil)
       ?? Suggestion.hint(for: rest, among: children(of: parent, among: legal), noun: "it has")
     let message = "'\(YAMLNode.abbreviated(rest))' is not a value of \(owner)"
     reading.report(.unknownMember, message, at: span, hint: hint, explain: known.isEmpty ? "values" : nil)

@@ -222,7 +222,10 @@ struct CellReader {
       reading.report(.wrongNode, "expected predicates by name, found \(node.description)", at: node.span)
       return []
     }
-    reading.scope.definitionNames = entries.map(\.key)
+    reading.scope.definitionWords = entries.map { entry in
+      (entry.key, PredicateLexer.tokens(of: entry.value.scalar?.text ?? "").filter { $0.kind == .word }.map(\.text))
+    }
+    defer { reading.scope.currentDefinition = nil }
     let peers = reading.scope.peers.map(\.name)
     for entry in entries {
       let meaning = ReservedName.anchor(entry.key, peers: peers) ?? ReservedName.predicate(entry.key)
@@ -231,6 +234,7 @@ struct CellReader {
       if isTaken {
         reading.report(.duplicateID, "'\(entry.key)' is also the id of a timeline entry", at: entry.keySpan)
       }
+      reading.scope.currentDefinition = entry.key
       guard reading.checkName(entry.key, at: entry.keySpan),
         let predicate = Kind<Predicate>.predicate.decode(entry.value, &reading)
       else {

@@ -33,6 +33,14 @@ enum ExpectationReader {
       reportKind(named.map(\.key), among: kinds, entries, node, &reading)
       return nil
     }
+    if variant.key == "leads_to", let value = node["leads_to"], value.entries == nil,
+      entries.contains(where: { $0.key == "then" })
+    {
+      reading.report(
+        .wrongNode, "expected a mapping (if, then and within), found \(value.description)", at: value.span,
+        hint: "write leads_to: { if: …, then: …, within: … }")
+      return nil
+    }
     let header = ExpectationHeader.type.decode(node, &reading, others: entries.map(\.key))
     var isWanted = true
     if let guardNode = header?.guardNode {

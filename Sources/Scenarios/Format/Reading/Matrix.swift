@@ -13,6 +13,9 @@ struct Matrix: Sendable {
   /// A partial combination, with the values each variable may have.
   private typealias Rule = [(variable: String, values: [String])]
 
+  /// What other matrices call the two rules.
+  static let synonyms = [(word: "exclude", rule: "skip"), (word: "include", rule: "only")]
+
   static let maximumCellCount = 4_096
 
   private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().distinct(\.text).named.list()
@@ -36,6 +39,13 @@ struct Matrix: Sendable {
     }
     var variables: [Variable] = []
     for entry in entries where entry.key != "skip" && entry.key != "only" {
+      if let rule = Self.synonyms.first(where: { $0.word == entry.key })?.rule,
+        entry.value.items?.contains(where: { $0.entries != nil }) ?? false
+      {
+        reading.report(
+          .unknownKey, "matrix has no key '\(entry.key)'", at: entry.keySpan, hint: "did you mean '\(rule)'?")
+        continue
+      }
       guard reading.checkName(entry.key, at: entry.keySpan),
         let values = Self.valueList.decode(entry.value, &reading)
       else { continue }

@@ -162,6 +162,11 @@ struct Reading {
     {
       return
     }
+    if code == .unknownEntry, scope.entries.contains(where: { $0.id == name }) {
+      let others =
+        legal.isEmpty ? "no entry with an id has one" : "with a fault there are: \(legal.joined(separator: ", "))"
+      return report(code, "the entry '\(name)' has no fault", at: span, hint: others)
+    }
     let hint = Suggestion.hint(for: name, among: legal, noun: "there are")
     report(code, "unknown \(noun) '\(YAMLNode.abbreviated(name))'", at: span, hint: hint, explain: explain)
   }
@@ -245,12 +250,28 @@ struct Scope {
   var unreadEntries: Set<String> = []
   /// Predicates of `define` that are decoded so far.
   var definitions: [Scenario.Definition] = []
-  /// Every name in `define`.
-  var definitionNames: [String] = []
+  /// Every name in `define`, with the words of what it stands for.
+  var definitionWords: [(name: String, words: [String])] = []
+  var definitionNames: [String] { definitionWords.map(\.name) }
+  /// The definition that is being read.
+  var currentDefinition: String?
   /// Names that something referred to, for the lint.
   var used: Set<String> = []
 
   func peer(_ name: String) -> PeerNames? { peers.first { $0.name == name } }
+
+  /// Whether a definition leads back to the one that is being read.
+  func isLoop(from name: String) -> Bool {
+    guard let currentDefinition else { return false }
+    var found = [name]
+    var next = 0
+    while next < found.count, found[next] != currentDefinition {
+      let words = definitionWords.first { $0.name == found[next] }?.words ?? []
+      found += words.inOrderOfAppearance.filter { definitionNames.contains($0) && !found.contains($0) }
+      next += 1
+    }
+    return next < found.count
+  }
 }
 
 extension Kind where Value == Located<String> {
@@ -280,7 +301,13 @@ extension Kind where Value == Located<String> {
     Kind<String>.text.map { text, span, reading in
       let names = legal(reading.scope)
       guard names.contains(text) else {
-        reading.reportUnknown(code, noun, text, among: names, at: span)
+        if code == .unknownNetwork, BuiltInNetworks.all.contains(where: { $0.name == text }) {
+          reading.report(
+            code, "no network of the topology is called '\(text)', and a named one is made for the peer that names it",
+            at: span, hint: "add topology: { networks: { \(text): { profile: \(text) } } }")
+        } else {
+          reading.reportUnknown(code, noun, text, among: names, at: span)
+        }
         return nil
       }
       reading.scope.used.insert("\(noun) \(text)")

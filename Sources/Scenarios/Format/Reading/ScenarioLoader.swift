@@ -178,7 +178,10 @@ struct ScenarioLoader {
         reading.report(.duplicateID, message, at: variable.span)
       }
       guard !reading.scope.used.contains("variable \(variable.name)"), !matrix.cells.isEmpty else { continue }
-      let hint = "write \"${\(variable.name)}\" where it belongs, in quotes"
+      let rule = Matrix.synonyms.first { $0.word == variable.name }?.rule
+      let hint =
+        rule.map { "for combinations write \($0): [{ … }]" }
+        ?? "write \"${\(variable.name)}\" where it belongs, in quotes"
       let place =
         reading.scope.used.contains("asked variable \(variable.name)")
         ? "stands in conditions of 'if' alone, which change no run"

@@ -46,7 +46,8 @@ enum TimelineReader {
     let others =
       effectKeys.isEmpty
       ? EntryDraft.effectKeys(reading.registry).map(\.name) : EffectReader.keyNames(of: node, &reading)
-    let draft = EntryDraft.type.decode(node, &reading, others: others)
+    let fault = node["fault"]?.scalar.flatMap { FaultKind(rawValue: $0.text) }
+    let draft = EntryDraft.type.decode(node, &reading, others: others, topic: fault?.rawValue)
     guard effectKeys.count == 1 else {
       let missing = "the effect is missing: \(Self.effects.joined(separator: ", "))"
       if effectKeys.isEmpty, reading.excuses(entries, missing: missing) { return nil }

@@ -186,6 +186,12 @@ struct YAMLReader {
     let last = max(1, lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 1)
     let line = min(mark.line, last)
     let column = line < mark.line ? lines[line - 1].count + 1 : mark.column
+    if let blank = blankIndentation(upTo: line) {
+      diagnostics.append(
+        Diagnostic(
+          .tabIndentation, "only spaces indent YAML, and this looks like one", at: blank, hint: "write it as a space"))
+      return
+    }
     let isTab = lines[line - 1].prefix(while: { $0 == " " || $0 == "\t" }).contains("\t")
     if isTab, problem.contains("cannot start any token") || problem.contains("tab") {
       let tab = lines[line - 1].firstIndex(of: "\t") ?? 0
@@ -214,6 +220,15 @@ struct YAMLReader {
       ? "within { } and [ ] a variable needs quotes: \"${…}\""
       : "is a ',' or a closing bracket missing before this? Values that hold any of [ ] { } , or ': ' need quotes"
     diagnostics.append(Diagnostic(.syntax, Self.inOurWords(problem), at: span(line, column), hint: hint))
+  }
+
+  /// A no-break space or its like before the text of a line: it begins a word, and what follows is misread.
+  private func blankIndentation(upTo line: Int) -> SourceSpan? {
+    for number in 1...line {
+      let indentation = lines[number - 1].prefix { $0.properties.isWhitespace }
+      if let column = indentation.firstIndex(where: { $0.value > 0x7F }) { return span(number, column + 1) }
+    }
+    return nil
   }
 
   /// What is opened and never closed is noticed where something else begins: at the end of the file, or lines later.
@@ -268,6 +283,10 @@ struct YAMLReader {
     case "did not find expected ',' or '}'": "expected ',' or '}'"
     case "did not find expected '-' indicator": "expected '-'; is the indentation right?"
     case "found unexpected end of stream": "the file ends inside a quoted text"
+    case "did not find expected alphabetic or numeric character":
+      "'*' and '&' mean something else to YAML here; quote the text"
+    case "block sequence entries are not allowed in this context":
+      "a '- ' is not allowed here; quote the value if it is text, or begin the list on the next line"
     case "found character that cannot start any token": "this character cannot begin a value; quote the text"
     default: problem
     }
