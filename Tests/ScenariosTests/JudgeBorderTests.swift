@@ -78,6 +78,14 @@ import Testing
     #expect(measured.count == 3 && abs(measured[0] - (measured[2] - measured[1])) < 1e-9, "\(measured)")
   }
 
+  @Test func `quality of a call that ends as its window opens is not where it begins`() throws {
+    let windows = ["bye", "8s", "8001ms", "redial"]
+    let result = try judge(
+      windows.map { "metric: alice.q.mos, stat: delta, window: [\($0), 16s], lt: 3.9" },
+      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }")
+    #expect(result.verdict == .pass && Set(result.measurements.map(\.measured)).count == 1, "\(result.measurements)")
+  }
+
   @Test func `what several candidate pairs have counted is no number`() throws {
     let pair = "alice.stats.candidate-pair.packetsReceived"
     let result = try play(
@@ -157,6 +165,8 @@ import Testing
       "never: \"alice.call.state == ended and (\(Self.received) > 100 or \(Self.bytes) > 1kB)\"",
     ]
     let tested = [
+      "never: bob.call.state == ringing and bob.connection.state == connected",
+      "never: bob.call.state == ringing and bob.audible",
       "never: \"alice.call.state == connected and \(Self.received) > 9000\"",
       "never: \"\(Self.received) > 9000 and \(Self.bytes) > 900MB\"",
       "always: \"\(Self.received) < 9000 or alice.call.state == ended\"",

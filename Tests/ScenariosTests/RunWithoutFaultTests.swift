@@ -276,6 +276,42 @@ import Testing
     #expect(result.findings.first?.actual.contains("and not back by 39.00 s") == true, "\(result.findings)")
   }
 
+  @Test func `a loss is that of everybody who was in a call, whoever is waited for later`() throws {
+    let result = try play(
+      Case(
+        testDescription: "", topology: "run: 45s",
+        calls: """
+            - { at: 0s, do: alice.call, to: bob }
+            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+          """,
+        faults: [
+          "id: f, every: 10s, times: 2, fault: packet.drop, protocol: rtp, from: alice, count: 1",
+          "at: 10s, fault: packet.drop, protocol: rtp, from: bob, for: 9s",
+          "at: 12s, fault: packet.drop, protocol: rtp, from: alice, for: 9s",
+        ], expect: "recovers: f, to: media-both-ways, within: 15s"
+      ).text)
+    #expect(result.verdict == .vacuous, "\(result.findings)")
+  }
+
+  @Test func `a recovery stands when one of the firings took what was lost, whichever was over first`() throws {
+    let result = try play(
+      Case(
+        testDescription: "", topology: "run: 50s",
+        others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
+        calls: """
+            - { at: 0s, do: alice.call, to: bob }
+            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+            - { when: dave.call.state == ringing, after: 1s, do: dave.accept }
+            - { at: 0s, do: carol.call, to: dave }
+          """,
+        faults: [
+          "id: f, every: 10s, times: 2, fault: packet.drop, protocol: rtp, from: alice, for: 12s",
+          "at: 20100ms, fault: packet.drop, protocol: rtp, from: carol, for: 3s",
+        ], expect: "recovers: f, to: media-both-ways, within: 25s"
+      ).text)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `what a later firing takes is its own though without the first it would not be there`() throws {
     let result = try play(
       Case(

@@ -55,9 +55,10 @@ extension SingleRun {
   /// - Returns: a finding of each run without a fault that could not be played, so that its verdicts cannot stand.
   func refute(_ recoveries: [RecoversMonitor]) -> [Finding] {
     var findings: [Finding] = []
-    for fault in recoveries.compactMap(\.claim?.recovers.fault.value).inOrderOfAppearance {
+    let claiming = recoveries.filter { !$0.claims.isEmpty }
+    for fault in claiming.map(\.fault).inOrderOfAppearance {
       do {
-        try refute(recoveries.filter { $0.claim?.recovers.fault.value == fault }, fault)
+        try refute(claiming.filter { $0.fault == fault }, fault)
       } catch {
         findings.append(
           Finding(
@@ -68,20 +69,23 @@ extension SingleRun {
     return findings
   }
 
-  /// In one run for all that name the same fault. Where that loses the target of a later firing, it may be for want of what
-  /// came of the earlier ones, as a call that followed them: then a run with these decides.
+  /// In one run for all that name the same fault. A verdict of several firings stands when one of them did it.
   private func refute(_ recoveries: [RecoversMonitor], _ fault: String) throws {
-    let claims = recoveries.compactMap(\.claim)
-    let losses = try RunWithoutFault(fault, from: .zero, claims, of: self).losses()
-    for (monitor, (claim, loss)) in zip(recoveries, zip(claims, losses)) {
-      guard var loss else { continue }
-      if claim.firing > claim.began {
-        guard let later = try RunWithoutFault(fault, from: claim.firing, [claim], of: self).losses()[0] else {
-          continue
-        }
-        loss = later
+    let losses = try RunWithoutFault(fault, from: .zero, recoveries.map { $0.claims[0] }, of: self).losses()
+    for (monitor, loss) in zip(recoveries, losses) {
+      guard let loss = try confirmed(loss, monitor.claims[0]) else { continue }
+      let others = Array(monitor.claims.dropFirst())
+      let otherLosses = try RunWithoutFault(fault, from: .zero, others, of: self).losses()
+      if try zip(others, otherLosses).allSatisfy({ try confirmed($1, $0) != nil }) {
+        monitor.refute(lossWithoutFault: loss)
       }
-      monitor.refute(lossWithoutFault: loss)
     }
+  }
+
+  /// Where a run without any firing loses what a later one took, it may be for want of what came of the earlier ones, as a
+  /// call that followed them: then a run that has these decides.
+  private func confirmed(_ loss: Instant?, _ claim: RecoveryClaim) throws -> Instant? {
+    guard loss != nil, claim.firing > claim.began else { return loss }
+    return try RunWithoutFault(claim.recovers.fault.value, from: claim.firing, [claim], of: self).losses()[0]
   }
 }

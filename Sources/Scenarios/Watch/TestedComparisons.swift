@@ -1,6 +1,7 @@
 /// Which comparisons of a predicate came to matter: `a and b` asks for `b` only while `a` is true.
 ///
-/// One that was unknown while others left it to decide, and never known while they did, was not put to the test.
+/// One that was unknown for want of a connection while others left it to decide, and never known while they did, was not
+/// put to the test.
 final class TestedComparisons {
   private indirect enum Node {
     case constant(Bool)
@@ -74,10 +75,14 @@ final class TestedComparisons {
     case .comparison(let index):
       if comparisons[index].truth != .unknown {
         known[index].insert(company)
-      } else if isAsked {
+      } else if isAsked, isOfConnection(index) {
         missed[index].insert(company)
       }
     }
+  }
+
+  private func isOfConnection(_ index: Int) -> Bool {
+    comparisons[index].predicate.values.contains { Watch.isOfConnection($0.name) }
   }
 
   /// A part that decides leaves nothing to the others.

@@ -18,7 +18,7 @@ final class Watch: TraceObserver {
     var listeners: [(TraceRecord) -> Void] = []
     var lossListeners: [() -> Void] = []
 
-    var isOfConnection: Bool { ["selected.", "stats.", "q."].contains { kind.hasPrefix($0) } }
+    var isOfConnection: Bool { Watch.isOfConnection(kind) }
   }
 
   let trace: Trace
@@ -64,6 +64,11 @@ final class Watch: TraceObserver {
       byKind[Int(declared.id)].append(index)
     }
     return Slot(index: index)
+  }
+
+  /// Whether a value is unknown where there is no connection, before and after one.
+  static func isOfConnection(_ kind: String) -> Bool {
+    ["selected.", "stats.", "q."].contains { kind.hasPrefix($0) }
   }
 
   /// Calls `listener` for every event of the slot, after its value is updated.

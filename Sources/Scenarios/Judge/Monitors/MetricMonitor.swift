@@ -119,7 +119,7 @@ final class MetricMonitor: Monitor {
     heard = []
     // The clock may have opened or closed the window by now, before anything that happens at this time.
     if span.contains(context.trace.now) { samples.beginAnew() }
-    if span.openedAt == nil { before = nil }
+    if span.openedAt == nil || samples.count == 0 { before = nil }
     context.later { [unowned self] in look(at: $0) }
   }
 

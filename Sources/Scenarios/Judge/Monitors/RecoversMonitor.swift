@@ -4,7 +4,7 @@ internal import CallCore
 ///
 /// A fault is felt late: the target is still there when it strikes. What was not there then the fault did not take, and
 /// what is never lost by the deadline needed no recovery: neither puts recovery to the test. Nor does what is lost
-/// without the fault, too, which only another run can tell; see ``claim``.
+/// without the fault, too, which only another run can tell; see ``claims``.
 ///
 /// Each firing of the fault's entry is judged with a deadline and a hold of its own. A loss is laid to the last firing
 /// before it.
@@ -33,14 +33,13 @@ final class RecoversMonitor: Monitor {
   private var firings: [Firing] = []
   private var firstFiring: Instant?
   private var slowest: (recovered: Instant, after: Interval)?
-  private var recoveryCount = 0
   private var unharmedCount = 0
   /// When the fault came and found nothing that it could take, and why.
   private var missed: (time: Instant, account: String)?
-  /// The first firing that took the target.
-  private var taken: Firing?
-  /// What the verdict lays to the fault; nil when there is none, or it is vacuous.
-  private(set) var claim: RecoveryClaim?
+  /// What the verdict lays to the fault, each firing that took the target by itself; none when it is vacuous.
+  private(set) var claims: [RecoveryClaim] = []
+  /// The same of those that it has recovered from so far.
+  private var recovered: [RecoveryClaim] = []
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.recovers = recovers
@@ -51,6 +50,8 @@ final class RecoversMonitor: Monitor {
     ruling = Ruling(expected: "\(target.name) within \(recovers.within) of \(recovers.fault.value)\(hold)")
     context.anchors.listen(.entry(recovers.fault)) { [unowned self] in begin(at: $0) }
   }
+
+  var fault: String { recovers.fault.value }
 
   var isPending: Bool { ruling.isOpen && (firstFiring == nil || !firings.isEmpty) }
 
@@ -64,7 +65,7 @@ final class RecoversMonitor: Monitor {
     let all = target.participants
     let taken = firings.filter { $0.hasLoss && $0.absences.last?.end == nil }
     for firing in taken { target.leave(firing.watch, only: { !target.isThere(for: [$0]) }) }
-    let participants = all.filter { peer in !taken.contains { $0.watch.participants.contains(peer) } }
+    let participants = all.filter { peer in !taken.contains { $0.watch.awaited.contains(peer) } }
     guard target.isThere(for: participants) else {
       let isJudged = participants.isEmpty && firings.contains(where: \.hasLoss)
       if !isJudged, missed == nil { missed = (time, target.account(of: participants)) }
@@ -87,7 +88,7 @@ final class RecoversMonitor: Monitor {
     guard let firing = firing(at: watch.began), firing.hasLoss, let absence = firing.absences.last else { return }
     guard ruling.isOpen else {
       // What was back in time and did not stay is not late.
-      if absence.end != nil, firing.time == claim?.firing, ruling.miss == .infinity {
+      if absence.end != nil, firing.time == claims.first?.firing, ruling.miss == .infinity {
         ruling.cameTrue(at: now, "it was back")
       }
       return
@@ -126,8 +127,7 @@ final class RecoversMonitor: Monitor {
     end(firing)
     let after = recovered - firing.time
     if slowest.map({ after > $0.after }) ?? true { slowest = (recovered, after) }
-    if taken == nil { taken = firing }
-    recoveryCount += 1
+    if let claim = claim(of: firing, failure: nil) { self.recovered.append(claim) }
     if !isRepeated { decideAtEnd(at: time) }
   }
 
@@ -138,14 +138,14 @@ final class RecoversMonitor: Monitor {
 
   private func fail(_ firing: Firing, at time: Instant) {
     guard ruling.isOpen, let loss = firing.absences.last?.start else { return }
-    claim = claim(of: firing, failure: time)
+    claims = [claim(of: firing, failure: time)].compactMap(\.self)
     var actual = "lost at \(Wording.time(loss)), and not back by \(Wording.time(firing.time + recovers.within))"
     var miss = Double.infinity
     if let hold = recovers.hold, let rise = firing.rise {
       actual = "back at \(Wording.time(rise)), and lost again at \(Wording.time(loss)), before it had held for \(hold)"
       miss = (hold - (loss - rise)).seconds
     }
-    ruling.decide(.fail, at: time, actual, nearestMiss: target.account(of: firing.watch.participants), miss: miss)
+    ruling.decide(.fail, at: time, actual, nearestMiss: target.account(of: firing.watch.awaited), miss: miss)
   }
 
   private func claim(of firing: Firing, failure: Instant?) -> RecoveryClaim? {
@@ -159,7 +159,7 @@ final class RecoversMonitor: Monitor {
   ///
   /// - Parameter loss: when the target is lost there.
   func refute(lossWithoutFault loss: Instant) {
-    guard let claim else { return }
+    guard let claim = claims.first else { return }
     let lost = "lost at \(Wording.time(claim.firstLoss))"
     let what = claim.failure == nil ? "it was \(lost)" : ruling.decision?.actual ?? lost
     ruling.overrule(
@@ -184,20 +184,20 @@ final class RecoversMonitor: Monitor {
   private func decideAtEnd(at time: Instant) {
     if let missed {
       let when =
-        recoveryCount + unharmedCount == 0
+        recovered.count + unharmedCount == 0
         ? "when the fault began" : "when the fault came at \(Wording.time(missed.time))"
       let reason = "it was not there \(when), so that nothing could be lost: \(missed.account)"
       return ruling.decide(.vacuous, at: time, reason)
     }
-    guard let slowest, let taken else {
+    guard let slowest else {
       let reason =
         firstFiring == nil
         ? "the fault '\(recovers.fault.value)' never came"
         : "it was never lost, so that there was nothing to recover from (for what must not be lost, write always:)"
       return ruling.decide(.vacuous, at: time, reason)
     }
-    claim = claim(of: taken, failure: nil)
-    let times = recoveryCount == 1 ? "" : " \(Wording.times(recoveryCount)), the slowest"
+    claims = recovered
+    let times = recovered.count == 1 ? "" : " \(Wording.times(recovered.count)), the slowest"
     let rest = unharmedCount == 0 ? "" : "; \(Wording.times(unharmedCount)) the fault took nothing"
     let text = "recovered\(times) at \(Wording.time(slowest.recovered)), after \(slowest.after)\(rest)"
     ruling.decide(.pass, at: time, text)

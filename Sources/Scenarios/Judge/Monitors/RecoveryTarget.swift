@@ -46,21 +46,21 @@ final class RecoveryTarget {
 
   /// Leaves to a watch those of its participants alone.
   func leave(_ watch: RecoveryWatch, only isLeft: (String) -> Bool) {
-    let participants = watch.participants.filter(isLeft)
-    guard participants != watch.participants, !participants.isEmpty else { return }
-    media?.unfollow(watch.participants)
-    watch.participants = participants
-    media?.follow(participants)
+    let awaited = watch.awaited.filter(isLeft)
+    guard awaited != watch.awaited, !awaited.isEmpty else { return }
+    media?.unfollow(watch.awaited)
+    watch.awaited = awaited
+    media?.follow(awaited)
   }
 
   /// Nobody asks that watch any more.
   func end(_ watch: RecoveryWatch) {
     watches.removeAll { $0 === watch }
-    media?.unfollow(watch.participants)
+    media?.unfollow(watch.awaited)
   }
 
   private func look(at now: Instant) {
-    for watch in watches { watch.note(isThere(for: watch.participants), at: now) }
+    for watch in watches { watch.note(isThere(for: watch.awaited), at: now) }
   }
 }
 
@@ -73,14 +73,17 @@ final class RecoveryWatch {
   }
 
   let began: Instant
-  fileprivate(set) var participants: [String]
+  /// Who was in a call when it began.
+  let participants: [String]
+  /// Those of them whose media are still waited for.
+  fileprivate(set) var awaited: [String]
   /// In order of time.
   private(set) var absences: [Absence] = []
   /// Told of the beginning and the end of each absence.
   var onChange: ((Instant) -> Void)?
 
   fileprivate init(_ participants: [String], from time: Instant) {
-    (self.participants, began) = (participants, time)
+    (self.participants, awaited, began) = (participants, participants, time)
   }
 
   fileprivate func note(_ isThere: Bool, at now: Instant) {
