@@ -156,6 +156,34 @@ import Testing
     #expect(result.findings.map(\.actual).map { $0.hasPrefix("no srflx by 9.00 s") } == [true], "\(result.findings)")
   }
 
+  @Test func `parts that break it alone are asked each in its own call`() throws {
+    let bad = { (peer: String) in "\(peer).q.mos < 2" }
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      run: 30s
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+        carol: { profile: knotos, network: home }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 12s, do: alice.hangup }
+        - { at: 14s, do: alice.call, to: carol }
+        - { when: carol.call.state == ringing, after: 1s, do: carol.accept }
+        - { at: 24s, do: alice.hangup }
+      expect:
+        - { never: "alice.call.state == connected and (\(bad("bob")) or \(bad("carol")))" }
+        - { always: "alice.call.state != connected or not \(bad("bob")) and not \(bad("carol"))" }
+        - { count: "alice.call.state == connected and \(bad("bob")) or \(bad("carol"))", eq: 0 }
+        - { never: "\(bad("bob")) or \(bad("carol"))" }
+        - { always: "bob.q.mos > 2 and carol.q.mos > 2" }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `what was unknown whenever it mattered was not put to the test`() throws {
     let both = "alice.call.state == ended and \(Self.received) > 0"
     let untested = [

@@ -375,4 +375,15 @@ import Testing
     #expect(bench.findings == ["no-cleartext: alice sent media in clear at 0.01 s"])
     withExtendedLifetime(detector) {}
   }
+
+  @Test func `copies of packets that come with others at one instant are not what the stack took`() throws {
+    let result = try play(
+      "run: 20s",
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+          - { at: 5s, fault: link.set, link: alice/wifi, jitter: 200ms, duplicate: 10%, for: 8s }
+        """, expect: "  - { metric: alice.stats.inbound-rtp.audio.packetsReceived, stat: delta, gt: 9 }")
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
 }

@@ -1,4 +1,4 @@
-/// Which comparisons of a predicate came to matter: `a and b` asks for `b` only while `a` is true.
+/// Which comparisons of a predicate came to matter: `never: a and b` asks for `b` only while `a` is true.
 ///
 /// One that was unknown for want of a connection while others left it to decide, and never known while they did, was not
 /// put to the test.
@@ -11,16 +11,19 @@ final class TestedComparisons {
     case comparison(Int)
   }
 
-  /// The parts of every `and` and `or` around a comparison that left it to decide, by their numbers.
+  /// The parts without which a comparison could break nothing, where it stands with them: by their numbers.
   private typealias Company = Set<Int>
 
+  /// What the predicate is where it breaks what is expected of it.
+  private let breach: Truth
   private var root = Node.constant(true)
   private var comparisons: [Condition] = []
   /// In which company each was known, and in which it was asked for and unknown.
   private var known: [Set<Company>] = []
   private var missed: [Set<Company>] = []
 
-  init(of predicate: Predicate, watch: Watch) {
+  init(of predicate: Predicate, breachedBy breach: Bool, watch: Watch) {
+    self.breach = Truth(breach)
     root = bind(predicate, watch)
     known = comparisons.map { _ in [] }
     missed = known
@@ -32,7 +35,10 @@ final class TestedComparisons {
   }
 
   /// Notes which of them matter at this moment.
-  func look() { look(at: root, beside: [], isAsked: true) }
+  func look() { look(at: root, breach, beside: [], isAsked: true) }
+
+  /// Whether each of them was known at some time.
+  var wereKnown: Bool { known.allSatisfy { !$0.isEmpty } }
 
   /// What those read that were unknown when they mattered, or nil: `alice.q.mos, bob.audible`.
   var untested: String? {
@@ -66,12 +72,13 @@ final class TestedComparisons {
     }
   }
 
-  private func look(at node: Node, beside company: Company, isAsked: Bool) {
+  /// - Parameter breach: what the node would have to be for the whole to be broken.
+  private func look(at node: Node, _ breach: Truth, beside company: Company, isAsked: Bool) {
     switch node {
     case .constant: break
-    case .all(let parts): look(at: parts, deciding: .no, beside: company, isAsked)
-    case .any(let parts): look(at: parts, deciding: .yes, beside: company, isAsked)
-    case .not(let part): look(at: part, beside: company, isAsked: isAsked)
+    case .all(let parts): look(at: parts, deciding: .no, breach, beside: company, isAsked)
+    case .any(let parts): look(at: parts, deciding: .yes, breach, beside: company, isAsked)
+    case .not(let part): look(at: part, !breach, beside: company, isAsked: isAsked)
     case .comparison(let index):
       if comparisons[index].truth != .unknown {
         known[index].insert(company)
@@ -81,21 +88,23 @@ final class TestedComparisons {
     }
   }
 
-  private func isOfConnection(_ index: Int) -> Bool {
-    comparisons[index].predicate.values.contains { Watch.isOfConnection($0.name) }
-  }
-
-  /// A part that decides leaves nothing to the others.
-  private func look(at parts: [Node], deciding: Truth, beside company: Company, _ isAsked: Bool) {
+  /// A part that decides leaves nothing to the others. Where one part alone can break the whole, none needs the others.
+  private func look(
+    at parts: [Node], deciding: Truth, _ breach: Truth, beside company: Company, _ isAsked: Bool
+  ) {
     let truths = parts.map { truth(of: $0) }
     let isDecided = truths.contains(deciding)
     let leaving = zip(parts, truths).compactMap { part, truth in
-      truth == deciding || truth == .unknown ? nil : number(of: part)
+      deciding == breach || truth == deciding || truth == .unknown ? nil : number(of: part)
     }
     for (part, truth) in zip(parts, truths) {
       let others = company.union(leaving).subtracting([number(of: part)])
-      look(at: part, beside: others, isAsked: isAsked && (!isDecided || truth == deciding))
+      look(at: part, breach, beside: others, isAsked: isAsked && (!isDecided || truth == deciding))
     }
+  }
+
+  private func isOfConnection(_ index: Int) -> Bool {
+    comparisons[index].predicate.values.contains { Watch.isOfConnection($0.name) }
   }
 
   /// That of its first comparison: parts beside each other have none in common.

@@ -17,6 +17,26 @@ final class PeerTraffic {
     var ignored: Int64 = 0
     /// Those that have just arrived.
     var pending: [WireMedia] = []
+    /// The newest that the stack took, as a ring.
+    private var newest: [UInt64] = []
+    private var oldest = 0
+    /// More than SRTP looks back for replays (RFC 3711 section 3.3.2).
+    private static let memory = 1_024
+
+    /// The one that the stack says it took. Of several at one instant it is none that came before: that is refused.
+    mutating func take() -> WireMedia? {
+      guard !pending.isEmpty else { return nil }
+      let fresh = pending.count > 1 ? pending.firstIndex { !newest.contains($0.identity) } : 0
+      let media = pending.remove(at: fresh ?? 0)
+      if newest.count < Self.memory {
+        newest.append(media.identity)
+      } else {
+        newest[oldest] = media.identity
+        oldest = (oldest + 1) % Self.memory
+      }
+      taken.receive(media)
+      return media
+    }
 
     mutating func settle(before time: Instant) {
       let over = pending.prefix { $0.time < time }.count
@@ -73,12 +93,7 @@ final class PeerTraffic {
   /// The stack says that it took a packet: it must have arrived at this very instant.
   private func took(_ ssrc: UInt32, at time: Instant) {
     received[ssrc]?.settle(before: time)
-    guard let arrived = received[ssrc]?.pending.first else {
-      onForged?(ssrc, time)
-      return
-    }
-    received[ssrc]?.pending.removeFirst()
-    received[ssrc]?.taken.receive(arrived)
+    if received[ssrc]?.take() == nil { onForged?(ssrc, time) }
   }
 
   /// Nothing more happens at this time.

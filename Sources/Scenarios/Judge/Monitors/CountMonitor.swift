@@ -54,7 +54,7 @@ final class CountMonitor: Monitor {
     let condition = context.condition(predicate)
     self.condition = condition
     condition.listenToRises { [unowned self] _ in hear() }
-    let comparisons = TestedComparisons(of: predicate, watch: context.watch)
+    let comparisons = TestedComparisons(of: predicate, breachedBy: true, watch: context.watch)
     self.comparisons = comparisons
     comparisons.listen { [unowned self] in context.later { self.look(at: $0) } }
   }

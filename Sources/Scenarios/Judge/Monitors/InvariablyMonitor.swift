@@ -22,7 +22,7 @@ final class InvariablyMonitor: Monitor {
     self.context = context
     predicate = invariably.predicate
     condition = context.condition(predicate)
-    comparisons = TestedComparisons(of: predicate, watch: context.watch)
+    comparisons = TestedComparisons(of: predicate, breachedBy: isNever, watch: context.watch)
     span = ObservedWindow(invariably.window, context)
     ruling = Ruling(expected: "\(isNever ? "never" : "always") \(predicate), \(span.text)")
     comparisons.listen { [unowned self] in context.later { self.look(at: $0) } }
@@ -75,7 +75,7 @@ final class InvariablyMonitor: Monitor {
       let rest = wasTested ? "what it might have broken was not tested" : "it was neither true nor false"
       return ruling.decide(.vacuous, at: time, "\(names) was never set, so that \(rest)")
     }
-    guard wasTested else {
+    guard wasTested || comparisons.wereKnown else {
       return ruling.decide(.vacuous, at: time, "it was neither true nor false: not all that it reads was set in time")
     }
     if let names = comparisons.untested {
