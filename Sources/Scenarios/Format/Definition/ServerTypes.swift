@@ -1,0 +1,187 @@
+import CallCore
+import VirtualPeer
+
+/// A server as it is written, before profiles and defaults are filled in.
+struct ServerDraft: Sendable {
+  var server = Topology.Server()
+  var network: Located<String>?
+
+  private static let serverType = MappingType(
+    "server settings", "", Topology.Server(),
+    [
+      .key("kind", .choice, \.kind, required: true, "what it serves"),
+      .key(
+        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
+        default: "[udp]", "how clients reach it"),
+      .key(
+        "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
+        "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
+      .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
+    ])
+
+  /// Keys that other servers refuse.
+  private static let turnType = MappingType(
+    "TURN server settings", "", Topology.Server(),
+    [
+      .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
+      .key(
+        "lifetime", .duration(.positive), \.lifetime, default: "600s",
+        "TURN: how long an allocation lives whose client asks for no longer; who does gets up to 3600s, or this if it is more"
+      ),
+      .key("nonce_lifetime", .duration(.positive), \.nonceLifetime, default: "3600s", "TURN: a nonce becomes stale"),
+      .key(
+        "permission_lifetime", .duration(.positive), \.permissionLifetime, default: "300s", "TURN: a permission expires"
+      ),
+      .key("channel_lifetime", .duration(.positive), \.channelLifetime, default: "600s", "TURN: a channel expires"),
+      .key("credentials", .choice, \.credentials, default: "static", "TURN: how users authenticate"),
+      .key(
+        "credential_lifetime", .duration(.positive), \.credentialLifetime, default: "24h",
+        "TURN: how long REST credentials are good"),
+      .key("user_quota", .count(1...1_000_000), \.allocationsPerUser, "TURN: most allocations of a user (486)"),
+      .key("total_quota", .count(1...1_000_000), \.totalAllocations, "TURN: most allocations at all (486)"),
+    ])
+
+  static let type = MappingType(
+    "server", "a STUN, TURN or signalling host", ServerDraft(),
+    [
+      .key(
+        "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
+      .key("why", .text, \.server.why, "the reason, echoed in failures"),
+    ] + serverType.keys(of: \ServerDraft.server) + turnType.keys(of: \ServerDraft.server))
+
+  /// As `type`, with keys refused that mean nothing to a server of its kind.
+  static let kind = Kind<ServerDraft>(type.partialKind.shape) { node, reading in
+    let draft = type.partialKind.decode(node, &reading)
+    guard let draft, node["kind"] != nil else { return draft }
+    let server = draft.server
+    let ofTURN = turnType.keyNames.filter { !serverType.keyNames.contains($0) }
+    checkPorts(of: server, node, &reading)
+    checkListeners(of: server, node, &reading)
+    for entry in node.entries ?? [] {
+      if server.kind != .turn, ofTURN.contains(entry.key) {
+        let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.rawValue) server"
+        reading.report(.conflictingKeys, message, at: entry.keySpan)
+      } else if entry.key == "credential_lifetime", server.credentials != .rest {
+        let message = "'credential_lifetime' is how long REST credentials are good"
+        reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add credentials: rest")
+      } else if entry.key == "transports", let only = server.kind.onlyTransport, server.transports != [only] {
+        let message = "clients reach a \(server.kind.rawValue) server by \(only.rawValue.uppercased()) only"
+        reading.report(.wrongTransport, message, at: entry.value.span, hint: "leave transports out")
+      } else if let (message, hint) = server.transportProblem(with: entry.key) {
+        reading.report(.wrongTransport, message, at: entry.keySpan, hint: hint)
+      }
+    }
+    return draft
+  }
+}
+
+extension Topology.Server {
+  /// What is wrong with a key that says where the server listens; nil when nothing is.
+  fileprivate func transportProblem(with key: String) -> (message: String, hint: String)? {
+    guard kind == .turn else { return nil }
+    let servesTLS = transports.contains(.tls)
+    if key == "tls", !servesTLS {
+      return ("nobody comes by TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
+    }
+    if key == "port", transports == [.tls] {
+      return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
+    }
+    return nil
+  }
+}
+
+extension Topology.Server.TLS {
+  static let type = MappingType(
+    "tls", "how a TURN server serves TLS (RFC 8656 section 3.1)", Topology.Server.TLS(),
+    [
+      .key("port", .port, \.port, default: "5349", "where it listens"),
+      .key(
+        "certificate", .choice, \.certificate, default: "valid",
+        "what it shows: peers refuse any but a valid one, which is for SERVER.test and the server's addresses"),
+      .key("version", .choice, \.version, "the only version it speaks; both without it"),
+    ])
+}
+
+extension ServerDraft {
+  /// TLS runs over TCP: the two cannot listen at one port, whichever key says so.
+  private static func checkListeners(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
+    let taken = server.listeners.filter { $0.transport == .tcp }.map { Int($0.port) }
+    guard server.kind == .turn, server.transports.contains(.tls), taken.contains(server.tls.port) else { return }
+    let free = [5_349, 443, 5_350, 8_443].first { !taken.contains($0) } ?? 5_349
+    let place = node["tls"]?["port"] ?? node["port"] ?? node["transports"] ?? node
+    reading.report(
+      .wrongTransport, "TCP listens at port \(server.tls.port) already, where TLS would", at: place.span,
+      hint: "write another port for TLS, such as tls: { port: \(free) }")
+  }
+
+  /// Ports of each transport are ports of transports that the server has.
+  private static func checkPorts(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
+    guard let span = node["port"]?.span, !server.ports.isEmpty else { return }
+    if server.kind == .signalling, server.ports.count > 1 || server.ports[0].transport != nil {
+      reading.report(.conflictingKeys, "a signalling server has one port, and clients go there", at: span)
+    }
+    guard server.ports[0].transport != nil, server.kind != .signalling else { return }
+    // TLS has a port of its own.
+    let known = server.kind.onlyTransport.map { [$0] } ?? server.transports.filter { $0 != .tls }
+    for port in server.ports {
+      guard let transport = port.transport, !known.contains(transport) else { continue }
+      let hint = server.kind == .turn ? "add transports: [udp, tcp]" : nil
+      reading.report(
+        .wrongTransport, "the server is not reached by \(transport.rawValue)", at: span, hint: hint)
+      return
+    }
+    for transport in known where !server.ports.contains(where: { $0.transport == transport }) {
+      let hint = "add \(transport.rawValue): 3478"
+      reading.report(.missingKey, "the server has no port for \(transport.rawValue)", at: span, hint: hint)
+    }
+  }
+}
+
+extension Topology.Server.Port {
+  /// A port, several, or a mapping from transports to those.
+  static let kind: Kind<[Topology.Server.Port]> = {
+    let several = numbers
+    let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
+      let ports = draft.udp.map { ($0, Topology.Server.Transport.udp) } + draft.tcp.map { ($0, .tcp) }
+      guard !ports.isEmpty else {
+        reading.report(.missingKey, "no transport is named", at: span, hint: "for example port: { udp: 3478 }")
+        return nil
+      }
+      return ports.map { Topology.Server.Port(number: UInt16($0.0), transport: $0.1) }
+    }
+    return Kind(.either([several.shape, mapping.shape])) { node, reading in
+      guard node.entries == nil else { return mapping.decode(node, &reading) }
+      return several.decode(node, &reading).map { numbers in
+        numbers.map { Topology.Server.Port(number: UInt16($0), transport: nil) }
+      }
+    }
+  }()
+
+  /// Every peer asks at every port, from each of its addresses.
+  private static let most = 16
+
+  private static let numbers = Kind<Int>.port.oneOrMany(atMost: most).distinct { "\($0)" }
+
+  private struct ByTransport: Sendable {
+    var udp: [Int] = []
+    var tcp: [Int] = []
+  }
+
+  private static let byTransport = MappingType(
+    "server ports", "the ports of each transport", ByTransport(),
+    [
+      .key("udp", numbers, \.udp, "a port, or several, reached by UDP"),
+      .key("tcp", numbers, \.tcp, "a port, or several, reached by TCP"),
+    ])
+}
+
+extension Topology.Server.Kind {
+  /// The one way clients come, where there is no choice.
+  fileprivate var onlyTransport: Topology.Server.Transport? {
+    switch self {
+    case .stun: .udp
+    case .signalling: .tcp
+    case .turn: nil
+    }
+  }
+}
