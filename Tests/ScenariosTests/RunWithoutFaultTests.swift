@@ -41,6 +41,15 @@ import Testing
     }
   }
 
+  private static let twoMore = "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }"
+  /// Alice calls Bob, and Carol calls Dave.
+  private static let bothCalls = """
+      - { at: 0s, do: alice.call, to: bob }
+      - { at: 0s, do: carol.call, to: dave }
+      - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+      - { when: dave.call.state == ringing, after: 1s, do: dave.accept }
+    """
+
   private static let tiny = "id: tiny, at: 11s, fault: link.set, link: bob/home, delay: 30ms, for: 6s"
   private static let tinyRecovers = "recovers: tiny, to: media-both-ways, within: 9s, hold: 1s"
   /// Alice's own link, with a loss of its own.
@@ -169,7 +178,7 @@ import Testing
     Case(testDescription: "the fault alone", faults: ["\(cut), for: 2s"], expect: cutRecovers),
     Case(
       testDescription: "a call of two others comes between",
-      others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
+      others: Self.twoMore,
       faults: ["\(cut), for: 2s", "id: x, at: 6200ms, do: carol.call, to: dave"], expect: cutRecovers),
     Case(
       testDescription: "an action that takes nothing comes between",
@@ -237,13 +246,8 @@ import Testing
     let result = try play(
       Case(
         testDescription: "", topology: "run: 120s",
-        others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
-        calls: """
-            - { at: 0s, do: alice.call, to: bob }
-            - { at: 0s, do: carol.call, to: dave }
-            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-            - { when: dave.call.state == ringing, after: 1s, do: dave.accept }
-          """,
+        others: Self.twoMore,
+        calls: Self.bothCalls,
         faults: ["id: f, every: 30s, times: \(times), of: 3s, fault: link.blackhole, link: bob/home, for: 25s"],
         expect: "recovers: f, to: media-both-ways, within: 35s, hold: 2s"
       ).text)
@@ -297,13 +301,8 @@ import Testing
     let result = try play(
       Case(
         testDescription: "", topology: "run: 50s",
-        others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
-        calls: """
-            - { at: 0s, do: alice.call, to: bob }
-            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-            - { when: dave.call.state == ringing, after: 1s, do: dave.accept }
-            - { at: 0s, do: carol.call, to: dave }
-          """,
+        others: Self.twoMore,
+        calls: Self.bothCalls,
         faults: [
           "id: f, every: 10s, times: 2, fault: packet.drop, protocol: rtp, from: alice, for: 12s",
           "at: 20100ms, fault: packet.drop, protocol: rtp, from: carol, for: 3s",
@@ -316,7 +315,7 @@ import Testing
     let result = try play(
       Case(
         testDescription: "", topology: "run: 260s",
-        others: "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }",
+        others: Self.twoMore,
         calls: """
             - { at: 0s, do: alice.call, to: bob }
             - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
