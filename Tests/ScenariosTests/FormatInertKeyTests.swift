@@ -5,22 +5,7 @@ import Testing
 /// Keys that are legal, and have nothing to work on where they stand.
 @Suite struct `Keys without work` {
   private func load(alice: String = "", bob: String = "", rest: String = "", timeline: String = "") -> [Diagnostic] {
-    FormatTest.load(
-      """
-      callsim: 1
-      id: t
-      peers:
-        alice: { network: wifi\(alice.isEmpty ? "" : ", " + alice) }
-        bob: { network: wifi\(bob.isEmpty ? "" : ", " + bob) }
-      \(rest)
-      timeline:
-        - { id: go, at: 0s, do: alice.call, to: bob }
-      \(timeline)
-        - { at: 10s, do: alice.hangup }
-      expect:
-        - { ends: alice, code: local-hangup }
-      """
-    ).diagnostics
+    FormatTest.load(alice: alice, bob: bob, timeline: timeline, rest: rest).diagnostics
   }
 
   @Test(arguments: [

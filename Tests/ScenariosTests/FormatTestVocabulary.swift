@@ -44,15 +44,17 @@ enum FormatTest {
     ScenarioFile.load(text: text, path: "t.yaml", registry: registry)
   }
 
-  /// A scenario of two peers with these lines added.
-  static func load(timeline: String = "", expect: String = "", rest: String = "") -> ScenarioFile.Result {
+  /// A scenario of two peers with these keys and lines added.
+  static func load(
+    alice: String = "", bob: String = "", timeline: String = "", expect: String = "", rest: String = ""
+  ) -> ScenarioFile.Result {
     load(
       """
       callsim: 1
       id: t
       peers:
-        alice: { network: wifi }
-        bob: { network: wifi }
+        alice: { network: wifi\(alice.isEmpty ? "" : ", " + alice) }
+        bob: { network: wifi\(bob.isEmpty ? "" : ", " + bob) }
       \(rest)
       timeline:
         - { id: go, at: 0s, do: alice.call, to: bob }

@@ -6,6 +6,7 @@ internal import Profiles
 /// The fault's entry stays as a mark from one of its firings on: what counts from it, waits for it or clears it goes on. Up
 /// to that firing both runs are one. This one writes nothing, and nothing of it is judged but when a target is lost.
 final class RunWithoutFault {
+  private let fault: String
   private let stage: RunStage
   private let asked: [(claim: RecoveryClaim, target: RecoveryTarget)]
   /// What was missing from the firing of each claim on; nil before that.
@@ -15,6 +16,7 @@ final class RunWithoutFault {
   ///   - start: the firing that is the first to be left out.
   ///   - claims: those of the fault.
   init(_ fault: String, from start: Instant, _ claims: [RecoveryClaim], of run: SingleRun) throws {
+    self.fault = fault
     let outputs = RunOutputs()
     let context = MonitorContext(listeningTo: run.cell.scenario, run.profiles.registry, outputs)
     asked = claims.map { ($0, RecoveryTarget($0.recovers, context)) }
@@ -40,9 +42,11 @@ final class RunWithoutFault {
       zip(asked, watches).allSatisfy { asked, watch in watch.map { asked.claim.isDecided(by: $0.absences) } ?? false }
     }
     if let failure = stage.failures.first { throw failure }
+    let began = stage.context.anchors.firstFiring(of: fault)
     return try zip(asked, watches).map { asked, watch in
-      guard let watch else {
-        throw HarnessError("it ended before \(Wording.time(asked.claim.firing)), when the fault comes")
+      guard let watch, began == asked.claim.began else {
+        throw HarnessError(
+          "it differs from the judged run before \(Wording.time(asked.claim.began)), when the fault comes")
       }
       return asked.claim.loss(among: watch.absences)
     }
@@ -74,12 +78,14 @@ extension SingleRun {
     let losses = try RunWithoutFault(fault, from: .zero, recoveries.map { $0.claims[0] }, of: self).losses()
     for (monitor, loss) in zip(recoveries, losses) {
       guard let loss = try confirmed(loss, monitor.claims[0]) else { continue }
-      let others = Array(monitor.claims.dropFirst())
-      let otherLosses = try RunWithoutFault(fault, from: .zero, others, of: self).losses()
-      if try zip(others, otherLosses).allSatisfy({ try confirmed($1, $0) != nil }) {
-        monitor.refute(lossWithoutFault: loss)
-      }
+      if try areAllLost(Array(monitor.claims.dropFirst()), fault) { monitor.refute(lossWithoutFault: loss) }
     }
+  }
+
+  private func areAllLost(_ claims: [RecoveryClaim], _ fault: String) throws -> Bool {
+    guard !claims.isEmpty else { return true }
+    let losses = try RunWithoutFault(fault, from: .zero, claims, of: self).losses()
+    return try zip(claims, losses).allSatisfy { try confirmed($1, $0) != nil }
   }
 
   /// Where a run without any firing loses what a later one took, it may be for want of what came of the earlier ones, as a

@@ -56,8 +56,8 @@ final class Anchors {
     }
   }
 
-  /// When an entry of the timeline fired.
-  func firings(of id: String) -> [Instant] { records["entry \(id)"]?.times ?? [] }
+  /// When an entry of the timeline fired first.
+  func firstFiring(of id: String) -> Instant? { records["entry \(id)"]?.times.first }
 
   func entryFired(_ id: String, at time: Instant) {
     lastFiring = time

@@ -34,19 +34,23 @@ final class TestedComparisons {
     for comparison in comparisons { comparison.listen { _ in listener() } }
   }
 
+  /// What is known of the predicate.
+  var truth: Truth { truth(of: root) }
+
   /// Notes which of them matter at this moment.
   func look() { look(at: root, breach, beside: [], isAsked: true) }
 
   /// Whether each of them was known at some time.
   var wereKnown: Bool { known.allSatisfy { !$0.isEmpty } }
 
-  /// What those read that were unknown when they mattered, or nil: `alice.q.mos, bob.audible`.
+  /// `whenever it came to alice.q.mos, that was unknown`: why some were not put to the test, or nil.
   var untested: String? {
     let untested = comparisons.indices.filter { index in
       missed[index].contains { company in !known[index].contains { company.isSubset(of: $0) } }
     }
     let names = untested.flatMap { comparisons[$0].predicate.values.map(\.description) }
-    return names.isEmpty ? nil : names.inOrderOfAppearance.joined(separator: ", ")
+    guard !names.isEmpty else { return nil }
+    return "whenever it came to \(names.inOrderOfAppearance.joined(separator: ", ")), that was unknown"
   }
 
   private func bind(_ predicate: Predicate, _ watch: Watch) -> Node {

@@ -28,7 +28,7 @@ final class FaultHistory {
   }
 
   func active(at time: Instant) -> [Instance] {
-    instances.filter { $0.start <= time && $0.fault.kind.lasts && ($0.end.map { $0 > time } ?? true) }
+    told(at: time).filter(\.fault.kind.lasts)
   }
 
   /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects.
@@ -36,13 +36,18 @@ final class FaultHistory {
   /// - Parameter isOfMedia: whether what failed is the media of a connection that stood; faults that no media passes are
   ///   then the last.
   func lines(at time: Instant, isOfMedia: Bool = false) -> [String] {
-    let told = instances.filter { instance in
+    let told = told(at: time)
+    guard isOfMedia else { return told.map(Self.line) }
+    return told.filter { !Self.isBesideMedia($0.fault.kind) }.map(Self.line)
+      + told.filter { Self.isBesideMedia($0.fault.kind) }.map { Self.line($0) + ", which no media passes" }
+  }
+
+  /// Those that have begun and, where they last, go on.
+  private func told(at time: Instant) -> [Instance] {
+    instances.filter { instance in
       guard instance.start <= time else { return false }
       return !instance.fault.kind.lasts || (instance.end.map { $0 > time } ?? true)
     }
-    let beside = told.filter { isOfMedia && Self.isBesideMedia($0.fault.kind) }
-    return told.filter { !isOfMedia || !Self.isBesideMedia($0.fault.kind) }.map(Self.line)
-      + beside.map { Self.line($0) + ", which no media passes" }
   }
 
   private static func line(_ instance: Instance) -> String {

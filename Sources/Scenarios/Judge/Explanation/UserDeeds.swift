@@ -148,6 +148,6 @@ final class UserDeeds {
   private func others(than peer: String) -> [String] {
     let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
     let called = context.watch.value(context.watch.slot(peer, "call.peer"))?.description
-    return others.filter { $0 == called }.isEmpty ? others : others.filter { $0 == called }
+    return others.first { $0 == called }.map { [$0] } ?? others
   }
 }

@@ -113,7 +113,7 @@ final class CountMonitor: Monitor {
   private var untested: String? {
     guard let condition, count.bounds.contains(where: \.isUpper) || times.isEmpty else { return nil }
     return context.unset(in: condition.predicate).map { "\($0) was never set" }
-      ?? comparisons?.untested.map { "whenever it came to \($0), that was unknown" }
+      ?? comparisons?.untested
   }
 
   func finish(at time: Instant) {

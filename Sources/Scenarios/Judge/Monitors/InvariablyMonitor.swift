@@ -9,7 +9,6 @@ final class InvariablyMonitor: Monitor {
   private let isNever: Bool
   private let predicate: Predicate
   private let context: MonitorContext
-  private let condition: Condition
   private let span: ObservedWindow
   private let comparisons: TestedComparisons
   /// Whether the condition was known at any moment of the window.
@@ -21,14 +20,13 @@ final class InvariablyMonitor: Monitor {
     self.isNever = isNever
     self.context = context
     predicate = invariably.predicate
-    condition = context.condition(predicate)
     comparisons = TestedComparisons(of: predicate, breachedBy: isNever, watch: context.watch)
     span = ObservedWindow(invariably.window, context)
     ruling = Ruling(expected: "\(isNever ? "never" : "always") \(predicate), \(span.text)")
     comparisons.listen { [unowned self] in context.later { self.look(at: $0) } }
     span.beforeClockOpens { [weak self] in
       guard let self else { return }
-      opening = (condition.truth != .unknown, breach)
+      opening = (comparisons.truth != .unknown, breach)
       comparisons.look()
     }
     span.onChange = { [unowned self] in look(at: $0) }
@@ -45,7 +43,7 @@ final class InvariablyMonitor: Monitor {
         test(isKnown: opening.isKnown, breach: opening.breach, at: now)
       }
       comparisons.look()
-      test(isKnown: condition.truth != .unknown, breach: breach, at: now)
+      test(isKnown: comparisons.truth != .unknown, breach: breach, at: now)
     } else if let closed = span.closedAt {
       conclude(at: closed)
     }
@@ -53,7 +51,7 @@ final class InvariablyMonitor: Monitor {
 
   /// What the values are that break it at this moment, if they do.
   private var breach: String? {
-    guard condition.truth != .unknown, condition.isTrue == isNever else { return nil }
+    guard comparisons.truth == Truth(isNever) else { return nil }
     return context.account(predicate)
   }
 
@@ -78,9 +76,7 @@ final class InvariablyMonitor: Monitor {
     guard wasTested || comparisons.wereKnown else {
       return ruling.decide(.vacuous, at: time, "it was neither true nor false: not all that it reads was set in time")
     }
-    if let names = comparisons.untested {
-      return ruling.decide(.vacuous, at: time, "whenever it came to \(names), that was unknown")
-    }
+    if let reason = comparisons.untested { return ruling.decide(.vacuous, at: time, reason) }
     if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "so it was, \(span.text)")
   }

@@ -10,7 +10,10 @@ final class MediaBothWays {
   /// Participants whose media somebody follows.
   private struct Following {
     let participants: [String]
+    var followers = 1
     var isTrue: Bool
+    /// When they are looked at next, whoever follows them.
+    var look: Instant?
   }
 
   private let context: MonitorContext
@@ -46,12 +49,22 @@ final class MediaBothWays {
   func arrives(at participants: [String]) -> Bool { end(for: participants).map { $0 > context.trace.now } ?? false }
 
   func follow(_ participants: [String]) {
-    followings.append(Following(participants: participants, isTrue: arrives(at: participants)))
-    scheduleEnd(for: participants)
+    if let index = index(of: participants) {
+      followings[index].followers += 1
+    } else {
+      followings.append(Following(participants: participants, isTrue: arrives(at: participants)))
+      scheduleEnd(for: followings.count - 1)
+    }
   }
 
   func unfollow(_ participants: [String]) {
-    if let index = followings.firstIndex(where: { $0.participants == participants }) { followings.remove(at: index) }
+    guard let index = index(of: participants) else { return }
+    followings[index].followers -= 1
+    if followings[index].followers == 0 { followings.remove(at: index) }
+  }
+
+  private func index(of participants: [String]) -> Int? {
+    followings.firstIndex { $0.participants == participants }
   }
 
   /// When media no longer arrive at all of them, if nothing more comes.
@@ -68,18 +81,20 @@ final class MediaBothWays {
       guard holds != followings[index].isTrue else { continue }
       followings[index].isTrue = holds
       hasChanged = true
-      if holds { scheduleEnd(for: followings[index].participants) }
+      if holds { scheduleEnd(for: index) }
     }
     if hasChanged { onChange?(now) }
   }
 
   /// One look at the earliest moment at which they can cease, not one a packet.
-  private func scheduleEnd(for participants: [String]) {
-    guard let end = end(for: participants), end > context.trace.now else { return }
+  private func scheduleEnd(for index: Int) {
+    let participants = followings[index].participants
+    guard let end = end(for: participants), end > context.trace.now, end != followings[index].look else { return }
+    followings[index].look = end
     context.alarms.schedule(at: end) { [weak self] in
-      guard let self, followings.contains(where: { $0.participants == participants && $0.isTrue }) else { return }
+      guard let self, let index = self.index(of: participants), followings[index].look == end else { return }
       refresh(at: end)
-      scheduleEnd(for: participants)
+      if let index = self.index(of: participants) { scheduleEnd(for: index) }
     }
   }
 
