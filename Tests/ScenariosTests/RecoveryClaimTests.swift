@@ -201,7 +201,7 @@ import Testing
     let bench = bench()
     let monitor = play(bench, ("reconnecting", 1_600), ("connected", 2_500))
     #expect(bench.judge.results[0].verdict == .pass)
-    monitor.refute(lossWithoutFault: Self.time(1_700))
+    monitor.refute(lossWithoutFault: Self.time(1_700), standing: nil)
     #expect(bench.judge.results[0].verdict == .vacuous)
     #expect(
       bench.judge.results[0].actual.hasPrefix(
@@ -214,7 +214,7 @@ import Testing
     let failed = bench.judge.results[0]
     #expect(failed.verdict == .fail)
     #expect(!failed.trail.isEmpty && failed.nearestMiss != nil && failed.miss == 1)
-    monitor.refute(lossWithoutFault: Self.time(4_800))
+    monitor.refute(lossWithoutFault: Self.time(4_800), standing: nil)
     let result = bench.judge.results[0]
     #expect(result.verdict == .vacuous)
     #expect(
@@ -227,7 +227,7 @@ import Testing
     let bench = bench(share: .atLeast(.percentage(0.5)))
     let monitor = play(bench, ("reconnecting", 1_600), ("connected", 2_500))
     #expect(bench.judge.results[0].measured == 1)
-    monitor.refute(lossWithoutFault: Self.time(1_700))
+    monitor.refute(lossWithoutFault: Self.time(1_700), standing: nil)
     #expect(bench.judge.results[0].verdict == .shared)
     #expect(bench.judge.results[0].measured == nil)
   }

@@ -340,6 +340,47 @@ import Testing
     #expect(result.verdict == .fail, "\(result.findings)")
   }
 
+  @Test func `a failure that another fault made leaves the later firings to be judged`() throws {
+    func result(times: Int, other: String) throws -> RunResult {
+      try play(
+        Case(
+          testDescription: "", topology: "run: 80s",
+          calls: """
+              - { at: 0s, do: alice.call, to: bob }
+              - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+            """,
+          faults: [
+            "id: f, every: 20s, times: \(times), fault: packet.drop, protocol: rtp, from: alice, for: 3s",
+            "at: \(other), fault: packet.drop, protocol: rtp, from: bob, for: 5s",
+          ], expect: "recovers: f, to: media-both-ways, within: 2s"
+        ).text)
+    }
+    let failed = try result(times: 3, other: "20100ms")
+    #expect(failed.verdict == .fail, "\(failed.findings)")
+    let finding = try #require(failed.findings.first)
+    #expect(finding.actual.contains("and not back by 42.00 s"))
+    #expect(finding.time == .zero + .seconds(42))
+    #expect(finding.actual.contains("it was back at 43."))
+    #expect(finding.faults.contains { $0.contains("40.00 s") }, "\(finding.faults)")
+    #expect(try result(times: 1, other: "20100ms").verdict == .vacuous)
+    #expect(try result(times: 2, other: "40100ms").findings.first?.actual.contains("and not back by 22.00 s") == true)
+  }
+
+  @Test func `a failure is of those who are still waited for`() throws {
+    let result = try play(
+      Case(
+        testDescription: "", topology: "run: 50s",
+        others: Self.twoMore,
+        calls: Self.bothCalls,
+        faults: [
+          "id: f, every: 10s, times: 2, fault: packet.drop, protocol: rtp, from: alice, for: 30s",
+          "at: 24s, fault: packet.drop, protocol: rtp, from: carol, for: 3s",
+        ], expect: "recovers: f, to: media-both-ways, within: 15s"
+      ).text)
+    #expect(result.verdict == .fail, "\(result.findings)")
+    #expect(result.findings.first?.actual.contains("and not back by 25.00 s") == true)
+  }
+
   @Test func `a failure stands when nothing is missing without the fault`() throws {
     let result = try play(
       Case(

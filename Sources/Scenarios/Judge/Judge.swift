@@ -12,7 +12,6 @@ final class Judge {
   private(set) var recoveries: [RecoversMonitor] = []
   private let explanation: Explanation
   let invariants: InvariantJudge
-  private var findings: [Int: Explanation.Finding] = [:]
 
   init(_ context: MonitorContext) {
     self.context = context
@@ -37,14 +36,10 @@ final class Judge {
       case .metric(let metric): MetricMonitor(metric, context)
       case .sometimes(let predicate): SometimesMonitor(predicate, context)
       }
-    let index = monitors.count
     monitors.append((expectation, monitor))
-    // What explains a failure is what was so at the time, not what is left at the end.
-    monitor.ruling.onDecision = { [unowned self] in
-      let isToldAlone = $0.verdict == .fail && expectation.share == nil
-      findings[index] = isToldAlone ? explanation.explain(expectation, at: $0.time) : nil
-    }
-    if let decision = monitor.ruling.decision { monitor.ruling.onDecision?(decision) }
+    // One of many runs is not told alone.
+    guard expectation.share == nil else { return }
+    monitor.ruling.explain = { [unowned self] in explanation.explain(expectation, at: $0) }
   }
 
   private func monitor(of recovers: Expectation.Recovers) -> RecoversMonitor {
@@ -81,20 +76,20 @@ final class Judge {
 
   /// What became of the expectations, in the order of the file, once it is ``finish(at:)``.
   var results: [ExpectationResult] {
-    monitors.enumerated().compactMap { index, entry in
-      let ruling = entry.monitor.ruling
+    monitors.compactMap { expectation, monitor in
+      let ruling = monitor.ruling
       guard let decision = ruling.decision else { return nil }
       var result = ExpectationResult(
-        expectation: entry.expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
+        expectation: expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
         miss: ruling.miss)
-      if let share = entry.expectation.share {
+      if let share = expectation.share {
         result.verdict = .shared
         // A run that did not put it to the test says nothing of it.
         result.measured = decision.verdict == .vacuous ? nil : decision.verdict == .pass ? 1 : 0
         result.expected = "\(ruling.expected), in \(Wording.bounds(share)) of the runs"
       }
-      if let finding = findings[index] {
+      if let finding = ruling.explanation {
         result.trail = finding.trail
         result.faults = finding.faults
         result.explanation = finding.explanation

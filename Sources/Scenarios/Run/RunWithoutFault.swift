@@ -73,19 +73,19 @@ extension SingleRun {
     return findings
   }
 
-  /// In one run for all that name the same fault. A verdict of several firings stands when one of them did it.
+  /// In one run for all that name the same fault; of several firings the first is asked first.
   private func refute(_ recoveries: [RecoversMonitor], _ fault: String) throws {
     let losses = try RunWithoutFault(fault, from: .zero, recoveries.map { $0.claims[0] }, of: self).losses()
     for (monitor, loss) in zip(recoveries, losses) {
       guard let loss = try confirmed(loss, monitor.claims[0]) else { continue }
-      if try areAllLost(Array(monitor.claims.dropFirst()), fault) { monitor.refute(lossWithoutFault: loss) }
+      monitor.refute(lossWithoutFault: loss, standing: try firstThatStands(of: monitor.claims.dropFirst(), fault))
     }
   }
 
-  private func areAllLost(_ claims: [RecoveryClaim], _ fault: String) throws -> Bool {
-    guard !claims.isEmpty else { return true }
-    let losses = try RunWithoutFault(fault, from: .zero, claims, of: self).losses()
-    return try zip(claims, losses).allSatisfy { try confirmed($1, $0) != nil }
+  private func firstThatStands(of claims: ArraySlice<RecoveryClaim>, _ fault: String) throws -> RecoveryClaim? {
+    guard !claims.isEmpty else { return nil }
+    let losses = try RunWithoutFault(fault, from: .zero, Array(claims), of: self).losses()
+    return try zip(claims, losses).first { try confirmed($1, $0) == nil }?.0
   }
 
   /// Where a run without any firing loses what a later one took, it may be for want of what came of the earlier ones, as a

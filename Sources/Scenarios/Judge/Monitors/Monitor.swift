@@ -26,8 +26,9 @@ final class Ruling {
   var measured: Double?
   /// How far a failure is from what was expected; see ``Finding/miss``.
   private(set) var miss: Double?
-  /// Told of a decision when it falls, and of one that overrules it.
-  var onDecision: ((Decision) -> Void)?
+  /// Explains a failure at the moment when it is decided: what was so then, not what is left at the end.
+  var explain: ((Instant) -> Explanation.Finding?)? { didSet { explainFailure() } }
+  private(set) var explanation: Explanation.Finding?
 
   init(expected: String) { self.expected = expected }
 
@@ -66,16 +67,19 @@ final class Ruling {
     if verdict == .fail { self.miss = miss }
     let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
     self.decision = decision
-    onDecision?(decision)
+    explainFailure()
+  }
+
+  private func explainFailure() {
+    guard let decision, decision.verdict == .fail else { return }
+    explanation = explain?(decision.time)
   }
 
   /// Another verdict takes the place of the decision, of the same time.
   func overrule(_ verdict: ExpectationResult.Verdict, _ actual: String) {
     guard let old = decision else { return }
-    (miss, afterwards) = (nil, nil)
-    let decision = Decision(verdict: verdict, time: old.time, actual: actual)
-    self.decision = decision
-    onDecision?(decision)
+    (miss, afterwards, explanation) = (nil, nil, nil)
+    decision = Decision(verdict: verdict, time: old.time, actual: actual)
   }
 }
 

@@ -7,11 +7,12 @@ internal import CallCore
 /// without the fault, too, which only another run can tell; see ``claims``.
 ///
 /// Each firing of the fault's entry is judged with a deadline and a hold of its own. A loss is laid to the last firing
-/// before it.
+/// before it. The first failure is the verdict; the later ones are judged, too, for it may turn out to be another fault's.
 final class RecoversMonitor: Monitor {
-  /// One beginning of the fault that is not decided yet.
+  /// One beginning of the fault that is not decided yet, or failed and is not back.
   private struct Firing {
     let watch: RecoveryWatch
+    var failure: Ruling?
     /// How often the target had been missing when the fault began again.
     var laterAbsences = Int.max
 
@@ -23,7 +24,7 @@ final class RecoversMonitor: Monitor {
     var rise: Instant? { absences.count > 1 ? absences[absences.count - 2].end : nil }
   }
 
-  let ruling: Ruling
+  private(set) var ruling: Ruling
   private let recovers: Expectation.Recovers
   private let context: MonitorContext
   private let target: RecoveryTarget
@@ -36,10 +37,11 @@ final class RecoversMonitor: Monitor {
   private var unharmedCount = 0
   /// When the fault came and found nothing that it could take, and why.
   private var missed: (time: Instant, account: String)?
-  /// What the verdict lays to the fault, each firing that took the target by itself; none when it is vacuous.
-  private(set) var claims: [RecoveryClaim] = []
-  /// The same of those that it has recovered from so far.
+  /// What is laid to the fault of each firing that it recovered from so far.
   private var recovered: [RecoveryClaim] = []
+  /// The same of each that it did not recover from, and the verdict if that stands. In order of time.
+  private var failures: [(claim: RecoveryClaim, ruling: Ruling)] = []
+  private var isOver = false
 
   init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.recovers = recovers
@@ -53,13 +55,24 @@ final class RecoversMonitor: Monitor {
 
   var fault: String { recovers.fault.value }
 
-  var isPending: Bool { ruling.isOpen && (firstFiring == nil || !firings.isEmpty) }
+  /// What the verdict lays to the fault, each firing by itself; none when it is vacuous.
+  var claims: [RecoveryClaim] {
+    switch ruling.decision?.verdict {
+    case .pass: recovered
+    case .fail: failures.map(\.claim)
+    default: []
+    }
+  }
+
+  var isPending: Bool { isWatching && (firstFiring == nil || firings.contains { $0.failure == nil }) }
+
+  private var isWatching: Bool { !isOver && (ruling.isOpen || !failures.isEmpty) }
 
   // MARK: While it runs
 
   /// The fault is about to begin.
   private func begin(at time: Instant) {
-    guard ruling.isOpen else { return }
+    guard isWatching else { return }
     if firstFiring == nil { firstFiring = time }
     // Who is in a call is asked anew each time. Whom an earlier firing has taken is judged with that.
     let all = target.participants
@@ -86,12 +99,11 @@ final class RecoversMonitor: Monitor {
 
   private func look(_ watch: RecoveryWatch, at now: Instant) {
     guard let firing = firing(at: watch.began), firing.hasLoss, let absence = firing.absences.last else { return }
-    guard ruling.isOpen else {
+    if let failure = firing.failure {
+      guard absence.end != nil else { return }
       // What was back in time and did not stay is not late.
-      if absence.end != nil, firing.time == claims.first?.firing, ruling.miss == .infinity {
-        ruling.cameTrue(at: now, "it was back")
-      }
-      return
+      if failure.miss == .infinity { failure.cameTrue(at: now, "it was back") }
+      return end(firing)
     }
     if absence.end != nil {
       hold(firing, from: now)
@@ -112,7 +124,7 @@ final class RecoversMonitor: Monitor {
   }
 
   private func expire(_ time: Instant, at deadline: Instant) {
-    guard ruling.isOpen, let firing = firing(at: time) else { return }
+    guard isWatching, let firing = firing(at: time), firing.failure == nil else { return }
     guard firing.hasLoss else {
       end(firing)
       unharmedCount += 1
@@ -123,7 +135,7 @@ final class RecoversMonitor: Monitor {
   }
 
   private func pass(_ firing: Firing, _ recovered: Instant, at time: Instant) {
-    guard ruling.isOpen, self.firing(at: firing.time) != nil else { return }
+    guard isWatching, let current = self.firing(at: firing.time), current.failure == nil else { return }
     end(firing)
     let after = recovered - firing.time
     if slowest.map({ after > $0.after }) ?? true { slowest = (recovered, after) }
@@ -137,29 +149,45 @@ final class RecoversMonitor: Monitor {
   }
 
   private func fail(_ firing: Firing, at time: Instant) {
-    guard ruling.isOpen, let loss = firing.absences.last?.start else { return }
-    claims = [claim(of: firing, failure: time)].compactMap(\.self)
+    guard isWatching, let index = firings.firstIndex(where: { $0.time == firing.time }),
+      let claim = claim(of: firing, failure: time)
+    else { return }
+    let loss = claim.lastLoss
     var actual = "lost at \(Wording.time(loss)), and not back by \(Wording.time(firing.time + recovers.within))"
     var miss = Double.infinity
     if let hold = recovers.hold, let rise = firing.rise {
       actual = "back at \(Wording.time(rise)), and lost again at \(Wording.time(loss)), before it had held for \(hold)"
       miss = (hold - (loss - rise)).seconds
     }
-    ruling.decide(.fail, at: time, actual, nearestMiss: target.account(of: firing.watch.awaited), miss: miss)
+    var failure = ruling
+    if !failures.isEmpty {
+      failure = Ruling(expected: ruling.expected)
+      failure.explain = ruling.explain
+    }
+    failure.decide(.fail, at: time, actual, nearestMiss: target.account(of: firing.watch.awaited), miss: miss)
+    firings[index].failure = failure
+    failures.append((claim, failure))
   }
 
   private func claim(of firing: Firing, failure: Instant?) -> RecoveryClaim? {
     guard let firstFiring, let first = firing.absences.first, let last = firing.absences.last else { return nil }
+    let watch = firing.watch
     return RecoveryClaim(
-      recovers: recovers, participants: firing.watch.participants, began: firstFiring, firing: firing.time,
-      firstLoss: first.start, lastLoss: last.start, failure: failure)
+      recovers: recovers, participants: failure == nil ? watch.participants : watch.awaited, began: firstFiring,
+      firing: firing.time, firstLoss: first.start, lastLoss: last.start, failure: failure)
   }
 
-  /// The run without the fault has shown that the fault did not do it.
+  /// A run without the fault has shown that the fault did not do what the first of the ``claims`` lays to it.
   ///
-  /// - Parameter loss: when the target is lost there.
-  func refute(lossWithoutFault loss: Instant) {
+  /// - Parameters:
+  ///   - loss: when the target is lost there.
+  ///   - standing: the first claim of which that is not so. A recovery stands with it; of failures it is the verdict.
+  func refute(lossWithoutFault loss: Instant, standing: RecoveryClaim?) {
     guard let claim = claims.first else { return }
+    if let standing {
+      if let failure = failures.first(where: { $0.claim.firing == standing.firing }) { ruling = failure.ruling }
+      return
+    }
     let lost = "lost at \(Wording.time(claim.firstLoss))"
     let what = claim.failure == nil ? "it was \(lost)" : ruling.decision?.actual ?? lost
     ruling.overrule(
@@ -171,6 +199,8 @@ final class RecoversMonitor: Monitor {
   // MARK: At the end
 
   func finish(at time: Instant) {
+    isOver = true
+    for failure in failures { failure.ruling.end() }
     guard ruling.isOpen else { return }
     if let firing = firings.last {
       return ruling.decide(
@@ -182,6 +212,7 @@ final class RecoversMonitor: Monitor {
 
   /// No firing is open any more.
   private func decideAtEnd(at time: Instant) {
+    guard ruling.isOpen else { return }
     if let missed {
       let when =
         recovered.count + unharmedCount == 0
@@ -196,7 +227,6 @@ final class RecoversMonitor: Monitor {
         : "it was never lost, so that there was nothing to recover from (for what must not be lost, write always:)"
       return ruling.decide(.vacuous, at: time, reason)
     }
-    claims = recovered
     let times = recovered.count == 1 ? "" : " \(Wording.times(recovered.count)), the slowest"
     let rest = unharmedCount == 0 ? "" : "; \(Wording.times(unharmedCount)) the fault took nothing"
     let text = "recovered\(times) at \(Wording.time(slowest.recovered)), after \(slowest.after)\(rest)"
