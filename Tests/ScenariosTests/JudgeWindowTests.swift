@@ -302,6 +302,30 @@ import Testing
     #expect(bench.finish(at: 4_000).actual == "the window opened and closed at 2.00 s")
   }
 
+  @Test(arguments: [
+    "always: bob.call.state == connected", "never: alice.ice.state == disconnected",
+    "count: alice.ice.restart", "count: alice.call.state == ended",
+    "set: alice.ice.state, contains: [connected]", "sequence: alice.call.state, is: [connected], strict: true",
+    "sequence: alice.call.state, is: [ended]", "metric: alice.stats.inbound-rtp.audio.packetsLost, stat: delta",
+  ])
+  func `a window that opens when its end is over is vacuous`(_ expectation: String) throws {
+    let isMetric = expectation.hasPrefix("metric")
+    let bounds = expectation.hasPrefix("count") ? ", eq: 0" : isMetric ? ", lt: 9" : ""
+    let result = try play(
+      "run: 15s", timeline: sevenSeconds,
+      expect: "  - { \(expectation), \(isMetric ? "window" : "between"): [alice.connected, 1s]\(bounds) }")
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings[0].actual.hasPrefix("the window ends at 1s, but 'alice.connected' came only at"))
+  }
+
+  @Test func `what comes when the clock opens a window comes after it, and closes it`() throws {
+    let result = try play(
+      "run: 15s", timeline: sevenSeconds,
+      expect: "  - { never: alice.call.state == ended, between: [10s, alice.ended] }")
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings[0].actual == "the window opened and closed at 10.00 s")
+  }
+
   @Test func `a statistic proves nothing before its first sample`() {
     let loss = ValuePath.of("alice", "stats.inbound-rtp.audio.packetsLost")
     let sampled = JudgeBench(.always(.less(loss, 5)))

@@ -30,8 +30,10 @@ extension JSEPSession {
     }
     if pendingLocalDescription != nil {
       pendingLocalDescription = description
-    } else {
-      current?.local = description
+    } else if var pair = current {
+      // An assignment through `current?` never releases what was there before (Swift 6.3).
+      pair.local = description
+      current = pair
     }
   }
 

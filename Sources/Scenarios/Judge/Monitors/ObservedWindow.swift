@@ -43,7 +43,7 @@ final class ObservedWindow {
 
   /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
   func contains(_ now: Instant) -> Bool {
-    if case .time(let time)? = window.from?.kind, now >= time { begin(at: time) }
+    openByClock(at: now)
     if case .time(let time)? = window.to?.kind, now >= time { end(at: time) }
     if case .open = phase { return true }
     return false
@@ -107,14 +107,26 @@ final class ObservedWindow {
   }
 
   private func close(at time: Instant) {
+    openByClock(at: time)
     if end(at: time) { announce(time) }
+  }
+
+  /// The clock comes before what happens at its time.
+  private func openByClock(at now: Instant) {
+    if case .time(let time)? = window.from?.kind, now >= time { begin(at: time) }
   }
 
   @discardableResult
   private func begin(at time: Instant) -> Bool {
     guard phase == .waiting else { return false }
-    phase = .open(since: time)
+    phase = isOver(at: time) ? .closed(since: time, until: time) : .open(since: time)
     return true
+  }
+
+  /// Whether the clock would have closed it by then, had it been open.
+  private func isOver(at time: Instant) -> Bool {
+    guard case .time(let limit)? = window.to?.kind else { return false }
+    return time >= limit
   }
 
   @discardableResult
@@ -140,7 +152,11 @@ final class ObservedWindow {
       let earlier = context.anchors.first(to).map { ", only at \(Wording.time($0)), before the window opened" } ?? ""
       return "the window that opened at \(Wording.time(since)) never closed: \(Wording.quoted(to)) never came\(earlier)"
     case .closed(let since, let until):
-      return since == until ? "the window opened and closed at \(Wording.time(since))" : nil
+      guard since == until else { return nil }
+      if let from = window.from, let to = window.to, from.isEvent, isOver(at: since) {
+        return "the window ends at \(to.text), but \(Wording.quoted(from)) came only at \(Wording.time(since))"
+      }
+      return "the window opened and closed at \(Wording.time(since))"
     }
   }
 
@@ -155,6 +171,11 @@ final class ObservedWindow {
 }
 
 extension Anchor {
+  fileprivate var isEvent: Bool {
+    if case .time = kind { return false }
+    return kind != .end
+  }
+
   /// Whether it comes in the midst of what a peer does.
   var isPeerEvent: Bool {
     switch kind {
