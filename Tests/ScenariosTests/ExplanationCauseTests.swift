@@ -136,4 +136,123 @@ import Testing
     #expect(!finding.explanation.isEmpty)
     #expect(!finding.explanation.contains { $0.contains("no direct pair") || $0.contains("to another port") })
   }
+
+  // MARK: Audio session
+
+  private static let deadUnit = "the audio unit does not run, so that nothing is recorded, sent or played"
+
+  @Test(arguments: [
+    ("after", "alice: the app activated the audio session at 0.00 s, only after it had made the peer connection: "),
+    ("never", "alice: the app did not activate the audio session for its call: "),
+  ])
+  func `an audio session that came too late for the audio unit is the cause of silence, and what links lose is not`(
+    order: String, line: String
+  ) throws {
+    let finding = try explained(
+      "  - { at: 0s, fault: link.set, link: alice/wifi, loss: 5% }", Self.isHeard,
+      alice: "network: wifi, settings: { audio-session: \(order) }")
+    #expect(finding.explanation == [line + Self.deadUnit])
+  }
+
+  @Test func `an audio session of the side that accepts is told, too, and one that records nothing`() throws {
+    let late = try explained("", Self.isHeard, bob: "network: wifi, settings: { audio-session: after }")
+    #expect(late.explanation.count == 1)
+    #expect(late.explanation[0].hasPrefix("bob: the app activated the audio session at 3.0"), "\(late.explanation)")
+    let bench = JudgeBench(.eventually(.flag("bob", "audible"), within: 3_000))
+    bench.activateAudioSession("alice", "playback", at: 500)
+    bench.set("alice", "connections.open", 1, at: 600)
+    #expect(
+      bench.finish(at: 10_000).explanation
+        == ["alice: the category of the audio session is playback, which does not record: " + Self.deadUnit])
+  }
+
+  @Test func `an audio session that was active in an earlier call alone is told`() {
+    let bench = JudgeBench(.eventually(.flag("bob", "audible"), within: 9_000))
+    bench.activateAudioSession("alice", "playAndRecord", at: 500)
+    bench.set("alice", "connections.open", 1, at: 600)
+    bench.set("alice", "speaker.open", true, at: 600)
+    bench.set("alice", "connections.open", 0, at: 900)
+    bench.activateAudioSession("alice", "playAndRecord", isActive: false, at: 900)
+    bench.set("alice", "connections.open", 1, at: 2_000)
+    #expect(
+      bench.finish(at: 10_000).explanation
+        == ["alice: the app did not activate the audio session for its call: " + Self.deadUnit])
+  }
+
+  // MARK: Servers
+
+  private static let isConnected = "eventually: alice.call.state == connected, within: 8s, of: start"
+
+  @Test(arguments: [
+    (
+      "relay: { kind: turn, delay: 1s }", "policy: relay",
+      "the TURN server relay answers each request only after 1s (delay: 1s), and a pair with a relay takes several of them"
+    ),
+    (
+      "slow: { kind: stun, delay: 6s }", "policy: all",
+      "the STUN server slow answers only after 6s (delay: 6s), so that server-reflexive candidates come late"
+    ),
+    (
+      "talk: { kind: signalling, delay: 3s }", "policy: all",
+      "the signalling server talk passes messages on only after 3s (delay: 3s)"
+    ),
+  ])
+  func `a server that makes a call wait is told`(server: String, policy: String, line: String) throws {
+    let peer = "network: wifi, ice: { \(policy) }"
+    let late = try explained("", Self.isConnected, alice: peer, bob: peer, rest: "topology: { servers: { \(server) } }")
+    #expect(late.explanation.contains(line), "\(late.explanation)")
+    // It does not bear on what comes once the call stands.
+    let after = try explained(
+      "", "never: alice.call.state == ended", alice: peer, bob: peer, rest: "topology: { servers: { \(server) } }")
+    #expect(!after.explanation.contains(line), "\(after.explanation)")
+  }
+
+  @Test func `peers that ask no server behind their NATs are told to have host candidates alone`() throws {
+    let none = "network: wifi, ice: { servers: [] }"
+    let one = try explained("", Self.isConnected, alice: none, rest: "topology: { turn: true }")
+    #expect(
+      one.explanation.first
+        == "alice asks no STUN or TURN server, so that it has host candidates alone: bob is not told its address outside "
+        + "its NAT", "\(one.explanation)")
+    let both = try explained("", Self.isConnected, alice: none, bob: none)
+    #expect(
+      both.explanation.first
+        == "neither alice nor bob asks a STUN or TURN server, so that they have host candidates alone: neither is told "
+        + "the other's address outside its NAT", "\(both.explanation)")
+  }
+
+  // MARK: Faults that are over
+
+  @Test func `a fault that is over is told where the trouble began with it, and no other`() throws {
+    let finding = try explained(
+      """
+        - { at: 6s, fault: link.set, link: alice/wifi, loss: 10%, for: 2s }
+        - { at: 15s, fault: link.move, link: alice/wifi, network: cell, for: 4s }
+      """, "always: alice.ice.state == connected, between: [20s, bye]",
+      rest: "topology: { networks: { cell: { profile: lte } } }")
+    #expect(finding.faults == ["link.move alice/wifi cell from 15.00 s to 19.00 s"])
+  }
+
+  // MARK: Signalling
+
+  @Test(arguments: [
+    ("block_tcp: true", "blocks TCP"), ("block_ports: [443]", "does not let out port 443"),
+  ])
+  func `a firewall that keeps a peer from the signalling server is told`(rule: String, words: String) throws {
+    let finding = try explained(
+      "", Self.isConnected, alice: "network: shut",
+      rest: "topology: { networks: { shut: { profile: wifi, firewall: { \(rule) } } } }")
+    #expect(
+      finding.explanation.first
+        == "alice's network shut \(words), so that it cannot reach the signalling server signalling at port 443",
+      "\(finding.explanation)")
+  }
+
+  @Test func `what a firewall does no more is told with the time when it did`() throws {
+    let finding = try explained(
+      "  - { after: 2s, of: bob.connected, fault: firewall.block, network: alice/wifi, protocol: udp, for: 18s }",
+      "eventually: alice.audible, within: 3s, of: 40s", rest: "run: 60s")
+    let line = finding.explanation.first { $0.hasPrefix("alice's network blocks UDP") }
+    #expect(line?.contains(" (as it was at ") == true, "\(finding.explanation)")
+  }
 }

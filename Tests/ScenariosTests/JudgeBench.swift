@@ -104,6 +104,15 @@ final class JudgeBench {
     }
   }
 
+  func activateAudioSession(_ peer: String, _ category: String, isActive: Bool = true, at milliseconds: Int64) {
+    at(milliseconds)
+    let kind = trace.declare(
+      "audio-session.state", TraceField("value", .symbol), TraceField("category", .symbol), TraceField("mode", .symbol))
+    trace.write(
+      kind, trace.subject(peer), trace.value(isActive ? "active" : "inactive"), trace.value(category),
+      trace.value("voiceChat"))
+  }
+
   func event(_ peer: String, _ name: String, at milliseconds: Int64) {
     at(milliseconds)
     trace.write(trace.declare(name), trace.subject(peer))

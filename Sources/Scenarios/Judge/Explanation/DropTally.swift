@@ -117,9 +117,11 @@ final class DropTally {
   }
 
   /// `packets dropped: 8 at link/alice/wifi/tx (loss, last 9.83)`
-  var lines: [String] {
+  ///
+  /// - Parameter withLosses: whether what links lost by chance matters.
+  func lines(withLosses: Bool) -> [String] {
     var groups: [Group] = []
-    for flow in flows where !isOfEveryCall(flow) {
+    for flow in flows where !isOfEveryCall(flow) && (withLosses || flow.reason != "loss") {
       let count = ice.isSettled ? flow.count - flow.early : flow.count
       guard count > 0 else { continue }
       let index = groups.firstIndex { $0.reason == flow.reason && $0.place == flow.place }

@@ -16,6 +16,7 @@ final class Explanation {
   private let recent: RecentTrouble
   private let deeds: UserDeeds
   private let ice: ICEHistory
+  private let hearing: Hearing
 
   init(_ context: MonitorContext) {
     self.context = context
@@ -25,27 +26,42 @@ final class Explanation {
     ice = ICEHistory(context)
     network = NetworkEvidence(context, ice, faults)
     recent = RecentTrouble(context)
-    deeds = UserDeeds(context, ice)
+    hearing = Hearing(context, ice)
+    deeds = UserDeeds(context, hearing)
   }
+
+  /// Trouble is noticed this much later than what brings it: consent and media are missed for seconds before anybody
+  /// calls them lost.
+  private static let lead = Interval.seconds(5)
 
   /// What is known at `time`, which is now.
   func explain(_ expectation: Expectation, at time: Instant) -> Finding {
     let peers = Self.peers(of: expectation, in: context.scenario)
-    return explain(
-      peers, at: time, deeds: deeds.lines(of: expectation, at: time),
-      isOfMedia: UserDeeds.isOfSound(expectation) && peers.contains(where: ice.wasConnected))
+    let isOfMedia = Hearing.isOfSound(expectation) && peers.contains(where: ice.wasConnected)
+    return Finding(
+      trail: trails.lines(of: peers),
+      faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time), isOfMedia: isOfMedia),
+      explanation: deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
+        + events(of: peers, at: time, withLosses: !hearing.isSilencedByDevices(expectation)))
   }
 
   func explain(peers: [String], at time: Instant) -> Finding {
-    explain(peers, at: time, deeds: deeds.lines(at: time), isOfMedia: false)
+    let trouble = (ice.trouble(of: peers) ?? time) - Self.lead
+    return Finding(
+      trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble),
+      explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true))
   }
 
-  /// People come first: what the network did beside them is rarely the cause.
-  private func explain(_ peers: [String], at time: Instant, deeds: [String], isOfMedia: Bool) -> Finding {
-    Finding(
-      trail: trails.lines(of: peers), faults: faults.lines(at: time, isOfMedia: isOfMedia),
-      explanation: deeds + recent.lines(of: peers, at: time) + lost.lines(of: peers)
-        + network.lines(of: peers, at: time))
+  /// What apps, servers and the network did. It stands after what people did, for it is rarely the cause beside that.
+  private func events(of peers: [String], at time: Instant, withLosses: Bool) -> [String] {
+    recent.lines(of: peers, at: time) + lost.lines(of: peers)
+      + network.lines(of: peers, at: time, withLosses: withLosses)
+  }
+
+  /// Since when it goes wrong: what it reads is since then as it is, or ICE lost its pair.
+  private func trouble(of expectation: Expectation, _ peers: [String], at time: Instant) -> Instant {
+    let changes = expectation.values.compactMap { context.watch.changedAt(context.watch.slot($0.peer, $0.name)) }
+    return ([time, ice.trouble(of: peers), changes.max()].compactMap(\.self).min() ?? time) - Self.lead
   }
 
   /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more

@@ -7,6 +7,9 @@ final class FaultHistory {
     let fault: Fault
     let start: Instant
     fileprivate(set) var end: Instant?
+
+    fileprivate func isOver(at time: Instant) -> Bool { fault.kind.lasts && end.map { $0 <= time } ?? false }
+    fileprivate func isOf(_ trouble: Instant) -> Bool { end.map { $0 > trouble } ?? true }
   }
 
   /// In order of start. An entry that fired again has several.
@@ -28,30 +31,42 @@ final class FaultHistory {
   }
 
   func active(at time: Instant) -> [Instance] {
-    told(at: time).filter(\.fault.kind.lasts)
+    told(at: time, since: time).filter(\.fault.kind.lasts)
   }
 
-  /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects.
+  /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects, and
+  /// so may one that is over: `link.move wifi cell from 15.00 s to 19.00 s`.
   ///
-  /// - Parameter isOfMedia: whether what failed is the media of a connection that stood; faults that no media passes are
-  ///   then the last.
-  func lines(at time: Instant, isOfMedia: Bool = false) -> [String] {
-    let told = told(at: time)
-    guard isOfMedia else { return told.map(Self.line) }
-    return told.filter { !Self.isBesideMedia($0.fault.kind) }.map(Self.line)
-      + told.filter { Self.isBesideMedia($0.fault.kind) }.map { Self.line($0) + ", which no media passes" }
+  /// - Parameters:
+  ///   - trouble: since when it goes wrong; faults that were over before have nothing to do with it.
+  ///   - isOfMedia: whether what failed is the media of a connection that stood; faults that no media passes are
+  ///     then the last.
+  func lines(at time: Instant, since trouble: Instant, isOfMedia: Bool = false) -> [String] {
+    let told = told(at: time, since: trouble)
+    guard isOfMedia else { return told.map { Self.line($0, at: time) } }
+    return told.filter { !Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) }
+      + told.filter { Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) + ", which no media passes" }
   }
 
-  /// Those that have begun and, where they last, go on.
-  private func told(at time: Instant) -> [Instance] {
-    instances.filter { instance in
-      guard instance.start <= time else { return false }
-      return !instance.fault.kind.lasts || (instance.end.map { $0 > time } ?? true)
+  /// Those that have begun and, where they last, went on in the trouble; of those that are over only the newest.
+  private func told(at time: Instant, since trouble: Instant) -> [Instance] {
+    let begun = instances.filter { $0.start <= time }
+    var over = begun.count { $0.isOver(at: time) && $0.isOf(trouble) } - Self.overLimit
+    return begun.filter { instance in
+      guard instance.isOver(at: time) else { return true }
+      guard instance.isOf(trouble) else { return false }
+      over -= 1
+      return over < 0
     }
   }
 
-  private static func line(_ instance: Instance) -> String {
-    "\(name(of: instance.fault)) \(instance.fault.kind.lasts ? "since" : "at") \(Wording.time(instance.start))"
+  private static let overLimit = 3
+
+  private static func line(_ instance: Instance, at time: Instant) -> String {
+    let (name, start) = (name(of: instance.fault), Wording.time(instance.start))
+    guard instance.fault.kind.lasts else { return "\(name) at \(start)" }
+    guard let end = instance.end, instance.isOver(at: time) else { return "\(name) since \(start)" }
+    return "\(name) from \(start) to \(Wording.time(end))"
   }
 
   private static func isBesideMedia(_ kind: FaultKind) -> Bool {

@@ -70,7 +70,7 @@ struct FirewallVerdict {
     }
     guard !wanted.isEmpty else {
       let isToBeTold = server.kind == .turn && !listeners.isEmpty && !(way.blocksUDP && way.blocksTCP)
-      return Obstacles(isBlocked: true, lines: isToBeTold ? [noTransport(of: server, on: way)] : [])
+      return Obstacles(isBlocked: true, lines: isToBeTold ? [noTransport(of: server, listeners, on: way)] : [])
     }
     let ports = Set(wanted.map(\.port)).sorted()
     let lines: [String] = between.compactMap { router in
@@ -85,9 +85,36 @@ struct FirewallVerdict {
     return Obstacles(isBlocked: !lines.isEmpty, lines: lines)
   }
 
-  private func noTransport(of server: Topology.Server, on way: Way) -> String {
-    let transports = peer.ice.turnTransports == nil ? "" : " for \(peer.name)"
-    return "the TURN server \(server.name) offers\(transports) nothing but \(way.blocksUDP ? "UDP" : "TCP and TLS")"
+  private func noTransport(of server: Topology.Server, _ listeners: [ServerListener], on way: Way) -> String {
+    let transports = Wording.peers(listeners.map { "\($0.transport)".uppercased() }.inOrderOfAppearance)
+    let offer =
+      "the TURN server \(server.name) offers\(peer.ice.turnTransports == nil ? "" : " for \(peer.name)") nothing but "
+      + transports
+    // That UDP is blocked is said of all ways together.
+    return way.blocksUDP ? offer : "\(peer.name)'s network \(way.network) blocks TCP, and \(offer)"
+  }
+
+  // MARK: Signalling
+
+  /// Why none of the peer's ways leads to the signalling server; none where one does.
+  ///
+  /// - Parameter isDropping: whether the firewall of a network has dropped something.
+  func signalling(isDropping: (String) -> Bool) -> [String] {
+    topology.servers.filter { $0.kind == .signalling }.flatMap { server -> [String] in
+      let port = server.signallingPort
+      let obstacles = ways.compactMap { way in
+        way.routers.prefix { $0.network.name != server.network.value }.first { router in
+          router.rules.map { !$0.admits(.tcp, port) } ?? false
+        }
+      }
+      guard obstacles.count == ways.count else { return [] }
+      return obstacles.filter { isDropping($0.network.name) }.compactMap { router in
+        guard let rules = router.rules else { return nil }
+        let rule = rules.blocksAllTCP ? "blocks TCP" : rules.rule(for: .tcp, closed: [port])
+        return "\(peer.name)'s network \(router.network.name) \(rule), so that it cannot reach the signalling server "
+          + "\(server.name) at port \(port)"
+      }
+    }
   }
 }
 

@@ -81,6 +81,12 @@ final class ICEHistory {
   /// When the pair that worked was lost; nil where none worked.
   func lostAt(_ peer: String) -> Instant? { courses[peer]?.lostAt }
 
+  /// When the last trouble of these peers began: the first time that one was not connected any more of those that still
+  /// are not, or gave up.
+  func trouble(of peers: [String]) -> Instant? {
+    peers.compactMap { courses[$0] }.filter { !$0.isConnected }.compactMap(\.lostAt).min()
+  }
+
   /// When the first of the peers gave up, or `time` where all go on.
   func end(of peers: [String], before time: Instant) -> Instant {
     peers.compactMap { courses[$0]?.endedAt }.filter { $0 < time }.min() ?? time

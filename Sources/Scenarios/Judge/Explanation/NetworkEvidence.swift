@@ -74,8 +74,16 @@ final class NetworkEvidence {
   }
 
   /// Connectivity is explained only where it was in trouble; what was dropped always is.
-  func lines(of peers: [String], at time: Instant) -> [String] {
-    connectivity(of: peers, at: time) + drops.lines
+  func lines(of peers: [String], at time: Instant, withLosses: Bool = true) -> [String] {
+    connectivity(of: peers, at: time) + signalling(of: peers, at: time) + drops.lines(withLosses: withLosses)
+  }
+
+  /// What keeps a call that never came about from the signalling server.
+  private func signalling(of peers: [String], at time: Instant) -> [String] {
+    guard !peers.allSatisfy(ice.wasConnected) else { return [] }
+    let verdict = TopologyVerdict(context.scenario, under: faults.active(at: time).map(\.fault))
+    return verdict.signalling(of: peers) { drops.dropped(at: "network/\($0)", "firewall", since: .zero) }
+      + SlowServers(context.scenario).lines(of: peers, of: [.signalling])
   }
 
   private func connectivity(of peers: [String], at time: Instant) -> [String] {
@@ -93,7 +101,21 @@ final class NetworkEvidence {
     // A pair that worked was found, whatever lies between.
     let isOfPaths = isInTrouble && !peers.contains(where: ice.wasConnected)
     return peers.compactMap(checkLine) + (isOfPaths ? natLines : [])
-      + TopologyVerdict(context.scenario, under: active.map(\.fault)).lines(between: peers, isOfPaths: isOfPaths)
+      + verdict(on: peers, under: active, at: time, isOfPaths: isOfPaths)
+      + (isOfPaths ? SlowServers(context.scenario).lines(of: peers, of: [.stun, .turn]) : [])
+  }
+
+  /// What the topology says at the time when it decided; what is not so any more has that time.
+  private func verdict(
+    on peers: [String], under active: [FaultHistory.Instance], at time: Instant, isOfPaths: Bool
+  ) -> [String] {
+    func lines(_ faults: [FaultHistory.Instance]) -> [String] {
+      TopologyVerdict(context.scenario, under: faults.map(\.fault)).lines(between: peers, isOfPaths: isOfPaths)
+    }
+    let end = ice.end(of: peers, before: time)
+    guard end < time else { return lines(active) }
+    let present = lines(faults.active(at: time))
+    return lines(active).map { present.contains($0) ? $0 : "\($0) (as it was at \(Wording.time(end)))" }
   }
 
   /// Those that failed while another pair worked are of no account.

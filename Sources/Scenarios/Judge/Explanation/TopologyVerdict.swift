@@ -32,6 +32,13 @@ struct TopologyVerdict {
     return real.count == 2 ? firewalls + directPairs(real[0], real[1]) : firewalls
   }
 
+  /// What keeps each peer from the signalling server.
+  func signalling(of peers: [String], isDropping: (String) -> Bool) -> [String] {
+    peers.compactMap { scenario.peer($0) }.flatMap { peer in
+      FirewallVerdict(topology: scenario.topology, peer: peer, ways: ways(of: peer)).signalling(isDropping: isDropping)
+    }
+  }
+
   private func ways(of peer: Scenario.Peer) -> [Way] { Way.all(of: peer, in: scenario, under: faults) }
 
   // MARK: NATs
@@ -41,9 +48,10 @@ struct TopologyVerdict {
   private func directPairs(_ a: Scenario.Peer, _ b: Scenario.Peer) -> [String] {
     let (ways, others) = (ways(of: a), ways(of: b))
     let pairs = ways.flatMap { way in others.map { (way, $0) } }
-    let verdicts = pairs.map { verdict(of: $0.0, $0.1) }
+    let verdicts = pairs.map { verdict(of: $0.0, $0.1, haveAsked: (asksForAddress(a), asksForAddress(b))) }
     // What firewalls alone forbid is told already.
-    guard !verdicts.contains(.mayWork), verdicts.contains(where: { $0.reason != nil }) else { return [] }
+    guard !verdicts.contains(.mayWork), verdicts.contains(where: { $0 != .isBlocked }) else { return [] }
+    guard verdicts.contains(where: { $0.reason != nil }) else { return [hostCandidates(a, b)] }
     let borders = "\(a.name) is behind \(describe(ways)), \(b.name) behind \(describe(others))"
     let why = verdicts.compactMap(\.reason).inOrderOfAppearance.joined(separator: ", or ")
     let lack = scenario.topology.lackOfRelays(for: [a, b]).map { ", and \($0)" } ?? ""
@@ -54,10 +62,12 @@ struct TopologyVerdict {
     case mayWork, isBlocked
     /// Behind two NATs of which neither is passed.
     case neitherIsPassed(isSymmetric: Bool)
+    /// The NATs could be passed, if both ends had asked a server for the address that they have outside.
+    case isNotAsked
 
     var reason: String? {
       switch self {
-      case .mayWork, .isBlocked: nil
+      case .mayWork, .isBlocked, .isNotAsked: nil
       case .neitherIsPassed(isSymmetric: true): "neither can know the port that the other's NAT will use towards it"
       case .neitherIsPassed(isSymmetric: false):
         "the symmetric NAT uses a port towards the peer that the other's port filter was not told of"
@@ -65,14 +75,45 @@ struct TopologyVerdict {
     }
   }
 
+  /// - Parameter haveAsked: whether each asks a server for the address that it has outside.
+  private func verdict(of way: Way, _ other: Way, haveAsked: (Bool, Bool)) -> PairVerdict {
+    let ruling = verdict(of: way, other)
+    guard ruling == .mayWork, !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat
+    else { return ruling }
+    // Checks from an address that nobody was told pass only a filter that lets in everybody.
+    let isReached = haveAsked.1 && (haveAsked.0 || facing.filter == .endpointIndependent)
+    let isReaching = haveAsked.0 && (haveAsked.1 || nat.filter == .endpointIndependent)
+    return isReached || isReaching ? .mayWork : .isNotAsked
+  }
+
+  /// Whether a way leads from one to the other past no NAT.
+  private func meet(_ way: Way, _ other: Way) -> Bool {
+    way.passes(other.network) || other.passes(way.network) || (way.hasIPv6 && other.hasIPv6)
+  }
+
   private func verdict(of way: Way, _ other: Way) -> PairVerdict {
     // Where one is on the other's way out, they meet before the NATs of both.
     guard !way.passes(other.network), !other.passes(way.network) else { return .mayWork }
     guard !way.closesMedia, !other.closesMedia else { return .isBlocked }
-    guard !(way.hasIPv6 && other.hasIPv6), let nat = way.strictest?.nat, let facing = other.strictest?.nat,
+    guard !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat,
       !reaches(nat, facing), !reaches(facing, nat)
     else { return .mayWork }
     return .neitherIsPassed(isSymmetric: nat.isSymmetric && facing.isSymmetric)
+  }
+
+  private func hostCandidates(_ a: Scenario.Peer, _ b: Scenario.Peer) -> String {
+    let silent = [a, b].filter { !asksForAddress($0) }
+    guard silent.count == 1 else {
+      return "neither \(a.name) nor \(b.name) asks a STUN or TURN server, so that they have host candidates alone: "
+        + "neither is told the other's address outside its NAT"
+    }
+    let other = silent[0].name == a.name ? b.name : a.name
+    return "\(silent[0].name) asks no STUN or TURN server, so that it has host candidates alone: \(other) is not told "
+      + "its address outside its NAT"
+  }
+
+  private func asksForAddress(_ peer: Scenario.Peer) -> Bool {
+    scenario.topology.servers.contains { [.stun, .turn].contains($0.kind) && peer.ice.asks($0.name) }
   }
 
   private func describe(_ ways: [Way]) -> String {

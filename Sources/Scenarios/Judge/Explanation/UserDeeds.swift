@@ -20,13 +20,13 @@ final class UserDeeds {
   private static let perPeer = 3
 
   private let context: MonitorContext
-  private let ice: ICEHistory
+  private let hearing: Hearing
   private var deeds: [Deed] = []
   /// As they were before the newest action, which the app may refuse.
   private var before: [Deed] = []
 
-  init(_ context: MonitorContext, _ ice: ICEHistory) {
-    (self.context, self.ice) = (context, ice)
+  init(_ context: MonitorContext, _ hearing: Hearing) {
+    (self.context, self.hearing) = (context, hearing)
     let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
       let actions = context.vocabulary(of: peer)?.actions ?? []
@@ -61,7 +61,7 @@ final class UserDeeds {
   ///
   /// `alice: the user chose mute at 8.38 s, and did not choose unmute since`
   func lines(of expectation: Expectation, at time: Instant) -> [String] {
-    let speakers = speakers(heardIn: expectation)
+    let speakers = hearing.speakers(heardIn: expectation)
     var isMetric = false
     if case .metric = expectation.kind { isMetric = true }
     let changes = expectation.values.compactMap { context.watch.changedAt(context.watch.slot($0.peer, $0.name)) }
@@ -107,47 +107,5 @@ final class UserDeeds {
       case .speech, .tone, .noise, .file: return nil
       }
     }
-  }
-
-  // MARK: Who is heard
-
-  /// Whether the expectation is about what is heard, or about the packets that carry it.
-  static func isOfSound(_ expectation: Expectation) -> Bool {
-    if case .recovers(let recovers) = expectation.kind, case .mediaBothWays = recovers.to { return true }
-    return expectation.values.contains { value in
-      value.name == "audible" || (sent + received).contains(where: value.name.hasPrefix)
-    }
-  }
-
-  private static let sent = ["stats.outbound-rtp", "stats.remote-inbound-rtp", "stats.media-source"]
-  private static let received = ["q.", "stats.inbound-rtp", "stats.remote-outbound-rtp"]
-
-  /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
-  private func speakers(heardIn expectation: Expectation) -> [String] {
-    var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.peer) }
-    if case .count(let count) = expectation.kind, case .anchor(let anchor) = count.subject {
-      switch anchor.kind {
-      case .event(let peer, name: "media.first-played"), .becomesTrue(let peer, value: "audible"):
-        found += speakers(heardIn: "audible", of: peer)
-      default: break
-      }
-    }
-    return found
-  }
-
-  private func speakers(heardIn value: String, of peer: String) -> [String] {
-    // Where no pair ever worked nothing was said either.
-    guard !ice.neverWorked(peer) else { return [] }
-    if Self.sent.contains(where: value.hasPrefix) { return [peer] }
-    if Self.received.contains(where: value.hasPrefix) { return others(than: peer) }
-    let watch = context.watch
-    return value == "audible" && watch.value(watch.slot(peer, value)) != .flag(true) ? others(than: peer) : []
-  }
-
-  /// The other end of the peer's call, or all others where the app does not tell.
-  private func others(than peer: String) -> [String] {
-    let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
-    let called = context.watch.value(context.watch.slot(peer, "call.peer"))?.description
-    return others.first { $0 == called }.map { [$0] } ?? others
   }
 }

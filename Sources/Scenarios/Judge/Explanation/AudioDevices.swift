@@ -1,0 +1,79 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// Peers whose device neither records nor plays in a call, because of what the app did with its audio session.
+///
+/// Their audio unit takes the session as it is when the peer connection is made, and only one that runs opens the speaker.
+final class AudioDevices {
+  private struct Session {
+    var isActive = false
+    var category: AudioSession.Category?
+    var time = Instant.zero
+  }
+
+  /// A peer's connections, from the first that opens until the last has closed.
+  private struct Call {
+    /// The session as it was before, then as the app made it meanwhile.
+    var session: Session
+    var isOpen = true
+    var hasPlayed = false
+    var wasActivatedLate = false
+  }
+
+  private var sessions: [String: Session] = [:]
+  private var calls: [String: Call] = [:]
+
+  init(_ context: MonitorContext) {
+    let (watch, trace) = (context.watch, context.trace)
+    for peer in context.scenario.peers.map(\.name) {
+      watch.listen(watch.slot(peer, "audio-session.state")) { [unowned self, unowned trace] record in
+        let category = trace.datum("category", of: record)?.description ?? ""
+        note(
+          Session(
+            isActive: trace.datum(at: 0, of: record) == .symbol("active"), category: .init(rawValue: category),
+            time: record.time), of: peer)
+      }
+      watch.listen(watch.slot(peer, "connections.open")) { [unowned self, unowned trace] record in
+        count(isNone: trace.datum(at: 0, of: record) == .integer(0), of: peer)
+      }
+      watch.listen(watch.slot(peer, "speaker.open")) { [unowned self, unowned trace] record in
+        if trace.datum(at: 0, of: record) == .flag(true) { calls[peer]?.hasPlayed = true }
+      }
+    }
+  }
+
+  private func note(_ session: Session, of peer: String) {
+    sessions[peer] = session
+    // What ends after the call was so in it.
+    guard let call = calls[peer], call.isOpen, session.isActive, !call.session.isActive else { return }
+    calls[peer]?.session = session
+    calls[peer]?.wasActivatedLate = true
+  }
+
+  private func count(isNone: Bool, of peer: String) {
+    if isNone {
+      calls[peer]?.isOpen = false
+    } else if calls[peer]?.isOpen != true {
+      calls[peer] = Call(session: sessions[peer] ?? Session())
+    }
+  }
+
+  /// Why the peer's device neither recorded nor played in its newest call, or nil where it did.
+  ///
+  /// `alice: the app activated the audio session at 3.07 s, only after it had made the peer connection: …`
+  func lack(of peer: String) -> String? {
+    guard let call = calls[peer], !call.hasPlayed else { return nil }
+    let result = "the audio unit does not run, so that nothing is recorded, sent or played"
+    if call.wasActivatedLate {
+      let time = Wording.time(call.session.time)
+      return "\(peer): the app activated the audio session at \(time), only after it had made the peer connection: "
+        + result
+    }
+    guard call.session.isActive else {
+      return "\(peer): the app did not activate the audio session for its call: \(result)"
+    }
+    guard let category = call.session.category, !(category.records && category.plays) else { return nil }
+    return "\(peer): the category of the audio session is \(category.rawValue), which does not "
+      + "\(category.records ? "play" : "record"): \(result)"
+  }
+}

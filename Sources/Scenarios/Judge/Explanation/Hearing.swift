@@ -1,0 +1,92 @@
+internal import CallCore
+internal import VirtualPeer
+
+/// Whose sound an expectation is about, and why nothing of it can be heard.
+final class Hearing {
+  private let context: MonitorContext
+  private let ice: ICEHistory
+  private let audio: AudioDevices
+
+  init(_ context: MonitorContext, _ ice: ICEHistory) {
+    (self.context, self.ice) = (context, ice)
+    audio = AudioDevices(context)
+  }
+
+  /// Whether the expectation is about what is heard, or about the packets that carry it.
+  static func isOfSound(_ expectation: Expectation) -> Bool {
+    if case .recovers(let recovers) = expectation.kind, case .mediaBothWays = recovers.to { return true }
+    return expectation.values.contains { value in
+      value.name == "audible" || (sent + received).contains(where: value.name.hasPrefix)
+    }
+  }
+
+  private static let sent = ["stats.outbound-rtp", "stats.remote-inbound-rtp", "stats.media-source"]
+  private static let received = ["q.", "stats.inbound-rtp", "stats.remote-outbound-rtp"]
+
+  // MARK: Who speaks
+
+  /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
+  func speakers(heardIn expectation: Expectation) -> [String] {
+    var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.peer) }
+    for listener in awaitedListeners(of: expectation) { found += speakers(heardIn: "audible", of: listener) }
+    return found
+  }
+
+  /// The peers of which an expectation counts when they first heard something.
+  private func awaitedListeners(of expectation: Expectation) -> [String] {
+    guard case .count(let count) = expectation.kind, case .anchor(let anchor) = count.subject else { return [] }
+    switch anchor.kind {
+    case .event(let peer, name: "media.first-played"), .becomesTrue(let peer, value: "audible"): return [peer]
+    default: return []
+    }
+  }
+
+  private func speakers(heardIn value: String, of peer: String) -> [String] {
+    // Where no pair ever worked nothing was said either.
+    guard !ice.neverWorked(peer) else { return [] }
+    if Self.sent.contains(where: value.hasPrefix) { return [peer] }
+    if Self.received.contains(where: value.hasPrefix) { return others(than: peer) }
+    return value == "audible" && !hears(peer) ? others(than: peer) : []
+  }
+
+  private func hears(_ peer: String) -> Bool {
+    context.watch.value(context.watch.slot(peer, "audible")) == .flag(true)
+  }
+
+  /// The other end of the peer's call, or all others where the app does not tell.
+  private func others(than peer: String) -> [String] {
+    let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
+    let called = context.watch.value(context.watch.slot(peer, "call.peer"))?.description
+    return others.first { $0 == called }.map { [$0] } ?? others
+  }
+
+  // MARK: Devices
+
+  /// What the devices of those who speak, and of those who should hear them, do not do.
+  func deviceLines(of expectation: Expectation) -> [String] {
+    let all = speakers(heardIn: expectation) + deafListeners(of: expectation).filter { !ice.neverWorked($0) }
+    return context.scenario.peers.map(\.name).filter(all.contains).compactMap(audio.lack)
+  }
+
+  private func deafListeners(of expectation: Expectation) -> [String] {
+    (expectation.values.filter { $0.name == "audible" }.map(\.peer) + awaitedListeners(of: expectation)).filter {
+      !hears($0)
+    }
+  }
+
+  /// Whether devices alone keep everybody from hearing who should, so that no loss of packets matters.
+  func isSilencedByDevices(_ expectation: Expectation) -> Bool {
+    let deaf = deafListeners(of: expectation)
+    return !deaf.isEmpty
+      && deaf.allSatisfy { listener in
+        guard !ice.neverWorked(listener) else { return false }
+        return audio.lack(of: listener) != nil || others(than: listener).allSatisfy(isMute)
+      }
+  }
+
+  /// Whether a peer's device has nothing to send, from the start of its call on.
+  private func isMute(_ peer: String) -> Bool {
+    guard audio.lack(of: peer) == nil, let devices = context.scenario.peer(peer)?.devices else { return true }
+    return devices.permission == .denied || devices.microphone == .silence
+  }
+}

@@ -1,0 +1,37 @@
+internal import CallCore
+
+/// Servers that take their time to answer, where a call still waits for them.
+struct SlowServers {
+  /// What is answered sooner delays no call by what a person notices.
+  private static let limit = Interval.milliseconds(100)
+
+  private let scenario: Scenario
+
+  init(_ scenario: Scenario) { self.scenario = scenario }
+
+  /// `the TURN server relay answers each request only after 3s (delay: 3s), and a pair with a relay takes several of them`
+  func lines(of peers: [String], of kinds: [Topology.Server.Kind]) -> [String] {
+    let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
+    let slow = scenario.topology.servers.filter { $0.delay >= Self.limit && kinds.contains($0.kind) }
+    return slow.compactMap { server in
+      let isAwaited = real.contains { peer in
+        switch server.kind {
+        case .turn: peer.ice.asks(server.name)
+        case .stun: peer.ice.asks(server.name) && peer.ice.policy != .relay
+        case .signalling: true
+        }
+      }
+      return isAwaited ? line(of: server) : nil
+    }
+  }
+
+  private func line(of server: Topology.Server) -> String {
+    let delay = "only after \(server.delay) (delay: \(server.delay))"
+    return switch server.kind {
+    case .turn:
+      "the TURN server \(server.name) answers each request \(delay), and a pair with a relay takes several of them"
+    case .stun: "the STUN server \(server.name) answers \(delay), so that server-reflexive candidates come late"
+    case .signalling: "the signalling server \(server.name) passes messages on \(delay)"
+    }
+  }
+}
