@@ -233,6 +233,44 @@ import Testing
     #expect(finding.faults == ["link.move alice/wifi cell from 15.00 s to 19.00 s"])
   }
 
+  // MARK: What was not put to the test
+
+  @Test func `an expectation whose anchor never came is explained as a failure is`() throws {
+    let denied = try explained(
+      "  - { at: 0s, fault: turn.deny, server: turn }", Self.isHeard, alice: "network: carrier/symmetric",
+      rest: "topology: { turn: true }\nrun: 60s")
+    #expect(denied.kind == .vacuous)
+    #expect(denied.trail.count == 2)
+    #expect(denied.explanation.contains { $0.hasPrefix("alice: ended with ice-failed at") }, "\(denied.explanation)")
+    #expect(denied.faults == ["turn.deny turn since 0.00 s"])
+    let dropped = try explained(
+      "  - { at: 0s, fault: signal.drop, message: call_offer }",
+      "metric: bob.q.mos, stat: mean, window: [20s, 40s], gte: 3.5", rest: "run: 60s")
+    #expect(dropped.trail.first?.hasPrefix("alice: idle 0.00 > calling") == true, "\(dropped.trail)")
+    #expect(dropped.faults == ["signal.drop call_offer since 0.00 s"])
+  }
+
+  @Test func `what the file alone keeps from the test is not explained`() {
+    for kind: Scenarios.Expectation.Kind in [
+      .eventually(.state("alice", "connected"), within: 50_000),
+      .eventually(.state("alice", "ended"), within: 50_000, hold: 40_000),
+    ] {
+      let bench = JudgeBench(kind)
+      bench.move("alice", to: "ended", at: 1_000)
+      let result = bench.finish(at: 10_000)
+      #expect(result.verdict == .vacuous)
+      #expect(result.trail + result.faults + result.explanation == [])
+    }
+  }
+
+  @Test func `of a call that stood, what links lost does not tell why an anchor never came`() throws {
+    let finding = try explained(
+      "  - { at: 0s, fault: link.set, link: alice/wifi, loss: 5%, for: 20s }",
+      "never: alice.audible, between: [alice.ice.restart, bye]")
+    #expect(finding.kind == .vacuous)
+    #expect(finding.explanation.allSatisfy { !$0.hasPrefix("packets dropped") }, "\(finding.explanation)")
+  }
+
   // MARK: Signalling
 
   @Test(arguments: [

@@ -25,7 +25,8 @@ struct ExpectationResult: Sendable {
   var measured: Double?
   /// How far a failure is from what was expected; see ``Finding/miss``.
   var miss: Double?
-  /// The states of the peers concerned, a line each. Failures only, like the two below.
+  /// The states of the peers concerned, a line each. Of failures, like the two below, and of what was not put to the test
+  /// for want of something that never came.
   var trail: [String] = []
   /// The faults active at the time, a line each.
   var faults: [String] = []

@@ -39,7 +39,10 @@ final class Judge {
     monitors.append((expectation, monitor))
     // One of many runs is not told alone.
     guard expectation.share == nil else { return }
-    monitor.ruling.explain = { [unowned self] in explanation.explain(expectation, at: $0) }
+    monitor.ruling.explain = { [unowned self] verdict, time in
+      verdict == .vacuous
+        ? explanation.explain(untested: expectation, at: time) : explanation.explain(expectation, at: time)
+    }
   }
 
   private func monitor(of recovers: Expectation.Recovers) -> RecoversMonitor {

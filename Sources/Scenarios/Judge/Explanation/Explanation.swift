@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Why an expectation failed: what the peers did, which faults were active, and what the network did to packets.
+/// Why an expectation failed, or was not put to the test: what the peers did, which faults were active, and what the network did to packets.
 final class Explanation {
   struct Finding {
     var trail: [String]
@@ -43,6 +43,33 @@ final class Explanation {
       faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time), isOfMedia: isOfMedia),
       explanation: deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
         + events(of: peers, at: time, withLosses: !hearing.isSilencedByDevices(expectation)))
+  }
+
+  /// Why an expectation was not put to the test, where something that it waits for never came; else what it lacks is in the
+  /// file.
+  func explain(untested expectation: Expectation, at time: Instant) -> Finding? {
+    guard lacksSomething(expectation) else { return nil }
+    let peers = Self.peers(of: expectation, in: context.scenario)
+    // Of a call that stood, what links lost by then says nothing.
+    let isConnected = peers.allSatisfy(ice.wasConnected)
+    let events =
+      isConnected ? recent.lines(of: peers, at: time) : events(of: peers, at: time, withLosses: true)
+    return Finding(
+      trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time)),
+      explanation: deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation) + events)
+  }
+
+  private func lacksSomething(_ expectation: Expectation) -> Bool {
+    var anchors = expectation.windows.flatMap { [$0.from, $0.to] } + [expectation.origin]
+    if case .leadsTo = expectation.kind { return true }
+    if case .recovers(let recovers) = expectation.kind {
+      guard context.anchors.firstFiring(of: recovers.fault.value) != nil else { return true }
+      return !context.scenario.peers.filter(\.hasCallStack).map(\.name).allSatisfy(ice.wasConnected)
+    }
+    anchors.removeAll { anchor in anchor.map { context.anchors.first($0) != nil } ?? true }
+    guard anchors.isEmpty else { return true }
+    // What is of a connection is unknown without one.
+    return expectation.values.contains { context.watch.value(context.watch.slot($0.peer, $0.name)) == nil }
   }
 
   func explain(peers: [String], at time: Instant) -> Finding {

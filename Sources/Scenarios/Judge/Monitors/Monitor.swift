@@ -26,8 +26,9 @@ final class Ruling {
   var measured: Double?
   /// How far a failure is from what was expected; see ``Finding/miss``.
   private(set) var miss: Double?
-  /// Explains a failure at the moment when it is decided: what was so then, not what is left at the end.
-  var explain: ((Instant) -> Explanation.Finding?)? { didSet { explainFailure() } }
+  /// Explains a failure, or what was not put to the test, at the moment when it is decided: what was so then, not what is
+  /// left at the end.
+  var explain: ((ExpectationResult.Verdict, Instant) -> Explanation.Finding?)? { didSet { explainDecision() } }
   private(set) var explanation: Explanation.Finding?
 
   init(expected: String) { self.expected = expected }
@@ -67,12 +68,12 @@ final class Ruling {
     if verdict == .fail { self.miss = miss }
     let decision = Decision(verdict: verdict, time: time, actual: actual, nearestMiss: nearestMiss)
     self.decision = decision
-    explainFailure()
+    explainDecision()
   }
 
-  private func explainFailure() {
-    guard let decision, decision.verdict == .fail else { return }
-    explanation = explain?(decision.time)
+  private func explainDecision() {
+    guard let decision, decision.verdict != .pass else { return }
+    explanation = explain?(decision.verdict, decision.time)
   }
 
   /// Another verdict takes the place of the decision, of the same time.
