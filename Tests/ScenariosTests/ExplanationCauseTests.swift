@@ -207,6 +207,17 @@ import Testing
     #expect(!after.explanation.contains(line), "\(after.explanation)")
   }
 
+  @Test func `a relay that does not answer is told, and one that has answered is not`() throws {
+    let peer = "network: wifi, ice: { policy: relay }"
+    func lines(_ fault: String) throws -> [String] {
+      try explained(fault, Self.isConnected, alice: peer, rest: "topology: { turn: true }").explanation
+    }
+    let silent = try lines("  - { at: 0s, fault: stun.silent, server: turn }")
+    #expect(silent.contains { $0.hasPrefix("alice has no relay candidate: it asks the TURN server turn since 0.") })
+    let dropped = try lines("  - { at: 0s, fault: signal.drop, message: ice_candidate }")
+    #expect(!dropped.contains { $0.contains("has no relay candidate") }, "\(dropped)")
+  }
+
   @Test func `peers that ask no server behind their NATs are told to have host candidates alone`() throws {
     let none = "network: wifi, ice: { servers: [] }"
     let one = try explained("", Self.isConnected, alice: none, rest: "topology: { turn: true }")

@@ -18,10 +18,12 @@ final class NetworkEvidence {
   private let ice: ICEHistory
   private let faults: FaultHistory
   private let drops: DropTally
+  private let relays: AwaitedRelays
 
   init(_ context: MonitorContext, _ ice: ICEHistory, _ faults: FaultHistory) {
     (self.context, self.ice, self.faults) = (context, ice, faults)
     drops = DropTally(context, ice)
+    relays = AwaitedRelays(context)
     let trace = context.trace
     context.watch.listen(toAll: "ice.check-failed") { [unowned self, unowned trace] record in
       let key = [
@@ -102,7 +104,12 @@ final class NetworkEvidence {
     let isOfPaths = isInTrouble && !peers.contains(where: ice.wasConnected)
     return peers.compactMap(checkLine) + (isOfPaths ? natLines : [])
       + verdict(on: peers, under: active, at: time, isOfPaths: isOfPaths)
-      + (isOfPaths ? SlowServers(context.scenario).lines(of: peers, of: [.stun, .turn]) : [])
+      + (isOfPaths ? candidates(of: peers, at: time) : [])
+  }
+
+  /// What servers have not told yet of candidates.
+  private func candidates(of peers: [String], at time: Instant) -> [String] {
+    SlowServers(context.scenario).lines(of: peers, of: [.stun, .turn]) + relays.lines(of: peers, at: time)
   }
 
   /// What the topology says at the time when it decided; what is not so any more has that time.

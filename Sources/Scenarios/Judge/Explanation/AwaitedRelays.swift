@@ -1,0 +1,35 @@
+internal import CallCore
+
+/// Peers that still gather and have no relay candidate, though they ask TURN servers for one.
+final class AwaitedRelays {
+  /// How long an allocation takes without anything amiss: two requests, sent again once or twice (RFC 8489, section 6.2.1).
+  private static let usual = Interval.seconds(2)
+
+  private let scenario: Scenario
+  /// Since when each peer gathers; nil once it has a relay candidate, or is done.
+  private var waiting: [String: Instant] = [:]
+
+  init(_ context: MonitorContext) {
+    scenario = context.scenario
+    let (watch, trace) = (context.watch, context.trace)
+    for peer in scenario.peers.map(\.name) {
+      watch.listen(watch.slot(peer, "ice-gathering.state")) { [unowned self, unowned trace] record in
+        waiting[peer] = trace.datum(at: 0, of: record) == .symbol("gathering") ? record.time : nil
+      }
+      watch.listen(watch.slot(peer, "ice.candidate")) { [unowned self, unowned trace] record in
+        if trace.datum(at: 0, of: record).description.contains(" typ relay ") { waiting[peer] = nil }
+      }
+    }
+  }
+
+  /// `alice has no relay candidate: it asks the TURN server turn since 0.07 s`
+  func lines(of peers: [String], at time: Instant) -> [String] {
+    peers.compactMap { scenario.peer($0) }.compactMap { peer in
+      guard let since = waiting[peer.name], time - since >= Self.usual else { return nil }
+      let relays = scenario.topology.relays(of: peer).filter { !$0.listeners(for: peer.ice).isEmpty }
+      guard !relays.isEmpty else { return nil }
+      let names = relays.map(\.name).joined(separator: " and ")
+      return "\(peer.name) has no relay candidate: it asks the TURN server \(names) since \(Wording.time(since))"
+    }
+  }
+}
