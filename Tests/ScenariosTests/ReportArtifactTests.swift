@@ -125,6 +125,50 @@ import VirtualPeer
         """)
   }
 
+  /// The lines of a diagram about the answer of a call whose signalling has a fault.
+  private func answers(with fault: String) throws -> [String] {
+    let diagram = SequenceDiagram()
+    var outputs = RunOutputs()
+    outputs.observers = [diagram]
+    _ = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: knotos, network: wifi, id: somebody }
+        bob: { profile: knotos, network: wifi, id: else }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 2s, do: bob.accept }
+        - { at: 1s, fault: \(fault) }
+      run: 8s
+      expect:
+        - { eventually: bob.call.state == ringing, within: 2s, of: start }
+      """, outputs: outputs)
+    return diagram.text.split(separator: "\n").filter { $0.contains("call_answer") }.map {
+      // The times of the run are not what this is about.
+      $0.trimmingCharacters(in: .whitespaces).replacing(/\d\.\d{3} s/, with: "T")
+    }
+  }
+
+  @Test(arguments: [
+    ("signal.drop, message: call_answer", ["P1-xP0: call_answer (T, drop)"]),
+    ("signal.blackhole, message: call_answer", ["P1-xP0: call_answer (T, blackhole)"]),
+    (
+      "signal.delay, message: call_answer, by: 3s",
+      ["Note over P1: sends call_answer (T, delay)", "P1->>P0: call_answer (T, sent T)"]
+    ),
+    (
+      "signal.duplicate, message: call_answer",
+      ["P1->>P0: call_answer (T, duplicate)", "P1->>P0: call_answer (T, sent T, again)"]
+    ),
+    ("signal.corrupt, message: call_answer", ["P1->>P0: call_answer (T, corrupt)"]),
+    ("signal.drop, message: call_hangup", ["P1->>P0: call_answer (T)"]),
+  ])
+  func `a sequence diagram draws a message by what became of it`(fault: String, lines: [String]) throws {
+    #expect(try answers(with: fault) == lines)
+  }
+
   @Test func `a sequence diagram stays readable however long the run`() {
     let trace = Trace()
     let diagram = SequenceDiagram()
