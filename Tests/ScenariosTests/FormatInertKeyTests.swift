@@ -34,6 +34,65 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  private func credentials(
+    _ keys: String = "", alice: String = "", timeline: String = "", rest: String = "run: 300s"
+  ) -> [Diagnostic] {
+    let server = "{ kind: turn, credentials: rest, credential_lifetime: 60s\(keys) }"
+    return load(alice: alice, rest: "\(rest)\ntopology: { servers: { relay: \(server) } }", timeline: timeline)
+  }
+
+  @Test func `credentials that expire where nobody asks for them again are told`() {
+    for found in [credentials(), credentials(timeline: "  - { when: bob.call.state == ringing, do: bob.accept }")] {
+      #expect(found.map(\.code) == [.ineffective], "\(found)")
+      #expect(found.first?.message.contains("next stale nonce") == true, "\(found)")
+    }
+  }
+
+  @Test(arguments: [
+    ("", "", "  - { at: 120s, do: bob.call, to: alice }"), (", nonce_lifetime: 100s", "", ""),
+    ("", "", "  - { at: 120s, fault: link.down, link: alice/wifi, for: 20s }"),
+    ("", "ice: { gathering: continually }", ""),
+    ("", "", "  - { when: bob.call.state == ended, do: bob.call, to: alice }"),
+    ("", "", "  - { at: 70s, fault: turn.stale-nonce, server: relay }"),
+  ])
+  func `credentials that may be asked for after they expire are no news`(
+    keys: String, alice: String, timeline: String
+  ) {
+    let found = credentials(keys, alice: alice, timeline: timeline)
+    #expect(!found.contains { $0.code == .ineffective || $0.code.severity == .error }, "\(found)")
+  }
+
+  @Test func `ways and ports that leave nothing out, or nothing over, are told`() {
+    let relay = { (ways: String) in "topology: { servers: { relay: { kind: turn, transports: \(ways) } } }" }
+    let found = load(alice: "ice: { turn_transports: [udp] }", rest: relay("[udp]"))
+    #expect(found.map(\.code) == [.ineffective], "\(found)")
+    #expect(load(alice: "ice: { turn_transports: [udp] }", rest: relay("[udp, tcp]")).isEmpty)
+    let firewall = { (blocked: String) in
+      let rules = "block_ports: \(blocked), allow_ports: [3478, 443]"
+      return "topology: { networks: { n: { cidr: 10.0.0.0/24, nat: { kind: home }, firewall: { \(rules) } } } }"
+    }
+    #expect(load(rest: firewall("[3478, 443]")).map(\.message).contains { $0.contains("lets nothing out") })
+    #expect(!load(rest: firewall("[3478]")).map(\.message).contains { $0.contains("lets nothing out") })
+  }
+
+  @Test func `hairpin takes two hosts behind the NAT`() {
+    let network = "n: { cidr: 10.0.0.0/24, nat: { kind: home, hairpin: true } }"
+    let found = { (bob: String) in
+      FormatTest.load(
+        """
+        callsim: 1
+        id: t
+        peers: { alice: { network: n }, bob: { network: \(bob) } }
+        topology: { networks: { \(network) } }
+        timeline: [{ at: 0s, do: alice.call, to: bob }]
+        expect: [{ ends: alice, code: local-hangup }]
+        """
+      ).diagnostics.map(\.code)
+    }
+    #expect(found("wifi") == [.ineffective])
+    #expect(found("n").isEmpty)
+  }
+
   @Test func `who watches a time of the statistics reads the date`() {
     let metric =
       "- { metric: bob.stats.remote-outbound-rtp.audio.remoteTimestamp, stat: last, window: [go, end], gt: 1s }"

@@ -18,12 +18,17 @@ enum InertKeyChecks {
         let problem = "who answers picks the role, and nobody calls \(peer.name)"
         note(role, isCalled(peer, scenario) ? nil : problem, isDefault: peer.dtls.role == .auto, &reading)
       }
+      if let ways = node?["ice"]?.entry("turn_transports") {
+        let problem = "no TURN server of \(peer.name) offers another way"
+        note(ways, leavesOutWays(peer, scenario) ? nil : problem, isDefault: false, &reading)
+      }
       if let sockets = node?["ice"]?.entry("restart_sockets") {
         let problem = "nothing here restarts ICE; it takes '\(restart)', as an action or as a setting"
         let isDefault = peer.ice.restartSockets == .new
         note(sockets, mayRestart(scenario, reading) ? nil : problem, isDefault: isDefault, &reading)
       }
     }
+    checkHairpins(scenario, root, &reading)
     guard reading.programs.isEmpty else { return }
     for key in ["lag", "start"] {
       guard let entry = root["limits"]?.entry(key) else { continue }
@@ -36,6 +41,29 @@ enum InertKeyChecks {
   ) {
     let problem = problem.map { "'\(entry.key)' changes nothing: \($0)" }
     reading.note(effectOf: entry, problem: problem, isDefault: isDefault)
+  }
+
+  /// Whether some TURN server of a peer offers what `turn_transports` leaves out. Of peers without a server more is told.
+  private static func leavesOutWays(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
+    let relays = scenario.topology.relays(of: peer)
+    return relays.isEmpty || relays.contains { relay in !relay.transports.allSatisfy { peer.ice.uses($0) } }
+  }
+
+  /// Reports NATs that would lead inside hosts to each other, and have one inside for the whole run.
+  private static func checkHairpins(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    let topology = scenario.topology
+    let isMoved = scenario.timeline.contains { $0.fault?.kind.movesHosts ?? false }
+    for network in topology.networks {
+      guard let nat = network.nat, let entry = root["topology"]?["networks"]?[network.name]?["nat"]?.entry("hairpin")
+      else { continue }
+      let isBehind = { (name: String) in
+        topology.network(name).map { topology.routers(from: $0).contains { $0.name == network.name } } ?? false
+      }
+      let peers = scenario.peers.count { $0.stack != .puppet && $0.interfaces.contains { isBehind($0.network) } }
+      let hosts = peers + topology.servers.count { isBehind($0.network.value) }
+      let problem = "one host at most is behind the NAT of '\(network.name)', and reaches no other by it"
+      note(entry, hosts > 1 || isMoved ? nil : problem, isDefault: nat.hairpin == .none, &reading)
+    }
   }
 
   /// Certificates are judged by the peer's date, and statistics have the times of its clock.

@@ -50,6 +50,9 @@ enum TopologyChecks {
     {
       warn("'block_ports' of '\(network.name)' blocks nothing that 'allow_ports' lets out")
     }
+    if !firewall.allowPorts.isEmpty, Set(firewall.allowPorts).isSubset(of: firewall.blockPorts) {
+      warn("'allow_ports' of '\(network.name)' lets nothing out: 'block_ports' blocks all of them")
+    }
     guard !firewall.openPorts.isEmpty else { return }
     if firewall.inbound == .everything {
       warn("'open_ports' of '\(network.name)' opens nothing: everything comes in")
@@ -105,6 +108,7 @@ enum TopologyChecks {
     guard let server = topology.servers.first(where: { $0.kind == .signalling }),
       let hub = topology.wayOut(of: server.network.value).last
     else { return }
+    checkFamilies(of: server, scenario, &reading)
     // Of a firewall without a router its own key is told.
     for network in topology.networks
     where network.uplink == nil && network.name != hub.name && network.firewall == nil {
@@ -118,6 +122,31 @@ enum TopologyChecks {
         + "'\(server.network.value)'"
       reading.report(
         .noWayOut, message, at: network.span, hint: "give it the key to, or nat, or put a signalling server on it")
+    }
+  }
+
+  /// Reports networks on which a peer with an app has no address of the family that the signalling server is asked by.
+  private static func checkFamilies(
+    of server: Topology.Server, _ scenario: Scenario, _ reading: inout Reading
+  ) {
+    let topology = scenario.topology
+    guard let first = topology.network(server.network.value)?.prefixes.first?.value.address,
+      !reading.hasError(at: "topology")
+    else { return }
+    let family = first.isIPv6 ? "IPv6" : "IPv4"
+    let lacksIt = { (network: Topology.Network) in
+      !network.prefixes.isEmpty && network.prefixes.allSatisfy { $0.value.address.isIPv6 != first.isIPv6 }
+    }
+    for network in topology.networks where lacksIt(network) {
+      let stuck = scenario.peers.first { peer in
+        peer.hasCallStack && peer.interfaces.contains { $0.network == network.name } && !scenario.isMoved(peer)
+          && peer.interfaces.allSatisfy { topology.network($0.network).map(lacksIt) ?? false }
+      }
+      guard let stuck else { continue }
+      let message =
+        "'\(network.name)' has no \(family), so that \(stuck.name) never reaches '\(server.name)', whose address is "
+        + "\(family)"
+      reading.report(.noWayOut, message, at: network.span, hint: "give it an \(family) prefix, too")
     }
   }
 

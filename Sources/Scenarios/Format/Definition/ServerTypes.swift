@@ -36,7 +36,8 @@ struct ServerDraft: Sendable {
       .key("credentials", .choice, \.credentials, default: "static", "TURN: how users authenticate"),
       .key(
         "credential_lifetime", .duration(.positive), \.credentialLifetime, default: "24h",
-        "TURN: how long REST credentials are good"),
+        "TURN: how long REST credentials are good for a new allocation; one that stands goes on with them until its nonce is "
+          + "stale (nonce_lifetime)"),
       .key("user_quota", .count(1...1_000_000), \.allocationsPerUser, "TURN: most allocations of a user (486)"),
       .key("total_quota", .count(1...1_000_000), \.totalAllocations, "TURN: most allocations at all (486)"),
     ])

@@ -208,7 +208,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
         + "named network, built in or of a file of use, gives each peer one of its own. Where peers are to share it, write "
         + "cidr and nat without profile, or isolated: true; or give the peers the named network and one lan."
     case .noWayOut:
-      "A network without nat and to has no router, so that its hosts reach each other alone; what they need is elsewhere."
+      "A network without nat and to has no router, so that its hosts reach each other alone, and hosts with addresses of "
+        + "one family reach none of the other; what they need is elsewhere."
     case .beyondEnd:
       "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
     case .needsRun:

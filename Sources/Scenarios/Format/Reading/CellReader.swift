@@ -53,6 +53,7 @@ struct CellReader {
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
     InertKeyChecks.check(scenario, substituted, &reading)
+    CredentialChecks.check(scenario, substituted, &reading)
     leaveOutWhatCannotBeAsked(&scenario, reading)
     TimelineChecks.check(scenario, &reading)
     ProofChecks.check(scenario, &reading)
