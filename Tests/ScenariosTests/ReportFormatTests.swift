@@ -71,7 +71,7 @@ import VirtualPeer
     #expect(tap.contains("ok 2 - nat/cgnat\\#8 # SKIP not run: interrupted\n1..2\nBail out! "))
     let summary = Sample.TextBox()
     _ = output { GitHubReporter(write: $0, writeSummary: { summary.value = $0 }) }
-    #expect(summary.value.contains("| not run | nat/cgnat#8 | scenarios/nat/cgnat.yaml | interrupted |"))
+    #expect(summary.value.contains("| not run | nat/cgnat#8 | scenarios/nat/cgnat.yaml | interrupted |  |"))
   }
 
   @Test func `a suite that judged nothing fails in every report`() {
@@ -133,7 +133,7 @@ import VirtualPeer
     let github = output { GitHubReporter(write: $0) { summary.value += $0 } }
     #expect(github == "::error file=a.yaml,line=4,col=7,title=E210::unknown <key>\n")
     #expect(summary.value.hasPrefix("### callsim: 1 problem in scenario files; nothing was run\n"))
-    #expect(summary.value.contains("| error | E210 | a.yaml:4:7 | unknown &lt;key> |"))
+    #expect(summary.value.contains("| error | E210 | a.yaml:4:7 | unknown &lt;key> |  |"))
   }
 
   @Test func `JUnit says where, when and with which seed, and shows warnings of runs that pass`() {
@@ -202,6 +202,17 @@ import VirtualPeer
     let lines = text.split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines.first?.contains("::19 of 20 runs of the file, worst a#15%0Aexpected ") == true)
+  }
+
+  @Test func `annotations, TAP and the step summary say what explains a failure`() {
+    let runs = [Sample.run(.fail, findings: [Sample.failure])]
+    let summary = Sample.TextBox()
+    let annotations = Sample.output(of: runs) { GitHubReporter(write: $0) { summary.value += $0 } }
+    let cause = Sample.failure.explanation[0]
+    #expect(annotations.contains("%0Aexplain: \(cause)%0Awhy: "), "\(annotations)")
+    #expect(summary.value.contains("| no media after 18.31 s | \(cause) |\n"), "\(summary.value)")
+    let tap = Sample.output(of: runs) { TAPReporter(write: $0) }
+    #expect(tap.contains("      explanation:\n        - \"\(cause)\"\n"), "\(tap)")
   }
 
   @Test func `more annotations than GitHub shows are counted, errors apart from warnings`() {

@@ -60,18 +60,19 @@ public final class GitHubReporter: Reporter {
     let first = result.findings.first { $0.kind != .warning }
     let cells = [
       result.verdict.rawValue, result.id, first.map { $0.location ?? $0.title } ?? "", first.map(\.actual) ?? "",
+      first?.mainExplanation.first ?? "",
     ]
     rows.append("| " + cells.map(Self.cell).joined(separator: " | ") + " |\n")
     addDiagram(of: run)
   }
 
   public func notRun(_ run: PlannedRun) {
-    rows.append("| " + ["not run", run.id, run.path, run.reason].map(Self.cell).joined(separator: " | ") + " |\n")
+    rows.append("| " + ["not run", run.id, run.path, run.reason, ""].map(Self.cell).joined(separator: " | ") + " |\n")
   }
 
   public func refused(_ problem: FileProblem) {
     problems.append(problem)
-    let cells = ["error", problem.code ?? "", problem.location, problem.message]
+    let cells = ["error", problem.code ?? "", problem.location, problem.message, ""]
     rows.append("| " + cells.map(Self.cell).joined(separator: " | ") + " |\n")
   }
 
@@ -89,8 +90,9 @@ public final class GitHubReporter: Reporter {
     if summary.isUntested { command(.error, nil, SuiteSummary.untested, message: summary.line) }
     var text = "### callsim: \(summary.line)\n\n"
     if !rows.isEmpty {
-      text += "| verdict | run | where | actual |\n|---|---|---|---|\n\(rows.prefix(Self.rowLimit).joined())"
-      if rows.count > Self.rowLimit { text += "| … | and \(rows.count - Self.rowLimit) more | | |\n" }
+      text +=
+        "| verdict | run | where | actual | explain |\n|---|---|---|---|---|\n\(rows.prefix(Self.rowLimit).joined())"
+      if rows.count > Self.rowLimit { text += "| … | and \(rows.count - Self.rowLimit) more | | | |\n" }
       text += "\n"
     }
     writeSummary?(text + diagrams)
@@ -113,6 +115,7 @@ public final class GitHubReporter: Reporter {
       lines.append("\(annotation.runs.count) of \(total) runs of the file, \(notable.word) \(run.result.id)")
     }
     if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
+    for line in finding?.mainExplanation ?? [] { lines.append("explain: \(line)") }
     if let why = finding?.why { lines.append("why: \(why)") }
     if annotation.level != .notice { lines.append(run.replay) }
     let title = annotation.runs.count > 1 ? annotation.title : "\(run.result.id): \(annotation.title)"
@@ -175,4 +178,9 @@ public final class GitHubReporter: Reporter {
     }
     return out
   }
+}
+
+extension Finding {
+  /// What explains it before all else, where there is no room for the whole.
+  fileprivate var mainExplanation: [String] { Array(explanation.prefix(2)) }
 }
