@@ -117,6 +117,9 @@ struct ReplayCommand: ParsableCommand {
         "note: \(TextStyle.printable(path)) is not what it was; this plays the run as it was, "
           + "and callsim replay \(ShellWord.quoted(job.runID)) plays the file as it is\n")
     }
+    for path in saved.missingPaths {
+      Output.error("note: \(TextStyle.printable(path)) is not found from here; this plays the run as it was\n")
+    }
     return Play(path: file.path, cell: cell, seed: job.seed, overrides: overrides)
   }
 

@@ -37,7 +37,9 @@ struct ValidateCommand: ParsableCommand {
     let errors = collection.errorCount + collection.clashes.count
     var line = "\(count(collection.files.count, "scenario")) in \(count(cells, "cell"))"
     line += ", \(count(errors, "error")), \(count(collection.warningCount, "warning"))"
-    Output.text(style.paint(line, errors == 0 ? .success : .failure) + "\n")
+    let isBadByWarnings = strict && errors == 0 && collection.warningCount > 0
+    if isBadByWarnings { line += "; --strict makes warnings errors" }
+    Output.text(style.paint(line, errors == 0 && !isBadByWarnings ? .success : .failure) + "\n")
   }
 
   /// One array over all files.

@@ -244,7 +244,9 @@ import Testing
     #expect(try workspace.run("replay", "a#1").status == 0)
     let elsewhere = try Workspace()
     try FileManager.default.moveItem(atPath: workspace.path + "/kept/a#1", toPath: elsewhere.path + "/run")
-    #expect(try elsewhere.run("replay", "run").status == 1)
+    let moved = try elsewhere.run("replay", "run")
+    #expect(moved.status == 1)
+    #expect(moved.errors == "note: scenarios/a.yaml is not found from here; this plays the run as it was\n")
   }
 
   @Test func `what a run left is gone once the run passes`() throws {

@@ -57,6 +57,14 @@ import Testing
     #expect(outcome.output.contains("::error file=scenarios/broken.yaml,line=8,col=32,"))
   }
 
+  @Test func `who asks for it is told that warnings are errors`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", more: "define: { x: alice.audible }")])
+    #expect(try workspace.run("validate").output.hasSuffix("0 errors, 1 warning\n"))
+    let strict = try workspace.run("validate", "--strict")
+    #expect(strict.status == 3)
+    #expect(strict.output.hasSuffix("0 errors, 1 warning; --strict makes warnings errors\n"), "\(strict.output)")
+  }
+
   @Test func `two files with one id are refused`() throws {
     let workspace = try Workspace([
       "scenarios/a.yaml": Fixture.scenario("a"), "scenarios/b.yaml": Fixture.scenario("a"),

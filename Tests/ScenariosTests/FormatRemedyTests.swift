@@ -14,6 +14,66 @@ import Testing
     #expect(codes(timeline: move, rest: "topology: { networks: { lte: { profile: lte } } }").isEmpty)
   }
 
+  @Test func `a peer's own network is offered where its name stands alone`() {
+    let reboot = { (network: String) in "  - { at: 5s, fault: nat.reboot, network: \(network) }" }
+    let found = FormatTest.load(timeline: reboot("wifi")).diagnostics
+    #expect(found.map(\.hint) == ["did you mean 'alice/wifi' or 'bob/wifi'?"])
+    #expect(codes(timeline: reboot("alice/wifi")).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("turn_transports: [tcp]", "write ice: { turn_transports: [tcp] }"),
+    ("ice-restart: true", "write settings: { ice-restart: true }"),
+    ("loss: 5%", "a link has it: topology: { links: { line: { from: PEER, to: NETWORK, loss: 5% } } }"),
+    ("nat: symmetric", "a network has it: topology: { networks: { home: { profile: wifi, nat: … } } }"),
+    ("mic: tone", "write devices: { mic: tone }"),
+  ])
+  func `a key at the wrong level says where it belongs`(key: String, hint: String) {
+    let found = FormatTest.load(alice: key).diagnostics
+    #expect(found.map(\.code) == [.unknownKey] && found.map(\.hint) == [hint], "\(found)")
+  }
+
+  @Test(arguments: ["alice.link.down", "link.down"])
+  func `a fault that stands for an action is told so at once`(name: String) {
+    let found = FormatTest.load(timeline: "  - { at: 5s, do: \(name), for: 3s }").diagnostics
+    #expect(found.map(\.hint) == ["write fault: link.down"], "\(found)")
+  }
+
+  @Test func `a name that YAML 1.1 reads otherwise is quoted`() {
+    let load = { (name: String) in
+      FormatTest.load(
+        """
+        callsim: 1
+        id: t
+        peers: { alice: { network: "off" }, bob: { network: wifi } }
+        topology: { networks: { \(name): { cidr: 10.0.0.0/24, nat: { kind: home } } } }
+        timeline: [{ at: 0s, do: alice.call, to: bob }]
+        expect: [{ ends: alice, code: local-hangup }]
+        """
+      ).diagnostics
+    }
+    #expect(load("off").contains { $0.code == .yaml11Key && $0.hint == "if it is a name, write \"off\", in quotes" })
+    #expect(load("\"off\"").isEmpty)
+  }
+
+  @Test func `a network without the family of the signalling server is told`() {
+    let load = { (prefixes: String) in
+      FormatTest.load(
+        """
+        callsim: 1
+        id: t
+        peers: { alice: { network: n }, bob: { network: wifi } }
+        topology: { networks: { n: { cidr: \(prefixes), to: internet } } }
+        timeline: [{ at: 0s, do: alice.call, to: bob }]
+        expect: [{ ends: alice, code: local-hangup }]
+        """
+      ).diagnostics
+    }
+    let found = load("\"2001:db8:5::/64\"")
+    #expect(found.map(\.code) == [.noWayOut] && found.map(\.hint) == ["give it an IPv4 prefix, too"], "\(found)")
+    #expect(load("[\"2001:db8:5::/64\", 203.0.114.0/24]").isEmpty)
+  }
+
   @Test func `what media-both-ways means as a predicate is that both are audible`() {
     #expect(codes(expect: "  - { always: media-both-ways, between: [go, 9s] }") == [.unknownName])
     #expect(codes(expect: "  - { always: alice.audible and bob.audible, between: [go, 9s] }").isEmpty)

@@ -220,9 +220,11 @@ import VirtualPeer
     let job = RunJob(source: file.source, cellID: file.cells[0].id, seed: 1)
     try SavedRun(job).write(to: folder)
     let kept = try #require(SavedRun(folder: folder))
-    #expect(kept.job == job && kept.changedPaths == [])
+    #expect(kept.job == job && kept.changedPaths == [] && kept.missingPaths == [])
+    try "louder".write(toFile: folder + "/v.wav", atomically: true, encoding: .utf8)
+    #expect(kept.changedPaths == [folder + "/v.wav"] && kept.missingPaths == [])
     try FileManager.default.removeItem(atPath: folder + "/v.wav")
-    #expect(kept.changedPaths == [folder + "/v.wav"])
+    #expect(kept.changedPaths == [] && kept.missingPaths == [folder + "/v.wav"])
     let loaded = ScenarioFile.load(source: kept.job.source, registry: ProfileCatalogue.builtIn.registry)
     #expect(try microphone(loaded) == microphone(load(Self.playing, ["v.wav": Self.low])))
   }

@@ -34,12 +34,16 @@ public struct SavedRun: Sendable {
     self.job = job
   }
 
-  /// The scenario's files that are others on disk now, or gone.
+  /// The scenario's files that are others on disk now.
   public var changedPaths: [String] {
     job.source.files.filter { file in
-      let bytes = FileManager.default.contents(atPath: file.path)
-      return bytes.map { !file.isRead(from: Array($0)) } ?? true
+      FileManager.default.contents(atPath: file.path).map { !file.isRead(from: Array($0)) } ?? false
     }.map(\.path)
+  }
+
+  /// Those that are not there, as seen from the folder that the command stands in.
+  public var missingPaths: [String] {
+    job.source.files.map(\.path).filter { !FileManager.default.fileExists(atPath: $0) }
   }
 
   func write(to folder: String) throws(FileError) {

@@ -1,3 +1,9 @@
+/// Where a key belongs, and what `callsim explain` calls that.
+struct KeyPlace {
+  var hint: String
+  var topic: String
+}
+
 /// The one declaration of a mapping: every key with its name, type, default and meaning. The decoder and the schema both
 /// come from it, so neither can know a key the other does not.
 struct MappingType<Root: Sendable>: Sendable {
@@ -17,6 +23,8 @@ struct MappingType<Root: Sendable>: Sendable {
   let summary: String
   let keys: [Key]
   let initial: @Sendable () -> Root
+  /// Where a key belongs that stands here by mistake, and has its own place elsewhere.
+  var elsewhere: @Sendable (YAMLNode.Entry, Reading) -> KeyPlace? = { _, _ in nil }
 
   init(
     _ name: String, _ summary: String, _ initial: @escaping @autoclosure @Sendable () -> Root, _ keys: [Key]
@@ -120,10 +128,13 @@ struct MappingType<Root: Sendable>: Sendable {
       legal.append(name)
     }
     let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
+    let place = elsewhere(entry, reading)
     let hint =
-      Self.joined(entry.key, among: legal) ?? Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
+      Self.joined(entry.key, among: legal) ?? place?.hint
+      ?? Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
     reading.report(
-      .unknownKey, message, at: entry.keySpan, hint: hint, explain: topic ?? name.replacing(" ", with: "-"))
+      .unknownKey, message, at: entry.keySpan, hint: hint,
+      explain: place?.topic ?? topic ?? name.replacing(" ", with: "-"))
   }
 }
 

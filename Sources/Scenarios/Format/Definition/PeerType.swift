@@ -35,7 +35,13 @@ struct PeerDraft: Sendable {
     $0.isEmpty ? "a user id is not empty; without the key it is the peer's name" : nil
   }
 
-  static let type = MappingType(
+  static let type: MappingType<PeerDraft> = {
+    var type = declaredType
+    type.elsewhere = { MisplacedPeerKey.place(of: $0, $1) }
+    return type
+  }()
+
+  private static let declaredType = MappingType(
     "peer", "a device with an app", PeerDraft(),
     [
       .key(

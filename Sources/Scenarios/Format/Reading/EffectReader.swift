@@ -28,7 +28,8 @@ enum EffectReader {
   }
 
   static func effect(_ draft: EntryDraft, _ node: YAMLNode, _ reading: inout Reading) -> TimelineEntry.Effect? {
-    if let duration = draft.duration, draft.fault == nil {
+    // That an action is a fault is told where it stands, and explains the rest.
+    if let duration = draft.duration, draft.fault == nil, draft.action.flatMap({ fault(namedBy: $0.value) }) == nil {
       reading.report(.conflictingKeys, "'for' goes with 'fault' only", at: duration.span)
       return nil
     }
@@ -46,6 +47,12 @@ enum EffectReader {
 
   // MARK: - Actions
 
+  /// The fault whose name stands where an action's should: `alice.link.down`, or `link.down`.
+  private static func fault(namedBy text: String) -> FaultKind? {
+    let afterPeer = text.firstIndex(of: ".").map { String(text[$0...].dropFirst()) }
+    return FaultKind(rawValue: text) ?? afterPeer.flatMap { FaultKind(rawValue: $0) }
+  }
+
   private static func action(_ text: String, _ reading: Reading) -> ActionDeclaration? {
     guard let dot = text.firstIndex(of: ".") else { return nil }
     return reading.scope.peer(String(text[..<dot]))?.vocabulary.action(String(text[dot...].dropFirst()))
@@ -55,6 +62,12 @@ enum EffectReader {
     _ text: Located<String>, _ node: YAMLNode, _ reading: inout Reading
   ) -> TimelineEntry.Effect? {
     guard let value = node["do"] else { return nil }
+    if let fault = fault(namedBy: text.value) {
+      let message = "'\(fault.rawValue)' is a fault, and nothing that a user does"
+      reading.report(
+        .unknownAction, message, at: text.span, hint: "write fault: \(fault.rawValue)", explain: fault.rawValue)
+      return nil
+    }
     let peerNames = reading.scope.peers.map(\.name)
     guard let dot = text.value.firstIndex(of: ".") else {
       let parts = text.value.split { ": ".contains($0) }.map(String.init)

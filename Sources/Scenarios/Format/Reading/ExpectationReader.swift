@@ -108,5 +108,5 @@ extension YAMLNode {
     }
   }
 
-  private var flowItem: String { entries == nil ? flowText() : "{ \(flowText()) }" }
+  var flowItem: String { entries == nil ? flowText() : "{ \(flowText()) }" }
 }

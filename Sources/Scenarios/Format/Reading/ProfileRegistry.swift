@@ -7,6 +7,8 @@ public struct ProfileRegistry: Sendable {
   public init(_ vocabularies: [Vocabulary]) { self.vocabularies = vocabularies }
 
   public func vocabulary(_ name: String) -> Vocabulary? { vocabularies.first { $0.profile == name } }
+
+  func hasSetting(_ name: String) -> Bool { vocabularies.contains { $0.settings.contains { $0.name == name } } }
 }
 
 /// Everything one peer can be asked: what every peer has, and what its profile adds.

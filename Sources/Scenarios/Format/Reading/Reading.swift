@@ -131,7 +131,9 @@ struct Reading {
       [.unknownKey, .yaml11Key].contains(problem.code) && entries.contains { $0.keySpan == problem.span }
     }
     guard let index else { return false }
-    diagnostics[index].hint = diagnostics[index].hint ?? hint
+    // What a key should be says more here than how one is quoted.
+    let own = diagnostics[index].code == .yaml11Key ? nil : diagnostics[index].hint
+    diagnostics[index].hint = own ?? hint
     return true
   }
 
@@ -302,9 +304,15 @@ extension Kind where Value == Located<String> {
       let names = legal(reading.scope)
       guard names.contains(text) else {
         if code == .unknownNetwork, BuiltInNetworks.all.contains(where: { $0.name == text }) {
+          // Whoever names it has one of that name already, which is another than one of the topology would be.
+          let own = names.filter { $0.hasSuffix("/\(text)") }.prefix(4).map { "'\($0)'" }
+          let hint =
+            own.isEmpty
+            ? "add topology: { networks: { \(text): { profile: \(text) } } }"
+            : "did you mean \(own.joined(separator: " or "))?"
           reading.report(
             code, "no network of the topology is called '\(text)', and a named one is made for the peer that names it",
-            at: span, hint: "add topology: { networks: { \(text): { profile: \(text) } } }")
+            at: span, hint: hint)
         } else {
           reading.reportUnknown(code, noun, text, among: names, at: span)
         }

@@ -366,7 +366,8 @@ struct YAMLReader {
         continue
       }
       if converted.scalar?.isPlain == true, Self.yaml11Words.contains(name.lowercased()) {
-        diagnostics.append(Diagnostic(.yaml11Key, "no key is spelled '\(name)'", at: keySpan))
+        let hint = "if it is a name, write \"\(name)\", in quotes"
+        diagnostics.append(Diagnostic(.yaml11Key, "no key is spelled '\(name)'", at: keySpan, hint: hint))
       }
       entries.append(YAMLNode.Entry(key: name, keySpan: keySpan, value: convert(value, depth: depth + 1)))
     }
