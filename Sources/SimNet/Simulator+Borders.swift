@@ -95,10 +95,12 @@ extension Simulator {
   /// Puts rules at the network's border, or takes the firewall away. Flows it knows stay known under new rules.
   public func setFirewall(_ rules: FirewallRules?, of network: String) throws(SimulatorError) {
     let (id, _) = try border(of: network)
-    guard let rules, fabric.networks[id.index].firewall != nil else {
-      return fabric.networks[id.index].firewall = rules.map { Firewall($0) }
-    }
-    fabric.networks[id.index].firewall?.rules = rules
+    // An assignment through `firewall?` never releases the rules that were there before (Swift 6.3).
+    let present = fabric.networks[id.index].firewall.take()
+    guard let rules else { return }
+    var firewall = present ?? Firewall(rules)
+    firewall.rules = rules
+    fabric.networks[id.index].firewall = firewall
   }
 
   /// How the network's NAT behaves, or nil when it has none.

@@ -172,6 +172,26 @@ import Testing
     #expect(time == .zero + .seconds(3))
   }
 
+  @Test func `skip and only leave out what is asked for by hand, too, but no value of which they do not know`() {
+    func cells(_ overrides: (String, String)...) -> [String] {
+      let text = """
+        callsim: 1
+        id: t
+        matrix: { a: [1s, 2s], b: [3s, 4s], c: [5s, 6s], skip: [{ a: 2s, b: 4s }], only: [{ c: 5s }] }
+        peers: { alice: { network: wifi } }
+        timeline: [{ at: "${a}", do: alice.mute }, { at: "${b}", do: alice.unmute }, { at: "${c}", do: alice.hangup }]
+        expect: [{ ends: alice, code: local-hangup }]
+        """
+      let result = ScenarioFile.load(
+        text: text, registry: FormatTest.registry, overrides: overrides.map { (name: $0.0, value: $0.1) })
+      return result.scenario?.cells.map(\.id) ?? result.diagnostics.map(\.message)
+    }
+    #expect(cells(("a", "2s")) == ["t[a=2s,b=3s,c=5s]"])
+    #expect(cells(("a", "2500ms")) == ["t[a=2500ms,b=3s,c=5s]", "t[a=2500ms,b=4s,c=5s]"])
+    #expect(cells(("a", "2s"), ("b", "4s")) == ["no cell of the matrix is left with --set a=2s b=4s"])
+    #expect(cells(("c", "6s")) == ["no cell of the matrix is left with --set c=6s"])
+  }
+
   @Test func `seeds are the listed ones, then counted ones`() {
     let result = FormatTest.load(rest: "seeds: { count: 3, list: [9, 2] }")
     #expect(result.scenario?.seeds.all == [9, 2, 1, 3])

@@ -2,6 +2,7 @@ import CallCore
 import Profiles
 import SimNet
 import Testing
+import VirtualPeer
 
 @testable import Scenarios
 
@@ -478,10 +479,16 @@ import Testing
     let scenario = try #require(file.scenario?.cells.first?.scenario)
     weak var world: World?
     weak var simulator: Simulator?
+    weak var record: AudioRecord?
+    weak var traffic: PeerTraffic?
     do {
       let context = MonitorContext(listeningTo: scenario, catalogue.registry, RunOutputs())
       let stage = try RunStage(context, seed: 1, profiles: catalogue, outputs: RunOutputs())
       (world, simulator) = (stage.world, stage.world.simulator)
+      record = stage.world.peer("alice")?.audioRecord
+      let statistics = HonestStats(context) { _ in }
+      traffic = statistics.traffic.first
+      #expect(record != nil && traffic != nil)
       try stage.world.start()
       stage.play(until: .zero + .seconds(7)) { false }
       #expect(stage.faults.isInForce("cut"))
@@ -489,5 +496,7 @@ import Testing
     }
     #expect(world == nil)
     #expect(simulator == nil)
+    #expect(record == nil)
+    #expect(traffic == nil)
   }
 }

@@ -18,7 +18,7 @@ public final class PeerConnectionFactory {
     self.configuration = configuration
     self.environment = environment
     self.stack = stack
-    environment.onClose = { [unowned self] closed in
+    environment.onClose = { [unowned self, unowned environment] closed in
       open.removeAll { $0.connection == nil || $0.connection === closed }
       environment.traceOpenConnections(openConnections.count)
     }

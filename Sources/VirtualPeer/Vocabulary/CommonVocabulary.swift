@@ -112,10 +112,15 @@ public enum CommonVocabulary {
 
   private static func members(of type: String, _ list: [Member]) -> [ValueDeclaration] {
     list.map {
-      ValueDeclaration(
-        "stats.\(type).\($0.name)", $0.type, unit: $0.unit, counting: $0.counting, "W3C webrtc-stats, \(type)")
+      let isLoss = ["packetsLost", "fractionLost"].contains($0.name)
+      return ValueDeclaration(
+        "stats.\(type).\($0.name)", $0.type, unit: $0.unit, counting: $0.counting,
+        "W3C webrtc-stats, \(type)\(isLoss ? Self.outages : "")")
     }
   }
+
+  /// Somebody who asks how much an outage may cost has to know.
+  private static let outages = "; an outage of 50 packets or more counts as none, as in libwebrtc (see q.concealment)"
 
   private struct Member {
     let name: String

@@ -26,6 +26,10 @@ struct Matrix: Sendable {
 
   private(set) var cells: [[Assignment]] = [[]]
   private(set) var variables: [(name: String, span: SourceSpan)] = []
+  /// Every value of each variable.
+  private var values: [String: [String]] = [:]
+  private var skip: [Rule] = []
+  private var only: [Rule] = []
 
   init() {}
 
@@ -53,19 +57,26 @@ struct Matrix: Sendable {
       variables.append(Variable(name: entry.key, span: entry.keySpan, values: values))
     }
     self.variables = variables.map { ($0.name, $0.span) }
+    for variable in variables { values[variable.name] = variable.values.map(\.text) }
     guard Self.product(variables) <= Self.maximumCellCount else {
       reading.report(.tooLarge, "the matrix has more than \(Self.maximumCellCount) cells", at: node.span)
       return
     }
-    let skip = Self.rules("skip", of: node, variables, &reading)
-    let only = Self.rules("only", of: node, variables, &reading)
-    cells = Self.combinations(variables).filter { cell in
-      (only.isEmpty || only.contains { Self.matches($0, cell) }) && !skip.contains { Self.matches($0, cell) }
-    }
+    skip = Self.rules("skip", of: node, variables, &reading)
+    only = Self.rules("only", of: node, variables, &reading)
+    cells = Self.combinations(variables).filter { !leavesOut($0) }
     if cells.isEmpty {
       let entry = node.entry("only") ?? node.entry("skip")
       reading.report(.noCellLeft, "no cell of the matrix is left", at: entry?.keySpan ?? node.span)
     }
+  }
+
+  /// Whether the rules leave out a cell. They know the values of the file: a cell that has another value, which somebody
+  /// gave by hand, they do not.
+  func leavesOut(_ cell: [Assignment]) -> Bool {
+    guard cell.allSatisfy({ values[$0.variable]?.contains($0.value.text) ?? false }) else { return false }
+    let isListed = only.isEmpty || only.contains { Self.matches($0, cell) }
+    return !isListed || skip.contains { Self.matches($0, cell) }
   }
 
   private static func product(_ variables: [Variable]) -> Int {

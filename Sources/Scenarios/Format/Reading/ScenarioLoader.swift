@@ -50,7 +50,9 @@ struct ScenarioLoader {
     profiles.load(header.use, from: path, ancestors: [path], &reading)
     let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
     let cells = cells(of: root, header, matrix)
-    guard !reading.hasTooManyValues else { return nil }
+    guard !reading.hasTooManyValues, !reading.diagnostics.contains(where: { $0.code == .noCellLeft }) else {
+      return nil
+    }
     // One cell of many says nothing about what the others use.
     if cellID == nil {
       checkVariables(header, matrix)
@@ -83,7 +85,7 @@ struct ScenarioLoader {
     reading.valueCount = 0
     for assignments in matrix.cells {
       let assignments = overridden(assignments)
-      guard seen.insert(assignments.map(\.value.text)).inserted else { continue }
+      guard !matrix.leavesOut(assignments), seen.insert(assignments.map(\.value.text)).inserted else { continue }
       let sorted = assignments.sorted { $0.variable < $1.variable }.map { ($0.variable, $0.value.text) }
       let label = sorted.map { "\($0.0)=\($0.1)" }.joined(separator: ",")
       // The rest of a cell's id is known once the cell is read.
@@ -108,6 +110,12 @@ struct ScenarioLoader {
       if reading.diagnostics.count - before > 200 { break }
     }
     reading.cell = nil
+    if seen.isEmpty, !matrix.cells.isEmpty, let entry = root.entry("matrix") {
+      let values = overrides.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+      reading.report(
+        .noCellLeft, "no cell of the matrix is left with --set \(values)", at: entry.keySpan,
+        hint: "skip and only leave them out")
+    }
     return cells
   }
 

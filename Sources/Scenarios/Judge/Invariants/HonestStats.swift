@@ -7,7 +7,7 @@ internal import CallSession
 /// and it passed over in silence it must account for. What a device could not send has not left it, so a sender may
 /// count that much more than the wire carried.
 final class HonestStats {
-  private let traffic: [PeerTraffic]
+  let traffic: [PeerTraffic]
   private let report: (Violation) -> Void
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
@@ -15,8 +15,8 @@ final class HonestStats {
     // Of a program outside the network sees what its kernel lets out and in; the program may have numbered more.
     traffic = context.scenario.peers.filter { $0.stack == .real }.map { PeerTraffic($0.name, context) }
     for traffic in traffic {
-      traffic.onForged = { ssrc, time in
-        let actual = "\(traffic.peer) says that it received a packet of source \(ssrc) at \(Wording.time(time)), "
+      traffic.onForged = { [peer = traffic.peer] ssrc, time in
+        let actual = "\(peer) says that it received a packet of source \(ssrc) at \(Wording.time(time)), "
         report(Violation(.honestStats, at: time, actual: actual + "when none arrived"))
       }
     }
