@@ -259,10 +259,6 @@ import Testing
       "W414 no user reaches 'user_quota', which is 9: 'total_quota' allows 5 allocations in all"
     ),
     ("servers", ", x: { kind: turn, user_quota: 5, total_quota: 9 }", nil),
-    (
-      "alice", ", ice: { prune: false }",
-      "W414 'prune' has nothing to give up: between any two peers there is one pair that can work"
-    ),
   ]
 
   @Test(arguments: places)
@@ -275,17 +271,46 @@ import Testing
     #expect(codes(scenario) == (problem?.split(separator: "\n").map(String.init) ?? []))
   }
 
-  @Test(arguments: [
-    (", relay: { kind: turn }", ""), ("", "alice2: { from: alice, to: internet }"),
-  ])
-  func `a relay or a second network gives pruning something to do`(servers: String, link: String) {
-    #expect(codes(world(links: link, servers: servers, alice: ", ice: { prune: false }")) == [])
+  private func twoPeers(_ alice: String, _ bob: String, _ entry: String, topology: String = "") -> String {
+    FormatTest.text(
+      ScenarioFile.load(
+        text: """
+          callsim: 1
+          id: t
+          \(topology)
+          peers: { alice: { \(alice) }, bob: { \(bob) } }
+          timeline: [{ at: 1s, \(entry) }]
+          """, path: "t.yaml", registry: FormatTest.registry))
   }
 
-  @Test func `a hairpin around two peers gives pruning something to do`() {
-    let text = world(alice: ", ice: { prune: false }").replacing(
-      "nat: { to: internet }", with: "nat: { to: internet, hairpin: true }")
-    #expect(codes(text) == [])
+  @Test(arguments: [("do: alice.mute", true), ("fault: link.move, link: bob/home, network: x", false)])
+  func `who may move to a network is kept apart there`(entry: String, isTold: Bool) {
+    let topology = "topology: { networks: { x: { cidr: 10.9.0.0/24, nat: {}, isolated: true } } }"
+    let text = twoPeers("network: x", "network: home", entry, topology: topology)
+    #expect(text.contains("'isolated' keeps nobody apart") == isTold, "\(text)")
+  }
+
+  @Test(arguments: [
+    ("home", "", true), ("home, lan: v", "", false), ("home", "servers: { relay: { kind: turn } }", false),
+    ("[home, lte]", "", false), ("a", hairpin("false"), true), ("a", hairpin("external"), false),
+  ])
+  func `two networks, one network, a relay or a hairpin give pruning something to do`(
+    network: String, topology: String, isTold: Bool
+  ) {
+    let key = network.hasPrefix("[") ? "networks" : "network"
+    let bob = network == "a" ? "b" : network
+    let text = twoPeers(
+      "\(key): \(network), ice: { prune: false }", "\(key): \(bob)", "do: alice.mute",
+      topology: topology.isEmpty ? "" : "topology: { \(topology) }")
+    #expect(text.contains("'prune' has nothing to give up") == isTold, "\(text)")
+    #expect(!text.contains("error"))
+  }
+
+  /// Two networks behind one NAT.
+  private static func hairpin(_ kind: String) -> String {
+    let nat = "x: { cidr: 100.64.0.0/16, nat: { to: internet, hairpin: \(kind) } }"
+    let sites = ["a", "b"].enumerated().map { "\($1): { cidr: 10.\($0).0.0/24, nat: { to: x } }" }
+    return "networks: { internet: { cidr: 203.0.113.0/24 }, \(nat), \(sites.joined(separator: ", ")) }"
   }
 
   private static let losses: [(loss: String, problem: String?)] = [

@@ -324,6 +324,26 @@ import Testing
     #expect(call.world.leftovers(call.paths) == [])
   }
 
+  @Test func `an allocation of which a client hears when its socket is closed is not the client's to answer for`()
+    throws
+  {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      topology: { servers: { relay: { kind: turn, delay: 3s } } }
+      peers:
+        alice: { profile: knotos, network: home }
+        bob: { profile: knotos, network: home }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { id: bye, at: 5s, do: alice.hangup }
+      expect:
+        - { ends: alice, code: local-hangup, within: 1s, of: bye }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `packets that a long queue still holds are nobody's fault`() throws {
     let result = try play(
       call(

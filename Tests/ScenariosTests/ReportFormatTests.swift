@@ -205,14 +205,21 @@ import VirtualPeer
   }
 
   @Test func `annotations, TAP and the step summary say what explains a failure`() {
-    let runs = [Sample.run(.fail, findings: [Sample.failure])]
+    var failure = Sample.failure
+    failure.explanation.append("bob waits")
+    failure.faults = ["signal.drop call_answer from 2.00 s"]
+    let runs = [Sample.run(.fail, findings: [failure])]
     let summary = Sample.TextBox()
     let annotations = Sample.output(of: runs) { GitHubReporter(write: $0) { summary.value += $0 } }
     let cause = Sample.failure.explanation[0]
-    #expect(annotations.contains("%0Aexplain: \(cause)%0Awhy: "), "\(annotations)")
-    #expect(summary.value.contains("| no media after 18.31 s | \(cause) |\n"), "\(summary.value)")
+    let fault = "faults: signal.drop call_answer from 2.00 s"
+    let all = "explain: \(cause)%0Aexplain: bob waits%0A\(fault)%0Awhy: "
+    #expect(annotations.contains(all), "\(annotations)")
+    let cell = "explain: \(cause)<br>explain: bob waits<br>\(fault.replacing("_", with: "\\_"))"
+    #expect(summary.value.contains("| no media after 18.31 s | \(cell) |\n"), "\(summary.value)")
     let tap = Sample.output(of: runs) { TAPReporter(write: $0) }
-    #expect(tap.contains("      explanation:\n        - \"\(cause)\"\n"), "\(tap)")
+    #expect(
+      tap.contains("      explanation:\n        - \"\(cause)\"\n        - \"bob waits\"\n      faults:\n"), "\(tap)")
   }
 
   @Test func `more annotations than GitHub shows are counted, errors apart from warnings`() {

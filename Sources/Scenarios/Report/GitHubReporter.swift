@@ -60,9 +60,9 @@ public final class GitHubReporter: Reporter {
     let first = result.findings.first { $0.kind != .warning }
     let cells = [
       result.verdict.rawValue, result.id, first.map { $0.location ?? $0.title } ?? "", first.map(\.actual) ?? "",
-      first?.mainExplanation.first ?? "",
-    ]
-    rows.append("| " + cells.map(Self.cell).joined(separator: " | ") + " |\n")
+    ].map(Self.cell)
+    let causes = (first?.causes ?? []).map { Self.cell("\($0.label): \($0.text)") }.joined(separator: "<br>")
+    rows.append("| " + (cells + [causes]).joined(separator: " | ") + " |\n")
     addDiagram(of: run)
   }
 
@@ -115,7 +115,7 @@ public final class GitHubReporter: Reporter {
       lines.append("\(annotation.runs.count) of \(total) runs of the file, \(notable.word) \(run.result.id)")
     }
     if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
-    for line in finding?.mainExplanation ?? [] { lines.append("explain: \(line)") }
+    for cause in finding?.causes ?? [] { lines.append("\(cause.label): \(cause.text)") }
     if let why = finding?.why { lines.append("why: \(why)") }
     if annotation.level != .notice { lines.append(run.replay) }
     let title = annotation.runs.count > 1 ? annotation.title : "\(run.result.id): \(annotation.title)"
@@ -181,6 +181,8 @@ public final class GitHubReporter: Reporter {
 }
 
 extension Finding {
-  /// What explains it before all else, where there is no room for the whole.
-  fileprivate var mainExplanation: [String] { Array(explanation.prefix(2)) }
+  /// What explains it, and the faults beside it.
+  fileprivate var causes: [(label: String, text: String)] {
+    explanation.map { ("explain", $0) } + faults.map { ("faults", $0) }
+  }
 }

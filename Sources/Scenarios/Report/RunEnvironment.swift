@@ -6,7 +6,7 @@ internal import Foundation
 /// When two machines get different trace hashes for the same seed, the difference is here.
 public struct RunEnvironment: Sendable {
   /// Of this source tree. This is the one place that has the number.
-  public static let version = "0.1.0"
+  public static let version = "0.2.0"
 
   /// Of the compiler this was built with.
   public static var swiftVersion: String {
@@ -38,7 +38,7 @@ public struct RunEnvironment: Sendable {
     return "\(versionText), \(versions), cpu \(features)"
   }
 
-  /// `0.1.0 (3f2c9ab)`
+  /// `0.2.0 (3f2c9ab)`
   public var versionText: String { Self.version + (revision.map { " (\($0))" } ?? "") }
 }
 

@@ -28,8 +28,10 @@ public final class TAPReporter: Reporter {
       write("    - title: \(quoted(finding.title))\n      kind: \(finding.kind.rawValue)\n")
       if let location = finding.location { write("      at: \(quoted(location))\n") }
       write("      expected: \(quoted(finding.expected))\n      actual: \(quoted(finding.actual))\n")
-      if !finding.explanation.isEmpty { write("      explanation:\n") }
-      for line in finding.explanation { write("        - \(quoted(line))\n") }
+      for (key, lines) in [("explanation", finding.explanation), ("faults", finding.faults)] where !lines.isEmpty {
+        write("      \(key):\n")
+        for line in lines { write("        - \(quoted(line))\n") }
+      }
     }
     write("  ...\n")
   }

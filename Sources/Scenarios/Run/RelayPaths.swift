@@ -40,6 +40,8 @@ final class RelayPaths {
   private var openedAt: [Endpoint: Instant] = [:]
   /// When a device was last told that it holds an allocation.
   private var toldAt: [Association: Instant] = [:]
+  /// Who was told last, and when that device had been told before.
+  private var lastTold: (association: Association, before: Instant?)?
   private var refreshes: [Association: Refresh] = [:]
 
   /// Make it before the world.
@@ -75,13 +77,27 @@ final class RelayPaths {
       openedAt[relayed] = record.time
     }
     wire.listen(allocations: { [unowned self] in saw($0) })
+    watch.listen(toAll: "packet.dropped") { [unowned self] record in
+      guard trace.datum("reason", of: record) == .symbol(DropReason.noSocket.rawValue),
+        let server = endpoint("from", record), let client = endpoint("to", record)
+      else { return }
+      missed(Association(client: client, server: server), at: record.time)
+    }
+  }
+
+  /// The device got something for a socket that is closed: if that told it of an allocation, nobody has heard of it.
+  private func missed(_ association: Association, at time: Instant) {
+    guard let lastTold, lastTold.association == association, toldAt[association] == time else { return }
+    toldAt[association] = lastTold.before
   }
 
   private func saw(_ allocation: WireAllocation) {
     let association = Association(client: allocation.client, server: allocation.server)
     let known = refreshes[association].flatMap { $0.transaction == allocation.transaction ? $0 : nil }
     switch allocation.message {
-    case .allocated: toldAt[association] = allocation.time
+    case .allocated:
+      lastTold = (association, toldAt[association])
+      toldAt[association] = allocation.time
     case .refresh where known != nil: refreshes[association]?.sentCount += 1
     case .refresh(let seconds):
       refreshes[association] = Refresh(

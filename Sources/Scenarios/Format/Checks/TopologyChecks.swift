@@ -67,6 +67,8 @@ enum TopologyChecks {
   static func checkIsolation(
     _ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading
   ) {
+    // Who moves may come.
+    guard !scenario.timeline.contains(where: { $0.fault?.kind.movesHosts ?? false }) else { return }
     for network in scenario.topology.networks
     where written.contains(where: { $0.name == network.name && $0.value.isIsolated == true }) {
       let peers = scenario.peers.count { peer in

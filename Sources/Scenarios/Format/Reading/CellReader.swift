@@ -32,7 +32,6 @@ struct CellReader {
     var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
-    TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     TopologyChecks.checkServers(scenario, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
@@ -52,6 +51,7 @@ struct CellReader {
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
+    TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     InertKeyChecks.check(scenario, substituted, &reading)
     CredentialChecks.check(scenario, substituted, &reading)
     leaveOutWhatCannotBeAsked(&scenario, reading)
