@@ -290,27 +290,26 @@ import Testing
     #expect(text.contains("'isolated' keeps nobody apart") == isTold, "\(text)")
   }
 
-  @Test(arguments: [
-    ("home", "", true), ("home, lan: v", "", false), ("home", "servers: { relay: { kind: turn } }", false),
-    ("[home, lte]", "", false), ("a", hairpin("false"), true), ("a", hairpin("external"), false),
-  ])
-  func `two networks, one network, a relay or a hairpin give pruning something to do`(
-    network: String, topology: String, isTold: Bool
-  ) {
-    let key = network.hasPrefix("[") ? "networks" : "network"
-    let bob = network == "a" ? "b" : network
+  @Test(arguments: [("do: alice.mute", true), ("fault: nat.set, network: x, udp_answered: 60s", false)])
+  func `a key of a NAT may have an effect once the timeline sets the NAT`(entry: String, isTold: Bool) {
+    let nat = "nat: { udp_unanswered: 30s, udp_answered: 30s, udp_answered_age: 5s }"
     let text = twoPeers(
-      "\(key): \(network), ice: { prune: false }", "\(key): \(bob)", "do: alice.mute",
-      topology: topology.isEmpty ? "" : "topology: { \(topology) }")
-    #expect(text.contains("'prune' has nothing to give up") == isTold, "\(text)")
-    #expect(!text.contains("error"))
+      "network: x", "network: home", entry, topology: "topology: { networks: { x: { cidr: 10.9.0.0/24, \(nat) } } }")
+    #expect(text.contains("'udp_answered_age' decides between") == isTold, "\(text)")
   }
 
-  /// Two networks behind one NAT.
-  private static func hairpin(_ kind: String) -> String {
-    let nat = "x: { cidr: 100.64.0.0/16, nat: { to: internet, hairpin: \(kind) } }"
-    let sites = ["a", "b"].enumerated().map { "\($1): { cidr: 10.\($0).0.0/24, nat: { to: x } }" }
-    return "networks: { internet: { cidr: 203.0.113.0/24 }, \(nat), \(sites.joined(separator: ", ")) }"
+  @Test(arguments: [("do: alice.mute", true), ("fault: link.move, link: bob/home, network: x", false)])
+  func `who moves behind a firewall reaches the servers there`(entry: String, isTold: Bool) {
+    let text = twoPeers(
+      "network: wifi", "network: home", entry,
+      topology: """
+        topology:
+          networks:
+            internet: { cidr: 203.0.113.0/24 }
+            x: { cidr: 198.51.100.0/24, to: internet, firewall: {} }
+          servers: { relay: { kind: turn, network: x } }
+        """)
+    #expect(text.contains("nobody reaches 'relay'") == isTold, "\(text)")
   }
 
   private static let losses: [(loss: String, problem: String?)] = [

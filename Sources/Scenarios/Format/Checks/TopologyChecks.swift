@@ -84,6 +84,7 @@ enum TopologyChecks {
 
   /// Reports servers that a firewall keeps from everybody: no peer stands behind it, too, and none of their ports is open.
   static func checkServers(_ scenario: Scenario, _ reading: inout Reading) {
+    guard !scenario.timeline.contains(where: { $0.fault?.kind.movesHosts ?? false }) else { return }
     let topology = scenario.topology
     for server in topology.servers where server.span != .builtIn {
       let ports = server.kind == .signalling ? [server.signallingPort] : server.listeners.map(\.port)

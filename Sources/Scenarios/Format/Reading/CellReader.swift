@@ -29,16 +29,17 @@ struct CellReader {
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
     let catalogue = profiles.networks(&reading)
-    var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
+    let setsNATs = draft.timeline?.items?.contains { $0["fault"]?.scalar?.text == FaultKind.natSet.rawValue } ?? false
+    var builder = TopologyBuilder(draft.topology, catalogue: catalogue, setsNATs: setsNATs)
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
-    TopologyChecks.checkServers(scenario, &reading)
     declareNames(scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
     scenario.definitions = definitions(draft.definitions, &reading)
     if let node = draft.timeline { scenario.timeline = TimelineReader.entries(node, &reading) }
     SharedNetworkChecks.check(scenario, draft, catalogue: catalogue, &reading)
+    TopologyChecks.checkServers(scenario, &reading)
     TopologyChecks.checkWaysOut(scenario, &reading)
     AddressChecks.checkNumber(scenario, &reading)
     if let node = draft.expectations {
@@ -59,7 +60,6 @@ struct CellReader {
     ProofChecks.check(scenario, &reading)
     FaultChecks.check(&scenario, &reading)
     LinkChecks.check(scenario, &reading)
-    ICEChecks.check(scenario, substituted, &reading)
     RunLengthChecks.check(scenario, draft.duration, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil

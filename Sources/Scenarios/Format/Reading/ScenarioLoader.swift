@@ -270,7 +270,8 @@ struct UsedProfiles: Sendable {
     let file = ProfileFileDraft.type.decode(root, &reading)
     load(file?.use ?? [], from: path, ancestors: [path], &reading)
     add(file, root, &reading)
-    TopologyBuilder(TopologyDraft(), catalogue: networks).checkCatalogue(&reading)
+    // Whoever uses the file may set the NATs of its networks.
+    TopologyBuilder(TopologyDraft(), catalogue: networks, setsNATs: true).checkCatalogue(&reading)
     for peer in file?.peers ?? [] {
       guard let use = peer.value.use, !peers.contains(where: { $0.name == use.value }) else { continue }
       let legal = peers.map(\.name)

@@ -16,8 +16,12 @@ struct TopologyBuilder {
   private var made: [(name: String, profile: String, isLAN: Bool)] = []
   private var root = internet
 
-  init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>]) {
+  /// Whether the timeline sets NATs: then a key may have an effect that the topology does not show.
+  private let setsNATs: Bool
+
+  init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>], setsNATs: Bool) {
     self.draft = draft
+    self.setsNATs = setsNATs
     self.catalogue = catalogue
   }
 
@@ -82,7 +86,7 @@ struct TopologyBuilder {
     }
     if let written = draft.value.nat {
       NATChecks.checkKeys(written, &reading)
-      if let nat = network.nat { NATChecks.check(written, nat, of: network.name, at: draft.span, &reading) }
+      if let nat = network.nat, !setsNATs { NATChecks.check(written, nat, of: network.name, at: draft.span, &reading) }
     }
     if let link = draft.value.link { LinkChecks.check(link, of: draft.name, at: draft.span, &reading) }
     checkPrefixes(of: network, isWritten: draft.value.prefixes != nil, &reading)
@@ -143,9 +147,7 @@ struct TopologyBuilder {
         checkPrefixes(of: network, isWritten: value.prefixes != nil, &reading)
       }
       if let problem = network.nat?.problem { reading.report(.conflictingKeys, problem, at: named.span) }
-      guard let written = named.value.nat, let nat = network.nat else { continue }
-      NATChecks.checkKeys(written, &reading)
-      NATChecks.check(written, nat, of: named.name, at: named.span, &reading)
+      if let written = named.value.nat { NATChecks.checkKeys(written, &reading) }
     }
   }
 
