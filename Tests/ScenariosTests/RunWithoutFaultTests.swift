@@ -43,6 +43,11 @@ import VirtualPeer
   }
 
   private static let twoMore = "  carol: { profile: knotos, network: home }\n  dave: { profile: knotos, network: home }"
+  /// Alice calls Bob, to the end of the run.
+  private static let oneCall = """
+      - { at: 0s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+    """
   /// Alice calls Bob, and Carol calls Dave.
   private static let bothCalls = """
       - { at: 0s, do: alice.call, to: bob }
@@ -285,10 +290,7 @@ import VirtualPeer
     let result = try play(
       Case(
         testDescription: "", topology: "run: 45s",
-        calls: """
-            - { at: 0s, do: alice.call, to: bob }
-            - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-          """,
+        calls: Self.oneCall,
         faults: [
           "id: f, every: 10s, times: 2, fault: packet.drop, protocol: rtp, from: alice, count: 1",
           "at: 10s, fault: packet.drop, protocol: rtp, from: bob, for: 9s",
@@ -346,10 +348,7 @@ import VirtualPeer
       try play(
         Case(
           testDescription: "", topology: "run: 80s",
-          calls: """
-              - { at: 0s, do: alice.call, to: bob }
-              - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-            """,
+          calls: Self.oneCall,
           faults: [
             "id: f, every: 20s, times: \(times), fault: packet.drop, protocol: rtp, from: alice, for: 3s",
             "at: \(other), fault: packet.drop, protocol: rtp, from: bob, for: 5s",

@@ -48,10 +48,7 @@ public struct FailureText {
     out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
     out += line("trail", Self.news(in: finding.trail, besides: &told))
     out += line("why", finding.why.map { [$0] } ?? [])
-    // A fault that is in force may have nothing to do with it: what happened goes before.
-    for (label, texts) in [("explain", finding.explanation), ("faults", finding.faults)] {
-      out += line(label, Self.news(in: texts, besides: &told))
-    }
+    for (label, texts) in finding.causes { out += line(label, Self.news(in: texts, besides: &told)) }
     return out
   }
 
@@ -87,4 +84,10 @@ public struct FailureText {
     case .skipped: "SKIP"
     }
   }
+}
+
+extension Finding {
+  /// What explains it, under the labels that reports give it. A fault that is in force may have nothing to do with it: what
+  /// happened goes before.
+  var causes: [(label: String, lines: [String])] { [("explain", explanation), ("faults", faults)] }
 }

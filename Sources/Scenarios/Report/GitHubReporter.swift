@@ -61,7 +61,7 @@ public final class GitHubReporter: Reporter {
     let cells = [
       result.verdict.rawValue, result.id, first.map { $0.location ?? $0.title } ?? "", first.map(\.actual) ?? "",
     ].map(Self.cell)
-    let causes = (first?.causes ?? []).map { Self.cell("\($0.label): \($0.text)") }.joined(separator: "<br>")
+    let causes = Self.causes(of: first).map(Self.cell).joined(separator: "<br>")
     rows.append("| " + (cells + [causes]).joined(separator: " | ") + " |\n")
     addDiagram(of: run)
   }
@@ -115,7 +115,7 @@ public final class GitHubReporter: Reporter {
       lines.append("\(annotation.runs.count) of \(total) runs of the file, \(notable.word) \(run.result.id)")
     }
     if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
-    for cause in finding?.causes ?? [] { lines.append("\(cause.label): \(cause.text)") }
+    lines += Self.causes(of: finding)
     if let why = finding?.why { lines.append("why: \(why)") }
     if annotation.level != .notice { lines.append(run.replay) }
     let title = annotation.runs.count > 1 ? annotation.title : "\(run.result.id): \(annotation.title)"
@@ -164,6 +164,11 @@ public final class GitHubReporter: Reporter {
     return out
   }
 
+  /// Each in a line of its own, with its label.
+  private static func causes(of finding: Finding?) -> [String] {
+    (finding?.causes ?? []).flatMap { label, lines in lines.map { "\(label): \($0)" } }
+  }
+
   /// A cell of a Markdown table, with what would end it or be markup taken out.
   private static func cell(_ text: String) -> String {
     var out = ""
@@ -177,12 +182,5 @@ public final class GitHubReporter: Reporter {
       }
     }
     return out
-  }
-}
-
-extension Finding {
-  /// What explains it, and the faults beside it.
-  fileprivate var causes: [(label: String, text: String)] {
-    explanation.map { ("explain", $0) } + faults.map { ("faults", $0) }
   }
 }

@@ -78,17 +78,13 @@ final class RelayPaths {
     }
     wire.listen(allocations: { [unowned self] in saw($0) })
     watch.listen(toAll: "packet.dropped") { [unowned self] record in
-      guard trace.datum("reason", of: record) == .symbol(DropReason.noSocket.rawValue),
-        let server = endpoint("from", record), let client = endpoint("to", record)
+      // What comes for a socket that is closed tells nobody of an allocation.
+      guard let (told, before) = lastTold, toldAt[told] == record.time,
+        trace.datum("reason", of: record) == .symbol(DropReason.noSocket.rawValue),
+        endpoint("from", record) == told.server, endpoint("to", record) == told.client
       else { return }
-      missed(Association(client: client, server: server), at: record.time)
+      toldAt[told] = before
     }
-  }
-
-  /// The device got something for a socket that is closed: if that told it of an allocation, nobody has heard of it.
-  private func missed(_ association: Association, at time: Instant) {
-    guard let lastTold, lastTold.association == association, toldAt[association] == time else { return }
-    toldAt[association] = lastTold.before
   }
 
   private func saw(_ allocation: WireAllocation) {

@@ -52,7 +52,6 @@ enum InertKeyChecks {
   /// Reports NATs that would lead inside hosts to each other, and have one inside for the whole run.
   private static func checkHairpins(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     let topology = scenario.topology
-    let isMoved = scenario.timeline.contains { $0.fault?.kind.movesHosts ?? false }
     for network in topology.networks {
       guard let nat = network.nat, let entry = root["topology"]?["networks"]?[network.name]?["nat"]?.entry("hairpin")
       else { continue }
@@ -62,7 +61,7 @@ enum InertKeyChecks {
       let peers = scenario.peers.count { $0.stack != .puppet && $0.interfaces.contains { isBehind($0.network) } }
       let hosts = peers + topology.servers.count { isBehind($0.network.value) }
       let problem = "one host at most is behind the NAT of '\(network.name)', and reaches no other by it"
-      note(entry, hosts > 1 || isMoved ? nil : problem, isDefault: nat.hairpin == .none, &reading)
+      note(entry, hosts > 1 || scenario.movesHosts ? nil : problem, isDefault: nat.hairpin == .none, &reading)
     }
   }
 

@@ -3,6 +3,18 @@ import SimNet
 
 /// Advice about NATs: keys that lack something to work on.
 enum NATChecks {
+  /// The NATs of a topology, as the file has them. What the timeline sets may give any key work, and so may a scenario that
+  /// uses a file of networks: neither is told.
+  static func check(_ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading) {
+    guard !reading.hasError(at: "timeline"), !scenario.timeline.contains(where: { $0.fault?.kind == .natSet }) else {
+      return
+    }
+    for network in written {
+      guard let draft = network.value.nat, let nat = scenario.topology.network(network.name)?.nat else { continue }
+      check(draft, nat, of: network.name, at: network.span, &reading)
+    }
+  }
+
   /// - Parameters:
   ///   - draft: what is written.
   ///   - nat: what it comes to.

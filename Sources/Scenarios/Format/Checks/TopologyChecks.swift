@@ -68,7 +68,7 @@ enum TopologyChecks {
     _ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading
   ) {
     // Who moves may come.
-    guard !scenario.timeline.contains(where: { $0.fault?.kind.movesHosts ?? false }) else { return }
+    guard !scenario.movesHosts else { return }
     for network in scenario.topology.networks
     where written.contains(where: { $0.name == network.name && $0.value.isIsolated == true }) {
       let peers = scenario.peers.count { peer in
@@ -84,7 +84,7 @@ enum TopologyChecks {
 
   /// Reports servers that a firewall keeps from everybody: no peer stands behind it, too, and none of their ports is open.
   static func checkServers(_ scenario: Scenario, _ reading: inout Reading) {
-    guard !scenario.timeline.contains(where: { $0.fault?.kind.movesHosts ?? false }) else { return }
+    guard !scenario.movesHosts else { return }
     let topology = scenario.topology
     for server in topology.servers where server.span != .builtIn {
       let ports = server.kind == .signalling ? [server.signallingPort] : server.listeners.map(\.port)
@@ -208,6 +208,9 @@ enum TopologyChecks {
 }
 
 extension Scenario {
+  /// Whether a device may come to another network than the one it begins on.
+  var movesHosts: Bool { timeline.contains { $0.fault?.kind.movesHosts ?? false } }
+
   fileprivate func isMoved(_ peer: Peer) -> Bool {
     let moved = timeline.compactMap(\.fault).filter(\.kind.movesHosts).compactMap { $0.arguments.text("link") }
     return peer.interfaces.contains { moved.contains($0.link) }

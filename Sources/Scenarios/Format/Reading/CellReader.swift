@@ -29,8 +29,7 @@ struct CellReader {
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
     let catalogue = profiles.networks(&reading)
-    let setsNATs = draft.timeline?.items?.contains { $0["fault"]?.scalar?.text == FaultKind.natSet.rawValue } ?? false
-    var builder = TopologyBuilder(draft.topology, catalogue: catalogue, setsNATs: setsNATs)
+    var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
     builder.build(&scenario.peers, from: draft.peers, &reading)
     scenario.topology = builder.topology
     declareNames(scenario, &reading)
@@ -53,6 +52,7 @@ struct CellReader {
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
     TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
+    NATChecks.check(scenario, draft.topology.networks, &reading)
     InertKeyChecks.check(scenario, substituted, &reading)
     CredentialChecks.check(scenario, substituted, &reading)
     leaveOutWhatCannotBeAsked(&scenario, reading)

@@ -270,8 +270,7 @@ struct UsedProfiles: Sendable {
     let file = ProfileFileDraft.type.decode(root, &reading)
     load(file?.use ?? [], from: path, ancestors: [path], &reading)
     add(file, root, &reading)
-    // Whoever uses the file may set the NATs of its networks.
-    TopologyBuilder(TopologyDraft(), catalogue: networks, setsNATs: true).checkCatalogue(&reading)
+    TopologyBuilder(TopologyDraft(), catalogue: networks).checkCatalogue(&reading)
     for peer in file?.peers ?? [] {
       guard let use = peer.value.use, !peers.contains(where: { $0.name == use.value }) else { continue }
       let legal = peers.map(\.name)

@@ -16,12 +16,8 @@ struct TopologyBuilder {
   private var made: [(name: String, profile: String, isLAN: Bool)] = []
   private var root = internet
 
-  /// Whether the timeline sets NATs: then a key may have an effect that the topology does not show.
-  private let setsNATs: Bool
-
-  init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>], setsNATs: Bool) {
+  init(_ draft: TopologyDraft, catalogue: [Named<NetworkDraft>]) {
     self.draft = draft
-    self.setsNATs = setsNATs
     self.catalogue = catalogue
   }
 
@@ -84,10 +80,7 @@ struct TopologyBuilder {
       reading.report(
         .conflictingKeys, "'to' stands here and under nat", at: uplink.span, hint: "nat leads to \(to.value)")
     }
-    if let written = draft.value.nat {
-      NATChecks.checkKeys(written, &reading)
-      if let nat = network.nat, !setsNATs { NATChecks.check(written, nat, of: network.name, at: draft.span, &reading) }
-    }
+    if let written = draft.value.nat { NATChecks.checkKeys(written, &reading) }
     if let link = draft.value.link { LinkChecks.check(link, of: draft.name, at: draft.span, &reading) }
     checkPrefixes(of: network, isWritten: draft.value.prefixes != nil, &reading)
     topology.networks.append(network)

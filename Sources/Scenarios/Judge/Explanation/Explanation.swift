@@ -1,6 +1,7 @@
 internal import CallCore
 
-/// Why an expectation failed, or was not put to the test: what the peers did, which faults were active, and what the network did to packets.
+/// Why an expectation failed, or was not put to the test: what the peers did, which faults were active, and what the
+/// network did to packets.
 final class Explanation {
   struct Finding {
     var trail: [String]
@@ -41,7 +42,7 @@ final class Explanation {
     return Finding(
       trail: trails.lines(of: peers),
       faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time), isOfMedia: isOfMedia),
-      explanation: deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
+      explanation: people(of: expectation, at: time)
         + events(of: peers, at: time, withLosses: !hearing.isSilencedByDevices(expectation)))
   }
 
@@ -56,7 +57,7 @@ final class Explanation {
       isConnected ? recent.lines(of: peers, at: time) : events(of: peers, at: time, withLosses: true)
     return Finding(
       trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time)),
-      explanation: deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation) + events)
+      explanation: people(of: expectation, at: time) + events)
   }
 
   private func lacksSomething(_ expectation: Expectation) -> Bool {
@@ -79,6 +80,11 @@ final class Explanation {
       explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true))
   }
 
+  /// What people and their devices did, where it bears on the expectation.
+  private func people(of expectation: Expectation, at time: Instant) -> [String] {
+    deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
+  }
+
   /// What apps, servers and the network did. It stands after what people did, for it is rarely the cause beside that.
   private func events(of peers: [String], at time: Instant, withLosses: Bool) -> [String] {
     recent.lines(of: peers, at: time) + lost.lines(of: peers)
@@ -87,8 +93,7 @@ final class Explanation {
 
   /// Since when it goes wrong: what it reads is since then as it is, or ICE lost its pair.
   private func trouble(of expectation: Expectation, _ peers: [String], at time: Instant) -> Instant {
-    let changes = expectation.values.compactMap { context.watch.changedAt(context.watch.slot($0.peer, $0.name)) }
-    return ([time, ice.trouble(of: peers), changes.max()].compactMap(\.self).min() ?? time) - Self.lead
+    ([time, ice.trouble(of: peers), context.lastChange(in: expectation)].compactMap(\.self).min() ?? time) - Self.lead
   }
 
   /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more

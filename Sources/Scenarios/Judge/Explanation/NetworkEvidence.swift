@@ -76,7 +76,7 @@ final class NetworkEvidence {
   }
 
   /// Connectivity is explained only where it was in trouble; what was dropped always is.
-  func lines(of peers: [String], at time: Instant, withLosses: Bool = true) -> [String] {
+  func lines(of peers: [String], at time: Instant, withLosses: Bool) -> [String] {
     connectivity(of: peers, at: time) + signalling(of: peers, at: time) + drops.lines(withLosses: withLosses)
   }
 
@@ -89,7 +89,8 @@ final class NetworkEvidence {
   }
 
   private func connectivity(of peers: [String], at time: Instant) -> [String] {
-    let active = faults.active(at: ice.end(of: peers, before: time))
+    let end = ice.end(of: peers, before: time)
+    let active = faults.active(at: end)
     let isInTrouble = peers.contains { peer in
       ice.isInTrouble(peer, hasFailedChecks: !failedChecks(of: peer).isEmpty)
     }
@@ -103,7 +104,7 @@ final class NetworkEvidence {
     // A pair that worked was found, whatever lies between.
     let isOfPaths = isInTrouble && !peers.contains(where: ice.wasConnected)
     return peers.compactMap(checkLine) + (isOfPaths ? natLines : [])
-      + verdict(on: peers, under: active, at: time, isOfPaths: isOfPaths)
+      + verdict(on: peers, decidedAt: end, at: time, isOfPaths: isOfPaths)
       + (isOfPaths ? candidates(of: peers, at: time) : [])
   }
 
@@ -114,15 +115,15 @@ final class NetworkEvidence {
 
   /// What the topology says at the time when it decided; what is not so any more has that time.
   private func verdict(
-    on peers: [String], under active: [FaultHistory.Instance], at time: Instant, isOfPaths: Bool
+    on peers: [String], decidedAt end: Instant, at time: Instant, isOfPaths: Bool
   ) -> [String] {
-    func lines(_ faults: [FaultHistory.Instance]) -> [String] {
-      TopologyVerdict(context.scenario, under: faults.map(\.fault)).lines(between: peers, isOfPaths: isOfPaths)
+    func lines(at time: Instant) -> [String] {
+      TopologyVerdict(context.scenario, under: faults.active(at: time).map(\.fault))
+        .lines(between: peers, isOfPaths: isOfPaths)
     }
-    let end = ice.end(of: peers, before: time)
-    guard end < time else { return lines(active) }
-    let present = lines(faults.active(at: time))
-    return lines(active).map { present.contains($0) ? $0 : "\($0) (as it was at \(Wording.time(end)))" }
+    guard end < time else { return lines(at: time) }
+    let present = lines(at: time)
+    return lines(at: end).map { present.contains($0) ? $0 : "\($0) (as it was at \(Wording.time(end)))" }
   }
 
   /// Those that failed while another pair worked are of no account.

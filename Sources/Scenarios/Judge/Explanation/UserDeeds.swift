@@ -64,8 +64,7 @@ final class UserDeeds {
     let speakers = hearing.speakers(heardIn: expectation)
     var isMetric = false
     if case .metric = expectation.kind { isMetric = true }
-    let changes = expectation.values.compactMap { context.watch.changedAt(context.watch.slot($0.peer, $0.name)) }
-    let start = (changes.max().map { min($0, time) } ?? time) - Self.lead
+    let start = min(context.lastChange(in: expectation) ?? time, time) - Self.lead
     return microphones(of: speakers)
       + lines { deed in
         if deed.inverse != nil {

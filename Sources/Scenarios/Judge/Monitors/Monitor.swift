@@ -134,5 +134,10 @@ struct MonitorContext {
   /// broken was not put to the test, so that whoever says that something holds throughout asks for it.
   func unset(in predicate: Predicate) -> String? { PredicateAccount(watch: watch).unset(in: predicate) }
 
+  /// When any of what an expectation reads changed last.
+  func lastChange(in expectation: Expectation) -> Instant? {
+    expectation.values.compactMap { watch.changedAt(watch.slot($0.peer, $0.name)) }.max()
+  }
+
   func account(_ predicate: Predicate) -> String { PredicateAccount(watch: watch).account(of: predicate) }
 }

@@ -44,7 +44,7 @@ final class ObservedWindow {
   /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
   func contains(_ now: Instant) -> Bool {
     openByClock(at: now)
-    if case .time(let time)? = window.to?.kind, now >= time { end(at: time) }
+    if let limit = window.to?.time, now >= limit { end(at: limit) }
     if case .open = phase { return true }
     return false
   }
@@ -83,7 +83,7 @@ final class ObservedWindow {
 
   /// Calls `action` when the clock is about to open the window, before anything that happens at that time.
   func beforeClockOpens(_ action: @escaping () -> Void) {
-    guard case .time(let time)? = window.from?.kind, time > .zero else { return }
+    guard let time = window.from?.time, time > .zero else { return }
     context.alarms.schedule(at: time - .nanoseconds(1), action)
   }
 
@@ -113,7 +113,7 @@ final class ObservedWindow {
 
   /// The clock comes before what happens at its time.
   private func openByClock(at now: Instant) {
-    if case .time(let time)? = window.from?.kind, now >= time { begin(at: time) }
+    if let time = window.from?.time, now >= time { begin(at: time) }
   }
 
   @discardableResult
@@ -125,8 +125,7 @@ final class ObservedWindow {
 
   /// Whether the clock would have closed it by then, had it been open.
   private func isOver(at time: Instant) -> Bool {
-    guard case .time(let limit)? = window.to?.kind else { return false }
-    return time >= limit
+    window.to?.time.map { time >= $0 } ?? false
   }
 
   @discardableResult
@@ -153,7 +152,7 @@ final class ObservedWindow {
       return "the window that opened at \(Wording.time(since)) never closed: \(Wording.quoted(to)) never came\(earlier)"
     case .closed(let since, let until):
       guard since == until else { return nil }
-      if let from = window.from, let to = window.to, from.isEvent, isOver(at: since) {
+      if let from = window.from, let to = window.to, from.time == nil, isOver(at: since) {
         return "the window ends at \(to.text), but \(Wording.quoted(from)) came only at \(Wording.time(since))"
       }
       return "the window opened and closed at \(Wording.time(since))"
@@ -171,9 +170,9 @@ final class ObservedWindow {
 }
 
 extension Anchor {
-  fileprivate var isEvent: Bool {
-    if case .time = kind { return false }
-    return kind != .end
+  /// What the clock says; nil of something that happens.
+  fileprivate var time: Instant? {
+    if case .time(let time) = kind { time } else { nil }
   }
 
   /// Whether it comes in the midst of what a peer does.
