@@ -256,7 +256,7 @@ import Testing
     #expect(denied.faults == ["turn.deny turn since 0.00 s"])
     let dropped = try explained(
       "  - { at: 0s, fault: signal.drop, message: call_offer }",
-      "metric: bob.q.mos, stat: mean, window: [20s, 40s], gte: 3.5", rest: "run: 60s")
+      "metric: bob.q.mos, stat: mean, window: [20s, 40s], gte: 3.5", rest: "run: 60s\nmedia: real")
     #expect(dropped.trail.first?.hasPrefix("alice: idle 0.00 > calling") == true, "\(dropped.trail)")
     #expect(dropped.faults == ["signal.drop call_offer since 0.00 s"])
   }

@@ -85,11 +85,14 @@ import Testing
     #expect(alice.userID == "1001")
   }
 
-  @Test func `media are real only when quality is asked for`() throws {
-    let plain = FormatTest.load()
-    let quality = FormatTest.load(expect: "  - { metric: bob.q.mos, stat: p10, gte: 3.0 }")
-    #expect(plain.scenario?.cells.first?.scenario.media == .synthetic)
-    #expect(quality.scenario?.cells.first?.scenario.media == .real)
+  @Test func `who asks for quality says what media it is of`() throws {
+    let quality = "  - { metric: bob.q.mos, stat: p10, gte: 3.0 }"
+    #expect(FormatTest.load().scenario?.cells.first?.scenario.media == .synthetic)
+    #expect(FormatTest.load(expect: quality).diagnostics.map(\.code) == [.missingKey])
+    for media in Scenario.Media.allCases {
+      let loaded = FormatTest.load(expect: quality, rest: "media: \(media)")
+      #expect(loaded.scenario?.cells.first?.scenario.media == media)
+    }
   }
 
   @Test func `a rate of bytes is compared with a bit rate`() throws {

@@ -18,7 +18,7 @@ import Testing
           - { mark: rung, when: bob.call.state == ringing }
         """,
       expect: "  - { \(expectation) }",
-      rest: "run: 20s\ndefine: { up: bob.call.state == connected, late: bob.call.state == ended }"
+      rest: "run: 20s\nmedia: synthetic\ndefine: { up: bob.call.state == connected, late: bob.call.state == ended }"
     ).diagnostics.filter { $0.code != .unusedDefinition }.map(\.code.rawValue)
   }
 

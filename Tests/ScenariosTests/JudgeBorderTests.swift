@@ -73,7 +73,8 @@ import Testing
         "metric: alice.q.mos, stat: last, window: [6500ms, 6501ms], gt: 1.1",
         "metric: alice.q.mos, stat: last, window: [7750ms, 7751ms], gt: 1.1",
       ],
-      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }")
+      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }",
+      "run: 24s\nmedia: real")
     let measured = result.measurements.compactMap(\.measured)
     #expect(measured.count == 3 && abs(measured[0] - (measured[2] - measured[1])) < 1e-9, "\(measured)")
   }
@@ -82,7 +83,8 @@ import Testing
     let windows = ["bye", "8s", "8001ms", "redial"]
     let result = try judge(
       windows.map { "metric: alice.q.mos, stat: delta, window: [\($0), 16s], lt: 3.9" },
-      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }")
+      timeline: Self.twoCalls + "\n  - { at: 6s, fault: link.set, link: alice/wifi, loss: 30%, for: 3s }",
+      "run: 24s\nmedia: real")
     #expect(result.verdict == .pass && Set(result.measurements.map(\.measured)).count == 1, "\(result.measurements)")
   }
 
@@ -163,6 +165,7 @@ import Testing
       callsim: 1
       id: test
       run: 30s
+      media: synthetic
       peers:
         alice: { profile: knotos, network: wifi }
         bob: { profile: knotos, network: wifi }

@@ -40,7 +40,7 @@ import VirtualPeer
 
   @Test func `of a closed connection nothing goes on holding`() throws {
     let result = try play(
-      "run: 30s",
+      "run: 30s\nmedia: real",
       timeline: """
         \(sevenSeconds)
           - { id: later, at: 15s, do: alice.call, to: bob }

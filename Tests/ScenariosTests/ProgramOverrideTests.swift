@@ -7,6 +7,7 @@ import Testing
   private static let text = """
     callsim: 1
     id: t
+    media: real
     peers:
       alice: { network: wifi, audio: { dtx: true } }
       bob: { network: wifi }

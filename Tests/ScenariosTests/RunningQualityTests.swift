@@ -11,6 +11,7 @@ import Testing
       """
       callsim: 1
       id: test
+      media: real
       peers:
         alice: { profile: knotos, network: internet }
         bob: { profile: knotos, network: internet, audio: { ptime: \(bob) } }
@@ -29,6 +30,7 @@ import Testing
   @Test(arguments: [(9_050, 3.0), (9_150, 2.9), (11_500, 0.5)])
   func `recovery counts from the last fault of an interruption`(other: Int, seconds: Double) throws {
     let result = try play(
+      "media: real",
       timeline: """
           - { at: 1s, do: alice.call, to: bob }
           - { at: 2s, do: bob.accept }

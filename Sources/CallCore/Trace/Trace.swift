@@ -3,7 +3,10 @@ public protocol TraceObserver: AnyObject {
   func observe(_ record: TraceRecord, in trace: Trace)
 }
 
-/// The one spine of a run: every event, in order, with a running hash.
+/// The one spine of a run: every event, in order, with a running hash of those of the world.
+///
+/// A kind is the world's or the harness's. What samplers, meters and judges write is the harness's: it is neither counted
+/// nor hashed, so that watching a run does not change what the run is.
 ///
 /// Writing costs a few dozen nanoseconds and keeps nothing in memory: observers take what they need, and names are
 /// interned so that text is rendered only when somebody reads it. One run is one thread; a trace is not `Sendable`.
@@ -11,6 +14,7 @@ public final class Trace {
   public struct Declaration: Sendable {
     public let name: String
     public let fields: [TraceField]
+    public let origin: TraceOrigin
     /// Whether the newest event's first field is a value that scenarios may watch.
     public var isObservable: Bool { fields.first?.name == "value" }
   }
@@ -25,13 +29,26 @@ public final class Trace {
   public private(set) var symbols: [String] = []
   public private(set) var endpoints: [Endpoint] = []
 
-  /// How many events have been written.
+  /// How many events of the world have been written.
   public private(set) var count: UInt64 = 0
-  /// A hash over every event so far, names included: equal hashes mean equal runs.
+  /// A hash over every event of the world so far, names included: equal hashes mean equal runs.
   public private(set) var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// Of every kind's name and fields, so that the hash depends on what a kind is and not on when it was declared.
-  private var kindHashes: [UInt64] = []
+  /// How a kind is hashed.
+  private struct KindHash {
+    /// Of its name and fields.
+    let word: UInt64
+    /// The fields that hold an interned string, and those that hold an interned endpoint, a bit each.
+    let symbols: UInt8
+    let endpoints: UInt8
+    let isOfWorld: Bool
+  }
+
+  /// What is interned is hashed by what it is, and not by when it was first named: a watcher names things, too.
+  private var kindHashes: [KindHash] = []
+  private var subjectHashes: [UInt64] = []
+  private var symbolHashes: [UInt64] = []
+  private var endpointHashes: [UInt64] = []
   private var kindIDs: [String: TraceKind] = [:]
   private var subjectIDs: [String: TraceSubject] = [:]
   private var symbolIDs: [String: Symbol] = [:]
@@ -45,16 +62,22 @@ public final class Trace {
 
   /// Declares a kind, or returns the one already declared under that name.
   ///
-  /// - Precondition: a name is always declared with the same fields, at most ``TraceRecord/fieldLimit`` of them.
-  public func declare(_ name: String, _ fields: TraceField...) -> TraceKind {
+  /// - Precondition: a name is always declared with the same fields and the same origin, at most
+  ///   ``TraceRecord/fieldLimit`` of them.
+  public func declare(_ name: String, _ fields: TraceField..., origin: TraceOrigin = .world) -> TraceKind {
     if let known = kindIDs[name] {
-      precondition(declarations[Int(known.id)].fields == fields, "'\(name)' is declared twice with different fields")
+      let declaration = declarations[Int(known.id)]
+      precondition(
+        declaration.fields == fields && declaration.origin == origin, "'\(name)' is declared twice and differently")
       return known
     }
     precondition(fields.count <= TraceRecord.fieldLimit, "'\(name)' has too many fields")
     let kind = TraceKind(id: UInt16(declarations.count))
-    declarations.append(Declaration(name: name, fields: fields))
-    kindHashes.append(Self.hash(of: name, fields))
+    declarations.append(Declaration(name: name, fields: fields, origin: origin))
+    kindHashes.append(
+      KindHash(
+        word: Self.hash(of: name, fields), symbols: Self.bits(of: .symbol, in: fields),
+        endpoints: Self.bits(of: .endpoint, in: fields), isOfWorld: origin == .world))
     observers.append(universalObservers)
     kindIDs[name] = kind
     return kind
@@ -67,7 +90,7 @@ public final class Trace {
     let subject = TraceSubject(id: UInt32(subjects.count))
     subjects.append(name)
     subjectIDs[name] = subject
-    mix(name)
+    subjectHashes.append(Self.mixed(0, name))
     return subject
   }
 
@@ -76,7 +99,7 @@ public final class Trace {
     let symbol = Symbol(id: UInt32(symbols.count))
     symbols.append(text)
     symbolIDs[text] = symbol
-    mix(text)
+    symbolHashes.append(Self.mixed(0, text))
     return symbol
   }
 
@@ -89,9 +112,8 @@ public final class Trace {
     let id = UInt32(endpoints.count)
     endpoints.append(endpoint)
     endpointIDs[endpoint] = id
-    mix(endpoint.address.high)
-    mix(endpoint.address.low)
-    mix(UInt64(endpoint.port))
+    let address = Self.mixed(Self.mixed(0, endpoint.address.high), endpoint.address.low)
+    endpointHashes.append(Self.mixed(address, UInt64(endpoint.port)))
     return TraceValue(word: UInt64(id))
   }
 
@@ -131,15 +153,14 @@ public final class Trace {
     _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber, fieldCount: Int, _ words: InlineArray<6, UInt64>
   ) -> EventNumber {
     assert(fieldCount == declarations[Int(kind.id)].fields.count, "wrong number of values for this kind")
-    count += 1
+    let isOfWorld = kindHashes[Int(kind.id)].isOfWorld
+    if isOfWorld {
+      count += 1
+      hash = hash(kind, subject, cause, fieldCount, words)
+    }
     let record = TraceRecord(
-      time: now, number: EventNumber(count), cause: cause, subject: subject, kind: kind,
+      time: now, number: isOfWorld ? EventNumber(count) : .none, cause: cause, subject: subject, kind: kind,
       fieldCount: UInt8(fieldCount), values: words)
-    mix(UInt64(bitPattern: now.nanoseconds))
-    mix(kindHashes[Int(kind.id)])
-    mix(UInt64(subject.id) << 8 | UInt64(fieldCount))
-    mix(cause.rawValue)
-    for index in 0..<fieldCount { mix(words[index]) }
     for observer in observers[Int(kind.id)] { observer.observe(record, in: self) }
     return record.number
   }
@@ -167,24 +188,45 @@ public final class Trace {
     }
   }
 
-  private func mix(_ word: UInt64) { hash = Self.mixed(hash, word) }
+  // MARK: Hashing
+
+  /// The hash once this event is in it.
+  private func hash(
+    _ kind: TraceKind, _ subject: TraceSubject, _ cause: EventNumber, _ fieldCount: Int, _ words: InlineArray<6, UInt64>
+  ) -> UInt64 {
+    let known = kindHashes[Int(kind.id)]
+    var hash = Self.mixed(hash, UInt64(bitPattern: now.nanoseconds))
+    hash = Self.mixed(hash, known.word)
+    hash = Self.mixed(hash, subjectHashes[Int(subject.id)])
+    hash = Self.mixed(hash, cause.rawValue)
+    for index in 0..<fieldCount {
+      let (word, bit) = (words[index], UInt8(1) << UInt8(index))
+      let content =
+        known.symbols & bit != 0
+        ? symbolHashes[Int(word)] : known.endpoints & bit != 0 ? endpointHashes[Int(word)] : word
+      hash = Self.mixed(hash, content)
+    }
+    return hash
+  }
 
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let keyed = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
     return keyed ^ (keyed >> 32)
   }
 
-  private static func hash(of name: String, _ fields: [TraceField]) -> UInt64 {
-    var hash = mixed(0, UInt64(fields.count))
-    for text in CollectionOfOne(name) + fields.map(\.name) {
-      hash = mixed(hash, UInt64(text.utf8.count))
-      for byte in text.utf8 { hash = mixed(hash, UInt64(byte)) }
-    }
+  private static func mixed(_ hash: UInt64, _ text: String) -> UInt64 {
+    var hash = mixed(hash, UInt64(text.utf8.count))
+    for byte in text.utf8 { hash = mixed(hash, UInt64(byte)) }
     return hash
   }
 
-  private func mix(_ text: String) {
-    mix(UInt64(text.utf8.count))
-    for byte in text.utf8 { mix(UInt64(byte)) }
+  private static func hash(of name: String, _ fields: [TraceField]) -> UInt64 {
+    var hash = mixed(mixed(0, UInt64(fields.count)), name)
+    for field in fields { hash = mixed(hash, field.name) }
+    return hash
+  }
+
+  private static func bits(of type: TraceFieldType, in fields: [TraceField]) -> UInt8 {
+    fields.indices.reduce(0) { fields[$1].type == type ? $0 | 1 << UInt8($1) : $0 }
   }
 }

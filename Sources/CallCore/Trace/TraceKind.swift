@@ -11,6 +11,14 @@ public enum TraceFieldType: UInt8, Sendable {
   case event
 }
 
+/// Whose an event is.
+public enum TraceOrigin: Sendable {
+  /// Something happened in the simulated world.
+  case world
+  /// Whoever watches the run noted something. It changes neither the hash nor the numbers of the world's events.
+  case harness
+}
+
 public struct TraceField: Hashable, Sendable {
   public let name: String
   public let type: TraceFieldType
@@ -41,7 +49,7 @@ public struct Symbol: Hashable, Sendable, BitwiseCopyable {
   public let id: UInt32
 }
 
-/// The number of an event in its trace, counted from 1; 0 is "no event".
+/// The number of an event of the world in its trace, counted from 1; 0 is "no event", and what the harness writes.
 public struct EventNumber: Hashable, Comparable, Sendable, BitwiseCopyable {
   public let rawValue: UInt64
 

@@ -15,7 +15,11 @@ final class TraceFile: TraceObserver {
       fields.append(.init(declaration.fields[index].name, Self.json(trace.datum(at: index, of: record))))
     }
     var members: [JSON.Member] = [
-      .init("t", .integer(record.time.nanoseconds)), .init("n", .unsigned(record.number.rawValue)),
+      .init("t", .integer(record.time.nanoseconds))
+    ]
+    // Only events of the world have one.
+    if record.number != .none { members.append(.init("n", .unsigned(record.number.rawValue))) }
+    members += [
       .init("subject", .string(trace.subjects[Int(record.subject.id)])), .init("kind", .string(declaration.name)),
     ]
     if !fields.isEmpty { members.append(.init("fields", .object(fields))) }

@@ -40,7 +40,7 @@ final class WireMeter {
     self.trace = trace
     subject = trace.subject(Self.subject)
     for quantity in quantities {
-      let kind = trace.declare(Self.kind(of: quantity), TraceField("value", .integer))
+      let kind = trace.declare(Self.kind(of: quantity), TraceField("value", .integer), origin: .harness)
       trace.write(kind, subject, .integer(0))
       let total = Total(quantity, kind)
       totals.append(total)

@@ -103,7 +103,7 @@ extension Fabric {
   /// Writes the values of the NAT from now on, as they change.
   mutating func watchNAT(_ value: NATValue, of network: NetworkID) {
     guard !networks[network.index].watchedNAT.contains(where: { $0.value == value }) else { return }
-    let kind = trace.declare(value.rawValue, TraceField("value", .integer))
+    let kind = trace.declare(value.rawValue, TraceField("value", .integer), origin: .harness)
     networks[network.index].watchedNAT.append((value, kind, nil))
     traceNATValues(network, cause: .none)
   }

@@ -12,7 +12,10 @@ extension KeyCases {
         "home: { cidr: 192.168.1.0/24, nat: { to: out } }", with: "home: { profile: <>, to: out }")),
     KeyCase(words: "network.type", KeyWorld.lan(lan: ", type: <>")),
     KeyCase("network.cidr", ["10.0.0.0/24", "10.1.0.0/24", "[10.0.0.0/24, \"fd00::/64\"]"], lanPrefix),
-    KeyCase("network.to", with: "to: lan", KeyWorld.lan().replacing(lanNetwork, with: twoNetworks)),
+    KeyCase(
+      "network.to", with: "to: lan",
+      KeyWorld.lan().replacing(lanNetwork, with: twoNetworks)
+        .replacing("{ from: alice, to: lan }", with: "{ from: alice, to: side }")),
     KeyCase(words: "network.isolated", KeyWorld.lan(lan: ", isolated: <>")),
     KeyCase("network.mtu", with: "mtu: 600B", KeyWorld.lan(lan: "<>")),
   ]

@@ -17,6 +17,17 @@ enum MediaChecks {
     }
   }
 
+  /// What the quality is measured of decides its figures, and no expectation decides what is sent: so the file says it.
+  ///
+  /// - Precondition: the scenario has no `media`.
+  static func checkQuality(_ scenario: Scenario, _ reading: inout Reading) {
+    guard scenario.media == .synthetic, let value = scenario.watchedValues.first(where: \.isOfQuality) else { return }
+    reading.report(
+      .missingKey,
+      "\(value) is measured, and 'media' does not say of what: packets of sound, or packets that hold a level",
+      at: value.span, hint: "add media: real at the top, or media: synthetic, which is faster")
+  }
+
   /// Either is sent to who asks for it, by who wants it. What a program asks for is not known.
   private static func check(
     _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,

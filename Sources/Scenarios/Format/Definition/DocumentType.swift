@@ -63,7 +63,7 @@ struct DocumentDraft: Sendable {
       "invariants", Scenario.InvariantChange.kind.list().distinct(\.invariant.rawValue), \.invariants,
       "+name turns an invariant on, -name off"),
     .key(
-      "media", .choice, \.media, default: "synthetic, or real when a metric of quality is used",
+      "media", .choice, \.media, default: "synthetic, or real when a microphone plays a file",
       "real codecs, or sizes only"),
     .key(
       "topology", TopologyDraft.type.partialKind, \.topology,

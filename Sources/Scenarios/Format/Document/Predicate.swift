@@ -170,8 +170,8 @@ public struct ValuePath: Sendable, Equatable {
 
   static let none = ValuePath(peer: "", name: "", type: .flag, unit: nil, span: .builtIn)
 
-  /// Whether only real media can give it: the quality metrics under `q`.
-  public var needsRealMedia: Bool { name.hasPrefix("q.") }
+  /// Whether it is one of the quality metrics under `q`.
+  public var isOfQuality: Bool { name.hasPrefix("q.") }
 }
 
 extension ValuePath: CustomStringConvertible {

@@ -44,13 +44,14 @@ struct CellReader {
     if let node = draft.expectations {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
     }
-    scenario.media = draft.media ?? (scenario.needsRealMedia ? .real : .synthetic)
+    scenario.media = draft.media ?? (scenario.peers.contains(where: \.playsRecording) ? .real : .synthetic)
     PeerChecks.checkMedia(scenario, substituted, &reading)
     PeerChecks.checkRecordings(scenario, substituted, &reading)
     ProgramChecks.checkMedia(scenario, substituted, &reading)
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
+    if draft.media == nil { MediaChecks.checkQuality(scenario, &reading) }
     TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     NATChecks.check(scenario, draft.topology.networks, &reading)
     InertKeyChecks.check(scenario, substituted, &reading)
@@ -69,7 +70,7 @@ struct CellReader {
   private func leaveOutWhatCannotBeAsked(_ scenario: inout Scenario, _ reading: Reading) {
     guard !reading.programs.isEmpty else { return }
     let isBeyondReach = { (expectation: Expectation) in
-      expectation.values.contains { reading.isReplaced($0.peer) && $0.needsRealMedia }
+      expectation.values.contains { reading.isReplaced($0.peer) && $0.isOfQuality }
     }
     scenario.notJudged = scenario.expectations.filter(isBeyondReach).map(\.text)
     scenario.expectations.removeAll(where: isBeyondReach)
@@ -246,15 +247,6 @@ struct CellReader {
         Scenario.Definition(name: entry.key, predicate: predicate, span: entry.keySpan))
     }
     return reading.scope.definitions
-  }
-}
-
-extension Scenario {
-  /// Quality can only be measured on real audio, and a recording only be heard in it, so media are real when something
-  /// under `q` is watched or a microphone plays a file.
-  fileprivate var needsRealMedia: Bool {
-    if peers.contains(where: \.playsRecording) { return true }
-    return watchedValues.contains(where: \.needsRealMedia)
   }
 }
 

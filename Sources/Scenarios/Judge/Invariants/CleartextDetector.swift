@@ -33,7 +33,7 @@ final class CleartextDetector {
   /// - Parameter peers: those whose sessions say what they protect.
   init(peers: [String], tap: WireTap, watch: Watch) {
     trace = watch.trace
-    cleartext = trace.declare(Self.kind)
+    cleartext = trace.declare(Self.kind, origin: .harness)
     for peer in peers {
       let sighting = Sightings(peer: peer, subject: trace.subject(peer))
       sightings[peer] = sighting

@@ -13,7 +13,7 @@ final class RecoveryMeter {
     self.trace = trace
     peer = path.peer
     subject = trace.subject(path.peer)
-    kind = trace.declare(path.name, TraceField("value", .interval))
+    kind = trace.declare(path.name, TraceField("value", .interval), origin: .harness)
     for entry in scenario.timeline {
       guard case .fault = entry.effect else { continue }
       anchors.listen(Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)) { [unowned self] in

@@ -100,7 +100,8 @@ final class StatsSampler {
   }
 
   private func write(_ path: ValuePath, _ value: TraceValue, _ subject: TraceSubject) {
-    trace.write(trace.declare(path.name, TraceField("value", path.type.traceType)), subject, value)
+    let kind = trace.declare(path.name, TraceField("value", path.type.traceType), origin: .harness)
+    trace.write(kind, subject, value)
   }
 
   /// A value of the declared type, as the trace has it.
