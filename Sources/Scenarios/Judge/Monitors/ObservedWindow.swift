@@ -44,7 +44,7 @@ final class ObservedWindow {
   /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
   func contains(_ now: Instant) -> Bool {
     openByClock(at: now)
-    if let limit = window.to?.time, now >= limit { end(at: limit) }
+    if let to = window.to, let limit = to.time, now >= limit { end(at: limit) }
     if case .open = phase { return true }
     return false
   }
@@ -83,7 +83,7 @@ final class ObservedWindow {
 
   /// Calls `action` when the clock is about to open the window, before anything that happens at that time.
   func beforeClockOpens(_ action: @escaping () -> Void) {
-    guard let time = window.from?.time, time > .zero else { return }
+    guard let from = window.from, let time = from.time, time > .zero else { return }
     context.alarms.schedule(at: time - .nanoseconds(1), action)
   }
 
@@ -113,7 +113,7 @@ final class ObservedWindow {
 
   /// The clock comes before what happens at its time.
   private func openByClock(at now: Instant) {
-    if let time = window.from?.time, now >= time { begin(at: time) }
+    if let from = window.from, let time = from.time, now >= time { begin(at: time) }
   }
 
   @discardableResult
@@ -125,7 +125,8 @@ final class ObservedWindow {
 
   /// Whether the clock would have closed it by then, had it been open.
   private func isOver(at time: Instant) -> Bool {
-    window.to?.time.map { time >= $0 } ?? false
+    guard let to = window.to, let limit = to.time else { return false }
+    return time >= limit
   }
 
   @discardableResult
