@@ -24,7 +24,7 @@ import Testing
     try pair.answer(offer, of: pair.b, by: pair.a)
     try pair.exchangeCandidates()
     pair.run(for: .seconds(3))
-    let found = pair.a.session.audio.channels.first?.send
+    let found = pair.a.session.media.audioChannel?.send
     let stream = try #require(found)
     let packets = pair.sent.filter { $0.fromA && $0.isRTP && $0.time >= .zero + .seconds(2) }
     return (pair, stream.encoding, packets)
@@ -168,7 +168,7 @@ import Testing
     pair.run(for: .seconds(20))
     pair.drops = { _ in false }
     pair.run(for: .seconds(9))
-    let found = pair.a.session.audio.channels.first?.send
+    let found = pair.a.session.media.audioChannel?.send
     let stream = try #require(found)
     let last = stream.rtp.remoteInbound.fractionLost
     #expect(last < 0.02)
@@ -180,4 +180,12 @@ import Testing
 extension SessionPair.Sent {
   /// Media, and no RTCP.
   var isRTP: Bool { isMedia && !(192...223).contains(bytes[1]) }
+}
+
+extension MediaTransport {
+  /// The first channel of audio.
+  var audioChannel: AudioChannel? {
+    for case .audio(let channel) in channels { return channel }
+    return nil
+  }
 }

@@ -67,7 +67,7 @@ import Testing
 
   /// A packet with one byte of MID, such as "0", in a one-byte header extension.
   private func packet(ssrc: UInt32, number: UInt16, mid: Character, in pair: SessionPair) throws -> [UInt8] {
-    let negotiated = pair.b.session.audio.midExtensionID
+    let negotiated = pair.b.session.media.midExtensionID
     let id = try #require(negotiated)
     let name = try #require(mid.asciiValue)
     var bytes = packet(ssrc: ssrc, number: number)

@@ -155,7 +155,7 @@ extension CallSession {
     hasNegotiated = true
     cancelRestart()
     reportEnds(effects)
-    audio.forgetAll(but: jsep.transceivers)
+    media.forgetAll(but: jsep.transceivers)
     reportTracks(effects)
     settle()
   }
@@ -173,7 +173,7 @@ extension CallSession {
 
   /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
   private mutating func applyNegotiation() throws(SessionError) {
-    audio.apply(jsep.media, of: jsep.transceivers, at: now)
+    media.apply(jsep.media, of: jsep.transceivers, at: now)
     let isFinal = jsep.signalingState == .stable
     guard let transport = jsep.transport else {
       if isFinal, hasStartedICE { closeTransport() }

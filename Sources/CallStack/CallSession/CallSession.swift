@@ -35,7 +35,7 @@ public struct CallSession: ~Copyable, SansIO {
   var inbound: SRTPContext?
   /// Whether both contexts are there.
   var hasKeys = false
-  var audio: AudioTransport
+  var media: MediaTransport
 
   var interfaces: [LocalInterface] = []
   var concealment = Concealment()
@@ -84,11 +84,11 @@ public struct CallSession: ~Copyable, SansIO {
     self.now = now
     var identifiers = random.stream("identifiers")
     var descriptions = JSEPSession.Configuration(
-      sessionID: identifiers.next() >> 2, audio: AudioTransport.capabilities(configuration.audio),
+      sessionID: identifiers.next() >> 2, audio: configuration.audio.capabilities,
       video: MediaCapabilities(codecs: []))
     descriptions.answersPassively = configuration.answersPassively
     jsep = JSEPSession(descriptions)
-    audio = AudioTransport(configuration: configuration, identifiers: identifiers, random: random)
+    media = MediaTransport(configuration: configuration, identifiers: identifiers, random: random)
     ice = ICEAgent(role: .controlling, settings: configuration.ice, random: random.stream("ice"), at: now)
     gatherer = CandidateGatherer(configuration: configuration, random: random)
     dtls = Self.association(1, configuration: configuration, random: random)
@@ -176,7 +176,7 @@ public struct CallSession: ~Copyable, SansIO {
     if let deadline = dtls.wake.deadline {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.dtls.rawValue))
     }
-    return .earliest(earliest, audio.wake)
+    return .earliest(earliest, media.wake)
   }
 
   // MARK: Steps
@@ -259,7 +259,7 @@ public struct CallSession: ~Copyable, SansIO {
   public mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath(at: self.now)
-    audio.end(saysGoodbye: hasKeys || configuration.protection == .none)
+    media.end(saysGoodbye: hasKeys || configuration.protection == .none)
     dtls.close(at: self.now)
     ice.close(at: self.now)
     jsep.close()

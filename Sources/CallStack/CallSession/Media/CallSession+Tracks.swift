@@ -15,10 +15,10 @@ extension CallSession {
     guard kind == .audio else { throw .notSupported("\(kind)") }
     try requireOpen()
     try checkAudioSettings()
-    let track = audio.makeTrack()
+    let track = media.makeTrack()
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTrack(.audio, sender: track.sender)
-      session.audio.setTrack(track, of: id, at: session.now)
+      session.media.setTrack(track, of: id, at: session.now)
       return id
     }
   }
@@ -31,10 +31,10 @@ extension CallSession {
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
     if direction.sends { try checkAudioSettings() }
-    let track = direction.sends ? audio.makeTrack() : nil
+    let track = direction.sends ? media.makeTrack() : nil
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTransceiver(.audio, direction: direction, sender: track?.sender)
-      if let track { session.audio.setTrack(track, of: id, at: session.now) }
+      if let track { session.media.setTrack(track, of: id, at: session.now) }
       return id
     }
   }
@@ -43,7 +43,7 @@ extension CallSession {
   public mutating func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.removeTrack(sender)
-      session.audio.removeTrack(of: sender)
+      session.media.removeTrack(of: sender)
     }
   }
 
@@ -58,8 +58,8 @@ extension CallSession {
   public mutating func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.stop(transceiver)
-      session.audio.stop(transceiver)
-      session.audio.forgetAll(but: session.jsep.transceivers)
+      session.media.stop(transceiver)
+      session.media.forgetAll(but: session.jsep.transceivers)
     }
   }
 
@@ -89,15 +89,15 @@ extension CallSession {
 
   /// Tells which of the far side's tracks a description has ended. What we stopped ourselves is no news (W3C `stop`).
   mutating func reportEnds(_ effects: DescriptionEffects) {
-    for channel in audio.channels where !channel.isStopped {
-      guard let mid = channel.mid else { continue }
-      if effects.tracksRemoved.contains(channel.transceiver) {
-        channel.isAnnounced = false
-        if !channel.isMuted { events.append(.mute(mid: mid)) }
-        channel.isMuted = true
+    for channel in media.channels where !channel.state.isStopped {
+      guard let mid = channel.state.mid else { continue }
+      if effects.tracksRemoved.contains(channel.state.transceiver) {
+        channel.state.isAnnounced = false
+        if !channel.state.isMuted { events.append(.mute(mid: mid)) }
+        channel.state.isMuted = true
         events.append(.removeTrack(mid: mid))
       }
-      if effects.stopped.contains(channel.transceiver) { events.append(.ended(mid: mid)) }
+      if effects.stopped.contains(channel.state.transceiver) { events.append(.ended(mid: mid)) }
     }
   }
 
@@ -105,7 +105,7 @@ extension CallSession {
   mutating func reportTracks(_ effects: DescriptionEffects) {
     for id in effects.tracksAdded {
       guard let mid = jsep.transceiver(id)?.mid else { continue }
-      audio.announce(id, mid: mid)
+      media.announce(id, mid: mid)
       events.append(.track(mid: mid))
     }
   }

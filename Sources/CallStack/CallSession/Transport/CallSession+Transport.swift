@@ -40,7 +40,7 @@ extension CallSession {
     }
     guard hasKeys else { return discard("media-before-keys", on: path) }
     if Defect.receptionCountedBeforeAuthentication.isPlanted {
-      _ = audio.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
+      _ = media.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
     }
     // As long as the packet, which only shrinks: up to 1024 bytes are had from the stack, and little audio is longer.
     let failure = withUnsafeTemporaryAllocation(byteCount: datagram.byteCount, alignment: 16) { memory in
@@ -76,8 +76,8 @@ extension CallSession {
     traffic.received(byteCount, on: path, isPair: isPair, at: now)
     let problem =
       Self.isRTCP(packet)
-      ? audio.receiveRTCP(packet, at: now, events: &events)
-      : audio.receiveRTP(packet, ecn: path.ecn, at: now, events: &events)
+      ? media.receiveRTCP(packet, at: now, events: &events)
+      : media.receiveRTP(packet, ecn: path.ecn, at: now, events: &events)
     if let problem { discard(problem, on: path) }
   }
 
@@ -89,7 +89,7 @@ extension CallSession {
     guard let path = closingPath ?? ice.sendingPath(at: now) else {
       // What DTLS wants to say while there is no path is lost, as on a dead link; its timers say it again.
       while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
-      audio.dropPending(at: now)
+      media.dropPending(at: now)
       return nil
     }
     // The BYE goes before close_notify, after which the peer's media transport is gone.
@@ -104,15 +104,15 @@ extension CallSession {
 
   private mutating func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
     guard configuration.protection == .dtlsSRTP else {
-      guard let packet = audio.next(into: &buffer, at: now) else { return false }
+      guard let packet = media.next(into: &buffer, at: now) else { return false }
       note(packet, buffer.count)
       return true
     }
     guard hasKeys else {
-      audio.dropPending(at: now)
+      media.dropPending(at: now)
       return false
     }
-    while let packet = audio.next(into: &buffer, at: now) {
+    while let packet = media.next(into: &buffer, at: now) {
       let size = buffer.count
       do throws(SRTPError) {
         switch packet {
@@ -129,7 +129,7 @@ extension CallSession {
     return false
   }
 
-  private mutating func note(_ packet: AudioTransport.Outgoing, _ byteCount: Int) {
+  private mutating func note(_ packet: MediaTransport.Outgoing, _ byteCount: Int) {
     ice.markSent(at: now)
     switch packet {
     case .media(let ssrc, let prefix):
@@ -178,7 +178,7 @@ extension CallSession {
     timeHandshake(by: pair)
     dtls.bind(to: pair.path, at: now)
     if Defect.rolloverForgottenOnPathChange.isPlanted, hasKeys, dtls.role == .client { installKeys() }
-    if configuration.protection == .none { audio.start(at: now) }
+    if configuration.protection == .none { media.start(at: now) }
     events.append(
       .selectedCandidatePairChange(
         local: summary(pair.local, base: pair.base, network: pair.network), remote: summary(pair.remote)))
@@ -247,7 +247,7 @@ extension CallSession {
       outbound = try SRTPContext(.sending, profile: keys.profile, key: keys.local)
       inbound = try SRTPContext(.receiving, profile: keys.profile, key: keys.remote)
       hasKeys = true
-      audio.start(at: now)
+      media.start(at: now)
     } catch {
       events.append(.dtlsFailed(reason: "srtp: \(error)"))
     }

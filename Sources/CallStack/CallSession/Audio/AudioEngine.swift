@@ -1,0 +1,64 @@
+internal import CallCore
+internal import Codecs
+internal import SDP
+
+/// The device's end of a session's audio: the microphone for every track that is sent, one playout of all that is heard.
+struct AudioEngine {
+  /// Whether tracks to come are enabled.
+  private(set) var isEnabled = true
+  private let mixer = AudioMixer()
+
+  /// Takes what the microphone recorded.
+  ///
+  /// - Parameter transceiver: whose track it is; nil for every one.
+  func record(_ samples: Span<Int16>, for transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
+    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.record(samples) }
+  }
+
+  /// Takes how loud the microphone was.
+  func record(
+    _ level: AudioLevel, duration: Interval, for transceiver: Transceiver.ID?, in channels: [MediaChannel]
+  ) {
+    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) {
+      channel.record(level, duration: duration)
+    }
+  }
+
+  /// Plays all that is received at once.
+  func play(
+    _ count: Int, of channels: [MediaChannel], into output: inout OutputSpan<Int16>, at now: Instant
+  ) -> AudioLevel? {
+    mixer.begin()
+    for case .audio(let channel) in channels {
+      guard let stream = channel.receive else { continue }
+      mixer.add(into: &output) { stream.play(count, into: &$0, at: now) }
+    }
+    return mixer.level(of: output)
+  }
+
+  /// Enables or disables one track, or all there are and all that come.
+  mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
+    if transceiver == nil { isEnabled = enabled }
+    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.isEnabled = enabled }
+  }
+}
+
+extension AudioChannel {
+  fileprivate func isMeant(by transceiver: Transceiver.ID?) -> Bool {
+    transceiver == nil || state.transceiver == transceiver
+  }
+}
+
+extension AudioSettings {
+  /// What descriptions say of it.
+  var capabilities: MediaCapabilities {
+    var parameters: FormatParameters = ["minptime": "10"]
+    if inBandFEC { parameters["useinbandfec"] = "1" }
+    if dtx { parameters["usedtx"] = "1" }
+    if constantBitrate { parameters["cbr"] = "1" }
+    let opus = CodecCapability(
+      "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: nack ? [.nack] : [],
+      preferredPayloadType: 111)
+    return MediaCapabilities(codecs: [opus], headerExtensions: [MediaTransport.midExtension])
+  }
+}

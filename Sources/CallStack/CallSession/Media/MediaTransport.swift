@@ -1,0 +1,309 @@
+internal import CallCore
+internal import RTP
+internal import SDP
+
+/// All media of a session on its one transport: which packet is whose, in which order packets leave, and the RTCP about
+/// both directions.
+struct MediaTransport: ~Copyable {
+  enum Outgoing {
+    case media(ssrc: UInt32, prefix: UInt64)
+    /// RTCP; after it, these sources of ours are no more.
+    case control(departed: [UInt32])
+  }
+
+  private let configuration: SessionConfiguration
+  private let random: RandomSource
+  /// Where SSRCs come from.
+  private var identifiers: RandomStream
+  /// One for each transceiver with a track or a negotiated section, in the order of their making.
+  private(set) var channels: [MediaChannel] = []
+  var audio = AudioEngine()
+  private var tracksMade = 0
+  private var demultiplexer = RTPDemultiplexer()
+  /// Whose each section of the demultiplexer is.
+  private var owners: [MediaChannel] = []
+  /// Who reports while there is no track; the first track takes its source.
+  private var reporter: UInt32
+  private var scheduler: RTCPScheduler
+  private var reports: ReportWriter
+  private var isConnected = false
+  private var isEnded = false
+  private var saysGoodbye = false
+  private(set) var malformedControl = 0
+
+  init(configuration: SessionConfiguration, identifiers: consuming RandomStream, random: RandomSource) {
+    self.configuration = configuration
+    self.random = random
+    reporter = UInt32(truncatingIfNeeded: identifiers.next())
+    self.identifiers = identifiers
+    scheduler = RTCPScheduler(random: random.stream("rtcp"))
+    reports = ReportWriter(clock: configuration.wallClock, canonicalName: configuration.cname)
+  }
+
+  static let midExtension = "urn:ietf:params:rtp-hdrext:sdes:mid"
+
+  var midExtensionID: UInt8? { demultiplexer.midExtensionID }
+
+  // MARK: Tracks
+
+  /// A new track of a microphone, to be set on a transceiver.
+  mutating func makeTrack() -> LocalTrack {
+    let number = tracksMade
+    tracksMade += 1
+    let name = number == 0 ? "\(configuration.cname)-audio" : "\(configuration.cname)-audio-\(number + 1)"
+    return LocalTrack(
+      number: number,
+      sender: Transceiver.Sender(
+        trackID: name, streamIDs: [configuration.cname], cname: configuration.cname,
+        ssrc: number == 0 ? reporter : newSource()))
+  }
+
+  /// A source nobody in the session has (RFC 3550 section 8.1).
+  private mutating func newSource() -> UInt32 {
+    while true {
+      let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
+      let isTaken =
+        ssrc == reporter || demultiplexer.section(ofSource: ssrc) != nil
+        || channels.contains { $0.state.track?.sender.ssrc == ssrc }
+      if !isTaken { return ssrc }
+    }
+  }
+
+  mutating func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, at now: Instant) {
+    channel(of: transceiver).setTrack(track)
+    startReporting(at: now)
+  }
+
+  /// The far side has announced a track, which is muted until its first packet.
+  mutating func announce(_ transceiver: Transceiver.ID, mid: String) {
+    let channel = channel(of: transceiver)
+    channel.state.mid = mid
+    channel.state.isAnnounced = true
+    channel.state.isMuted = true
+  }
+
+  /// Ends what is sent, at once and for good.
+  mutating func removeTrack(of transceiver: Transceiver.ID) {
+    guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
+    end(channel)
+  }
+
+  /// Ends both ways, at once and for good.
+  mutating func stop(_ transceiver: Transceiver.ID) {
+    guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
+    end(channel)
+    channel.stop()
+  }
+
+  private mutating func end(_ channel: MediaChannel) {
+    let source = channel.state.track?.sender.ssrc
+    if let ended = channel.removeTrack() { reports.departed.append(ended) }
+    // Who has said goodbye must not speak again.
+    if source == reporter { reporter = newSource() }
+  }
+
+  private mutating func channel(of transceiver: Transceiver.ID) -> MediaChannel {
+    if let known = channels.first(where: { $0.state.transceiver == transceiver }) { return known }
+    let made = MediaChannel.audio(
+      AudioChannel(transceiver, configuration: configuration, isEnabled: audio.isEnabled))
+    channels.append(made)
+    return made
+  }
+
+  // MARK: Negotiation
+
+  /// Takes what a negotiation came to, of the transceivers there are.
+  mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
+    let audio = media.filter { $0.kind == .audio }
+    let mids = audio.flatMap(\.headerExtensions).filter { $0.uri == Self.midExtension }
+    demultiplexer.midExtensionID = mids.first { $0.direction?.receives ?? true }.flatMap { UInt8(exactly: $0.id) }
+    let sentMID = mids.first { $0.direction?.sends ?? true }.flatMap { UInt8(exactly: $0.id) }
+    forgetAll(but: transceivers)
+    for section in audio { _ = channel(of: section.transceiver) }
+    for channel in channels {
+      channel.apply(
+        audio.first { $0.transceiver == channel.state.transceiver }, midExtensionID: sentMID, random: random)
+    }
+    let heard = audio.filter(\.direction.receives)
+    owners = []
+    for section in heard { owners.append(channel(of: section.transceiver)) }
+    demultiplexer.setSections(
+      heard.map { section in
+        RTPDemultiplexer.Section(
+          mid: Array(section.mid.utf8), payloadTypes: section.receiveCodecs.map(\.payloadType),
+          sources: section.remoteSources.map(\.ssrc))
+      })
+    startReporting(at: now)
+  }
+
+  /// Ends the channels of transceivers that are gone.
+  mutating func forgetAll(but transceivers: [Transceiver]) {
+    for channel in channels where !transceivers.contains(where: { $0.id == channel.state.transceiver }) { end(channel) }
+    channels.removeAll { channel in !transceivers.contains { $0.id == channel.state.transceiver } }
+  }
+
+  /// The transport is up.
+  mutating func start(at now: Instant) {
+    isConnected = true
+    startReporting(at: now)
+  }
+
+  private mutating func startReporting(at now: Instant) {
+    if isConnected, !channels.isEmpty { scheduler.start(at: now) }
+  }
+
+  /// Whether media that is captured can be sent.
+  var isRunning: Bool { isConnected && !isEnded && !channels.isEmpty }
+
+  /// Nothing more is sent but, when it makes sense, a BYE.
+  mutating func end(saysGoodbye: Bool) {
+    self.saysGoodbye = saysGoodbye && hasSent
+    isEnded = true
+    for channel in channels { channel.dropPending() }
+  }
+
+  private var hasSent: Bool { channels.contains(where: \.hasSent) }
+
+  // MARK: Out
+
+  /// Throws away what is due while nothing can be sent, so that it is never waited for.
+  mutating func dropPending(at now: Instant) {
+    for channel in channels {
+      channel.dropPending()
+      channel.postponeNACK(at: now)
+    }
+    if scheduler.isDue(at: now) { scheduler.sentReport(byteCount: 0, at: now) }
+  }
+
+  /// Writes the next packet: RTCP when due, then for each track media and retransmissions.
+  mutating func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+    if isEnded {
+      guard saysGoodbye else { return nil }
+      saysGoodbye = false
+      for channel in channels where channel.hasSent {
+        if let source = channel.state.track?.sender.ssrc { reports.departed.append(source) }
+      }
+      return writeReport(into: &buffer, at: now)
+    }
+    guard isConnected else { return nil }
+    if scheduler.isDue(at: now) {
+      let report = writeReport(into: &buffer, at: now)
+      scheduler.sentReport(byteCount: buffer.count, at: now)
+      for channel in channels { channel.endReportInterval() }
+      if let report { return report }
+      buffer.removeAll()
+    }
+    if !reports.departed.isEmpty, let report = writeReport(into: &buffer, at: now) {
+      scheduler.note(byteCount: buffer.count)
+      return report
+    }
+    for channel in channels {
+      guard let deadline = channel.nackDeadline, now >= deadline else { continue }
+      if let nack = channel.takeNACK(from: reportingSource, roundTrip: roundTrip, at: now),
+        reports.write(
+          .genericNACK(nack), isReducedSize: channel.state.usesReducedSizeRTCP, on: channels, from: reportingSource,
+          into: &buffer, at: now)
+      {
+        scheduler.note(byteCount: buffer.count)
+        return .control(departed: [])
+      }
+    }
+    for channel in channels {
+      if let packet = channel.next(into: &buffer, at: now) { return packet }
+    }
+    return nil
+  }
+
+  private mutating func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+    reports.writeReport(on: channels, from: reportingSource, into: &buffer, at: now).map { .control(departed: $0) }
+  }
+
+  private var roundTrip: Interval? { channels.lazy.compactMap(\.roundTrip).first }
+
+  /// A track's source, for that is what the far side knows us by.
+  private var reportingSource: UInt32 { channels.lazy.compactMap { $0.state.track?.sender.ssrc }.first ?? reporter }
+
+  // MARK: In
+
+  /// - Returns: why the packet is of no use; nil when it was taken.
+  mutating func receiveRTP(
+    _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionEvent>
+  ) -> StaticString? {
+    guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
+    guard !owners.isEmpty else { return "rtp-unexpected" }
+    guard let section = demultiplexer.section(of: parsed, in: packet) else { return "rtp-unknown-source" }
+    let channel = owners[section]
+    bring(parsed.header.ssrc, to: channel)
+    switch channel.receive(parsed, in: packet, ecn: ecn, at: now) {
+    case .unexpected: return "rtp-unexpected"
+    case .unknownPayloadType: return "rtp-unknown-payload-type"
+    case .taken:
+      events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
+    case .unmuted(let mid):
+      events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
+      events.append(.unmute(mid: mid))
+    }
+    return nil
+  }
+
+  /// A source that its MID has moved to another section takes its numbers and counts along.
+  private func bring(_ ssrc: UInt32, to channel: MediaChannel) {
+    guard !channel.knows(ssrc) else { return }
+    for other in channels where channel.adopt(ssrc, from: other) { return }
+  }
+
+  /// - Returns: why the packet, or a part of it, is of no use; nil when it was taken.
+  mutating func receiveRTCP(
+    _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionEvent>
+  ) -> StaticString? {
+    var reader = RTCPReader()
+    scheduler.note(byteCount: compound.byteCount)
+    while let packet = reader.next(in: compound) {
+      switch packet {
+      case .senderReport(let report):
+        for channel in channels { channel.receive(report, at: now) }
+        take(report.blocks, at: now)
+      case .receiverReport(let report): take(report.blocks, at: now)
+      case .genericNACK(let nack):
+        for channel in channels { channel.receive(nack) }
+      case .goodbye(let goodbye):
+        for source in goodbye.sources { depart(source, events: &events) }
+      case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .unknown: break
+      }
+    }
+    malformedControl += reader.malformedCount
+    return reader.malformedCount > 0 ? "rtcp-malformed" : nil
+  }
+
+  private func take(_ blocks: [ReportBlock], at now: Instant) {
+    for block in blocks {
+      for channel in channels { channel.receive(block, clock: configuration.wallClock, at: now) }
+    }
+  }
+
+  private func depart(_ source: UInt32, events: inout FIFO<SessionEvent>) {
+    events.append(.remoteBye(ssrc: source))
+    for channel in channels where channel.depart(source) {
+      if !channel.state.isMuted, let mid = channel.state.mid {
+        channel.state.isMuted = true
+        events.append(.mute(mid: mid))
+      }
+      channel.forgetWhatIsOver()
+    }
+  }
+
+  // MARK: Time
+
+  var wake: Wake {
+    guard isRunning else { return .never }
+    var earliest = Wake.never
+    if let deadline = scheduler.deadline {
+      earliest = .at(deadline, reason: SessionWakeReason.rtcp.rawValue)
+    }
+    for channel in channels {
+      guard let deadline = channel.nackDeadline else { continue }
+      earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.nack.rawValue))
+    }
+    return earliest
+  }
+}

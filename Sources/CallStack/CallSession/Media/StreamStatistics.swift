@@ -1,0 +1,54 @@
+internal import CallCore
+internal import JitterBuffer
+internal import RTP
+internal import SDP
+
+/// What a track's sender counts.
+struct SendStatistics {
+  let kind: MediaKind
+  let state: ChannelState
+  let ssrc: UInt32
+  let isActive: Bool
+  let bitrate: DataRate
+  let outbound: OutboundRTPStatistics
+  let remoteInbound: RemoteInboundRTPStatistics
+}
+
+/// What a source received counts.
+struct ReceiveStatistics {
+  let kind: MediaKind
+  let state: ChannelState
+  let ssrc: UInt32
+  let isActive: Bool
+  let inbound: InboundRTPStatistics
+  let remoteOutbound: RemoteOutboundRTPStatistics
+  /// Of the time in which it played; nil for a source that never has.
+  let playout: AudioJitterBufferStatistics?
+}
+
+extension MediaChannel {
+  var sendStatistics: SendStatistics? {
+    switch self {
+    case .audio(let channel):
+      channel.send.map { stream in
+        SendStatistics(
+          kind: kind, state: channel.state, ssrc: stream.rtp.ssrc, isActive: stream.isActive,
+          bitrate: stream.encoding.bitrate, outbound: stream.rtp.outbound, remoteInbound: stream.rtp.remoteInbound)
+      }
+    }
+  }
+
+  /// Of every source heard; the one that plays comes first, for it is what is meant where a section has one track.
+  var receiveStatistics: [ReceiveStatistics] {
+    switch self {
+    case .audio(let channel):
+      guard let stream = channel.receive else { return [] }
+      let others = stream.sources.filter { $0.ssrc != stream.playingSource }
+      return (stream.sources.filter { $0.ssrc == stream.playingSource } + others).map { source in
+        ReceiveStatistics(
+          kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          remoteOutbound: source.rtp.remoteOutbound, playout: stream.playout(of: source))
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import CallCore
+internal import Codecs
+internal import RTP
+internal import SDP
+
+/// The entries of `getStats` about media.
+extension CallSession {
+  /// Each number has one meaning on the whole transport (RFC 9143 section 10.1.1), so it is listed once a direction.
+  var codecs: [StatsReport.Entry] {
+    var entries: [StatsReport.Entry] = []
+    for media in jsep.media {
+      for (codec, direction) in [(media.sendCodecs.first, "O"), (media.receiveCodecs.first, "I")] {
+        guard let codec else { continue }
+        let id = Self.identifier(of: codec, direction)
+        if !entries.contains(where: { $0.id == id }) { entries.append(self.codec(codec, media.kind, id: id)) }
+      }
+    }
+    return entries
+  }
+
+  private static func identifier(of codec: NegotiatedCodec, _ direction: String) -> String {
+    "C\(direction)\(codec.payloadType)"
+  }
+
+  /// Entries of one kind of media are told apart from those of others by a letter, as libwebrtc has it.
+  private static func letter(of kind: MediaKind) -> String {
+    switch kind {
+    case .audio: "A"
+    case .video: "V"
+    }
+  }
+
+  private static func sourceIdentifier(_ track: LocalTrack, _ kind: MediaKind) -> String {
+    "S\(letter(of: kind))\(track.number)"
+  }
+
+  /// What a channel's track gives, sent or not; nil without a track.
+  func source(of channel: MediaChannel) -> StatsReport.Entry? {
+    guard let track = channel.state.track else { return nil }
+    var members = StatsMembers()
+    members.add("trackIdentifier", track.sender.trackID)
+    switch channel {
+    case .audio(let channel):
+      members.add("audioLevel", channel.source.level)
+      members.add("totalAudioEnergy", channel.source.totalEnergy)
+      members.add("totalSamplesDuration", channel.source.totalDuration)
+    }
+    return StatsReport.Entry(
+      id: Self.sourceIdentifier(track, channel.kind), type: "media-source", kind: channel.kind.rawValue,
+      members: members.all)
+  }
+
+  private func negotiated(_ state: ChannelState) -> NegotiatedMedia? {
+    jsep.media.first { $0.transceiver == state.transceiver }
+  }
+
+  private func codec(_ codec: NegotiatedCodec, _ kind: MediaKind, id: String) -> StatsReport.Entry {
+    var members = StatsMembers()
+    members.add("transportId", "T")
+    members.add("payloadType", Int64(codec.payloadType))
+    members.add("mimeType", "\(kind.rawValue)/\(codec.name)")
+    members.add("clockRate", Int64(codec.clockRate))
+    members.add("channels", Int64(codec.channels))
+    members.add("sdpFmtpLine", codec.parameters.isEmpty ? nil : codec.parameters.text)
+    return StatsReport.Entry(id: id, type: "codec", members: members.all)
+  }
+
+  func outbound(_ send: SendStatistics) -> [StatsReport.Entry] {
+    var members = StatsMembers()
+    let (kind, letter) = (send.kind, Self.letter(of: send.kind))
+    let (id, remoteID) = ("O\(letter)\(send.ssrc)", "RI\(letter)\(send.ssrc)")
+    let codec = send.isActive ? negotiated(send.state)?.sendCodecs.first : nil
+    let remote = send.remoteInbound
+    let isReported = remote.reportsReceived > 0
+    members.add("ssrc", Int64(send.ssrc))
+    members.add("mid", send.state.mid)
+    members.add("mediaSourceId", send.state.track.map { Self.sourceIdentifier($0, kind) })
+    members.add("transportId", "T")
+    members.add("codecId", codec.map { Self.identifier(of: $0, "O") })
+    members.add("remoteId", isReported ? remoteID : nil)
+    members.add("active", send.isActive)
+    members.add("packetsSent", send.outbound.packetsSent)
+    members.add("bytesSent", send.outbound.bytesSent)
+    members.add("headerBytesSent", send.outbound.headerBytesSent)
+    members.add("retransmittedPacketsSent", send.outbound.retransmittedPacketsSent)
+    members.add("retransmittedBytesSent", send.outbound.retransmittedBytesSent)
+    members.add("nackCount", send.outbound.nackCount)
+    members.add("targetBitrate", Double(send.bitrate.bitsPerSecond))
+    let entry = StatsReport.Entry(id: id, type: "outbound-rtp", kind: kind.rawValue, members: members.all)
+    guard isReported else { return [entry] }
+    var reported = StatsMembers()
+    reported.add("ssrc", Int64(send.ssrc))
+    reported.add("localId", id)
+    reported.add("transportId", "T")
+    reported.add("packetsLost", remote.packetsLost)
+    reported.add("fractionLost", remote.fractionLost)
+    reported.add("jitter", remote.jitter)
+    reported.add("roundTripTime", remote.roundTripTime?.seconds)
+    reported.add("totalRoundTripTime", remote.totalRoundTripTime.seconds)
+    reported.add("roundTripTimeMeasurements", remote.roundTripTimeMeasurements)
+    return [
+      entry, StatsReport.Entry(id: remoteID, type: "remote-inbound-rtp", kind: kind.rawValue, members: reported.all),
+    ]
+  }
+
+  func inbound(_ receive: ReceiveStatistics) -> [StatsReport.Entry] {
+    let rtp = receive.inbound
+    let (kind, letter) = (receive.kind, Self.letter(of: receive.kind))
+    let (id, remoteID) = ("I\(letter)\(receive.ssrc)", "RO\(letter)\(receive.ssrc)")
+    let codec = receive.isActive ? negotiated(receive.state)?.receiveCodecs.first : nil
+    let remote = receive.remoteOutbound
+    var members = StatsMembers()
+    members.add("ssrc", Int64(receive.ssrc))
+    members.add("mid", receive.state.mid)
+    members.add("trackIdentifier", receive.state.remoteTrackID)
+    members.add("transportId", "T")
+    members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
+    members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
+    members.add("packetsReceived", rtp.packetsReceived)
+    members.add("bytesReceived", rtp.bytesReceived)
+    members.add("headerBytesReceived", rtp.headerBytesReceived)
+    members.add("packetsLost", rtp.packetsLost)
+    members.add("jitter", rtp.jitter)
+    members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)
+    members.add("packetsReceivedWithCe", rtp.packetsReceivedWithCe)
+    members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
+    members.add("nackCount", rtp.nackCount)
+    if let playout = receive.playout { members.add(playout) }
+    let entry = StatsReport.Entry(id: id, type: "inbound-rtp", kind: kind.rawValue, members: members.all)
+    guard remote.reportsSent > 0 else { return [entry] }
+    var reported = StatsMembers()
+    reported.add("ssrc", Int64(receive.ssrc))
+    reported.add("localId", id)
+    reported.add("transportId", "T")
+    reported.add("packetsSent", Int64(remote.packetsSent))
+    reported.add("bytesSent", Int64(remote.bytesSent))
+    reported.add("reportsSent", remote.reportsSent)
+    reported.add("remoteTimestamp", remote.remoteTimestamp?.unixMilliseconds)
+    return [
+      entry, StatsReport.Entry(id: remoteID, type: "remote-outbound-rtp", kind: kind.rawValue, members: reported.all),
+    ]
+  }
+}
