@@ -9,7 +9,7 @@ extension Simulator {
 
   public func setLink(_ link: LinkID, isUp: Bool) {
     guard fabric.wires[link.direction(.tx)].isUp != isUp else { return }
-    let cause = trace.write(linkState, links[link.index].subject, trace.value(isUp ? "up" : "down"))
+    let cause = trace.write(NetworkEvents.linkState, links[link.index].subject, isUp ? "up" : "down")
     for direction in LinkDirection.allCases { fabric.setWire(link.direction(direction), isUp: isUp) }
     guard case .attachment(let interface) = links[link.index].ends else { return }
     fabric.interfaces[interface.index].isUp = isUp
@@ -32,7 +32,7 @@ extension Simulator {
     _ link: LinkID, _ direction: LinkDirection, _ settings: LinkSettings
   ) throws(SimulatorError) {
     if let problem = settings.problem { throw .invalid("link \(links[link.index].name): \(problem)") }
-    trace.write(linkSettings, links[link.index].subject, trace.value(direction.rawValue))
+    trace.write(NetworkEvents.linkSettings, links[link.index].subject, direction.rawValue)
     fabric.change(wire: link.direction(direction), to: settings)
   }
 
@@ -70,7 +70,7 @@ extension Simulator {
     }
     fabric.wires[old.link.direction(.tx)].end = .network(network)
     let cause = trace.write(
-      interfaceState, hosts[old.host.index].subject, trace.value("moved"), trace.value(old.name))
+      NetworkEvents.interfaceState, hosts[old.host.index].subject, "moved", old.name)
     announce(old.host, cause: cause)
   }
 
@@ -94,7 +94,7 @@ extension Simulator {
   /// Takes the power from what runs on a host: its sockets, streams and timers are gone without a word to anybody.
   /// The host keeps its interfaces, addresses and delegate, which may start anew.
   public func reset(_ host: HostID) {
-    trace.write(hostState, hosts[host.index].subject, trace.value("reset"))
+    trace.write(NetworkEvents.hostState, hosts[host.index].subject, "reset")
     for index in sockets.indices where sockets[index].host == host && sockets[index].isOpen {
       close(UDPSocket(index: UInt32(index), serial: sockets[index].serial))
     }

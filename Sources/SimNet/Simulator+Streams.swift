@@ -38,8 +38,7 @@ extension Simulator {
   public func send(message: RawSpan, on stream: StreamID, of host: HostID) throws(StreamError) -> Bool {
     if fabric.rules.drop(message, from: host, to: nil) || isDropped(message, on: stream, of: host) {
       trace.write(
-        messageDropped, hosts[host.index].subject, trace.value(PacketContent(message).rawValue),
-        .integer(Int64(message.byteCount)))
+        NetworkEvents.messageDropped, hosts[host.index].subject, PacketContent(message).rawValue, message.byteCount)
       return false
     }
     try send(message.copied, on: stream, of: host)

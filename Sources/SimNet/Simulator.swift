@@ -35,11 +35,6 @@ public final class Simulator {
   var linkNames: [String: LinkID] = [:]
   var links: [Link] = []
 
-  let linkState: TraceKind
-  let linkSettings: TraceKind
-  let interfaceState: TraceKind
-  let hostState: TraceKind
-  let messageDropped: TraceKind
   private var isStopping = false
   private var isDispatching = false
   private var afterwards: [() -> Void] = []
@@ -50,12 +45,6 @@ public final class Simulator {
     self.trace = trace
     self.random = random
     fabric = Fabric(trace: trace)
-    linkState = trace.declare("link.state", TraceField("value", .symbol))
-    linkSettings = trace.declare("link.settings", TraceField("direction", .symbol))
-    hostState = trace.declare("host.state", TraceField("value", .symbol))
-    messageDropped = trace.declare(
-      "stream.message-dropped", TraceField("content", .symbol), TraceField("bytes", .integer))
-    interfaceState = trace.declare("interface.state", TraceField("value", .symbol), TraceField("link", .symbol))
   }
 
   deinit { segmentBuffer.deallocate() }

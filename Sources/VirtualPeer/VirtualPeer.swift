@@ -33,9 +33,6 @@ public final class VirtualPeer {
   private let connections: PeerConnectionFactory
   private let trace: Trace
   private let subject: TraceSubject
-  private let userAction: TraceKind
-  private let actionRefused: TraceKind
-  private let network: TraceKind
   private let interfaceNames: [(link: String, name: String)]
   private let userIDs: [String: String]
   private let vocabulary: Vocabulary
@@ -69,11 +66,8 @@ public final class VirtualPeer {
     self.host = host
     trace = simulator.trace
     subject = trace.subject(name)
-    userAction = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
-    actionRefused = trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
-    network = trace.declare("network", TraceField("value", .symbol))
     // Nobody has accepted anything yet.
-    trace.write(trace.declare("user.accepted", TraceField("value", .flag)), subject, .flag(false))
+    trace.write(PeerEvents.accepted, subject, false)
     runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
     device = Device(settings: configuration.device, trace: trace, peer: name)
     let random = simulator.random.scoped("peer").scoped(name)
@@ -105,7 +99,7 @@ public final class VirtualPeer {
   /// - Returns: why the app refused, or nil when it did not.
   @discardableResult
   public func perform(_ action: UserAction) -> ActionError? {
-    trace.write(userAction, subject, trace.value(action.name), trace.value(action.values.text("to") ?? ""))
+    trace.write(PeerEvents.action, subject, action.name, action.values.text("to") ?? "")
     do throws(ActionError) {
       if action.name == CommonVocabulary.switchNetwork.name {
         try switchNetwork(to: action.values.text("to") ?? "")
@@ -114,7 +108,7 @@ public final class VirtualPeer {
       }
       return nil
     } catch {
-      trace.write(actionRefused, subject, trace.value(action.name), trace.value(error.reason))
+      trace.write(PeerEvents.actionRefused, subject, action.name, error.reason)
       return error
     }
   }
@@ -152,7 +146,7 @@ public final class VirtualPeer {
     let name = interfaceNames.first { $0.link == link }?.name ?? link
     guard name != preferredNetwork else { return }
     preferredNetwork = name
-    trace.write(network, subject, trace.value(name))
+    trace.write(PeerEvents.network, subject, name)
   }
 
   /// Ends the app and lets go of everything it holds.

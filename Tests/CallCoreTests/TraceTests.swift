@@ -14,11 +14,11 @@ private final class Recorder: TraceObserver {
   private func run(reason: String) -> (UInt64, [String]) {
     let trace = Trace()
     let recorder = Recorder()
-    let dropped = trace.declare("packet.dropped", TraceField("reason", .symbol), TraceField("to", .endpoint))
-    trace.add(recorder, for: [dropped])
+    let dropped = TraceEvent("packet.dropped", ("reason", String.self), ("to", Endpoint.self))
+    trace.add(recorder, for: [trace.declare(dropped)])
     trace.now = .zero + .milliseconds(3)
     let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
-    trace.write(dropped, trace.subject("link/wan"), trace.value(reason), trace.value(destination))
+    trace.write(dropped, trace.subject("link/wan"), reason, destination)
     return (trace.hash, recorder.lines)
   }
 
@@ -29,8 +29,8 @@ private final class Recorder: TraceObserver {
   @Test func `the hash depends on what a kind is called and not on when it was declared`() {
     func hash(of kind: String, after other: String?) -> UInt64 {
       let trace = Trace()
-      if let other { _ = trace.declare(other, TraceField("value", .symbol)) }
-      trace.write(trace.declare(kind, TraceField("value", .symbol)), trace.subject("alice"), trace.value("new"))
+      if let other { trace.declare(TraceEvent(other, ("value", String.self))) }
+      trace.write(TraceEvent(kind, ("value", String.self)), trace.subject("alice"), "new")
       return trace.hash
     }
     #expect(hash(of: "ice.state", after: nil) != hash(of: "dtls.state", after: nil))
@@ -45,16 +45,16 @@ private final class Recorder: TraceObserver {
     func run(isWatched: Bool) -> (hash: UInt64, count: UInt64, numbers: [UInt64]) {
       let (trace, numbers) = (Trace(), Numbers())
       trace.add(numbers)
-      let sampled = trace.declare("q.mos", TraceField("value", .real), origin: .harness)
-      let state = trace.declare("ice.state", TraceField("value", .symbol), TraceField("to", .endpoint))
+      let sampled = TraceEvent("q.mos", ("value", Double.self), origin: .harness)
+      let state = TraceEvent("ice.state", ("value", String.self), ("to", Endpoint.self))
       if isWatched {
-        trace.write(sampled, trace.subject("wire"), .real(4))
-        _ = (trace.symbol("seen"), trace.value(Endpoint(IPAddress(v4: 1), port: 2)))
+        trace.write(sampled, trace.subject("wire"), 4)
+        _ = (trace.symbol("seen"), Endpoint(IPAddress(v4: 1), port: 2))
       }
-      let endpoint = trace.value(Endpoint(IPAddress(v4: 0x7F00_0001), port: 9))
-      trace.write(state, trace.subject("alice"), trace.value("new"), endpoint)
-      if isWatched { trace.write(sampled, trace.subject("alice"), .real(3)) }
-      trace.write(state, trace.subject("bob"), trace.value("checking"), endpoint)
+      let endpoint = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
+      trace.write(state, trace.subject("alice"), "new", endpoint)
+      if isWatched { trace.write(sampled, trace.subject("alice"), 3) }
+      trace.write(state, trace.subject("bob"), "checking", endpoint)
       return (trace.hash, trace.count, numbers.numbers)
     }
     let (alone, watched) = (run(isWatched: false), run(isWatched: true))
@@ -65,13 +65,32 @@ private final class Recorder: TraceObserver {
   @Test func `the hash depends on what is named, whichever was named first`() {
     func hash(of subject: String, _ value: String, _ port: UInt16) -> UInt64 {
       let trace = Trace()
-      let state = trace.declare("ice.state", TraceField("value", .symbol), TraceField("to", .endpoint))
+      let state = TraceEvent("ice.state", ("value", String.self), ("to", Endpoint.self))
       trace.write(
-        state, trace.subject(subject), trace.value(value), trace.value(Endpoint(IPAddress(v4: 1), port: port)))
+        state, trace.subject(subject), value, Endpoint(IPAddress(v4: 1), port: port))
       return trace.hash
     }
     let hashes = [hash(of: "a", "x", 1), hash(of: "b", "x", 1), hash(of: "a", "y", 1), hash(of: "a", "x", 2)]
     #expect(Set(hashes).count == 4)
+  }
+
+  @Test func `an event is read back with the types that its schema has`() throws {
+    final class Last: TraceObserver {
+      var record: TraceRecord?
+      func observe(_ record: TraceRecord, in trace: Trace) { self.record = record }
+    }
+    let event = TraceEvent(
+      "all", ("word", String.self), ("number", Int.self), ("bits", UInt64.self), ("real", Double.self),
+      ("after", Interval.self), ("to", Endpoint.self))
+    let (trace, last) = (Trace(), Last())
+    trace.add(last)
+    let endpoint = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
+    trace.write(event, trace.subject("a"), "new", -7, .max, 0.5, .milliseconds(3), endpoint)
+    let read = trace.read(event, from: try #require(last.record))
+    #expect(read == ("new", -7, .max, 0.5, .milliseconds(3), endpoint))
+    trace.write(TraceEvent("none"), trace.subject("a"))
+    trace.write(TraceEvent("flag", ("value", Bool.self)), trace.subject("a"), true)
+    #expect(trace.read(TraceEvent("flag", ("value", Bool.self)), from: try #require(last.record)))
   }
 
   @Test func `equal runs have equal hashes and different runs differ`() {
@@ -81,7 +100,7 @@ private final class Recorder: TraceObserver {
 
   @Test func `the ambient cause is stamped on events`() {
     let trace = Trace()
-    let kind = trace.declare("tick")
+    let kind = TraceEvent("tick")
     let first = trace.write(kind, trace.subject("a"))
     trace.cause = first
     final class Causes: TraceObserver {

@@ -61,10 +61,9 @@ import Testing
     bench.set("bob", "audible", true, at: 500)
     bench.act("alice", "mute", at: 1_000)
     bench.act("alice", "unmute", at: 1_200)
-    let refused = bench.trace.declare(
-      "action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
+    let refused = PeerEvents.actionRefused
     bench.trace.write(
-      refused, bench.trace.subject("alice"), bench.trace.value("unmute"), bench.trace.value("there is no call"))
+      refused, bench.trace.subject("alice"), "unmute", "there is no call")
     bench.set("bob", "audible", false, at: 3_000)
     #expect(
       bench.finish(at: 10_000).explanation.first

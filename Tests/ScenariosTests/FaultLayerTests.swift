@@ -346,7 +346,7 @@ import Testing
   private final class StateChanges: TraceObserver {
     var values: [String] = []
 
-    init(_ trace: Trace) { trace.add(self, for: [trace.kind(named: "link.state")!]) }
+    init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.linkState)]) }
 
     func observe(_ record: TraceRecord, in trace: Trace) {
       if case .symbol(let value)? = trace.datum("value", of: record) { values.append(value) }

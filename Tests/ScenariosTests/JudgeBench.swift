@@ -68,54 +68,49 @@ final class JudgeBench {
   }
 
   private func write(_ peer: String, _ machine: String, state: String) {
-    let kind = trace.declare(
-      machine, TraceField("value", .symbol), TraceField("from", .symbol), TraceField("event", .symbol))
     let from = states[peer] ?? state
     states[peer] = state
-    trace.write(kind, trace.subject(peer), trace.value(state), trace.value(from), trace.value("test"))
+    trace.write(PeerEvents.state(machine), trace.subject(peer), state, from, "test")
   }
 
   func set(_ peer: String, _ name: String, _ value: Bool, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(trace.declare(name, TraceField("value", .flag)), trace.subject(peer), .flag(value))
+    trace.write(PeerEvents.value(name, Bool.self), trace.subject(peer), value)
   }
 
   func set(_ peer: String, _ name: String, _ value: Int, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(trace.declare(name, TraceField("value", .integer)), trace.subject(peer), .integer(value))
+    trace.write(PeerEvents.value(name, Int.self), trace.subject(peer), value)
   }
 
   func end(_ peer: String, _ code: String, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(trace.declare("call.ended", TraceField("code", .symbol)), trace.subject(peer), trace.value(code))
+    trace.write(PeerEvents.callEnded, trace.subject(peer), code)
   }
 
   func act(_ peer: String, _ action: String, to callee: String = "", at milliseconds: Int64) {
     at(milliseconds)
-    let kind = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
-    trace.write(kind, trace.subject(peer), trace.value(action), trace.value(callee))
+    trace.write(PeerEvents.action, trace.subject(peer), action, callee)
   }
 
   /// The app says which call it is in.
   func begin(_ peer: String, _ id: String, with other: String, at milliseconds: Int64) {
     at(milliseconds)
     for (name, value) in [("call.id", id), ("call.peer", other)] {
-      trace.write(trace.declare(name, TraceField("value", .symbol)), trace.subject(peer), trace.value(value))
+      trace.write(PeerEvents.value(name, String.self), trace.subject(peer), value)
     }
   }
 
   func activateAudioSession(_ peer: String, _ category: String, isActive: Bool = true, at milliseconds: Int64) {
     at(milliseconds)
-    let kind = trace.declare(
-      "audio-session.state", TraceField("value", .symbol), TraceField("category", .symbol), TraceField("mode", .symbol))
     trace.write(
-      kind, trace.subject(peer), trace.value(isActive ? "active" : "inactive"), trace.value(category),
-      trace.value("voiceChat"))
+      PeerEvents.audioSession, trace.subject(peer), isActive ? "active" : "inactive", category,
+      "voiceChat")
   }
 
   func event(_ peer: String, _ name: String, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(trace.declare(name), trace.subject(peer))
+    trace.write(TraceEvent(name), trace.subject(peer))
   }
 
   /// A media packet at a peer's interface.
@@ -133,38 +128,33 @@ final class JudgeBench {
   /// The session says so.
   func mediaSent(_ peer: String, at milliseconds: Int64, prefix: UInt64 = 1, bytes: Int = 100) {
     at(milliseconds)
-    let kind = trace.declare(
-      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
-    trace.write(kind, trace.subject(peer), .integer(7), .integer(bytes), .integer(prefix))
+    trace.write(PeerConnectionEvents.mediaSent, trace.subject(peer), 7, bytes, prefix)
   }
 
   func mediaReceived(_ peer: String, at milliseconds: Int64) {
     at(milliseconds)
-    let kind = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
-    trace.write(kind, trace.subject(peer), .integer(7), .integer(100))
+    trace.write(PeerConnectionEvents.mediaReceived, trace.subject(peer), 7, 100)
   }
 
   /// Fires a timeline entry.
   func fire(_ entry: String, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(
-      trace.declare("timeline.fired", TraceField("entry", .symbol)), trace.subject("scenario"), trace.value(entry))
+    trace.write(RunEvents.fired, trace.subject("scenario"), entry)
     anchors.entryFired(entry, at: trace.now)
   }
 
   /// A timeline entry fires, and its fault begins.
   func apply(_ entry: String, at milliseconds: Int64) {
     fire(entry, at: milliseconds)
-    fault("fault.applied", entry, at: milliseconds)
+    fault(RunEvents.faultApplied, entry, at: milliseconds)
   }
 
   /// The fault that the entry began first ends, by itself or because it was cleared.
-  func clear(_ entry: String, at milliseconds: Int64) { fault("fault.cleared", entry, at: milliseconds) }
+  func clear(_ entry: String, at milliseconds: Int64) { fault(RunEvents.faultCleared, entry, at: milliseconds) }
 
-  private func fault(_ what: String, _ entry: String, at milliseconds: Int64) {
+  private func fault(_ what: TraceEvent<String, String>, _ entry: String, at milliseconds: Int64) {
     at(milliseconds)
-    let kind = trace.declare(what, TraceField("entry", .symbol), TraceField("fault", .symbol))
-    trace.write(kind, trace.subject("scenario"), trace.value(entry), trace.value("some"))
+    trace.write(what, trace.subject("scenario"), entry, "some")
   }
 
   /// From now on Bob's statistics say so.

@@ -38,28 +38,22 @@ import Testing
   private func failConnecting(_ bench: JudgeBench) -> ExpectationResult {
     let trace = bench.trace
     bench.at(1_000)
-    let mapping = trace.declare(
-      "nat.created", TraceField("protocol", .symbol), TraceField("internal", .endpoint),
-      TraceField("external", .endpoint))
+    let mapping = NetworkEvents.mappingCreated
     for port in ["40001", "40002"] {
       trace.write(
-        mapping, trace.subject("nat/home"), trace.value("udp"), trace.value(Endpoint("192.168.1.2:5000")!),
-        trace.value(Endpoint("203.0.113.1:\(port)")!))
+        mapping, trace.subject("nat/home"), "udp", Endpoint("192.168.1.2:5000")!,
+        Endpoint("203.0.113.1:\(port)")!)
     }
-    let dropped = trace.declare(
-      "packet.dropped", TraceField("reason", .symbol), TraceField("packet", .integer), TraceField("from", .endpoint),
-      TraceField("to", .endpoint), TraceField("bytes", .integer))
-    for number in 1...3 {
+    let dropped = NetworkEvents.packetDropped
+    for number in UInt64(1)...3 {
       trace.write(
-        dropped, trace.subject("nat/office"), trace.value("nat-filter"), .integer(number),
-        trace.value(Endpoint("203.0.113.1:40001")!), trace.value(Endpoint("203.0.113.2:50001")!), .integer(100))
+        dropped, trace.subject("nat/office"), "nat-filter", number,
+        Endpoint("203.0.113.1:40001")!, Endpoint("203.0.113.2:50001")!, 100)
     }
-    let failed = trace.declare(
-      "ice.check-failed", TraceField("local", .endpoint), TraceField("remote", .endpoint),
-      TraceField("reason", .symbol))
+    let failed = PeerConnectionEvents.checkFailed
     trace.write(
-      failed, trace.subject("alice"), trace.value(Endpoint("192.168.1.2:5000")!),
-      trace.value(Endpoint("203.0.113.2:50001")!), trace.value("timeout"))
+      failed, trace.subject("alice"), Endpoint("192.168.1.2:5000")!,
+      Endpoint("203.0.113.2:50001")!, "timeout")
     bench.end("alice", "ice-failed", at: 31_000)
     return bench.finish(at: 40_000)
   }
@@ -67,10 +61,9 @@ import Testing
   @Test func `what a rule takes from a stream to a relay is among what was dropped`() {
     let bench = JudgeBench(
       .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))
-    let dropped = bench.trace.declare(
-      "stream.message-dropped", TraceField("content", .symbol), TraceField("bytes", .integer))
+    let dropped = NetworkEvents.messageDropped
     for _ in 0..<5 {
-      bench.trace.write(dropped, bench.trace.subject("alice"), bench.trace.value("stun"), .integer(100))
+      bench.trace.write(dropped, bench.trace.subject("alice"), "stun", 100)
     }
     let lines = failConnecting(bench).explanation
     #expect(lines.contains { $0.contains("5 at alice (rule, stun in a TCP stream, last 0.00)") }, "\(lines)")
@@ -98,17 +91,13 @@ import Testing
       .ends("alice", "local-hangup"), Self.behindNATs(.addressAndPort, .addressAndPort, turn: false))
     let trace = bench.trace
     bench.at(500)
-    let created = trace.declare(
-      "nat.created", TraceField("protocol", .symbol), TraceField("internal", .endpoint),
-      TraceField("external", .endpoint))
-    let removed = trace.declare(
-      "nat.removed", TraceField("reason", .symbol), TraceField("protocol", .symbol),
-      TraceField("internal", .endpoint), TraceField("external", .endpoint))
-    let inside = trace.value(Endpoint("192.168.1.9:5000")!)
+    let created = NetworkEvents.mappingCreated
+    let removed = NetworkEvents.mappingRemoved
+    let inside = Endpoint("192.168.1.9:5000")!
     for port in ["41001", "41002"] {
-      let outside = trace.value(Endpoint("203.0.113.1:\(port)")!)
-      trace.write(created, trace.subject("nat/home"), trace.value("udp"), inside, outside)
-      trace.write(removed, trace.subject("nat/home"), trace.value("reboot"), trace.value("udp"), inside, outside)
+      let outside = Endpoint("203.0.113.1:\(port)")!
+      trace.write(created, trace.subject("nat/home"), "udp", inside, outside)
+      trace.write(removed, trace.subject("nat/home"), "reboot", "udp", inside, outside)
     }
     #expect(!failConnecting(bench).explanation.contains { $0.contains("192.168.1.9") })
   }
@@ -476,11 +465,9 @@ import Testing
     let bench = JudgeBench(.ends("alice", "local-hangup"))
     bench.at(1_000)
     let trace = bench.trace
-    let error = trace.declare(
-      "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
-      TraceField("reason", .symbol))
+    let error = PeerConnectionEvents.serverError
     trace.write(
-      error, trace.subject("alice"), trace.value(Endpoint("192.0.2.7:3478")!), .integer(code), trace.value(reason))
+      error, trace.subject("alice"), Endpoint("192.0.2.7:3478")!, code, reason, "turn:192.0.2.7:3478")
     bench.end("alice", "ice-failed", at: 9_000)
     #expect(bench.finish(at: 10_000).explanation.contains("alice: 192.0.2.7:3478 \(said) at 1.00 s"))
   }

@@ -77,8 +77,8 @@ import Testing
   @Test func `a call that the app refused to place is no consent`() {
     let bench = bench()
     bench.act("bob", "call", to: "alice", at: 100)
-    let refused = bench.trace.declare("action-refused", TraceField("action", .symbol), TraceField("reason", .symbol))
-    bench.trace.write(refused, bench.trace.subject("bob"), bench.trace.value("call"), bench.trace.value("busy"))
+    let refused = PeerEvents.actionRefused
+    bench.trace.write(refused, bench.trace.subject("bob"), "call", "busy")
     bench.begin("bob", "a1", with: "alice", at: 500)
     bench.onWire("bob", .tx, at: 600)
     #expect(bench.findings.count == 1)
@@ -110,14 +110,12 @@ import Testing
 
   @Test func `an illegal transition is always a finding`() {
     let bench = bench()
-    let kind = bench.trace.declare(
-      "illegal-transition", TraceField("machine", .symbol), TraceField("from", .symbol), TraceField("to", .symbol),
-      TraceField("event", .symbol))
+    let kind = PeerEvents.illegalTransition
     let trace = bench.trace
     trace.now = .zero + .seconds(1)
     trace.write(
-      kind, trace.subject("bob"), trace.value("call.state"), trace.value("ringing"), trace.value("connected"),
-      trace.value("call_answer"))
+      kind, trace.subject("bob"), "call.state", "ringing", "connected",
+      "call_answer")
     #expect(
       bench.findings == [
         "illegal-transition: bob's call.state was to go from ringing to connected on call_answer at 1.00 s"
@@ -250,8 +248,8 @@ import Testing
   @Test func `what could not leave the device may be counted as sent`() {
     let events = { (bench: JudgeBench) in
       bench.onWire("alice", .tx, at: 10)
-      let unsent = bench.trace.declare("packet.unsent", TraceField("reason", .symbol))
-      bench.trace.write(unsent, bench.trace.subject("alice"), bench.trace.value("no-socket"))
+      let unsent = PeerConnectionEvents.packetUnsent
+      bench.trace.write(unsent, bench.trace.subject("alice"), "no-socket")
     }
     #expect(verdict(on: outbound(packets: 2, bytes: 200), of: "alice", after: events).isEmpty)
     #expect(verdict(on: outbound(packets: 3, bytes: 300), of: "alice", after: events).count == 1)
@@ -290,10 +288,10 @@ import Testing
         == ["honest-stats: bob's inbound-rtp says nothing of 1 packets that arrived at 1.00 s, and it refused 0"])
     let refusing = { (bench: JudgeBench) in
       receive([0, 1], taken: [0])(bench)
-      let kind = bench.trace.declare("packet.discarded", TraceField("what", .symbol), TraceField("from", .endpoint))
+      let kind = PeerConnectionEvents.packetDiscarded
       bench.trace.write(
-        kind, bench.trace.subject("bob"), bench.trace.value("replayed"),
-        bench.trace.value(Endpoint(.anyIPv4, port: 9)))
+        kind, bench.trace.subject("bob"), "replayed",
+        Endpoint(.anyIPv4, port: 9))
     }
     #expect(verdict(on: inbound(packets: 1, lost: 0), after: refusing).isEmpty)
   }

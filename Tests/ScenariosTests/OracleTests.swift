@@ -296,17 +296,12 @@ import Testing
     let outside = try #require(Endpoint("198.51.100.1:40000"))
     let client = try #require(Endpoint("192.168.1.2:5000"))
     let other = try #require(Endpoint("192.168.1.3:5000"))
-    func mapping(_ kind: String, of device: Endpoint) {
-      let trace = bench.trace
-      let kind = trace.declare(
-        kind, TraceField("protocol", .symbol), TraceField("internal", .endpoint), TraceField("external", .endpoint))
-      trace.write(kind, trace.subject("nat"), trace.value("udp"), trace.value(device), trace.value(outside))
-    }
-    mapping("nat.created", of: client)
+    let (trace, nat) = (bench.trace, bench.trace.subject("nat"))
+    trace.write(NetworkEvents.mappingCreated, nat, "udp", client, outside)
     bench.open(for: outside)
-    mapping("nat.created", of: other)
+    trace.write(NetworkEvents.mappingCreated, nat, "udp", other, outside)
     bench.tell(.allocated, 0, by: client, at: 1)
-    mapping("nat.removed", of: try #require(Endpoint(removed)))
+    trace.write(NetworkEvents.mappingRemoved, nat, "expired", "udp", try #require(Endpoint(removed)), outside)
     #expect(bench.isLeft(by: outside) == isLeft)
   }
 
@@ -450,10 +445,8 @@ private struct RelayBench {
 
   /// The server opens the relay for whom it sees.
   func open(for client: Endpoint) {
-    let opened = trace.declare(
-      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
-      TraceField("username", .symbol))
-    trace.write(opened, trace.subject("relay"), trace.value(relayed), trace.value(client), trace.value("alice"))
+    let opened = ServerEvents.relayOpened
+    trace.write(opened, trace.subject("relay"), relayed, client, "alice")
   }
 
   /// The wire carries a message between the device and the server.

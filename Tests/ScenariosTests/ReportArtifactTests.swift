@@ -45,10 +45,10 @@ import VirtualPeer
       let file = try TraceFile(path: folder + "/t.jsonl")
       let trace = Trace()
       trace.add(file)
-      let kind = trace.declare("ice.state", TraceField("value", .symbol), TraceField("took", .interval))
+      let kind = TraceEvent("ice.state", ("value", String.self), ("took", Interval.self))
       trace.now = .zero + .milliseconds(5)
-      trace.write(kind, trace.subject("alice"), trace.value("a\"b\n"), .interval(.seconds(1)))
-      trace.write(kind, trace.subject("bob"), cause: EventNumber(1), trace.value("x"), .interval(.zero))
+      trace.write(kind, trace.subject("alice"), "a\"b\n", Interval.seconds(1))
+      trace.write(kind, trace.subject("bob"), cause: EventNumber(1), "x", Interval.zero)
       try file.close()
       let text = try String(contentsOfFile: folder + "/t.jsonl", encoding: .utf8)
       #expect(
@@ -98,16 +98,16 @@ import VirtualPeer
     alice.signalSent(type: "bye", to: "bob", isLost: true)
     trace.now = .zero + .milliseconds(1_500)
     alice.enter("call.state", "calling", on: "call")
-    let fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
-    trace.write(fired, trace.subject("scenario"), trace.value("drop"))
-    trace.write(fired, trace.subject("scenario"), trace.value("#2"))
-    let action = trace.declare("user.action", TraceField("action", .symbol), TraceField("to", .symbol))
-    trace.write(action, trace.subject("alice"), trace.value("call"), trace.value("bob"))
-    trace.write(action, trace.subject("alice"), trace.value("mute"), trace.value(""))
-    let audible = trace.declare("audible", TraceField("value", .flag))
-    trace.write(audible, trace.subject("bob"), .flag(true))
-    let fault = trace.declare("fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
-    trace.write(fault, trace.subject("scenario"), trace.value("drop"), trace.value("link.down"))
+    let fired = RunEvents.fired
+    trace.write(fired, trace.subject("scenario"), "drop")
+    trace.write(fired, trace.subject("scenario"), "#2")
+    let action = PeerEvents.action
+    trace.write(action, trace.subject("alice"), "call", "bob")
+    trace.write(action, trace.subject("alice"), "mute", "")
+    let audible = PeerEvents.audible
+    trace.write(audible, trace.subject("bob"), true)
+    let fault = RunEvents.faultApplied
+    trace.write(fault, trace.subject("scenario"), "drop", "link.down")
     #expect(
       diagram.text == """
         sequenceDiagram
@@ -185,12 +185,12 @@ import VirtualPeer
     let text = Sample.TextBox()
     trace.add(TraceTimeline(topics: ["ice"], until: .zero + .seconds(1)) { text.value += $0 })
     let subject = trace.subject("alice")
-    let ice = trace.declare("ice.state", TraceField("value", .symbol))
-    let gathering = trace.declare("ice-gathering.state", TraceField("value", .symbol))
-    let iceberg = trace.declare("iceberg", TraceField("value", .symbol))
-    for kind in [ice, gathering, iceberg] { trace.write(kind, subject, trace.value("new")) }
+    let ice = TraceEvent("ice.state", ("value", String.self))
+    let gathering = TraceEvent("ice-gathering.state", ("value", String.self))
+    let iceberg = TraceEvent("iceberg", ("value", String.self))
+    for kind in [ice, gathering, iceberg] { trace.write(kind, subject, "new") }
     trace.now = .zero + .seconds(2)
-    trace.write(ice, subject, trace.value("failed"))
+    trace.write(ice, subject, "failed")
     let kinds = text.value.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(3).first }
     #expect(kinds == ["ice.state", "ice-gathering.state"])
     trace.removeObservers()
@@ -207,9 +207,9 @@ import VirtualPeer
     let timeline = TraceTimeline(topics: topics, until: nil) { text.value += $0 }
     trace.add(timeline)
     let server = trace.subject("turn")
-    trace.write(trace.declare("allocated", TraceField("value", .symbol)), server, trace.value("x"))
-    trace.write(trace.declare("packet.sent", TraceField("value", .symbol)), server, trace.value("x"))
-    trace.write(trace.declare("turn.refused", TraceField("value", .symbol)), trace.subject("alice"), trace.value("x"))
+    trace.write(TraceEvent("allocated", ("value", String.self)), server, "x")
+    trace.write(TraceEvent("packet.sent", ("value", String.self)), server, "x")
+    trace.write(TraceEvent("turn.refused", ("value", String.self)), trace.subject("alice"), "x")
     #expect(
       text.value.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(3).first }.map(String.init)
         == kinds)
@@ -221,8 +221,8 @@ import VirtualPeer
     let trace = Trace()
     let timeline = TraceTimeline(topics: ["wire", "-dtls", "ice"], until: nil) { _ in }
     trace.add(timeline)
-    _ = (trace.subject("wire"), trace.declare("dtls.state", TraceField("value", .symbol)))
-    trace.write(trace.declare("ice.state", TraceField("value", .symbol)), trace.subject("alice"), trace.value("new"))
+    _ = (trace.subject("wire"), trace.declare(TraceEvent("dtls.state", ("value", String.self))))
+    trace.write(TraceEvent("ice.state", ("value", String.self)), trace.subject("alice"), "new")
     #expect(timeline.unknownTopics == ["wire", "dtls"])
     #expect(timeline.names == ["alice", "ice", "ice.state", "alice"])
     trace.removeObservers()

@@ -230,7 +230,7 @@ struct NATChangeTests {
 private final class NATRemovals: TraceObserver {
   var seconds: [Int64] = []
 
-  init(_ trace: Trace) { trace.add(self, for: [trace.kind(named: "nat.removed")!]) }
+  init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.mappingRemoved)]) }
 
   func observe(_ record: TraceRecord, in trace: Trace) {
     seconds.append((record.time - .zero).milliseconds / 1_000)

@@ -98,7 +98,7 @@ final class Drops: TraceObserver {
   var reasons: [String] = []
   var subjects: [String] = []
 
-  init(_ trace: Trace) { trace.add(self, for: [trace.kind(named: "packet.dropped")!]) }
+  init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.packetDropped)]) }
 
   func observe(_ record: TraceRecord, in trace: Trace) {
     if case .symbol(let reason)? = trace.datum("reason", of: record) { reasons.append(reason) }

@@ -64,7 +64,7 @@ public final class Trace {
   ///
   /// - Precondition: a name is always declared with the same fields and the same origin, at most
   ///   ``TraceRecord/fieldLimit`` of them.
-  public func declare(_ name: String, _ fields: TraceField..., origin: TraceOrigin = .world) -> TraceKind {
+  func declare(_ name: String, _ fields: [TraceField], origin: TraceOrigin) -> TraceKind {
     if let known = kindIDs[name] {
       let declaration = declarations[Int(known.id)]
       precondition(
@@ -103,18 +103,15 @@ public final class Trace {
     return symbol
   }
 
-  /// Interns `text` and wraps it as a field value.
-  public func value(_ text: String) -> TraceValue { .symbol(symbol(text)) }
-
-  /// Interns `endpoint` and wraps it as a field value.
-  public func value(_ endpoint: Endpoint) -> TraceValue {
-    if let known = endpointIDs[endpoint] { return TraceValue(word: UInt64(known)) }
+  /// The word that stands for `endpoint`.
+  public func word(for endpoint: Endpoint) -> UInt64 {
+    if let known = endpointIDs[endpoint] { return UInt64(known) }
     let id = UInt32(endpoints.count)
     endpoints.append(endpoint)
     endpointIDs[endpoint] = id
     let address = Self.mixed(Self.mixed(0, endpoint.address.high), endpoint.address.low)
     endpointHashes.append(Self.mixed(address, UInt64(endpoint.port)))
-    return TraceValue(word: UInt64(id))
+    return UInt64(id)
   }
 
   // MARK: Observers
@@ -137,17 +134,7 @@ public final class Trace {
 
   // MARK: Writing
 
-  /// Writes an event now. Values follow the order of the declared fields; `cause` defaults to the ambient one.
-  @discardableResult
-  public func write(
-    _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber? = nil, _ values: TraceValue...
-  ) -> EventNumber {
-    var words = InlineArray<6, UInt64>(repeating: 0)
-    for index in values.indices { words[index] = values[index].word }
-    return write(kind, subject, cause: cause ?? self.cause, fieldCount: values.count, words)
-  }
-
-  /// The allocation-free form, for events written once per packet.
+  /// Writes an event whose fields are words already: the form for events of every packet.
   @discardableResult
   public func write(
     _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber, fieldCount: Int, _ words: InlineArray<6, UInt64>
@@ -184,7 +171,6 @@ public final class Trace {
     case .interval: return .interval(Interval(nanoseconds: Int64(bitPattern: word)))
     case .symbol: return .symbol(symbols[Int(word)])
     case .endpoint: return .endpoint(endpoints[Int(word)])
-    case .event: return .event(EventNumber(word))
     }
   }
 

@@ -7,8 +7,6 @@ public enum TraceFieldType: UInt8, Sendable {
   case symbol
   /// An interned transport address.
   case endpoint
-  /// The number of another event.
-  case event
 }
 
 /// Whose an event is.
@@ -56,21 +54,4 @@ public struct EventNumber: Hashable, Comparable, Sendable, BitwiseCopyable {
   @inlinable public init(_ rawValue: UInt64) { self.rawValue = rawValue }
   public static let none = EventNumber(0)
   @inlinable public static func < (a: EventNumber, b: EventNumber) -> Bool { a.rawValue < b.rawValue }
-}
-
-/// One field of an event as it is written: a typed value squeezed into a word.
-public struct TraceValue: Hashable, Sendable, BitwiseCopyable {
-  public let word: UInt64
-
-  @inlinable public init(word: UInt64) { self.word = word }
-  @inlinable public static func integer(_ value: some BinaryInteger) -> TraceValue {
-    TraceValue(word: UInt64(truncatingIfNeeded: value))
-  }
-  @inlinable public static func real(_ value: Double) -> TraceValue { TraceValue(word: value.bitPattern) }
-  @inlinable public static func flag(_ value: Bool) -> TraceValue { TraceValue(word: value ? 1 : 0) }
-  @inlinable public static func interval(_ value: Interval) -> TraceValue {
-    TraceValue(word: UInt64(bitPattern: value.nanoseconds))
-  }
-  @inlinable public static func symbol(_ value: Symbol) -> TraceValue { TraceValue(word: UInt64(value.id)) }
-  @inlinable public static func event(_ value: EventNumber) -> TraceValue { TraceValue(word: value.rawValue) }
 }

@@ -21,7 +21,6 @@ public enum TraceDatum: Hashable, Sendable {
   case interval(Interval)
   case symbol(String)
   case endpoint(Endpoint)
-  case event(EventNumber)
 }
 
 extension TraceDatum: CustomStringConvertible {
@@ -33,7 +32,6 @@ extension TraceDatum: CustomStringConvertible {
     case .interval(let value): "\(value)"
     case .symbol(let value): value
     case .endpoint(let value): "\(value)"
-    case .event(let value): "#\(value.rawValue)"
     }
   }
 }

@@ -66,8 +66,7 @@ final class ExternalConnection: PeerConnection {
       bridge.pace.unwatch(client.program.outputDescriptor)
     }
     let trace = bridge.simulator.trace
-    trace.write(
-      trace.declare("program.failed", TraceField("reason", .symbol)), bridge.subject, trace.value(error.description))
+    trace.write(ProgramEvents.failed, bridge.subject, error.description)
   }
 
   // MARK: State

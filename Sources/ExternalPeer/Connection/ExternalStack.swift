@@ -43,7 +43,6 @@ package final class ExternalStack: MediaStack {
   private var clients: [PeerProtocolClient] = []
   /// What the programs have recorded, once they are gone.
   package private(set) var recordings: [String] = []
-  private let agent: TraceKind
 
   /// - Parameters:
   ///   - configuration: of the first connection, for which a program is started at once.
@@ -65,7 +64,6 @@ package final class ExternalStack: MediaStack {
     self.startLimit = startLimit
     self.expectedConnections = expectedConnections
     self.network = network
-    agent = bridge.simulator.trace.declare("program.agent", TraceField("name", .symbol))
   }
 
   // MARK: Programs
@@ -77,8 +75,7 @@ package final class ExternalStack: MediaStack {
     guard let standby else { return }
     switch standby.client.awaitAnswer(to: standby.opening, patience: startLimit) {
     case .success(let result):
-      let trace = bridge.simulator.trace
-      trace.write(agent, bridge.subject, trace.value(result["agent"]?.string ?? "unknown"))
+      bridge.simulator.trace.write(ProgramEvents.agent, bridge.subject, result["agent"]?.string ?? "unknown")
       self.standby?.opening = 0
     case .failure(let error):
       let isMissing = ["NotFoundError", "NotSupportedError"].contains(error.name)

@@ -15,8 +15,6 @@ public final class ExternalHost: HostBridge {
   private var tunnels: [(interface: InterfaceID, tunnel: Tunnel, mtu: Int)] = []
   private var shown = KernelInterfaces()
   private var packet: [UInt8] = []
-  private let dropped: TraceKind
-  private let interfaces: TraceKind
   private let media: MediaOnTheWire
   let subject: TraceSubject
   private var openConnections = 0
@@ -36,8 +34,6 @@ public final class ExternalHost: HostBridge {
     self.pace = pace
     let trace = simulator.trace
     subject = trace.subject(name)
-    dropped = trace.declare("bridge.dropped", TraceField("what", .symbol), TraceField("bytes", .integer))
-    interfaces = trace.declare("bridge.interfaces", TraceField("state", .symbol))
     media = MediaOnTheWire(trace, subject)
     space = try NetworkNamespace(folder: folder)
     for parameter in ["ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"] { space.set(parameter, to: "0") }
@@ -104,7 +100,7 @@ public final class ExternalHost: HostBridge {
   }
 
   private func drop(_ what: String, _ byteCount: Int) {
-    simulator.trace.write(dropped, subject, simulator.trace.value(what), .integer(byteCount))
+    simulator.trace.write(ProgramEvents.frameDropped, subject, what, byteCount)
   }
 
   public func received(_ payload: RawSpan, _ header: PacketHeader) {
@@ -153,7 +149,7 @@ public final class ExternalHost: HostBridge {
       note(error)
     }
     shown = wanted
-    simulator.trace.write(interfaces, subject, simulator.trace.value("\(wanted)"))
+    simulator.trace.write(ProgramEvents.interfaces, subject, "\(wanted)")
   }
 
   /// IPv6 does without nothing smaller than 1280 bytes (RFC 8200 section 5), and kernels refuse it.

@@ -12,10 +12,6 @@ public final class ExternalProgram {
   private var program: ChildProgram?
   /// How it ended of its own accord.
   private var ending: ChildProgram.Ending?
-  private let state: TraceKind
-  private let exitCode: TraceKind
-  private let output: TraceKind
-  private let network: TraceKind
   private let interfaceNames: [(link: String, name: String)]
   private var preferred: String?
 
@@ -33,11 +29,6 @@ public final class ExternalProgram {
     self.interfaceNames = interfaceNames
     self.bridge = bridge
     self.runtime = runtime
-    let trace = bridge.simulator.trace
-    state = trace.declare("program.state", TraceField("value", .symbol))
-    exitCode = trace.declare("program.exit-code", TraceField("value", .integer))
-    network = trace.declare("network", TraceField("value", .symbol))
-    output = trace.declare("program.output", TraceField("line", .symbol))
     runtime.onInterfacesChanged = { [unowned self] in showInterfaces() }
   }
 
@@ -48,7 +39,7 @@ public final class ExternalProgram {
       command, environment: ChildProgram.environment(with: environment), in: bridge.space)
     self.program = program
     let trace = bridge.simulator.trace
-    trace.write(state, bridge.subject, trace.value("running"))
+    trace.write(ProgramEvents.state, bridge.subject, "running")
     for descriptor in [program.outputDescriptor, program.errorDescriptor] {
       bridge.pace.watch(descriptor) { [unowned self] in listen() }
     }
@@ -64,7 +55,7 @@ public final class ExternalProgram {
     guard name != preferred else { return }
     preferred = name
     let trace = bridge.simulator.trace
-    trace.write(network, bridge.subject, trace.value(name))
+    trace.write(PeerEvents.network, bridge.subject, name)
   }
 
   private func listen() {
@@ -72,7 +63,7 @@ public final class ExternalProgram {
     let trace = bridge.simulator.trace
     program.receive()
     while let line = program.nextLine() {
-      trace.write(output, bridge.subject, trace.value(String(decoding: line.prefix(200), as: UTF8.self)))
+      trace.write(ProgramEvents.output, bridge.subject, String(decoding: line.prefix(200), as: UTF8.self))
     }
     if !program.isOutputOpen { bridge.pace.unwatch(program.outputDescriptor) }
     if !program.areErrorsOpen { bridge.pace.unwatch(program.errorDescriptor) }
@@ -86,8 +77,8 @@ public final class ExternalProgram {
     bridge.pace.starvation.remove(program)
     bridge.pace.unwatch(program.endDescriptor)
     let trace = bridge.simulator.trace
-    if case .exit(let code) = ending { trace.write(exitCode, bridge.subject, .integer(code)) }
-    trace.write(state, bridge.subject, trace.value("exited"))
+    if case .exit(let code) = ending { trace.write(ProgramEvents.exitCode, bridge.subject, Int(code)) }
+    trace.write(ProgramEvents.state, bridge.subject, "exited")
   }
 
   public var failure: ExternalError? { bridge.failure }

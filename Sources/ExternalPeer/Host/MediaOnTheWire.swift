@@ -8,30 +8,23 @@ internal import SimNet
 final class MediaOnTheWire {
   private let trace: Trace
   private let subject: TraceSubject
-  private let mediaSent: TraceKind
-  private let mediaReceived: TraceKind
-  private let firstSent: TraceKind
   private var hasSent = false
 
   init(_ trace: Trace, _ subject: TraceSubject) {
     self.trace = trace
     self.subject = subject
-    firstSent = trace.declare("media.first-sent")
-    mediaSent = trace.declare(
-      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
-    mediaReceived = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
   }
 
   func sent(_ payload: RawSpan) {
     guard let (source, byteCount) = Self.packet(in: payload) else { return }
-    if !hasSent { trace.write(firstSent, subject) }
+    if !hasSent { trace.write(PeerConnectionEvents.firstMediaSent, subject) }
     hasSent = true
-    trace.write(mediaSent, subject, .integer(source), .integer(byteCount), .integer(0))
+    trace.write(PeerConnectionEvents.mediaSent, subject, source, byteCount, 0)
   }
 
   func received(_ payload: RawSpan) {
     guard let (source, byteCount) = Self.packet(in: payload) else { return }
-    trace.write(mediaReceived, subject, .integer(source), .integer(byteCount))
+    trace.write(PeerConnectionEvents.mediaReceived, subject, source, byteCount)
   }
 
   static func packet(in payload: RawSpan) -> (source: UInt32, byteCount: Int)? {

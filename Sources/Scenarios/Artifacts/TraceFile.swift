@@ -37,7 +37,6 @@ final class TraceFile: TraceObserver {
     case .interval(let value): .integer(value.nanoseconds)
     case .symbol(let value): .string(value)
     case .endpoint(let value): .string("\(value)")
-    case .event(let value): .unsigned(value.rawValue)
     }
   }
 }

@@ -11,7 +11,6 @@ final class Director {
   private let watch: Watch
   private let perform: (TimelineEntry) -> Void
   private let trace: Trace
-  private let fired: TraceKind
   private let subject: TraceSubject
   private var conditions: [Condition] = []
   private var pending = 0
@@ -31,7 +30,6 @@ final class Director {
     self.watch = watch
     self.trace = trace
     self.perform = perform
-    fired = trace.declare("timeline.fired", TraceField("entry", .symbol))
     subject = trace.subject(ReservedName.timekeeper)
     for entry in scenario.timeline { arm(entry) }
   }
@@ -123,7 +121,7 @@ final class Director {
   private func fire(_ entry: TimelineEntry) {
     guard !isOver else { return }
     counts[entry.id, default: 0] += 1
-    trace.cause = trace.write(fired, subject, trace.value(entry.id))
+    trace.cause = trace.write(RunEvents.fired, subject, entry.id)
     anchors.entryFired(entry.id, at: clock.now)
     perform(entry)
   }

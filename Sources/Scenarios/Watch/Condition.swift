@@ -199,7 +199,6 @@ extension Value {
       case .interval(let value): .duration(value)
       case .symbol(let value): .text(value)
       case .endpoint(let value): .text("\(value)")
-      case .event(let value): .count(Int(value.rawValue))
       }
   }
 }

@@ -23,14 +23,14 @@ final class WireMeter {
   /// One quantity's running total.
   private final class Total {
     let quantity: WireQuantity
-    let kind: TraceKind
-    var value: Int64 = 0
+    let event: TraceEvent<Int>
+    var value = 0
     /// What its sender has sent; nil when that does not matter.
     var sent: RecentIdentities?
 
-    init(_ quantity: WireQuantity, _ kind: TraceKind) {
+    init(_ quantity: WireQuantity) {
       self.quantity = quantity
-      self.kind = kind
+      event = HarnessEvents.sample(WireMeter.kind(of: quantity), Int.self)
       if quantity.to != nil, quantity.from != nil || quantity.kind == .cleartext { sent = RecentIdentities() }
     }
   }
@@ -40,9 +40,8 @@ final class WireMeter {
     self.trace = trace
     subject = trace.subject(Self.subject)
     for quantity in quantities {
-      let kind = trace.declare(Self.kind(of: quantity), TraceField("value", .integer), origin: .harness)
-      trace.write(kind, subject, .integer(0))
-      let total = Total(quantity, kind)
+      let total = Total(quantity)
+      trace.write(total.event, subject, 0)
       totals.append(total)
       switch quantity.kind {
       case .media: tap.listen(media: { [unowned self] in count($0, total) })
@@ -59,12 +58,12 @@ final class WireMeter {
   }
 
   private func count(_ packet: WirePacket, _ total: Total) {
-    let amount = total.quantity.kind == .bytes ? Int64(packet.byteCount) : 1
+    let amount = total.quantity.kind == .bytes ? Int(packet.byteCount) : 1
     count(packet.peer, packet.direction, packet.identities, amount, total)
   }
 
   private func count(
-    _ peer: String, _ direction: LinkDirection, _ identities: [UInt64], _ amount: Int64, _ total: Total
+    _ peer: String, _ direction: LinkDirection, _ identities: [UInt64], _ amount: Int, _ total: Total
   ) {
     let quantity = total.quantity
     let isFrom = direction == .tx && (quantity.from == nil || quantity.from == peer)
@@ -90,9 +89,9 @@ final class WireMeter {
     add(1, to: total)
   }
 
-  private func add(_ amount: Int64, to total: Total) {
+  private func add(_ amount: Int, to total: Total) {
     total.value += amount
-    trace.write(total.kind, subject, .integer(total.value))
+    trace.write(total.event, subject, total.value)
   }
 }
 

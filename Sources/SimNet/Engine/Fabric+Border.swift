@@ -103,17 +103,17 @@ extension Fabric {
   /// Writes the values of the NAT from now on, as they change.
   mutating func watchNAT(_ value: NATValue, of network: NetworkID) {
     guard !networks[network.index].watchedNAT.contains(where: { $0.value == value }) else { return }
-    let kind = trace.declare(value.rawValue, TraceField("value", .integer), origin: .harness)
-    networks[network.index].watchedNAT.append((value, kind, nil))
+    networks[network.index].watchedNAT.append((value, nil))
     traceNATValues(network, cause: .none)
   }
 
   private mutating func traceNATValues(_ network: NetworkID, cause: EventNumber) {
     for index in networks[network.index].watchedNAT.indices {
-      let (value, kind, last) = networks[network.index].watchedNAT[index]
+      let (value, last) = networks[network.index].watchedNAT[index]
       guard let now = networks[network.index].nat?.value(value), now != last else { continue }
       networks[network.index].watchedNAT[index].last = now
-      trace.write(kind, networks[network.index].subject, cause: cause, .integer(now))
+      trace.write(
+        HarnessEvents.sample(value.rawValue, Int.self), networks[network.index].subject, cause: cause, now)
     }
   }
 }

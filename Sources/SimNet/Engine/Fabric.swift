@@ -25,7 +25,7 @@ struct Fabric: ~Copyable {
   init(trace: Trace) {
     self.trace = trace
     packets = PacketTrace(trace)
-    natTrace = NATTrace(trace)
+    natTrace = NATTrace(trace: trace)
   }
 
   // MARK: Events

@@ -14,16 +14,10 @@ struct PacketTrace: ~Copyable {
 
   init(_ trace: Trace) {
     self.trace = trace
-    sent = trace.declare(
-      "packet.sent", TraceField("packet", .integer), TraceField("from", .endpoint), TraceField("to", .endpoint),
-      TraceField("bytes", .integer))
-    delivered = trace.declare(
-      "packet.delivered", TraceField("packet", .integer), TraceField("from", .endpoint), TraceField("to", .endpoint),
-      TraceField("bytes", .integer))
-    dropped = trace.declare(
-      "packet.dropped", TraceField("reason", .symbol), TraceField("packet", .integer), TraceField("from", .endpoint),
-      TraceField("to", .endpoint), TraceField("bytes", .integer))
-    reasons = DropReason.allCases.map { trace.value($0.rawValue).word }
+    sent = trace.declare(NetworkEvents.packetSent)
+    delivered = trace.declare(NetworkEvents.packetDelivered)
+    dropped = trace.declare(NetworkEvents.packetDropped)
+    reasons = DropReason.allCases.map { $0.rawValue.word(in: trace) }
   }
 
   /// - Returns: the event the packet's fate is caused by.
@@ -62,7 +56,7 @@ struct PacketTrace: ~Copyable {
   private mutating func word(for endpoint: Endpoint) -> UInt64 {
     let slot = Int((endpoint.quickHash >> 32) & 1_023)
     if let entry = known[slot], entry.endpoint == endpoint { return entry.word }
-    let word = trace.value(endpoint).word
+    let word = trace.word(for: endpoint)
     known[slot] = (endpoint, word)
     return word
   }

@@ -12,7 +12,7 @@ struct Network: ~Copyable {
   var nat: NAT?
   var firewall: Firewall?
   /// The values of its NAT that are written into the trace as they change, with what was written last.
-  var watchedNAT: [(value: NATValue, kind: TraceKind, last: Int?)] = []
+  var watchedNAT: [(value: NATValue, last: Int?)] = []
   /// When which event will look for mappings fallen idle, so that the trace shows them in time.
   var expiryCheck: (time: Instant, event: UInt64)?
   var owners = AddressMap()

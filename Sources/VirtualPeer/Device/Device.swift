@@ -20,12 +20,7 @@ public final class Device {
 
   private let trace: Trace
   private let subject: TraceSubject
-  private let sessionKind: TraceKind
-  /// Microphone, capture and, last, the speaker open and close together: there is no camera yet.
-  private let openKinds: [TraceKind]
-  private let firstPlayed: TraceKind
   private var hasPlayed = false
-  private let audible: TraceKind
   private var audioUnit: AudioUnitState = .stopped
   private var lastHeard: Instant?
   private var isAudible = false
@@ -35,19 +30,16 @@ public final class Device {
   /// How long silence lasts before a call counts as silent: longer than a pause in speech.
   public static let silenceLimit = Interval.seconds(2)
 
+  /// They open and close together, and the speaker with them: there is no camera yet.
+  private static let recording = [PeerEvents.microphone, PeerEvents.capture]
+
   package init(settings: Settings, trace: Trace, peer: String) {
     self.settings = settings
     self.trace = trace
     subject = trace.subject(peer)
-    sessionKind = trace.declare(
-      "audio-session.state", TraceField("value", .symbol), TraceField("category", .symbol), TraceField("mode", .symbol))
-    openKinds = ["mic.open", "capture.open", "speaker.open"].map { name in
-      trace.declare(name, TraceField("value", .flag))
-    }
-    firstPlayed = trace.declare("media.first-played")
-    audible = trace.declare("audible", TraceField("value", .flag))
     // What is closed and silent is known to be so before it is opened for the first time.
-    for kind in openKinds + [audible] { trace.write(kind, subject, .flag(false)) }
+    let closed = Self.recording + [PeerEvents.speaker, PeerEvents.audible]
+    for event in closed { trace.write(event, subject, false) }
   }
 
   // MARK: Audio session
@@ -66,8 +58,8 @@ public final class Device {
 
   private func traceSession() {
     trace.write(
-      sessionKind, subject, trace.value(audioSession.isActive ? "active" : "inactive"),
-      trace.value(audioSession.category.rawValue), trace.value(audioSession.mode.rawValue))
+      PeerEvents.audioSession, subject, audioSession.isActive ? "active" : "inactive", audioSession.category.rawValue,
+      audioSession.mode.rawValue)
   }
 
   /// How late the audio hardware calls back.
@@ -102,7 +94,8 @@ public final class Device {
   }
 
   private func setOpen(_ isOpen: Bool) {
-    for kind in settings.mayRecord ? openKinds : openKinds.suffix(1) { trace.write(kind, subject, .flag(isOpen)) }
+    let events = (settings.mayRecord ? Self.recording : []) + [PeerEvents.speaker]
+    for event in events { trace.write(event, subject, isOpen) }
     hasPlayed = false
   }
 
@@ -113,7 +106,7 @@ public final class Device {
   package func played(isLoud: Bool, at now: Instant) {
     if isLoud, isAudioRunning {
       lastHeard = now
-      if !hasPlayed { trace.write(firstPlayed, subject) }
+      if !hasPlayed { trace.write(PeerEvents.firstPlayed, subject) }
       hasPlayed = true
       setAudible(true)
     } else if let lastHeard, now - lastHeard > Self.silenceLimit {
@@ -124,6 +117,6 @@ public final class Device {
   private func setAudible(_ value: Bool) {
     guard value != isAudible else { return }
     isAudible = value
-    trace.write(audible, subject, .flag(value))
+    trace.write(PeerEvents.audible, subject, value)
   }
 }

@@ -17,8 +17,6 @@ package final class ConnectionEnvironment {
   private let trace: Trace
   private let peer: String
   private let subject: TraceSubject
-  private let connections: TraceKind
-  private let unsent: TraceKind
   private let keyLog: ((String) -> Void)?
   let tlsTrace: TLSTrace
   /// How many TLS connections to TURN servers have begun so far.
@@ -40,15 +38,13 @@ package final class ConnectionEnvironment {
     audioRecord = AudioRecord(media: media)
     subject = trace.subject(peer)
     tlsTrace = TLSTrace(trace, subject: peer)
-    connections = trace.declare("connections.open", TraceField("value", .integer))
-    unsent = trace.declare("packet.unsent", TraceField("reason", .symbol))
   }
 
   /// Writes how many peer connections are open now.
-  func traceOpenConnections(_ count: Int) { trace.write(connections, subject, .integer(count)) }
+  func traceOpenConnections(_ count: Int) { trace.write(PeerEvents.openConnections, subject, count) }
 
   /// Writes that what a session wanted to send could not leave the device.
-  func traceUnsent(_ reason: String) { trace.write(unsent, subject, trace.value(reason)) }
+  func traceUnsent(_ reason: String) { trace.write(PeerConnectionEvents.packetUnsent, subject, reason) }
 
   /// Passes on what decrypts a connection.
   func learn(keyLog line: String) { keyLog?(line) }

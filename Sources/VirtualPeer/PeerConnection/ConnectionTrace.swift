@@ -9,10 +9,6 @@ struct ConnectionTrace {
   private let trace: Trace
   private let subject: TraceSubject
   private let keyLog: ((String) -> Void)?
-  private let mediaSent: TraceKind
-  private let mediaReceived: TraceKind
-  private let discarded: TraceKind
-  private let firstSent: TraceKind
   private var hasSentMedia = false
   private var states: [String: String] = [:]
 
@@ -20,26 +16,21 @@ struct ConnectionTrace {
     self.trace = trace
     self.keyLog = keyLog
     subject = trace.subject(peer)
-    firstSent = trace.declare("media.first-sent")
-    mediaSent = trace.declare(
-      "media.sent", TraceField("ssrc", .integer), TraceField("bytes", .integer), TraceField("prefix", .integer))
-    mediaReceived = trace.declare("media.received", TraceField("ssrc", .integer), TraceField("bytes", .integer))
-    discarded = trace.declare("packet.discarded", TraceField("what", .symbol), TraceField("from", .endpoint))
   }
 
   /// - Returns: whether the event is also for the delegate; per-packet events are not.
   mutating func write(_ event: SessionEvent) -> Bool {
     switch event {
     case .mediaSent(let ssrc, let byteCount, let prefix):
-      if !hasSentMedia { trace.write(firstSent, subject) }
+      if !hasSentMedia { trace.write(PeerConnectionEvents.firstMediaSent, subject) }
       hasSentMedia = true
-      trace.write(mediaSent, subject, .integer(ssrc), .integer(byteCount), .integer(prefix))
+      trace.write(PeerConnectionEvents.mediaSent, subject, ssrc, byteCount, prefix)
       return false
     case .mediaReceived(let ssrc, let byteCount):
-      trace.write(mediaReceived, subject, .integer(ssrc), .integer(byteCount))
+      trace.write(PeerConnectionEvents.mediaReceived, subject, ssrc, byteCount)
       return false
     case .packetDiscarded(let what, let from):
-      trace.write(discarded, subject, trace.value("\(what)"), trace.value(from))
+      trace.write(PeerConnectionEvents.packetDiscarded, subject, "\(what)", from)
       return false
     case .keyLog(let line):
       keyLog?(line)
@@ -49,47 +40,37 @@ struct ConnectionTrace {
     case .iceConnectionStateChange(let state): change("ice.state", to: state.rawValue)
     case .dtlsStateChange(let state): change("dtls.state", to: state.rawValue)
     case .connectionStateChange(let state): change("connection.state", to: state.rawValue)
-    case .iceCandidate(let text, _, _): write("ice.candidate", [("candidate", text ?? "end-of-candidates")])
+    case .iceCandidate(let text, _, _):
+      trace.write(PeerConnectionEvents.candidate, subject, text ?? "end-of-candidates")
     case .iceCandidatesRemoved(let candidates):
-      for candidate in candidates { write("ice.candidate-removed", [("candidate", candidate)]) }
+      for candidate in candidates { trace.write(PeerConnectionEvents.candidateRemoved, subject, candidate) }
     // Nobody in the simulator has a name by multicast.
     case .nameResolutionNeeded: return false
-    case .negotiationNeeded: write("negotiation-needed", [])
-    case .track(let mid): write("track", [("mid", mid)])
-    case .removeTrack(let mid): write("track.removed", [("mid", mid)])
-    case .mute(let mid): write("track.muted", [("mid", mid)])
-    case .unmute(let mid): write("track.unmuted", [("mid", mid)])
-    case .ended(let mid): write("track.ended", [("mid", mid)])
+    case .negotiationNeeded: trace.write(PeerConnectionEvents.negotiationNeeded, subject)
+    case .track(let mid): trace.write(PeerConnectionEvents.track, subject, mid)
+    case .removeTrack(let mid): trace.write(PeerConnectionEvents.trackRemoved, subject, mid)
+    case .mute(let mid): trace.write(PeerConnectionEvents.trackMuted, subject, mid)
+    case .unmute(let mid): trace.write(PeerConnectionEvents.trackUnmuted, subject, mid)
+    case .ended(let mid): trace.write(PeerConnectionEvents.trackEnded, subject, mid)
     case .selectedCandidatePairChange(let local, let remote):
       select(local, side: "local")
-      set("selected.relayProtocol", local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
+      select("relayProtocol", local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
       select(remote, side: "remote")
-    case .iceRestart(let byPeer): write("ice.restart", [("by", byPeer ? "peer" : "self")])
+    case .iceRestart(let byPeer): trace.write(PeerConnectionEvents.restart, subject, byPeer ? "peer" : "self")
     case .checkFailed(let local, let remote, let reason):
-      let kind = trace.declare(
-        "ice.check-failed", TraceField("local", .endpoint), TraceField("remote", .endpoint),
-        TraceField("reason", .symbol))
-      trace.write(kind, subject, trace.value(local), trace.value(remote), trace.value("\(reason)"))
+      trace.write(PeerConnectionEvents.checkFailed, subject, local, remote, "\(reason)")
     case .consentExpired(let remote):
-      trace.write(trace.declare("consent.expired", TraceField("remote", .endpoint)), subject, trace.value(remote))
+      trace.write(PeerConnectionEvents.consentExpired, subject, remote)
     case .remoteCandidateRefused(let candidate, let reason):
-      let kind = trace.declare(
-        "ice.candidate-refused", TraceField("candidate", .symbol), TraceField("reason", .symbol))
-      trace.write(kind, subject, trace.value(candidate), trace.value(reason.rawValue))
+      trace.write(PeerConnectionEvents.candidateRefused, subject, candidate, reason.rawValue)
     case .iceServerError(let server, let url, let code, let reason):
-      let kind = trace.declare(
-        "ice.server-error", TraceField("server", .endpoint), TraceField("code", .integer),
-        TraceField("reason", .symbol), TraceField("url", .symbol))
-      trace.write(kind, subject, trace.value(server), .integer(code), trace.value(reason), trace.value(url))
+      trace.write(PeerConnectionEvents.serverError, subject, server, code, reason, url)
     case .turnAllocated(let server, let relayed, let lifetime):
-      let kind = trace.declare(
-        "turn.allocated", TraceField("server", .endpoint), TraceField("relayed", .endpoint),
-        TraceField("lifetime", .interval))
-      trace.write(kind, subject, trace.value(server), trace.value(relayed), .interval(lifetime))
+      trace.write(PeerConnectionEvents.turnAllocated, subject, server, relayed, lifetime)
     case .streamUnneeded, .socketNeeded, .socketUnneeded: return false
-    case .dtlsFailed(let reason): write("dtls.failed", [("reason", reason)])
+    case .dtlsFailed(let reason): trace.write(PeerConnectionEvents.dtlsFailed, subject, reason)
     case .remoteBye(let ssrc):
-      trace.write(trace.declare("rtcp.bye", TraceField("ssrc", .integer)), subject, .integer(ssrc))
+      trace.write(PeerConnectionEvents.bye, subject, ssrc)
     }
     return true
   }
@@ -110,18 +91,9 @@ struct ConnectionTrace {
   }
 
   private mutating func change(_ machine: String, to state: String) {
-    let kind = trace.declare(machine, TraceField("value", .symbol), TraceField("from", .symbol))
     let from = states.updateValue(state, forKey: machine) ?? (machine == "signaling.state" ? "stable" : "new")
     guard state != from || state != "closed" else { return }
-    trace.write(kind, subject, trace.value(state), trace.value(from))
-  }
-
-  private func write(_ name: String, _ fields: [(name: String, value: String)]) {
-    switch fields.first {
-    case let field?:
-      trace.write(trace.declare(name, TraceField(field.name, .symbol)), subject, trace.value(field.value))
-    case nil: trace.write(trace.declare(name), subject)
-    }
+    trace.write(PeerConnectionEvents.state(machine), subject, state, from)
   }
 
   private func select(_ candidate: CandidateSummary, side: String) {
@@ -129,14 +101,16 @@ struct ConnectionTrace {
       ("candidateType", candidate.candidateType), ("address", "\(candidate.endpoint.address)"),
       ("protocol", "udp"), ("networkType", candidate.networkType),
     ]
-    for (member, value) in values { set("selected.\(side).\(member)", value) }
-    let port = trace.declare("selected.\(side).port", TraceField("value", .integer))
-    trace.write(port, subject, .integer(candidate.endpoint.port))
+    for (member, value) in values { select("\(side).\(member)", value) }
+    trace.write(PeerConnectionEvents.selectedPort(side), subject, Int(candidate.endpoint.port))
   }
 
-  private func set(_ name: String, _ word: String) {
-    guard let declaration = CommonVocabulary.value(name) else { preconditionFailure("value '\(name)' is not declared") }
-    precondition(declaration.type.admits(word), "'\(word)' is no value of '\(name)': it is \(declaration.type)")
-    trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(word))
+  private func select(_ member: String, _ word: String) {
+    let event = PeerConnectionEvents.selected(member)
+    guard let declaration = CommonVocabulary.value(event.name) else {
+      preconditionFailure("value '\(event.name)' is not declared")
+    }
+    precondition(declaration.type.admits(word), "'\(word)' is no value of '\(event.name)': it is \(declaration.type)")
+    trace.write(event, subject, word)
   }
 }

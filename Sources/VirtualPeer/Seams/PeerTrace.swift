@@ -10,12 +10,7 @@ public final class PeerTrace {
   private let vocabulary: Vocabulary
   /// The only peer of each user id.
   private let peers: [String: String]
-  private var machines: [(declaration: StateMachine, kind: TraceKind, state: String)] = []
-  private let illegalTransition: TraceKind
-  private let code: TraceKind
-  private let ended: TraceKind
-  private let sent: TraceKind
-  private let received: TraceKind
+  private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
 
   /// - Parameter userIDs: the user ids of peers, by the peers' names.
   package init(trace: Trace, peer: String, vocabulary: Vocabulary, userIDs: [String: String] = [:]) {
@@ -23,21 +18,11 @@ public final class PeerTrace {
     self.vocabulary = vocabulary
     peers = Dictionary(grouping: userIDs.keys) { userIDs[$0] ?? $0 }.compactMapValues { $0.count == 1 ? $0[0] : nil }
     subject = trace.subject(peer)
-    illegalTransition = trace.declare(
-      "illegal-transition", TraceField("machine", .symbol), TraceField("from", .symbol), TraceField("to", .symbol),
-      TraceField("event", .symbol))
-    code = trace.declare("code", TraceField("value", .symbol))
-    ended = trace.declare("call.ended", TraceField("code", .symbol))
-    sent = trace.declare(
-      "signal.sent", TraceField("type", .symbol), TraceField("peer", .symbol), TraceField("lost", .flag))
-    received = trace.declare("signal.received", TraceField("type", .symbol), TraceField("peer", .symbol))
     for machine in vocabulary.machines {
-      let kind = trace.declare(
-        machine.name, TraceField("value", .symbol), TraceField("from", .symbol), TraceField("event", .symbol))
       guard let initial = machine.states.first else { continue }
-      machines.append((machine, kind, initial.name))
-      let name = trace.value(initial.name)
-      trace.write(kind, subject, name, name, trace.value("start"))
+      let event = PeerEvents.state(machine.name)
+      machines.append((machine, event, initial.name))
+      trace.write(event, subject, initial.name, initial.name, "start")
     }
   }
 
@@ -58,25 +43,24 @@ public final class PeerTrace {
     }
     let from = machines[index].state
     guard machines[index].declaration.allows(from: from, to: state) else {
-      trace.write(
-        illegalTransition, subject, trace.value(machine), trace.value(from), trace.value(state), trace.value(event))
+      trace.write(PeerEvents.illegalTransition, subject, machine, from, state, event)
       return false
     }
     machines[index].state = state
-    trace.write(machines[index].kind, subject, trace.value(state), trace.value(from), trace.value(event))
+    trace.write(machines[index].event, subject, state, from, event)
     return true
   }
 
   /// Raises a declared error code.
   public func raise(_ name: String) {
     precondition(vocabulary.errorCodes.contains { $0.name == name }, "error code '\(name)' is not declared")
-    trace.write(code, subject, trace.value(name))
+    trace.write(PeerEvents.code, subject, name)
   }
 
   /// Says how the call ended, by a declared end code.
   public func end(_ name: String) {
     precondition(vocabulary.endCodes.contains { $0.name == name }, "end code '\(name)' is not declared")
-    trace.write(ended, subject, trace.value(name))
+    trace.write(PeerEvents.callEnded, subject, name)
   }
 
   /// Says which call the app is in from now on: an identifier that both sides of the call have for it, and the id of the
@@ -92,23 +76,23 @@ public final class PeerTrace {
   /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:
   /// a scenario cannot name it.
   public func event(_ name: String, _ field: String, _ detail: String) {
-    trace.write(trace.declare(name, TraceField(field, .symbol)), subject, trace.value(detail))
+    trace.write(PeerEvents.note(name, field), subject, detail)
   }
 
   /// Sets a declared value, such as `call.reason`.
   public func set(_ name: String, _ value: String) {
     check(name) { $0.admits(value) }
-    trace.write(trace.declare(name, TraceField("value", .symbol)), subject, trace.value(value))
+    trace.write(PeerEvents.value(name, String.self), subject, value)
   }
 
   public func set(_ name: String, _ value: Bool) {
     check(name) { $0 == .flag }
-    trace.write(trace.declare(name, TraceField("value", .flag)), subject, .flag(value))
+    trace.write(PeerEvents.value(name, Bool.self), subject, value)
   }
 
   public func set(_ name: String, _ value: Int) {
     check(name) { $0 == .count }
-    trace.write(trace.declare(name, TraceField("value", .integer)), subject, .integer(value))
+    trace.write(PeerEvents.value(name, Int.self), subject, value)
   }
 
   private func check(_ name: String, _ fits: (ValueType) -> Bool) {
@@ -123,11 +107,11 @@ public final class PeerTrace {
     precondition(
       vocabulary.messages.contains { $0.name == type && $0.direction != .serverToClient },
       "message '\(type)' is not declared as one that clients send")
-    trace.write(sent, subject, trace.value(type), trace.value(peer(ofUser: user)), .flag(isLost))
+    trace.write(ServerEvents.messageSent, subject, type, peer(ofUser: user), isLost)
   }
 
   /// Writes that a signalling message of a user, or of the server, came. What others send may have any type.
   public func signalReceived(type: String, from user: String) {
-    trace.write(received, subject, trace.value(type), trace.value(peer(ofUser: user)))
+    trace.write(ServerEvents.messageReceived, subject, type, peer(ofUser: user))
   }
 }

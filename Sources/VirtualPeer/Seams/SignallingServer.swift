@@ -41,8 +41,6 @@ public struct ServerEnvironment {
   private let delay: Interval
   private let trace: Trace
   private let subject: TraceSubject
-  private let malformedKind: TraceKind
-  private let undeliverableKind: TraceKind
   private let open: (PeerStream) -> SignallingSocket
 
   init(
@@ -57,8 +55,6 @@ public struct ServerEnvironment {
     self.trace = trace
     self.subject = trace.subject(subject)
     self.open = open
-    malformedKind = trace.declare("signal.malformed", TraceField("what", .symbol))
-    undeliverableKind = trace.declare("signal.undeliverable", TraceField("type", .symbol), TraceField("to", .symbol))
   }
 
   /// Accepts WebSocket connections at the server's port.
@@ -70,10 +66,10 @@ public struct ServerEnvironment {
   }
 
   /// Says that a client sent what cannot be used; it was ignored.
-  public func malformed(_ what: String) { trace.write(malformedKind, subject, trace.value(what)) }
+  public func malformed(_ what: String) { trace.write(ServerEvents.messageMalformed, subject, what) }
 
   /// Says that a message's user has no connection; it is lost.
   public func undeliverable(_ message: SignallingMessage) {
-    trace.write(undeliverableKind, subject, trace.value(message.type), trace.value(message.to ?? "nobody"))
+    trace.write(ServerEvents.messageUndeliverable, subject, message.type, message.to ?? "nobody")
   }
 }

@@ -12,9 +12,6 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
 
   private let trace: Trace
   private let subject: TraceSubject
-  private let relayOpened: TraceKind
-  private let relayClosed: TraceKind
-  private let dropped: TraceKind
   private let tlsTrace: TLSTrace
   private let keyLog: ((String) -> Void)?
   package private(set) var allocations: [Allocation] = []
@@ -42,13 +39,6 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     subject = trace.subject(name)
     tlsTrace = TLSTrace(trace, subject: name)
     self.keyLog = keyLog
-    relayOpened = trace.declare(
-      "turn.relay-opened", TraceField("relayed", .endpoint), TraceField("client", .endpoint),
-      TraceField("username", .symbol))
-    relayClosed = trace.declare("turn.relay-closed", TraceField("relayed", .endpoint), TraceField("reason", .symbol))
-    dropped = trace.declare(
-      "turn.dropped", TraceField("reason", .symbol), TraceField("from", .endpoint), TraceField("to", .endpoint),
-      TraceField("bytes", .integer))
     super.init(
       machine: TURNServer(configuration: configuration, random: random), runtime: runtime, listeners: listeners,
       tls: tls, delay: delay)
@@ -57,7 +47,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   override func handle(_ event: TURNServer.Event) {
     switch event {
     case .openRelay(let relay, let client, let username):
-      trace.write(relayOpened, subject, trace.value(relay), trace.value(client), trace.value(username))
+      trace.write(ServerEvents.relayOpened, subject, relay, client, username)
       // A relay is opened for the request that is being served.
       guard let path = servedPath else { return }
       allocations.append(
@@ -69,7 +59,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
         machine.relayUnavailable(relay, at: runtime.clock.now)
       }
     case .closeRelay(let relay, _, let reason):
-      trace.write(relayClosed, subject, trace.value(relay), trace.value(reason.rawValue))
+      trace.write(ServerEvents.relayClosed, subject, relay, reason.rawValue)
       allocations.removeAll { $0.relay == relay }
       close(relay)
     }
@@ -96,9 +86,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
       ("malformed", after.malformed > before.malformed),
     ]
     for (reason, applies) in reasons where applies {
-      trace.write(
-        dropped, subject, trace.value(reason), trace.value(path.remote), trace.value(path.local),
-        .integer(message.byteCount))
+      trace.write(ServerEvents.relayDropped, subject, reason, path.remote, path.local, message.byteCount)
     }
   }
 

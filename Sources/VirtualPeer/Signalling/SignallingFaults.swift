@@ -92,15 +92,11 @@ package final class SignallingFaults {
   private let clock: PeerClock
   private let trace: Trace
   private let subject: TraceSubject
-  private let applied: TraceKind
 
   package init(clock: PeerClock, trace: Trace, subject: String) {
     self.clock = clock
     self.trace = trace
     self.subject = trace.subject(subject)
-    applied = trace.declare(
-      "signal.faulted", TraceField("effect", .symbol), TraceField("type", .symbol), TraceField("from", .symbol),
-      TraceField("to", .symbol))
   }
 
   /// Whether nothing at all passes.
@@ -219,8 +215,8 @@ package final class SignallingFaults {
 
   private func tell(_ effect: SignallingFault.Effect, _ message: SignallingMessage) {
     trace.write(
-      applied, subject, trace.value(Self.name(of: effect)), trace.value(message.type),
-      trace.value(message.from ?? Self.server), trace.value(message.to ?? Self.server))
+      ServerEvents.messageFaulted, subject, Self.name(of: effect), message.type, message.from ?? Self.server,
+      message.to ?? Self.server)
   }
 
   /// What traces call the end that is no user.

@@ -146,7 +146,7 @@ private final class WorldEvents: TraceObserver {
     let kind = trace.declarations[Int(record.kind.id)]
     guard !Self.announcements.contains(kind.name) else { return }
     var text = "\(record.time.nanoseconds) \(trace.subjects[Int(record.subject.id)]) \(kind.name)"
-    for (index, field) in kind.fields.enumerated() where field.type != .event {
+    for index in kind.fields.indices {
       text += " \(trace.datum(at: index, of: record))"
     }
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -7,14 +7,12 @@ internal import SimNet
 /// the start of the payload of any RTP packet the peer's host sends, be it bare or inside TURN framing. Whether the
 /// event or the packet comes first does not matter.
 final class CleartextDetector {
-  static let kind = "cleartext"
   /// Payloads shorter than a prefix are padded by the session, and prove nothing.
   private static let prefixSize = 8
   private static let smallestHeader = 12
   private static let memory = 256
 
   private let trace: Trace
-  private let cleartext: TraceKind
   private var sightings: [String: Sightings] = [:]
   private var listeners: [(_ peer: String, _ identity: UInt64) -> Void] = []
 
@@ -33,7 +31,6 @@ final class CleartextDetector {
   /// - Parameter peers: those whose sessions say what they protect.
   init(peers: [String], tap: WireTap, watch: Watch) {
     trace = watch.trace
-    cleartext = trace.declare(Self.kind, origin: .harness)
     for peer in peers {
       let sighting = Sightings(peer: peer, subject: trace.subject(peer))
       sightings[peer] = sighting
@@ -54,7 +51,7 @@ final class CleartextDetector {
   func listen(_ listener: @escaping (_ peer: String, _ identity: UInt64) -> Void) { listeners.append(listener) }
 
   private func tell(_ sighting: Sightings, _ identity: UInt64) {
-    trace.write(cleartext, sighting.subject)
+    trace.write(HarnessEvents.cleartext, sighting.subject)
     for listener in listeners { listener(sighting.peer, identity) }
   }
 

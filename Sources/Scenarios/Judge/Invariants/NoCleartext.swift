@@ -4,7 +4,7 @@ internal import CallCore
 final class NoCleartext {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(context.watch.slot(peer, CleartextDetector.kind)) { record in
+      context.watch.listen(context.watch.slot(peer, HarnessEvents.cleartext.name)) { record in
         report(
           Violation(
             .noCleartext, at: record.time, actual: "\(peer) sent media in clear at \(Wording.time(record.time))"))

@@ -4,7 +4,7 @@ internal import VirtualPeer
 /// `q.recovery`: from the last fault that has begun to sound that is heard again, after an interruption.
 final class RecoveryMeter {
   private let trace: Trace
-  private let kind: TraceKind
+  private let event: TraceEvent<Interval>
   private let subject: TraceSubject
   private let peer: String
   private var latestFault: Instant?
@@ -13,7 +13,7 @@ final class RecoveryMeter {
     self.trace = trace
     peer = path.peer
     subject = trace.subject(path.peer)
-    kind = trace.declare(path.name, TraceField("value", .interval), origin: .harness)
+    event = HarnessEvents.sample(path.name, Interval.self)
     for entry in scenario.timeline {
       guard case .fault = entry.effect else { continue }
       anchors.listen(Anchor(kind: .entry(entry.id), span: entry.span, text: entry.id)) { [unowned self] in
@@ -30,6 +30,6 @@ final class RecoveryMeter {
   /// one, every fault that begins is the last.
   func resumed(at now: Instant) {
     guard let fault = latestFault, now > fault else { return }
-    trace.write(kind, subject, .interval(now - fault))
+    trace.write(event, subject, now - fault)
   }
 }

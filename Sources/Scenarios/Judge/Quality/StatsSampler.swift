@@ -85,9 +85,9 @@ final class StatsSampler {
 
   private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {
     switch path.name {
-    case "q.mos": subject.quality.meanOpinionScore.map { write(path, .real($0), subject.subject) }
-    case "q.concealment": subject.quality.concealment.map { write(path, .real($0), subject.subject) }
-    case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, .interval($0), subject.subject) }
+    case "q.mos": subject.quality.meanOpinionScore.map { write(path, $0, subject) }
+    case "q.concealment": subject.quality.concealment.map { write(path, $0, subject) }
+    case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, $0, subject) }
     case "q.recovery": break
     default:
       guard let value = report.value(of: path) else { return }
@@ -95,31 +95,30 @@ final class StatsSampler {
         precondition(subject.isProgram, "\(path.name) is \(value), and declared as \(path.type)")
         return
       }
-      write(path, traceValue(value, path), subject.subject)
+      write(path, value, subject)
     }
   }
 
-  private func write(_ path: ValuePath, _ value: TraceValue, _ subject: TraceSubject) {
-    let kind = trace.declare(path.name, TraceField("value", path.type.traceType), origin: .harness)
-    trace.write(kind, subject, value)
-  }
-
-  /// A value of the declared type, as the trace has it.
-  private func traceValue(_ value: StatsReport.Value, _ path: ValuePath) -> TraceValue {
+  /// Writes a value with the type that is declared for it.
+  private func write(_ path: ValuePath, _ value: StatsReport.Value, _ subject: Subject) {
     let number: Double
     switch value {
-    case .flag(let flag): return .flag(flag)
-    case .text(let word): return trace.value(word)
+    case .flag(let flag): return write(path, flag, subject)
+    case .text(let word): return write(path, word, subject)
     case .integer(let integer):
-      if path.type.traceType == .integer { return .integer(integer) }
+      if path.type.traceType == .integer { return write(path, Int(integer), subject) }
       number = Double(integer)
     case .real(let real): number = real
     }
-    return switch path.type.traceType {
-    case .integer: .integer(Int64(number.rounded()))
-    case .interval: .interval(interval(number, path))
-    default: .real(number)
+    switch path.type.traceType {
+    case .integer: write(path, Int(number.rounded()), subject)
+    case .interval: write(path, interval(number, path), subject)
+    default: write(path, number, subject)
     }
+  }
+
+  private func write(_ path: ValuePath, _ value: some TraceFieldValue, _ subject: Subject) {
+    trace.write(HarnessEvents.sample(path.name, type(of: value)), subject.subject, value)
   }
 
   private func interval(_ value: Double, _ path: ValuePath) -> Interval {

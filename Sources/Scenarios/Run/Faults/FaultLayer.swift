@@ -32,8 +32,6 @@ final class FaultLayer {
   /// Those that are over; an entry that fired twice is here twice.
   private var past: [Instance] = []
   private var count = 0
-  private let applied: TraceKind
-  private let cleared: TraceKind
   private let subject: TraceSubject
 
   /// - Parameter onFailure: told when a fault that ends by itself cannot.
@@ -42,10 +40,6 @@ final class FaultLayer {
     self.onFailure = onFailure
     states = LayeredWorld(world)
     subject = world.simulator.trace.subject(ReservedName.timekeeper)
-    applied = world.simulator.trace.declare(
-      "fault.applied", TraceField("entry", .symbol), TraceField("fault", .symbol))
-    cleared = world.simulator.trace.declare(
-      "fault.cleared", TraceField("entry", .symbol), TraceField("fault", .symbol))
   }
 
   private var simulator: Simulator { world.simulator }
@@ -55,7 +49,7 @@ final class FaultLayer {
   ///
   /// - Parameter duration: when it ends by itself; nil for not before it is cleared.
   func apply(_ fault: Fault, entry: String, for duration: Interval? = nil) throws {
-    trace.cause = trace.write(applied, subject, trace.value(entry), trace.value(fault.kind.rawValue))
+    trace.cause = trace.write(RunEvents.faultApplied, subject, entry, fault.kind.rawValue)
     count += 1
     var instance = Instance(id: FaultID(number: count), entry: entry, name: fault.kind.rawValue)
     let effect = try FaultEffect(fault, in: world)
@@ -107,7 +101,7 @@ final class FaultLayer {
     let ending = active.filter(isMeant)
     active.removeAll(where: isMeant)
     for instance in ending {
-      trace.cause = trace.write(cleared, subject, trace.value(instance.entry), trace.value(instance.name))
+      trace.cause = trace.write(RunEvents.faultCleared, subject, instance.entry, instance.name)
       for layer in instance.layers { layer.remove(instance.id) }
       instance.finish()
       var over = instance

@@ -1,0 +1,121 @@
+/// A type that a field of an event can have: one 64-bit word, or something that a trace interns.
+public protocol TraceFieldValue: Sendable {
+  static var traceFieldType: TraceFieldType { get }
+  /// The word that stands for it in this trace.
+  func word(in trace: Trace) -> UInt64
+  init(word: UInt64, in trace: Trace)
+}
+
+/// The schema of a kind of event: its name, its fields with their types, and whose it is.
+///
+/// Writing and reading are typed against it:
+///
+///     trace.write(PeerEvents.acted, alice, "call", "bob")
+///     let (action, to) = trace.read(PeerEvents.acted, from: record)
+public struct TraceEvent<each Value: TraceFieldValue>: Sendable {
+  public let name: String
+  public let fields: [TraceField]
+  public let origin: TraceOrigin
+
+  /// - Precondition: at most ``TraceRecord/fieldLimit`` fields.
+  public init(
+    _ name: String, _ field: repeat (name: String, type: (each Value).Type), origin: TraceOrigin = .world
+  ) {
+    self.name = name
+    self.origin = origin
+    var fields: [TraceField] = []
+    for (name, type) in repeat each field { fields.append(TraceField(name, type.traceFieldType)) }
+    precondition(fields.count <= TraceRecord.fieldLimit, "'\(name)' has too many fields")
+    self.fields = fields
+  }
+}
+
+extension Trace {
+  /// Declares a kind, or returns the one already declared under that name.
+  ///
+  /// - Precondition: a name is always declared with the same fields and the same origin.
+  @discardableResult
+  public func declare<each Value>(_ event: TraceEvent<repeat each Value>) -> TraceKind {
+    declare(event.name, event.fields, origin: event.origin)
+  }
+
+  /// Writes an event now; `cause` defaults to the ambient one.
+  @discardableResult
+  public func write<each Value>(
+    _ event: TraceEvent<repeat each Value>, _ subject: TraceSubject, cause: EventNumber? = nil,
+    _ value: repeat each Value
+  ) -> EventNumber {
+    var words = InlineArray<6, UInt64>(repeating: 0)
+    var count = 0
+    for value in repeat each value {
+      words[count] = value.word(in: self)
+      count += 1
+    }
+    return write(declare(event), subject, cause: cause ?? self.cause, fieldCount: count, words)
+  }
+
+  /// The values of an event's fields, in their order.
+  ///
+  /// - Precondition: the record is of this event.
+  public func read<each Value>(
+    _ event: TraceEvent<repeat each Value>, from record: TraceRecord
+  ) -> (repeat each Value) {
+    precondition(declarations[Int(record.kind.id)].name == event.name, "the event is not of the kind '\(event.name)'")
+    var index = 0
+    func next<Field: TraceFieldValue>(_ type: Field.Type) -> Field {
+      defer { index += 1 }
+      return Field(word: record.values[index], in: self)
+    }
+    return (repeat next((each Value).self))
+  }
+}
+
+// MARK: Types of fields
+
+extension String: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .symbol }
+  public func word(in trace: Trace) -> UInt64 { UInt64(trace.symbol(self).id) }
+  public init(word: UInt64, in trace: Trace) { self = trace.symbols[Int(word)] }
+}
+
+extension Endpoint: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .endpoint }
+  public func word(in trace: Trace) -> UInt64 { trace.word(for: self) }
+  public init(word: UInt64, in trace: Trace) { self = trace.endpoints[Int(word)] }
+}
+
+extension Int: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .integer }
+  public func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: Int64(self)) }
+  public init(word: UInt64, in trace: Trace) { self = Int(Int64(bitPattern: word)) }
+}
+
+extension UInt64: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .integer }
+  public func word(in trace: Trace) -> UInt64 { self }
+  public init(word: UInt64, in trace: Trace) { self = word }
+}
+
+extension UInt32: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .integer }
+  public func word(in trace: Trace) -> UInt64 { UInt64(self) }
+  public init(word: UInt64, in trace: Trace) { self = UInt32(truncatingIfNeeded: word) }
+}
+
+extension Double: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .real }
+  public func word(in trace: Trace) -> UInt64 { bitPattern }
+  public init(word: UInt64, in trace: Trace) { self.init(bitPattern: word) }
+}
+
+extension Bool: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .flag }
+  public func word(in trace: Trace) -> UInt64 { self ? 1 : 0 }
+  public init(word: UInt64, in trace: Trace) { self = word != 0 }
+}
+
+extension Interval: TraceFieldValue {
+  public static var traceFieldType: TraceFieldType { .interval }
+  public func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: nanoseconds) }
+  public init(word: UInt64, in trace: Trace) { self.init(nanoseconds: Int64(bitPattern: word)) }
+}
