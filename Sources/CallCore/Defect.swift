@@ -137,6 +137,9 @@
     case hugeGapRequested
     /// 35: what was asked for is asked for again before the answer can have come (pion/interceptor#208, str0m#744).
     case nackFasterThanRoundTrip
+    /// 37: a time between two arrivals that no delta can say is cut off instead of beginning another feedback
+    /// (janus-gateway#1757).
+    case feedbackDeltaOverflows
     /// 39: playout runs at the device's rate and never at the sender's (livekit/media-sdk#29).
     case driftNotFollowed
     /// 39: a jump of numbers or timestamps is waited out (werift-webrtc#654).
@@ -149,6 +152,8 @@
     case changedSourceDropped
     /// 42: the payload type is asked for the section of a source, and not the MID that its packets carry (srs#4722).
     case midNotLookedAt
+    /// 42: a RID without a MID goes to the first section that has an encoding of that name (mediasoup#1666).
+    case encodingNameOfAnySection
     /// 43: the messages of a flight are merged into datagrams that stay as large, whatever the path takes (webrtc-rs/rtc#180,
     /// rtpengine#1261).
     case handshakeIgnoresPathMTU

@@ -71,6 +71,31 @@ import Testing
     }
   }
 
+  @Test func `where both sides have retransmission streams, what is lost comes again on one`() throws {
+    let pair = try call {
+      $0.audio.nack = true
+      $0.audio.retransmitsOnItsOwnStream = true
+    }
+    var (count, lost) = (0, 0)
+    pair.drops = { datagram in
+      guard datagram.fromA, datagram.isRTP else { return false }
+      count += 1
+      if count % 25 == 0 { lost += 1 }
+      return count % 25 == 0
+    }
+    pair.run(for: .seconds(2))
+    pair.drops = { _ in false }
+    pair.run(for: .seconds(1))
+    let media = try #require(pair.a.sources("outbound-rtp").first)
+    let streams = Set(
+      pair.sent.filter { $0.fromA && $0.isRTP }.compactMap { $0.bytes.span.bytes.bigEndian(UInt32.self, at: 8) })
+    #expect(streams.count == 2 && streams.contains(media))
+    let inbound = pair.b.session.statistics(at: pair.now).entries.filter { $0.type == "inbound-rtp" }
+    #expect(lost > 2 && inbound.count == 1)
+    #expect(inbound.first?["ssrc"] == .integer(Int64(media)) && inbound.first?["packetsLost"] == .integer(0))
+    #expect(pair.b.discarded.isEmpty && pair.hotWakes == 0)
+  }
+
   @Test func `a renegotiation begins and ends the repair of loss`() throws {
     let pair = try call { $0.audio.nack = true }
     let lines = { (offer: SessionDescriptionText) in

@@ -5,9 +5,9 @@ import Testing
 @Suite struct RTPStreamTests {
   let clock = WallClock()
 
-  func makeSender(history: Int = 0, firstSequence: UInt16? = nil) -> RTPSender {
+  func makeSender(keepsHistory: Bool = false, firstSequence: UInt16? = nil) -> RTPSender {
     var settings = RTPSender.Settings(payloadType: 111, clockRate: 48_000)
-    settings.historyCapacity = history
+    settings.keepsHistory = keepsHistory
     settings.initialSequenceNumber = firstSequence
     return RTPSender(ssrc: 5, settings: settings, random: RandomStream(seed: 4))
   }
@@ -15,9 +15,12 @@ import Testing
   func send(_ sender: inout RTPSender, _ index: Int, extensions: RTPHeaderExtensions = .init()) -> [UInt8] {
     let payload = [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: 80)
     let now = Instant.milliseconds(Int64(index) * 20)
-    return written {
-      _ = sender.packetize(
-        payload: payload.span.bytes, mediaTime: UInt32(index) * 960, extensions: extensions, into: &$0, at: now)
+    return written { output in
+      let header = sender.packetize(
+        payload: payload.span.bytes, mediaTime: UInt32(index) * 960, extensions: extensions, into: &output)
+      guard let header else { return }
+      let packet = OutgoingPacket(header: header, headerSize: output.count - payload.count, captured: now)
+      sender.departed(packet, output.span.bytes, at: now)
     }
   }
 
@@ -120,8 +123,17 @@ import Testing
     #expect(receiver.remoteOutbound.packetsSent == 50)
   }
 
+  /// The next packet asked for again, as it leaves; nothing when there is none.
+  func resend(_ sender: inout RTPSender, at now: Instant) -> [UInt8] {
+    written { output in
+      if let packet = sender.takeRetransmission(into: &output, at: now) {
+        sender.departed(packet, output.span.bytes, at: now)
+      }
+    }
+  }
+
   @Test func `a NACK is answered with the packet as it was, once a round trip`() throws {
-    var sender = makeSender(history: 64, firstSequence: 65_530)
+    var sender = makeSender(keepsHistory: true, firstSequence: 65_530)
     var extensions = RTPHeaderExtensions()
     extensions.append(id: 1, byte: 1)
     let sent = (0..<10).map { send(&sender, $0, extensions: extensions) }
@@ -129,7 +141,7 @@ import Testing
     sender.receive(nack)
     var again: [[UInt8]] = []
     while true {
-      let bytes = written { _ = sender.retransmit(into: &$0, at: .milliseconds(300)) }
+      let bytes = resend(&sender, at: .milliseconds(300))
       if bytes.isEmpty { break }
       again.append(bytes)
     }
@@ -140,16 +152,16 @@ import Testing
   }
 
   @Test func `packets older than the history's age are not sent again`() {
-    var sender = makeSender(history: 8, firstSequence: 0)
+    var sender = makeSender(keepsHistory: true, firstSequence: 0)
     _ = send(&sender, 0)
     sender.receive(GenericNACK(senderSSRC: 1, mediaSSRC: 5, sequenceNumbers: [0]))
-    let bytes = written { _ = sender.retransmit(into: &$0, at: .milliseconds(1_001)) }
+    let bytes = resend(&sender, at: .milliseconds(1_001))
     #expect(bytes.isEmpty)
   }
 
   @Test func `one NACK round leaves the square of the loss`() {
     var random = RandomSource(seed: 9).stream("loss")
-    var sender = makeSender(history: 256, firstSequence: 65_000)
+    var sender = makeSender(keepsHistory: true, firstSequence: 65_000)
     var settings = RTPReceiver.Settings(clockRate: 48_000)
     settings.nack = NACKGenerator.Settings()
     settings.nack?.maximumRequests = 1
@@ -163,7 +175,7 @@ import Testing
       guard let nack = receiver.takeNACK(from: 1, roundTrip: .milliseconds(10), at: now) else { continue }
       sender.receive(nack)
       for _ in nack.sequenceNumbers {
-        let again = written { _ = sender.retransmit(into: &$0, at: now) }
+        let again = resend(&sender, at: now)
         if random.chance(probability) { continue }
         if let packet = RTPPacket(bytes: again) { _ = receiver.receive(packet, at: now) }
       }

@@ -49,6 +49,29 @@ public struct RTPHeaderExtensions: Sendable {
     append(id: id, byte: (voiceActivity ? 0x80 : 0) | min(level, 127))
   }
 
+  /// The place of an element whose bytes are known only when the packet leaves.
+  public struct Slot: Hashable, Sendable, BitwiseCopyable {
+    /// Where its bytes begin among all elements in the two-byte form.
+    let position: Int
+    /// How many elements there are up to it, itself among them.
+    let elements: Int
+  }
+
+  /// Adds an element of zeros, to be overwritten in the packet when it leaves. Nil when `id` is zero or the room is used
+  /// up.
+  public mutating func reserve(id: UInt8, length: Int) -> Slot? {
+    guard begin(id: id, length: length) else { return nil }
+    let slot = Slot(position: used, elements: elementCount)
+    for _ in 0..<length { put(0) }
+    return slot
+  }
+
+  /// Where a reserved element's bytes are in a packet written with these extensions, from the packet's begin.
+  public func offset(of slot: Slot, contributingSourceCount: Int = 0) -> Int {
+    let inside = needsTwoByteForm ? slot.position : slot.position - slot.elements
+    return RTPHeader.fixedSize + 4 * contributingSourceCount + 4 + inside
+  }
+
   /// Bytes on the wire, preamble and padding included; zero when there is no element.
   public var encodedSize: Int {
     guard !isEmpty else { return 0 }

@@ -52,6 +52,36 @@ public struct RTPPacket: Hashable, Sendable {
       ssrc: ssrc)
   }
 
+  private init(_ packet: RTPPacket, header: RTPHeader, payloadRange: Range<Int>) {
+    self.header = header
+    contributingSourceCount = packet.contributingSourceCount
+    extensionProfile = packet.extensionProfile
+    extensionRange = packet.extensionRange
+    self.payloadRange = payloadRange
+    paddingCount = packet.paddingCount
+  }
+
+  /// The packet that this one of a retransmission stream brings back (RFC 4588 section 4), or nil when it holds nothing
+  /// but padding, as a probe does.
+  ///
+  /// - Parameters:
+  ///   - ssrc: the source that the stream retransmits.
+  ///   - payloadType: the one that this packet's stands for (`apt`).
+  public func retransmitted(ssrc: UInt32, payloadType: UInt8, in datagram: RawSpan) -> RTPPacket? {
+    guard payloadRange.count >= Self.originalNumberSize,
+      let number = datagram.bigEndian(UInt16.self, at: payloadRange.lowerBound)
+    else { return nil }
+    var original = header
+    original.ssrc = ssrc
+    original.payloadType = payloadType & 0x7F
+    original.sequenceNumber = number
+    return RTPPacket(
+      self, header: original, payloadRange: payloadRange.lowerBound + Self.originalNumberSize..<payloadRange.upperBound)
+  }
+
+  /// The original sequence number in front of a retransmitted payload.
+  static let originalNumberSize = 2
+
   /// Bytes before the payload plus padding after it: what W3C statistics call header bytes.
   public var overhead: Int { payloadRange.lowerBound + paddingCount }
 
@@ -120,6 +150,11 @@ extension RTPPacket {
   public func mediaIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let range = extensionElement(id: id, in: datagram), !range.isEmpty else { return nil }
     return range
+  }
+
+  /// Where the name of the packet's encoding is (RID or repaired RID, RFC 8852), or nil when absent or empty.
+  public func encodingIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+    mediaIdentification(id: id, in: datagram)
   }
 
   /// The transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.

@@ -2,11 +2,11 @@ import CallCore
 import RTP
 import Testing
 
-/// Patterns 35, 40 and 42: what a receiver asks for, whom it believes, and where it takes packets from.
+/// Patterns 35, 37, 40 and 42: what a receiver asks for, whom it believes, and where it takes packets from.
 @Suite struct FeedbackPatternTests {
   private func makeSender(ssrc: UInt32 = 5, payloadType: UInt8 = 111) -> RTPSender {
     var settings = RTPSender.Settings(payloadType: payloadType, clockRate: 48_000)
-    settings.historyCapacity = 256
+    settings.keepsHistory = true
     return RTPSender(ssrc: ssrc, settings: settings, random: RandomSource(seed: 3).stream("rtp/\(ssrc)"))
   }
 
@@ -16,8 +16,12 @@ import Testing
     let payload = [UInt8](repeating: 1, count: 80)
     return [UInt8](unsafeUninitializedCapacity: maximumDatagramSize) { buffer, count in
       var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
-      _ = sender.packetize(
-        payload: payload.span.bytes, mediaTime: UInt32(index) * 960, extensions: extensions, into: &output, at: now)
+      let header = sender.packetize(
+        payload: payload.span.bytes, mediaTime: UInt32(index) * 960, extensions: extensions, into: &output)
+      if let header {
+        let packet = OutgoingPacket(header: header, headerSize: output.count - payload.count, captured: now)
+        sender.departed(packet, output.span.bytes, at: now)
+      }
       count = output.finalize(for: buffer)
     }
   }
@@ -63,6 +67,20 @@ import Testing
     }
   }
 
+  @Test func `37 - arrivals further apart than a delta can say are told of in another feedback`() throws {
+    try proves(.feedbackDeltaOverflows) { claims in
+      let start = Instant.zero + .seconds(3)
+      var builder = TransportFeedback.Builder(
+        firstNumber: 7, arrival: start, senderSSRC: 1, mediaSSRC: 2, feedbackNumber: 0)
+      claims("the first is taken", builder.append(index: 0, at: start))
+      claims("8 s later a delta still says it", builder.append(index: 1, at: start + .seconds(8)))
+      claims("8.2 s later it does not", !builder.append(index: 2, at: start + .milliseconds(16_200)))
+      let total = builder.feedback.arrivals.reduce(0) { $0 + Int($1.delta) }
+      let reference = Interval(nanoseconds: 64_000_000) * Int64(builder.feedback.referenceTime)
+      claims("and no time is told wrong", reference + TransportFeedback.tick * Int64(total) == .seconds(11))
+    }
+  }
+
   @Test func `40 - a sender report out of order spoils neither lip-sync nor round trip`() throws {
     try proves(.staleSenderReportBelieved) { claims in
       var sender = makeSender()
@@ -93,10 +111,10 @@ import Testing
 
   @Test func `42 - a source is heard where the MID of its first packets says`() throws {
     try proves(.midNotLookedAt) { claims in
-      var demultiplexer = RTPDemultiplexer(midExtensionID: 4)
+      var router = RTPRouter(midExtensionID: 4)
       // Two microphones with one codec: nothing but the MID tells their sources apart.
-      demultiplexer.setSections(
-        ["0", "1"].map { RTPDemultiplexer.Section(mid: Array($0.utf8), payloadTypes: [111]) })
+      router.setSections(
+        ["0", "1"].map { RTPRouter.Section(mid: Array($0.utf8), payloadTypes: [111]) })
       for (section, ssrc) in [5, 6].enumerated() as EnumeratedSequence<[UInt32]> {
         var sender = makeSender(ssrc: ssrc)
         for index in 0..<10 {
@@ -106,19 +124,44 @@ import Testing
           let bytes = packet(of: &sender, index, at: .zero, extensions: extensions)
           let parsing = RTPPacket(parsing: bytes.span.bytes)
           let parsed = try #require(parsing)
-          let found = demultiplexer.section(of: parsed, in: bytes.span.bytes)
+          let found = router.route(of: parsed, in: bytes.span.bytes)?.section
           claims("packet \(index) of source \(ssrc)", found == section)
         }
       }
     }
   }
 
+  @Test func `42 - a source that names only its encoding is nobody's where two sections have one of that name`() throws
+  {
+    try proves(.encodingNameOfAnySection) { claims in
+      var router = RTPRouter(midExtensionID: 4)
+      router.ridExtensionID = 5
+      router.setSections(
+        ["0", "1"].map { mid in
+          var section = RTPRouter.Section(mid: Array(mid.utf8), payloadTypes: [96])
+          section.rids = [Array("h".utf8), Array("l".utf8)]
+          return section
+        })
+      for (mid, expected) in [(nil, nil), ("1", 1), (nil, 1)] as [(String?, Int?)] {
+        var sender = makeSender(ssrc: 7, payloadType: 96)
+        var extensions = RTPHeaderExtensions()
+        if let mid { extensions.append(id: 4, bytes: Array(mid.utf8).span.bytes) }
+        extensions.append(id: 5, bytes: Array("l".utf8).span.bytes)
+        let bytes = packet(of: &sender, 0, at: .zero, extensions: extensions)
+        let found = RTPPacket(parsing: bytes.span.bytes)
+        let parsed = try #require(found)
+        let route = router.route(of: parsed, in: bytes.span.bytes)
+        claims("with mid \(mid ?? "none")", route?.section == expected && (route == nil || route?.encoding == 1))
+      }
+    }
+  }
+
   @Test func `42 - a section hears its new source when the old one falls silent`() throws {
     try proves(.changedSourceDropped) { claims in
-      var demultiplexer = RTPDemultiplexer()
-      demultiplexer.setSections([
-        RTPDemultiplexer.Section(mid: Array("0".utf8), payloadTypes: [111]),
-        RTPDemultiplexer.Section(mid: Array("1".utf8), payloadTypes: [96]),
+      var router = RTPRouter()
+      router.setSections([
+        RTPRouter.Section(mid: Array("0".utf8), payloadTypes: [111]),
+        RTPRouter.Section(mid: Array("1".utf8), payloadTypes: [96]),
       ])
       // The far side's microphone is replaced in the middle of the call; neither source was signalled.
       for ssrc in [5, 6] as [UInt32] {
@@ -127,7 +170,7 @@ import Testing
           let bytes = packet(of: &sender, index, at: .zero)
           let found = RTPPacket(parsing: bytes.span.bytes)
           let parsed = try #require(found)
-          let section = demultiplexer.section(of: parsed, in: bytes.span.bytes)
+          let section = router.route(of: parsed, in: bytes.span.bytes)?.section
           claims("source \(ssrc) is the microphone", section == 0)
         }
       }

@@ -24,7 +24,7 @@ import Testing
   private func packet(of sender: inout RTPSender, _ index: Int) -> [UInt8] {
     let payload = [UInt8](repeating: 7, count: 40)
     return written {
-      _ = sender.packetize(payload: payload.span.bytes, mediaTime: UInt32(index) * 960, into: &$0, at: .zero)
+      _ = sender.packetize(payload: payload.span.bytes, mediaTime: UInt32(index) * 960, into: &$0)
     }
   }
 

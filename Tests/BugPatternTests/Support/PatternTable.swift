@@ -34,10 +34,8 @@ struct PatternTable {
   static let waiting: [(pattern: Int, what: String, why: String)] = [
     (35, "a burst of retransmissions leaves unpaced", "congestion control: there is no pacer"),
     (36, "key frames asked for again and again", "video"),
-    (37, "reordered, wrapped or lost transport-wide feedback", "congestion control: there is no such feedback"),
     (38, "the estimate runs away or never recovers", "congestion control: nothing is estimated"),
     (41, "picture identifiers wrap or switch layers", "video"),
-    (42, "a RID without a MID is given to the wrong sender", "video: nothing else is simulcast"),
     (43, "of IPv6's 1280 bytes, DTLS and ChannelData leave 1191 to SCTP", "data channels: there is no SCTP"),
   ]
 

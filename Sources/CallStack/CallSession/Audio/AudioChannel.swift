@@ -73,7 +73,7 @@ final class AudioChannel {
     let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
     if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
-    receive?.accept(codecs)
+    receive?.accept(codecs, retransmissions: media?.remoteSources ?? [])
     forgetWhatIsOver()
   }
 
@@ -87,8 +87,8 @@ final class AudioChannel {
     let stream =
       send
       ?? AudioSendStream(
-        settings: configuration.audio, fidelity: configuration.media, media: media, codec: codec,
-        ssrc: track.sender.ssrc, random: random.stream(track.number == 0 ? "rtp" : "rtp/\(track.number)"))
+        settings: configuration.audio, fidelity: configuration.media, media: media, codec: codec, track: track,
+        random: random)
     send = stream
     stream.isActive = true
     stream.update(media, codec)
@@ -104,11 +104,23 @@ final class AudioChannel {
       send.dropPending()
       return nil
     }
-    return send.next(into: &buffer, at: now).map { .media(ssrc: send.rtp.ssrc, prefix: $0) }
+    guard let (packet, prefix) = send.next(into: &buffer, at: now) else { return nil }
+    send.departed(packet, buffer.span.bytes, at: now)
+    return .media(ssrc: packet.header.ssrc, prefix: prefix)
   }
 
-  func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> MediaChannel.Reception {
+  func receive(
+    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+  ) -> MediaChannel.Reception {
     guard let receive else { return .unexpected }
+    var packet = packet
+    switch role {
+    case .media: break
+    case .retransmission:
+      guard let original = receive.original(of: packet, in: datagram) else { return .taken }
+      packet = original
+    case .repair: return .unknownPayloadType
+    }
     guard let isNews = receive.receive(packet, in: datagram, ecn: ecn, at: now) else { return .unknownPayloadType }
     // Between a hold's offer and its answer packets still come, of a track that is over.
     guard state.isMuted, state.isAnnounced, isNews, let mid = state.mid else { return .taken }

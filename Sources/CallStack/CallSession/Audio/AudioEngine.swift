@@ -58,7 +58,7 @@ extension AudioSettings {
     if constantBitrate { parameters["cbr"] = "1" }
     let opus = CodecCapability(
       "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: nack ? [.nack] : [],
-      preferredPayloadType: 111)
+      retransmission: retransmitsOnItsOwnStream, preferredPayloadType: 111)
     return MediaCapabilities(codecs: [opus], headerExtensions: [MediaTransport.midExtension])
   }
 }

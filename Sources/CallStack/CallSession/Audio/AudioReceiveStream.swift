@@ -32,6 +32,10 @@ final class AudioReceiveStream {
     didSet { if isActive, !oldValue { jitterBuffer.resume() } }
   }
   private var nack: NACKGenerator.Settings?
+  /// The payload type that one of a retransmission stream stands for.
+  private var retransmitted: [UInt8: UInt8] = [:]
+  /// The sources that signalling named.
+  private var named: [MediaSource] = []
 
   /// Sources remembered; more are forgotten, the longest silent first.
   private static let sourceLimit = 4
@@ -53,11 +57,17 @@ final class AudioReceiveStream {
 
   /// Accepts these payload types from now on, besides those of before: packets sent under an earlier negotiation may
   /// still be on their way, and a number keeps its meaning (RFC 3264 section 8.3.2).
-  func accept(_ codecs: [NegotiatedCodec]) {
-    for codec in codecs { payloadTypes[Int(codec.payloadType)] = true }
+  ///
+  /// - Parameter sources: those the far side named, with those that retransmit them.
+  func accept(_ codecs: [NegotiatedCodec], retransmissions sources: [MediaSource]) {
+    for codec in codecs {
+      payloadTypes[Int(codec.payloadType)] = true
+      if let own = codec.retransmissionPayloadType { retransmitted[own] = codec.payloadType }
+    }
+    if !sources.isEmpty { named = sources }
     guard let first = codecs.first else { return }
     nack = first.feedback.contains(.nack) ? NACKGenerator.Settings() : nil
-    for index in sources.indices { sources[index].rtp.setNACK(nack) }
+    for index in self.sources.indices { self.sources[index].rtp.setNACK(nack) }
   }
 
   var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
@@ -71,6 +81,13 @@ final class AudioReceiveStream {
   }
 
   // MARK: Packets
+
+  /// The packet that one of a retransmission stream brings back; nil when that is none, or nobody knows whose.
+  func original(of packet: RTPPacket, in datagram: RawSpan) -> RTPPacket? {
+    let source = named.first { $0.retransmission == packet.header.ssrc }?.ssrc ?? playingSource
+    guard let source, let payloadType = retransmitted[packet.header.payloadType] else { return nil }
+    return packet.retransmitted(ssrc: source, payloadType: payloadType, in: datagram)
+  }
 
   /// - Returns: whether its source is there and goes on, which a late packet does not show; nil when its payload type was
   ///   not negotiated.

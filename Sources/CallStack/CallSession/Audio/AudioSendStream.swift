@@ -6,6 +6,8 @@ internal import SDP
 /// From samples to RTP packets. Encoding happens when the packet is asked for, into the memory it leaves from.
 final class AudioSendStream {
   private(set) var rtp: RTPSender
+  /// The stream that lost packets go out again on; nil when they do so on their own.
+  private var retransmission: RetransmissionSender?
   private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
   private let encoder: AudioEncoder
@@ -23,20 +25,24 @@ final class AudioSendStream {
   /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
   /// SRTP's tag. An encoder with no more room than that lowers its rate; a much larger packet would never leave.
   private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
-  private static let historyCapacity = 256
 
   init(
-    settings: AudioSettings, fidelity: MediaFidelity, media: NegotiatedMedia, codec: NegotiatedCodec, ssrc: UInt32,
-    random: consuming RandomStream
+    settings: AudioSettings, fidelity: MediaFidelity, media: NegotiatedMedia, codec: NegotiatedCodec,
+    track: LocalTrack, random: RandomSource
   ) {
     self.settings = settings
     encoding = AudioEncoding(settings, media, codec)
     encoder = Self.makeEncoder(encoding, settings, fidelity)
     framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
-    if codec.feedback.contains(.nack) { sending.historyCapacity = Self.historyCapacity }
+    sending.keepsHistory = codec.feedback.contains(.nack)
     sending.initialSequenceNumber = settings.initialSequenceNumber
-    rtp = RTPSender(ssrc: ssrc, settings: sending, random: random)
+    let suffix = track.number == 0 ? "" : "/\(track.number)"
+    rtp = RTPSender(ssrc: track.sender.ssrc, settings: sending, random: random.stream("rtp" + suffix))
+    if let payloadType = codec.retransmissionPayloadType, let ssrc = track.sender.retransmissionSSRC {
+      retransmission = RetransmissionSender(
+        ssrc: ssrc, payloadType: payloadType, random: random.stream("rtx" + suffix))
+    }
     scratch = .allocate(capacity: Self.maximumPayload)
   }
 
@@ -65,7 +71,7 @@ final class AudioSendStream {
   /// Takes what a later negotiation came to.
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
-    rtp.setHistoryCapacity(codec.feedback.contains(.nack) ? Self.historyCapacity : 0)
+    rtp.setKeepsHistory(codec.feedback.contains(.nack))
     let next = AudioEncoding(settings, media, codec)
     guard next != encoding else { return }
     // Levels wait a packet at a time; samples are cut anew.
@@ -129,7 +135,7 @@ final class AudioSendStream {
   // MARK: Packets
 
   /// Writes the next audio packet or retransmission, and returns the first bytes of its payload.
-  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> UInt64? {
+  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> (packet: OutgoingPacket, prefix: UInt64)? {
     while let encoded = encodeNext() {
       let time = mediaTime
       mediaTime &+= UInt32(encoded.samplesPerChannel)
@@ -137,15 +143,23 @@ final class AudioSendStream {
       let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount).bytes
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
-      guard
-        rtp.packetize(
-          payload: payload, mediaTime: time, marker: isOnset, extensions: identification, into: &buffer, at: now)
-          != nil
-      else { continue }
-      return payload.bigEndian(UInt64.self, at: 0) ?? 0
+      let header = rtp.packetize(
+        payload: payload, mediaTime: time, marker: isOnset, extensions: identification, into: &buffer)
+      guard let header else { continue }
+      let packet = OutgoingPacket(
+        header: header, headerSize: RTPHeader.fixedSize + identification.encodedSize, captured: now)
+      return (packet, payload.bigEndian(UInt64.self, at: 0) ?? 0)
     }
-    return rtp.retransmit(into: &buffer, at: now) == nil ? nil : 0
+    return takeRetransmission(into: &buffer, at: now).map { ($0, 0) }
   }
+
+  private func takeRetransmission(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard retransmission != nil else { return rtp.takeRetransmission(into: &buffer, at: now) }
+    return rtp.takeRetransmission(on: &retransmission!, extensions: identification, into: &buffer, at: now)
+  }
+
+  /// Counts a packet that leaves.
+  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) { rtp.departed(packet, bytes, at: now) }
 
   private func encodeNext() -> EncodedAudio? {
     var output = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)

@@ -152,9 +152,11 @@ enum MediaChannel {
     case unknownPayloadType
   }
 
-  func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Reception {
+  func receive(
+    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+  ) -> Reception {
     switch self {
-    case .audio(let channel): channel.receive(packet, in: datagram, ecn: ecn, at: now)
+    case .audio(let channel): channel.receive(packet, as: role, in: datagram, ecn: ecn, at: now)
     }
   }
 

@@ -19,8 +19,8 @@ struct MediaTransport: ~Copyable {
   private(set) var channels: [MediaChannel] = []
   var audio = AudioEngine()
   private var tracksMade = 0
-  private var demultiplexer = RTPDemultiplexer()
-  /// Whose each section of the demultiplexer is.
+  private var router = RTPRouter()
+  /// Whose each section of the router is.
   private var owners: [MediaChannel] = []
   /// Who reports while there is no track; the first track takes its source.
   private var reporter: UInt32
@@ -42,7 +42,7 @@ struct MediaTransport: ~Copyable {
 
   static let midExtension = "urn:ietf:params:rtp-hdrext:sdes:mid"
 
-  var midExtensionID: UInt8? { demultiplexer.midExtensionID }
+  var midExtensionID: UInt8? { router.midExtensionID }
 
   // MARK: Tracks
 
@@ -55,7 +55,8 @@ struct MediaTransport: ~Copyable {
       number: number,
       sender: Transceiver.Sender(
         trackID: name, streamIDs: [configuration.cname], cname: configuration.cname,
-        ssrc: number == 0 ? reporter : newSource()))
+        ssrc: number == 0 ? reporter : newSource(),
+        retransmissionSSRC: configuration.audio.retransmitsOnItsOwnStream ? newSource() : nil))
   }
 
   /// A source nobody in the session has (RFC 3550 section 8.1).
@@ -63,8 +64,10 @@ struct MediaTransport: ~Copyable {
     while true {
       let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
       let isTaken =
-        ssrc == reporter || demultiplexer.section(ofSource: ssrc) != nil
-        || channels.contains { $0.state.track?.sender.ssrc == ssrc }
+        ssrc == reporter || router.route(ofSource: ssrc) != nil
+        || channels.contains {
+          [$0.state.track?.sender.ssrc, $0.state.track?.sender.retransmissionSSRC].contains(ssrc)
+        }
       if !isTaken { return ssrc }
     }
   }
@@ -116,7 +119,7 @@ struct MediaTransport: ~Copyable {
   mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
     let audio = media.filter { $0.kind == .audio }
     let mids = audio.flatMap(\.headerExtensions).filter { $0.uri == Self.midExtension }
-    demultiplexer.midExtensionID = mids.first { $0.direction?.receives ?? true }.flatMap { UInt8(exactly: $0.id) }
+    router.midExtensionID = mids.first { $0.direction?.receives ?? true }.flatMap { UInt8(exactly: $0.id) }
     let sentMID = mids.first { $0.direction?.sends ?? true }.flatMap { UInt8(exactly: $0.id) }
     forgetAll(but: transceivers)
     for section in audio { _ = channel(of: section.transceiver) }
@@ -127,12 +130,7 @@ struct MediaTransport: ~Copyable {
     let heard = audio.filter(\.direction.receives)
     owners = []
     for section in heard { owners.append(channel(of: section.transceiver)) }
-    demultiplexer.setSections(
-      heard.map { section in
-        RTPDemultiplexer.Section(
-          mid: Array(section.mid.utf8), payloadTypes: section.receiveCodecs.map(\.payloadType),
-          sources: section.remoteSources.map(\.ssrc))
-      })
+    router.setSections(heard.map(RTPRouter.Section.init))
     startReporting(at: now)
   }
 
@@ -231,10 +229,10 @@ struct MediaTransport: ~Copyable {
   ) -> StaticString? {
     guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
     guard !owners.isEmpty else { return "rtp-unexpected" }
-    guard let section = demultiplexer.section(of: parsed, in: packet) else { return "rtp-unknown-source" }
-    let channel = owners[section]
-    bring(parsed.header.ssrc, to: channel)
-    switch channel.receive(parsed, in: packet, ecn: ecn, at: now) {
+    guard let route = router.route(of: parsed, in: packet) else { return "rtp-unknown-source" }
+    let channel = owners[route.section]
+    if route.role == .media { bring(parsed.header.ssrc, to: channel) }
+    switch channel.receive(parsed, as: route.role, in: packet, ecn: ecn, at: now) {
     case .unexpected: return "rtp-unexpected"
     case .unknownPayloadType: return "rtp-unknown-payload-type"
     case .taken:
@@ -268,7 +266,9 @@ struct MediaTransport: ~Copyable {
         for channel in channels { channel.receive(nack) }
       case .goodbye(let goodbye):
         for source in goodbye.sources { depart(source, events: &events) }
-      case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .unknown: break
+      case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .transportFeedback,
+        .receiverEstimate, .unknown:
+        break
       }
     }
     malformedControl += reader.malformedCount
@@ -305,5 +305,18 @@ struct MediaTransport: ~Copyable {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.nack.rawValue))
     }
     return earliest
+  }
+}
+
+extension RTPRouter.Section {
+  /// What a negotiation came to about a section that is heard.
+  fileprivate init(_ media: NegotiatedMedia) {
+    let retransmissions = media.remoteSources.compactMap(\.retransmission)
+    self.init(
+      mid: Array(media.mid.utf8), payloadTypes: media.receiveCodecs.map(\.payloadType),
+      sources: media.remoteSources.map { source in
+        RTPRouter.Source(source.ssrc, role: retransmissions.contains(source.ssrc) ? .retransmission : .media)
+      })
+    retransmissionPayloadTypes = media.receiveCodecs.compactMap(\.retransmissionPayloadType)
   }
 }

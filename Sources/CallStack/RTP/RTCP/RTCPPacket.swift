@@ -8,6 +8,8 @@ public enum RTCPPacket: Hashable, Sendable {
   case pictureLossIndication(PictureLossIndication)
   case fullIntraRequest(FullIntraRequest)
   case extendedReport(ExtendedReport)
+  case transportFeedback(TransportFeedback)
+  case receiverEstimate(ReceiverEstimate)
   /// A well-formed packet of a type or format nobody here reads: tolerated and counted.
   case unknown(packetType: UInt8, format: UInt8)
 

@@ -27,9 +27,11 @@ public struct RTCPReader: Sendable {
       offset = end
       var bodyEnd = end
       if first & 0x20 != 0 {
-        // Only the last packet of a compound may be padded (RFC 3550 section 6.4.1).
-        guard end == datagram.byteCount, let padding = datagram.byte(at: end - 1), padding > 0,
-          padding % 4 == 0, Int(padding) <= end - start
+        // Only the last packet of a compound may be padded, and by whole words (RFC 3550 section 6.4.1); transport-wide
+        // feedback fills up its last word so, wherever it stands.
+        let isFilled = type == RTCPPacketType.transportFeedback && first & 0x1F == TransportFeedback.format
+        guard let padding = datagram.byte(at: end - 1), padding > 0, Int(padding) <= end - start,
+          isFilled || (end == datagram.byteCount && padding % 4 == 0)
         else {
           malformedCount += 1
           continue
@@ -50,6 +52,10 @@ public struct RTCPReader: Sendable {
     case RTCPPacketType.sourceDescription: sourceDescription(count: Int(count), body)
     case RTCPPacketType.goodbye: goodbye(count: Int(count), body)
     case RTCPPacketType.transportFeedback where count == 1: genericNACK(body)
+    case RTCPPacketType.transportFeedback where count == TransportFeedback.format:
+      TransportFeedback(parsing: body).map { .transportFeedback($0) }
+    case RTCPPacketType.payloadFeedback where count == ReceiverEstimate.format && ReceiverEstimate.isHeld(by: body):
+      ReceiverEstimate(parsing: body).map { .receiverEstimate($0) }
     case RTCPPacketType.payloadFeedback where count == 1: pictureLossIndication(body)
     case RTCPPacketType.payloadFeedback where count == 4: fullIntraRequest(body)
     case RTCPPacketType.extendedReport: extendedReport(body)

@@ -9,7 +9,7 @@ extension RTCPPacket {
     guard let (type, count, size) = layout, count <= Self.maximumCount, output.freeCapacity >= 4 + size else {
       return false
     }
-    output.append(0x80 | UInt8(count))
+    output.append(0x80 | (isFilled ? 0x20 : 0) | UInt8(count))
     output.append(type)
     output.append(bigEndian: UInt16(size / 4))
     switch self {
@@ -32,9 +32,16 @@ extension RTCPPacket {
       output.append(bigEndian: indication.mediaSSRC)
     case .fullIntraRequest(let request): request.write(into: &output)
     case .extendedReport(let report): report.write(into: &output)
+    case .transportFeedback(let feedback): feedback.write(into: &output)
+    case .receiverEstimate(let estimate): estimate.write(into: &output)
     case .unknown: break
     }
     return true
+  }
+
+  /// Whether padding fills up the last word.
+  private var isFilled: Bool {
+    if case .transportFeedback(let feedback) = self { feedback.size > feedback.contentSize } else { false }
   }
 
   /// Packet type, the count or format field, and the size of the body in bytes.
@@ -52,6 +59,10 @@ extension RTCPPacket {
     case .fullIntraRequest(let request): (RTCPPacketType.payloadFeedback, 4, 8 + 8 * request.entries.count)
     case .extendedReport(let report):
       (RTCPPacketType.extendedReport, 0, 4 + (report.receiverReferenceTime == nil ? 0 : 12))
+    case .transportFeedback(let feedback):
+      (RTCPPacketType.transportFeedback, Int(TransportFeedback.format), feedback.size)
+    case .receiverEstimate(let estimate):
+      (RTCPPacketType.payloadFeedback, Int(ReceiverEstimate.format), estimate.size)
     case .unknown: nil
     }
   }

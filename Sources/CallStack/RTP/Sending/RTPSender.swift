@@ -6,9 +6,8 @@ public struct RTPSender: ~Copyable {
   public struct Settings: Hashable, Sendable {
     public var payloadType: UInt8
     public var clockRate: UInt32
-    /// Packets kept for NACKs; 0 when generic NACK was not negotiated.
-    public var historyCapacity = 0
-    public var historyAge = Interval.seconds(1)
+    /// Whether packets are kept for NACKs: generic NACK was negotiated.
+    public var keepsHistory = false
     /// NACKed packets waiting to leave at most; further ones are ignored.
     public var retransmissionQueueLimit = 64
     /// Fixed starting points, for provoking wrap-around; nil draws them.
@@ -27,9 +26,10 @@ public struct RTPSender: ~Copyable {
   public private(set) var remoteInbound = RemoteInboundRTPStatistics()
   private var nextSequenceNumber: UInt16
   private let timestampOffset: UInt32
-  private var lastPacket: (timestamp: UInt32, sent: Instant)?
-  private var history: PacketHistory
-  private var retransmissions: [UInt16] = []
+  private var lastPacket: (timestamp: UInt32, captured: Instant)?
+  private var history = PacketHistory()
+  /// Numbers that were asked for and are not on their way yet.
+  private var requested: [UInt16] = []
   /// Packets sent when the last report and the one before it left.
   private var packetsAtReports: (last: Int64, before: Int64) = (0, 0)
 
@@ -45,18 +45,17 @@ public struct RTPSender: ~Copyable {
     let timestamp = UInt32(truncatingIfNeeded: random.next())
     nextSequenceNumber = settings.initialSequenceNumber ?? sequence
     timestampOffset = settings.initialTimestamp ?? timestamp
-    history = PacketHistory(capacity: settings.historyCapacity, maximumAge: settings.historyAge)
   }
 
   /// Changes the payload type, after renegotiation.
   public mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
 
-  /// Keeps packets for NACKs from now on, or none with a capacity of zero, after renegotiation.
-  public mutating func setHistoryCapacity(_ capacity: Int) {
-    guard capacity != settings.historyCapacity else { return }
-    settings.historyCapacity = capacity
-    history = PacketHistory(capacity: capacity, maximumAge: settings.historyAge)
-    retransmissions = []
+  /// Keeps packets for NACKs from now on, or none, after renegotiation.
+  public mutating func setKeepsHistory(_ keeps: Bool) {
+    guard keeps != settings.keepsHistory else { return }
+    settings.keepsHistory = keeps
+    history = PacketHistory()
+    requested = []
   }
 
   /// Whether a packet left since the report before the last: who sends nothing reports as a receiver (RFC 3550
@@ -66,40 +65,52 @@ public struct RTPSender: ~Copyable {
   /// Notes that a regular report left.
   public mutating func endReportInterval() { packetsAtReports = (outbound.packetsSent, packetsAtReports.last) }
 
-  /// Writes one packet and counts it.
+  /// Writes the next packet and uses up its number. It is counted when it leaves, see ``departed(_:_:at:)``.
   ///
   /// - Parameters:
   ///   - mediaTime: the position of the payload's first sample on the media clock, counted from zero.
-  /// - Returns: the packet's header, or nil, with nothing written or counted, when it does not fit.
+  /// - Returns: the packet's header, or nil, with nothing written or used up, when it does not fit.
   public mutating func packetize(
     payload: RawSpan, mediaTime: UInt32, marker: Bool = false,
-    extensions: RTPHeaderExtensions = RTPHeaderExtensions(), into output: inout OutputSpan<UInt8>, at now: Instant
+    extensions: RTPHeaderExtensions = RTPHeaderExtensions(), into output: inout OutputSpan<UInt8>
   ) -> RTPHeader? {
     let size = RTPHeader.fixedSize + extensions.encodedSize
     guard output.freeCapacity >= size + payload.byteCount else { return nil }
     let header = RTPHeader(
       payloadType: settings.payloadType, marker: marker, sequenceNumber: nextSequenceNumber,
       timestamp: timestampOffset &+ mediaTime, ssrc: ssrc)
-    let start = output.count
     guard header.write(into: &output, extensions: extensions) != nil else { return nil }
     output.append(contentsOf: payload)
     nextSequenceNumber &+= 1
-    lastPacket = (header.timestamp, now)
-    outbound.packetsSent += 1
-    outbound.bytesSent += Int64(payload.byteCount)
-    outbound.headerBytesSent += Int64(size)
-    if history.isEnabled {
-      history.insert(
-        output.span.bytes.extracting(start..<output.count), headerSize: size, sequence: header.sequenceNumber, at: now)
-    }
     return header
+  }
+
+  /// Counts a packet that leaves, and keeps it when it may be asked for again.
+  ///
+  /// - Parameter bytes: the packet as it leaves, before protection.
+  public mutating func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
+    let (headerSize, payloadSize) = (Int64(packet.headerSize), Int64(bytes.byteCount - packet.headerSize))
+    outbound.packetsSent += 1
+    outbound.bytesSent += payloadSize
+    outbound.headerBytesSent += headerSize
+    if packet.isRetransmission {
+      outbound.retransmittedPacketsSent += 1
+      outbound.retransmittedBytesSent += payloadSize
+      history.release(packet.header.sequenceNumber)
+      return
+    }
+    lastPacket = (packet.header.timestamp, packet.captured)
+    guard settings.keepsHistory else { return }
+    history.insert(
+      bytes, header: packet.header, headerSize: packet.headerSize, captured: packet.captured,
+      roundTrip: remoteInbound.roundTripTime, at: now)
   }
 
   /// The next report on this stream, with the blocks about streams received; nil before the first packet, when the
   /// participant reports as a receiver (RFC 3550 section 6.4).
   public func senderReport(blocks: [ReportBlock] = [], clock: WallClock, at now: Instant) -> SenderReport? {
     guard let lastPacket else { return nil }
-    let elapsed = mediaClock(settings.clockRate, at: .zero + (now - lastPacket.sent))
+    let elapsed = mediaClock(settings.clockRate, at: .zero + (now - lastPacket.captured))
     return SenderReport(
       ssrc: ssrc, ntpTime: NTPTime(clock, at: now), rtpTimestamp: lastPacket.timestamp &+ elapsed,
       packetCount: UInt32(truncatingIfNeeded: outbound.packetsSent),
@@ -124,28 +135,49 @@ public struct RTPSender: ~Copyable {
     remoteInbound.roundTripTimeMeasurements += 1
   }
 
-  /// Takes a NACK: its packets wait until ``retransmit(into:at:)`` sends them, so that the owner can pace them.
+  /// Takes a NACK: its packets wait until ``takeRetransmission(into:at:)`` writes them.
   public mutating func receive(_ nack: GenericNACK) {
     guard nack.mediaSSRC == ssrc else { return }
     outbound.nackCount += 1
-    guard history.isEnabled else { return }
-    for number in nack.sequenceNumbers where retransmissions.count < settings.retransmissionQueueLimit {
-      if !retransmissions.contains(number) { retransmissions.append(number) }
+    guard settings.keepsHistory else { return }
+    for number in nack.sequenceNumbers where requested.count < settings.retransmissionQueueLimit {
+      if !requested.contains(number) { requested.append(number) }
     }
   }
 
-  /// Writes the next packet asked for again, as it was first sent, or returns nil when there is none.
-  public mutating func retransmit(into output: inout OutputSpan<UInt8>, at now: Instant) -> Int? {
-    let roundTrip = remoteInbound.roundTripTime ?? .zero
-    while !retransmissions.isEmpty {
-      let sequence = retransmissions.removeFirst()
-      guard let sent = history.retransmit(sequence, roundTrip: roundTrip, into: &output, at: now) else { continue }
-      outbound.packetsSent += 1
-      outbound.retransmittedPacketsSent += 1
-      outbound.bytesSent += Int64(sent.payload)
-      outbound.headerBytesSent += Int64(sent.header)
-      outbound.retransmittedBytesSent += Int64(sent.payload)
-      return sent.header + sent.payload
+  /// Writes the next packet asked for again, or returns nil when there is none.
+  ///
+  /// It is the packet as it first left, extensions and all: SRTP has one keystream and one nonce for a number (RFC 3711
+  /// section 9.1), and two different packets under one nonce of AES-GCM reveal the key that authenticates. A stream of its
+  /// own has numbers of its own, see ``RetransmissionSender``.
+  public mutating func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard let packet = takeRequested(fitting: output.freeCapacity, at: now) else { return nil }
+    history.copy(packet, into: &output)
+    return OutgoingPacket(
+      header: packet.header, headerSize: packet.headerSize, isRetransmission: true, captured: packet.captured)
+  }
+
+  /// Writes the next packet asked for again as one of a retransmission stream (RFC 4588), with the extensions that it is to
+  /// have there, or returns nil when there is none.
+  public mutating func takeRetransmission(
+    on stream: inout RetransmissionSender, extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>,
+    at now: Instant
+  ) -> OutgoingPacket? {
+    let size = RTPHeader.fixedSize + extensions.encodedSize + RTPPacket.originalNumberSize
+    guard let packet = takeRequested(fitting: output.freeCapacity - size, at: now) else { return nil }
+    // What was asked for leaves under another number; this one may be asked for again.
+    history.release(packet.header.sequenceNumber)
+    guard let header = stream.begin(packet.header, extensions: extensions, into: &output) else { return nil }
+    history.copy(packet, from: packet.headerSize, into: &output)
+    return OutgoingPacket(header: header, headerSize: size, isRetransmission: true, captured: packet.captured)
+  }
+
+  private mutating func takeRequested(fitting size: Int, at now: Instant) -> PacketHistory.Packet? {
+    while !requested.isEmpty {
+      let packet = history.take(requested.removeFirst(), roundTrip: remoteInbound.roundTripTime, at: now)
+      guard let packet else { continue }
+      if packet.byteCount <= size { return packet }
+      history.release(packet.header.sequenceNumber)
     }
     return nil
   }

@@ -1,0 +1,34 @@
+public import CallCore
+
+/// The numbers of a stream that retransmits another one (RFC 4588 section 4).
+public struct RetransmissionSender: ~Copyable {
+  public let ssrc: UInt32
+  public let payloadType: UInt8
+  private var nextSequenceNumber: UInt16
+
+  /// - Parameter random: draws the starting number, below 2¹⁵ as that of any stream.
+  public init(ssrc: UInt32, payloadType: UInt8, random: consuming RandomStream) {
+    self.ssrc = ssrc
+    self.payloadType = payloadType & 0x7F
+    nextSequenceNumber = UInt16(random.uniform(below: 1 << 15))
+  }
+
+  /// Writes all but the payload of a packet that goes out again: its header under this stream's number, and its own number
+  /// behind that.
+  ///
+  /// - Returns: the header, or nil, with nothing written or used up, when it does not fit.
+  mutating func begin(
+    _ original: RTPHeader, extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>
+  ) -> RTPHeader? {
+    let size = RTPHeader.fixedSize + extensions.encodedSize + RTPPacket.originalNumberSize
+    guard output.freeCapacity >= size else { return nil }
+    var header = original
+    header.ssrc = ssrc
+    header.payloadType = payloadType
+    header.sequenceNumber = nextSequenceNumber
+    guard header.write(into: &output, extensions: extensions) != nil else { return nil }
+    output.append(bigEndian: original.sequenceNumber)
+    nextSequenceNumber &+= 1
+    return header
+  }
+}
