@@ -39,6 +39,7 @@ package.targets = [
   .target(name: "TURN", dependencies: ["CallCore", "STUN", "Digests"], path: stack + "TURN"),
   .target(name: "SDP", dependencies: ["CallCore"], path: stack + "SDP"),
   .target(name: "RTP", dependencies: ["CallCore"], path: stack + "RTP"),
+  .target(name: "CongestionControl", dependencies: ["CallCore", "RTP"], path: stack + "CongestionControl"),
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "CSRTP"], path: stack + "SRTP"),
@@ -46,7 +47,8 @@ package.targets = [
   .target(
     name: "CallSession",
     dependencies: [
-      "CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "Codecs", "Digests",
+      "CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP", "Codecs",
+      "Digests",
     ],
     path: stack + "CallSession"),
 
@@ -94,11 +96,14 @@ package.targets.append(
 let tested: [String: [Target.Dependency]] = [
   "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "StackWorlds", "STUN"],
   "TURN": ["CallCore", "Digests", "StackWorlds", "STUN"], "SDP": ["CallCore"], "RTP": ["CallCore"],
+  "CongestionControl": ["CallCore", "RTP"],
   "JitterBuffer": ["CallCore", "Codecs", "RTP", "StackWorlds"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore", "COpus"],
-  "CallSession": ["CallCore", "Codecs", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "STUN", "TURN"],
+  "CallSession": [
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "STUN", "TURN",
+  ],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds"],
   "LivePeer": [
@@ -131,8 +136,8 @@ package.targets.append(
   .testTarget(
     name: "BugPatternTests",
     dependencies: [
-      "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "CallSession",
-      "Scenarios", "Profiles", "StackWorlds",
+      "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP",
+      "CallSession", "Scenarios", "Profiles", "StackWorlds",
     ]))
 
 // These look at the package from outside: its source text, and the built program.

@@ -137,6 +137,14 @@
     case hugeGapRequested
     /// 35: what was asked for is asked for again before the answer can have come (pion/interceptor#208, str0m#744).
     case nackFasterThanRoundTrip
+    /// 35: what is asked for again leaves at once, however much it is (mediasoup#1934).
+    case retransmissionsUnpaced
+    /// 37: a packet that comes after others behind it was told of as missing, and is told of no more (mediasoup#1059).
+    case lateArrivalNotTold
+    /// 37: a packet that feedback told of as missing is lost, whatever later feedback says (mediasoup#1059).
+    case missingIsLostForEver
+    /// 37: the numbers of feedback are not extended over their wrap (str0m#717).
+    case feedbackNumbersNotExtended
     /// 37: a time between two arrivals that no delta can say is cut off instead of beginning another feedback
     /// (janus-gateway#1757).
     case feedbackDeltaOverflows

@@ -41,6 +41,19 @@ public struct PacketPool: ~Copyable {
     return PacketHandle(slot: slot)
   }
 
+  /// Gives a slot with one reference to `write`, with room for ``maximumDatagramSize`` bytes.
+  @inlinable public mutating func allocate(writing write: (inout OutputSpan<UInt8>) -> Void) -> PacketHandle {
+    if free.isEmpty { grow() }
+    let slot = free.removeLast()
+    let memory = UnsafeMutableBufferPointer(
+      start: address(of: slot).bindMemory(to: UInt8.self, capacity: maximumDatagramSize), count: maximumDatagramSize)
+    var output = OutputSpan(buffer: memory, initializedCount: 0)
+    write(&output)
+    lengths[Int(slot)] = UInt16(output.finalize(for: memory))
+    references[Int(slot)] = 1
+    return PacketHandle(slot: slot)
+  }
+
   @inlinable public mutating func retain(_ handle: PacketHandle) { references[Int(handle.slot)] += 1 }
 
   @inlinable public mutating func release(_ handle: PacketHandle) {

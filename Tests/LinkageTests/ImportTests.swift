@@ -12,13 +12,17 @@ import Testing
     ("CallStack/TURN", ["CallCore", "STUN", "Digests"]),
     ("CallStack/SDP", ["CallCore"]),
     ("CallStack/RTP", ["CallCore"]),
+    ("CallStack/CongestionControl", ["CallCore", "RTP"]),
     ("CallStack/Codecs", ["CallCore", "COpus", "CVPX"]),
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/SRTP", ["CallCore", "CSRTP"]),
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),
     (
       "CallStack/CallSession",
-      ["CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "JitterBuffer", "DTLS", "SRTP", "Codecs", "Digests"]
+      [
+        "CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP", "Codecs",
+        "Digests",
+      ]
     ),
     ("Formats", ["Glibc"]),
     (

@@ -8,14 +8,14 @@ internal import TURN
 
 /// Why a session wants to be woken: the reason in its ``CallSession/wake``.
 public enum SessionWakeReason: UInt8, Sendable {
-  case ice = 1, gathering, relay, dtls, rtcp, nack
+  case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback
 }
 
 /// A whole peer connection as one sans-IO machine: JSEP, ICE with STUN and TURN, DTLS-SRTP, RTP and audio.
 ///
 /// The simulator and the socket driver run it with the same pump. Stages are fixed. Receive: demultiplex (RFC 7983),
-/// then ICE or TURN, DTLS, or SRTP unprotect, reception statistics, jitter buffer, decoder. Send: encoder, packetiser,
-/// SRTP protect.
+/// then ICE or TURN, DTLS, or SRTP unprotect, arrival for the feedback, reception statistics, jitter buffer, decoder. Send:
+/// encoder, packetiser, queue, pacer, transport-wide number, history, SRTP protect.
 public struct CallSession: ~Copyable, SansIO {
   public typealias Event = SessionEvent
 

@@ -98,7 +98,10 @@ public struct AudioSettings: Hashable, Sendable {
   public var expectedLossPercent: Int?
   /// Whether lost packets are asked for again (RFC 4585), when the peer agrees.
   public var nack = false
-  /// Whether they come again on a stream of their own (RFC 4588), when the peer agrees. No browser does that for audio.
+  /// Whether packets are numbered across the transport, and their arrival is fed back to their sender (transport-cc), when
+  /// the peer agrees.
+  public var transportFeedback = false
+  /// Whether lost packets come again on a stream of their own (RFC 4588), when the peer agrees. No browser does that for audio.
   package var retransmitsOnItsOwnStream = false
   /// A fixed first sequence number, for provoking wrap-around; nil draws one.
   package var initialSequenceNumber: UInt16?

@@ -1,4 +1,5 @@
 import CallCore
+import CongestionControl
 import RTP
 import Testing
 
@@ -64,6 +65,85 @@ import Testing
       claims("the loss is asked for", !requests.isEmpty)
       let gaps = zip(requests.dropFirst(), requests).map { $0.at - $1.at }
       claims("with at least a round trip in between", gaps.allSatisfy { $0 >= .milliseconds(200) })
+    }
+  }
+
+  @Test func `35 - retransmissions leave at the pacing rate, whatever is asked for at once`() throws {
+    try proves(.retransmissionsUnpaced) { claims in
+      var sender = makeSender()
+      let roundTrip = Instant.zero + .milliseconds(100)
+      let first = packet(of: &sender, 0, at: .zero)
+      for index in 1..<200 { _ = packet(of: &sender, index, at: .zero) }
+      let number = UInt16(first[2]) << 8 | UInt16(first[3])
+      for start in stride(from: 0, to: 200, by: 50) as StrideTo<UInt16> {
+        sender.receive(
+          GenericNACK(senderSSRC: 9, mediaSSRC: 5, sequenceNumbers: (start..<start + 50).map { number &+ $0 }))
+        var pacer = Pacer(settings: Pacer.Settings(rate: .kilobitsPerSecond(80)))
+        while sender.isAskedAgain,
+          pacer.enqueue(.retransmission, at: roundTrip, write: { sender.takeRetransmission(into: &$0, at: roundTrip) })
+        {}
+        let leaving = departures(from: &pacer, at: roundTrip)
+        // 40 ms of 80 kbit/s are 400 bytes, and the packet that goes beyond.
+        claims("\(leaving) of 50 packets of 92 bytes leave at once", (1...5).contains(leaving))
+        claims("the others wait", pacer.count == 50 - leaving && pacer.deadline.map { $0 > roundTrip } == true)
+      }
+    }
+  }
+
+  private func departures(from pacer: inout Pacer, at now: Instant) -> Int {
+    var count = 0
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+    defer { memory.deallocate() }
+    while true {
+      var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
+      let packet = pacer.next(into: &output, at: now)
+      _ = output.finalize(for: memory)
+      if packet == nil { return count }
+      count += 1
+    }
+  }
+
+  /// Packets of a sender that leave 20 ms apart from a first number on, of which one comes after all others but two: what
+  /// the sender is told of each in the end.
+  private func fates(first: UInt16, count: Int, late: Int) -> [Bool] {
+    var sequencer = TransportSequencer(first: first)
+    var recorder = ArrivalRecorder()
+    var results: [TransportSequencer.Result] = []
+    var fates = Array(repeating: false, count: count)
+    var numbers: [UInt16] = []
+    func report(at now: Instant) {
+      while let feedback = recorder.takeFeedback(from: 1, at: now) { sequencer.receive(feedback, into: &results) }
+      for result in results where result.arrived != nil { fates[Int((result.sent - .zero).milliseconds / 20)] = true }
+      results = []
+    }
+    for index in 0..<count {
+      let now = Instant.zero + .milliseconds(20) * Int64(index)
+      numbers.append(sequencer.assign(byteCount: 100, at: now))
+      if index != late { recorder.record(numbers[index], from: 5, at: now) }
+      if index == late + 8 { recorder.record(numbers[late], from: 5, at: now) }
+      report(at: now)
+    }
+    report(at: .zero + .seconds(3_600))
+    return fates
+  }
+
+  @Test func `37 - a packet that comes late is told of, though it was told of as missing`() throws {
+    try proves(.lateArrivalNotTold) { claims in
+      claims("all have arrived", !fates(first: 1, count: 60, late: 20).contains(false))
+    }
+  }
+
+  @Test func `37 - a packet that was told of as missing and has come is not lost`() throws {
+    try proves(.missingIsLostForEver) { claims in
+      claims("all have arrived", !fates(first: 1, count: 60, late: 20).contains(false))
+    }
+  }
+
+  @Test func `37 - numbers are followed over their wrap, from wherever they begin`() throws {
+    try proves(.feedbackNumbersNotExtended) { claims in
+      for first in [1, 32_768, 40_000, 65_500] as [UInt16] {
+        claims("all from \(first) have arrived", !fates(first: first, count: 200, late: 500).contains(false))
+      }
     }
   }
 

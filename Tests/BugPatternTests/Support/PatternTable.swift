@@ -32,7 +32,6 @@ struct PatternTable {
 
   /// What is not proved yet, and what it waits for.
   static let waiting: [(pattern: Int, what: String, why: String)] = [
-    (35, "a burst of retransmissions leaves unpaced", "congestion control: there is no pacer"),
     (36, "key frames asked for again and again", "video"),
     (38, "the estimate runs away or never recovers", "congestion control: nothing is estimated"),
     (41, "picture identifiers wrap or switch layers", "video"),

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import Codecs
+internal import CongestionControl
 internal import RTP
 internal import SDP
 
@@ -67,9 +68,9 @@ final class AudioChannel {
 
   /// Takes what a negotiation came to; nil when the section is rejected. Streams outlive a hold, with their numbers and
   /// counts.
-  func apply(_ media: NegotiatedMedia?, midExtensionID: UInt8?, random: RandomSource) {
+  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
-    applySending(media, midExtensionID: midExtensionID, random: random)
+    applySending(media, extensions: extensions, random: random)
     let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
     if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
@@ -77,7 +78,7 @@ final class AudioChannel {
     forgetWhatIsOver()
   }
 
-  private func applySending(_ media: NegotiatedMedia?, midExtensionID: UInt8?, random: RandomSource) {
+  private func applySending(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     let wasActive = send?.isActive ?? false
     send?.isActive = false
     guard let track = state.track, let media, media.direction.sends, let codec = media.sendCodecs.first else {
@@ -92,21 +93,16 @@ final class AudioChannel {
     send = stream
     stream.isActive = true
     stream.update(media, codec)
-    if !wasActive, let midExtensionID { stream.identify(media.mid, extensionID: midExtensionID) }
+    let isFedBack = codec.feedback.contains(.transportCC)
+    stream.setExtensions(extensions, isNumbered: isFedBack, naming: wasActive ? nil : media.mid)
   }
 
   // MARK: Packets
 
-  /// Writes the next packet of a track that is sent; what was recorded for one that is held is thrown away.
-  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> MediaTransport.Outgoing? {
-    guard let send else { return nil }
-    guard send.isActive else {
-      send.dropPending()
-      return nil
-    }
-    guard let (packet, prefix) = send.next(into: &buffer, at: now) else { return nil }
-    send.departed(packet, buffer.span.bytes, at: now)
-    return .media(ssrc: packet.header.ssrc, prefix: prefix)
+  /// Hands all packets of a track that is sent to the pacer; what was recorded for one that is held is thrown away.
+  func produce(into pacer: inout Pacer, at now: Instant) {
+    guard let send else { return }
+    if send.isActive { send.produce(into: &pacer, at: now) } else { send.dropPending() }
   }
 
   func receive(

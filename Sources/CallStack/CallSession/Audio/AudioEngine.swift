@@ -56,9 +56,11 @@ extension AudioSettings {
     if inBandFEC { parameters["useinbandfec"] = "1" }
     if dtx { parameters["usedtx"] = "1" }
     if constantBitrate { parameters["cbr"] = "1" }
+    let feedback: [Feedback] = (transportFeedback ? [.transportCC] : []) + (nack ? [.nack] : [])
     let opus = CodecCapability(
-      "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: nack ? [.nack] : [],
+      "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: feedback,
       retransmission: retransmitsOnItsOwnStream, preferredPayloadType: 111)
-    return MediaCapabilities(codecs: [opus], headerExtensions: [MediaTransport.midExtension])
+    let extensions = MediaExtensions.uris.prefix(transportFeedback ? 2 : 1)
+    return MediaCapabilities(codecs: [opus], headerExtensions: Array(extensions))
   }
 }

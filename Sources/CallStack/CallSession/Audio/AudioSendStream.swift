@@ -1,9 +1,10 @@
 internal import CallCore
 internal import Codecs
+internal import CongestionControl
 internal import RTP
 internal import SDP
 
-/// From samples to RTP packets. Encoding happens when the packet is asked for, into the memory it leaves from.
+/// From samples to RTP packets. What was recorded is encoded once it can be sent, so that no number is used up before.
 final class AudioSendStream {
   private(set) var rtp: RTPSender
   /// The stream that lost packets go out again on; nil when they do so on their own.
@@ -21,7 +22,13 @@ final class AudioSendStream {
   private var gate = DTXGate()
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
-  private var identification = RTPHeaderExtensions()
+  /// The section's name, while packets carry it.
+  private var name: (id: UInt8, mid: [UInt8])?
+  /// The identifier of the transport-wide number.
+  private var numberID: UInt8?
+  /// Those of every packet, made of the two.
+  private var extensions = RTPHeaderExtensions()
+  private var transportNumberOffset: Int?
   /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
   /// SRTP's tag. An encoder with no more room than that lowers its rate; a much larger packet would never leave.
   private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
@@ -86,11 +93,23 @@ final class AudioSendStream {
     }
   }
 
-  /// Names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream: then it
-  /// knows whose the source is.
-  func identify(_ mid: String, extensionID: UInt8) {
-    identification = RTPHeaderExtensions()
-    identification.append(id: extensionID, bytes: Array(mid.utf8).span.bytes)
+  /// Takes the header extensions that were negotiated.
+  ///
+  /// - Parameters:
+  ///   - isNumbered: whether the far side feeds back the arrival of these packets.
+  ///   - mid: what names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream:
+  ///     then it knows whose the source is. Nil when nothing about that changes.
+  func setExtensions(_ negotiated: MediaExtensions, isNumbered: Bool, naming mid: String?) {
+    if let mid { name = negotiated.mid.map { ($0, Array(mid.utf8)) } }
+    numberID = isNumbered ? negotiated.transportNumber : nil
+    composeExtensions()
+  }
+
+  private func composeExtensions() {
+    extensions = RTPHeaderExtensions()
+    if let name { extensions.append(id: name.id, bytes: name.mid.span.bytes) }
+    let slot = numberID.flatMap { extensions.reserve(id: $0, length: 2) }
+    transportNumberOffset = slot.map { extensions.offset(of: $0) }
   }
 
   /// Where the sample after the last one recorded will be.
@@ -134,32 +153,46 @@ final class AudioSendStream {
 
   // MARK: Packets
 
-  /// Writes the next audio packet or retransmission, and returns the first bytes of its payload.
-  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> (packet: OutgoingPacket, prefix: UInt64)? {
+  /// Encodes what was recorded, and hands it to the pacer with what was asked for again.
+  func produce(into pacer: inout Pacer, at now: Instant) {
     while let encoded = encodeNext() {
       let time = mediaTime
       mediaTime &+= UInt32(encoded.samplesPerChannel)
       guard gate.admits(encoded) else { continue }
-      let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount).bytes
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
-      let header = rtp.packetize(
-        payload: payload, mediaTime: time, marker: isOnset, extensions: identification, into: &buffer)
-      guard let header else { continue }
-      let packet = OutgoingPacket(
-        header: header, headerSize: RTPHeader.fixedSize + identification.encodedSize, captured: now)
-      return (packet, payload.bigEndian(UInt64.self, at: 0) ?? 0)
+      let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount)
+      _ = pacer.enqueue(.audio, at: now) { output in
+        let header = rtp.packetize(
+          payload: payload.bytes, mediaTime: time, marker: isOnset, extensions: extensions, into: &output)
+        guard let header else { return nil }
+        return OutgoingPacket(
+          header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
+          transportNumberOffset: transportNumberOffset)
+      }
     }
-    return takeRetransmission(into: &buffer, at: now).map { ($0, 0) }
+    while rtp.isAskedAgain, pacer.enqueue(.retransmission, at: now, write: { takeRetransmission(into: &$0, at: now) }) {
+    }
   }
 
-  private func takeRetransmission(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
-    guard retransmission != nil else { return rtp.takeRetransmission(into: &buffer, at: now) }
-    return rtp.takeRetransmission(on: &retransmission!, extensions: identification, into: &buffer, at: now)
+  private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
+    var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions, into: &output, at: now)
+    packet?.transportNumberOffset = transportNumberOffset
+    return packet
   }
 
   /// Counts a packet that leaves.
-  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) { rtp.departed(packet, bytes, at: now) }
+  ///
+  /// - Returns: whether it is one of this stream.
+  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
+    guard packet.header.ssrc == rtp.ssrc || packet.header.ssrc == retransmission?.ssrc else { return false }
+    rtp.departed(packet, bytes, at: now)
+    return true
+  }
+
+  /// Takes note of a packet that never leaves.
+  func dropped(_ packet: OutgoingPacket) { rtp.dropped(packet) }
 
   private func encodeNext() -> EncodedAudio? {
     var output = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
@@ -188,7 +221,10 @@ final class AudioSendStream {
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
-    identification = RTPHeaderExtensions()
+    if name != nil {
+      name = nil
+      composeExtensions()
+    }
     guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
     var changed = opus.settings
     changed.expectedPacketLoss = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)

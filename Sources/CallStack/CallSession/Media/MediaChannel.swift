@@ -1,4 +1,5 @@
 internal import CallCore
+internal import CongestionControl
 internal import RTP
 internal import SDP
 
@@ -46,9 +47,9 @@ enum MediaChannel {
 
   /// Takes what a negotiation came to; nil when the section is rejected. Streams outlive a hold, with their numbers and
   /// counts.
-  func apply(_ media: NegotiatedMedia?, midExtensionID: UInt8?, random: RandomSource) {
+  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     switch self {
-    case .audio(let channel): channel.apply(media, midExtensionID: midExtensionID, random: random)
+    case .audio(let channel): channel.apply(media, extensions: extensions, random: random)
     }
   }
 
@@ -60,10 +61,27 @@ enum MediaChannel {
     }
   }
 
-  /// Writes the next packet of media or retransmission.
-  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> MediaTransport.Outgoing? {
+  /// Hands all packets that there are to the pacer, media and retransmissions.
+  func produce(into pacer: inout Pacer, at now: Instant) {
     switch self {
-    case .audio(let channel): channel.next(into: &buffer, at: now)
+    case .audio(let channel): channel.produce(into: &pacer, at: now)
+    }
+  }
+
+  /// Counts a packet that leaves.
+  ///
+  /// - Parameter bytes: the packet as it leaves, before protection.
+  /// - Returns: whether its source is one of this channel.
+  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
+    switch self {
+    case .audio(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
+    }
+  }
+
+  /// Takes note of a packet that never leaves.
+  func dropped(_ packet: OutgoingPacket) {
+    switch self {
+    case .audio(let channel): channel.send?.dropped(packet)
     }
   }
 

@@ -96,7 +96,7 @@ public struct RTPSender: ~Copyable {
     if packet.isRetransmission {
       outbound.retransmittedPacketsSent += 1
       outbound.retransmittedBytesSent += payloadSize
-      history.release(packet.header.sequenceNumber)
+      dropped(packet)
       return
     }
     lastPacket = (packet.header.timestamp, packet.captured)
@@ -170,6 +170,14 @@ public struct RTPSender: ~Copyable {
     guard let header = stream.begin(packet.header, extensions: extensions, into: &output) else { return nil }
     history.copy(packet, from: packet.headerSize, into: &output)
     return OutgoingPacket(header: header, headerSize: size, isRetransmission: true, captured: packet.captured)
+  }
+
+  /// Whether packets were asked for that are not on their way yet.
+  public var isAskedAgain: Bool { !requested.isEmpty }
+
+  /// Takes note of a packet that was written and never leaves.
+  public mutating func dropped(_ packet: OutgoingPacket) {
+    if packet.isRetransmission, packet.header.ssrc == ssrc { history.release(packet.header.sequenceNumber) }
   }
 
   private mutating func takeRequested(fitting size: Int, at now: Instant) -> PacketHistory.Packet? {
