@@ -37,114 +37,129 @@ final class SessionCall {
   /// Offer, answer and candidates change hands at once; then ICE and DTLS run until both ends are connected.
   func connect() throws {
     let now = simulator.now
-    let offer = try caller.session.createOffer()
-    try caller.session.setLocalDescription(offer, at: now)
-    try callee.session.setRemoteDescription(offer, at: now)
-    let answer = try callee.session.createAnswer()
-    try callee.session.setLocalDescription(answer, at: now)
-    try caller.session.setRemoteDescription(answer, at: now)
-    caller.drain()
-    callee.drain()
+    let offer = try caller.driver.session.createOffer()
+    try caller.driver.session.setLocalDescription(offer, at: now)
+    try callee.driver.session.setRemoteDescription(offer, at: now)
+    let answer = try callee.driver.session.createAnswer()
+    try callee.driver.session.setLocalDescription(answer, at: now)
+    try caller.driver.session.setRemoteDescription(answer, at: now)
+    caller.driver.drain()
+    callee.driver.drain()
     for (from, to) in [(caller, callee), (callee, caller)] {
-      for candidate in from.candidates {
-        try to.session.addICECandidate(candidate.text, mid: candidate.mid, mLineIndex: candidate.index, at: now)
+      for candidate in from.environment.candidates {
+        try to.driver.session.addICECandidate(candidate.text, mid: candidate.mid, mLineIndex: candidate.index, at: now)
       }
-      to.drain()
+      to.driver.drain()
     }
     while !isConnected, simulator.now < .zero + .seconds(10), simulator.step() {}
     precondition(isConnected, "the call does not connect")
   }
 
   private var isConnected: Bool {
-    caller.session.connectionState == .connected && callee.session.connectionState == .connected
+    caller.driver.session.connectionState == .connected && callee.driver.session.connectionState == .connected
   }
 
   /// Both ends talk and listen.
   func talk(for duration: Interval) {
-    let before = (caller.packetsReceived, callee.packetsReceived)
-    for end in [caller, callee] { end.startAudio() }
+    let before = (caller.environment.packetsReceived, callee.environment.packetsReceived)
+    for end in [caller, callee] { end.environment.startAudio() }
     simulator.run(until: simulator.now + duration)
     let wanted = Int(duration.milliseconds / 20) * 9 / 10
-    let heard = min(caller.packetsReceived - before.0, callee.packetsReceived - before.1)
+    let heard = min(caller.environment.packetsReceived - before.0, callee.environment.packetsReceived - before.1)
     precondition(heard > wanted, "the media does not flow")
   }
 }
 
-/// One call session driven by a host's datagrams and timers.
-private final class SessionHost: HostDelegate {
+/// One call session on a simulated host.
+private final class SessionHost {
+  let environment: HostEnvironment
+  let driver: SessionDriver<HostEnvironment>
+
+  init(simulator: Simulator, host: HostID, configuration: SessionConfiguration) throws {
+    environment = HostEnvironment(simulator: simulator, host: host)
+    driver = SessionDriver(
+      configuration: configuration, random: simulator.random.scoped(configuration.cname), environment: environment)
+    environment.driver = driver
+    let addresses = simulator.interfaces(of: host)[0].addresses
+    driver.setAddresses([DeviceAddress(addresses[0], name: "eth0", networkType: "ethernet")])
+    try driver.session.addTrack(.audio)
+    simulator.setDelegate(environment, of: host)
+  }
+}
+
+/// A simulated host's datagrams, timers and audio.
+private final class HostEnvironment: SessionEnvironment, HostDelegate {
   private enum Token { static let session: UInt64 = 0, audio: UInt64 = 1 }
   private static let frame = Interval.milliseconds(20)
 
-  var session: CallSession
+  unowned var driver: SessionDriver<HostEnvironment>!
   private(set) var candidates: [(text: String?, mid: String, index: Int)] = []
   private(set) var packetsReceived = 0
 
   private unowned let simulator: Simulator
   private let host: HostID
-  private let socket: UDPSocket
-  private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private let speaker = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 960)
   private var timer: (id: TimerID, deadline: Instant)?
 
-  init(simulator: Simulator, host: HostID, configuration: SessionConfiguration) throws {
+  init(simulator: Simulator, host: HostID) {
     self.simulator = simulator
     self.host = host
-    let address = simulator.interfaces(of: host)[0].addresses[0]
-    socket = try simulator.bind(host, address: address)
-    session = CallSession(
-      configuration: configuration, random: simulator.random.scoped(configuration.cname), at: simulator.now)
-    let local = simulator.localEndpoint(of: socket)
-    session.setInterfaces(
-      [LocalInterface(socket: local, name: "eth0", networkType: "ethernet")], at: simulator.now)
-    try session.addTrack(.audio)
-    simulator.setDelegate(self, of: host)
   }
 
-  deinit {
-    buffer.deallocate()
-    speaker.deallocate()
+  deinit { speaker.deallocate() }
+
+  var now: Instant { simulator.now }
+  let wallClock = WallClock()
+
+  // MARK: SessionEnvironment
+
+  func openSocket(
+    on address: IPAddress, beside base: Endpoint?, receive: @escaping (RawSpan, Path) -> Void
+  ) -> (socket: UDPSocket, local: Endpoint)? {
+    guard let socket = try? simulator.bind(host, address: address) else { return nil }
+    return (socket, simulator.localEndpoint(of: socket))
   }
 
-  func startAudio() { _ = simulator.schedule(host, at: simulator.now + Self.frame, token: Token.audio) }
+  func close(_ socket: UDPSocket) { simulator.close(socket) }
 
-  func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {
-    session.receive(datagram, on: path, at: simulator.now)
-    drain()
+  func send(_ datagram: RawSpan, from socket: UDPSocket, on path: Path) {
+    simulator.send(datagram, from: socket, to: path.remote, ecn: path.ecn)
   }
 
-  func timerFired(_ token: UInt64) {
-    if token == Token.audio {
-      startAudio()
-      session.sendAudio(AudioLevel(20), duration: Self.frame, at: simulator.now)
-      var output = OutputSpan<Int16>(buffer: speaker, initializedCount: 0)
-      _ = session.playAudio(sampleCount: speaker.count, into: &output, at: simulator.now)
-      _ = output.finalize(for: speaker)
-    } else {
-      timer = nil
-      session.advance(to: simulator.now)
-    }
-    drain()
+  func happened(_ event: SessionEvent) {
+    if case .iceCandidate(let text, let mid, let index) = event { candidates.append((text, mid, index)) }
   }
 
-  func interfacesChanged() {}
+  func observed(_ observation: SessionObservation) {
+    if case .mediaReceived = observation { packetsReceived += 1 }
+  }
 
-  func drain() {
-    var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
-    let wake = pump(
-      &session, buffer: &output,
-      send: { datagram, path in simulator.send(datagram, from: socket, to: path.remote, ecn: path.ecn) },
-      event: { event in
-        switch event {
-        case .iceCandidate(let text, let mid, let index): candidates.append((text, mid, index))
-        case .mediaReceived: packetsReceived += 1
-        default: break
-        }
-      })
-    _ = output.finalize(for: buffer)
+  func settled(_ wake: Wake) {
     guard wake.deadline != timer?.deadline else { return }
     if let timer { simulator.cancel(timer.id) }
     timer = wake.deadline.map { (simulator.schedule(host, at: $0, token: Token.session), $0) }
   }
+
+  // MARK: HostDelegate
+
+  func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) { driver.receive(datagram, on: path) }
+
+  func timerFired(_ token: UInt64) {
+    guard token == Token.audio else {
+      timer = nil
+      return driver.advance()
+    }
+    startAudio()
+    driver.session.sendAudio(AudioLevel(20), duration: Self.frame, at: now)
+    var output = OutputSpan<Int16>(buffer: speaker, initializedCount: 0)
+    _ = driver.session.playAudio(sampleCount: speaker.count, into: &output, at: now)
+    _ = output.finalize(for: speaker)
+    driver.drain()
+  }
+
+  func interfacesChanged() {}
+
+  func startAudio() { _ = simulator.schedule(host, at: now + Self.frame, token: Token.audio) }
 }
 
 /// - Returns: calls brought from offer to connected at both ends, per second.

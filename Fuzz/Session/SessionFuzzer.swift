@@ -26,12 +26,13 @@ private let certificate = Certificate.generate(
 
 private final class Side {
   let socket: Endpoint
-  var session: CallSession
-  var candidates: [(text: String?, mid: String, index: Int)] = []
+  let world = World()
+  let driver: SessionDriver<World>
+  var session: CallSession {
+    _read { yield driver.session }
+    _modify { yield &driver.session }
+  }
   var description = ""
-  /// Those that ICE restarts asked for.
-  var furtherSockets: [Endpoint] = []
-  private var nextPort: UInt16 = 10_000
 
   init(_ name: String, _ socket: Endpoint, isProtected: Bool) {
     self.socket = socket
@@ -39,18 +40,14 @@ private final class Side {
     configuration.media = .synthetic
     configuration.audio.nack = true
     configuration.protection = isProtected ? .dtlsSRTP : .none
-    session = CallSession(configuration: configuration, random: RandomSource(seed: 3).scoped(name), at: .zero)
-    session.setInterfaces([LocalInterface(socket: socket, name: "eth0", networkType: "ethernet")], at: .zero)
-    _ = try? session.addAudioTransceiver()
+    driver = SessionDriver(configuration: configuration, random: RandomSource(seed: 3).scoped(name), environment: world)
+    setNetwork("ethernet")
+    _ = try? driver.session.addAudioTransceiver()
   }
 
-  func owns(_ local: Endpoint) -> Bool { local == socket || furtherSockets.contains(local) }
-
-  func openSocket(beside base: Endpoint, at now: Instant) {
-    nextPort &+= 1
-    let opened = Endpoint(base.address, port: nextPort)
-    furtherSockets.append(opened)
-    session.supply(opened, for: base, at: now)
+  /// Has an interface of this type, or with nil none.
+  func setNetwork(_ type: String?) {
+    driver.setAddresses(type.map { [DeviceAddress(socket.address, name: "eth0", networkType: $0)] } ?? [])
   }
 
   /// The value of an `a=` line of our last description.
@@ -60,14 +57,51 @@ private final class Side {
   }
 }
 
+/// A side's sockets, from which datagrams fly to the other.
+private final class World: SessionEnvironment {
+  var now = Instant.zero
+  let wallClock = WallClock()
+  var candidates: [(text: String?, mid: String, index: Int)] = []
+  /// What was sent and has not been taken to the wire.
+  var sent: [(bytes: [UInt8], path: Path)] = []
+  /// Those that are open, with the ones that ICE restarts asked for.
+  private var sockets: [Endpoint] = []
+  private var nextPort: UInt16 = 10_000
+
+  func owns(_ local: Endpoint) -> Bool { sockets.contains(local) }
+
+  func openSocket(
+    on address: IPAddress, beside base: Endpoint?, receive: @escaping (RawSpan, Path) -> Void
+  ) -> (socket: Endpoint, local: Endpoint)? {
+    if base != nil { nextPort &+= 1 }
+    let local = Endpoint(address, port: base == nil ? 5_000 : nextPort)
+    sockets.append(local)
+    require(sockets.count < 200, "sockets of earlier restarts are never closed")
+    return (local, local)
+  }
+
+  func close(_ socket: Endpoint) { sockets.removeAll { $0 == socket } }
+
+  func send(_ datagram: RawSpan, from socket: Endpoint, on path: Path) { sent.append((datagram.copied, path)) }
+
+  func happened(_ event: SessionEvent) {
+    if case .iceCandidate(let text, let mid, let index) = event { candidates.append((text, mid, index)) }
+  }
+
+  func observed(_ observation: SessionObservation) {}
+  func settled(_ wake: Wake) {}
+}
+
 private final class Call {
   let a: Side
   let b: Side
   var sent = 0
-  private var now = Instant.zero
+  private var now: Instant {
+    get { a.world.now }
+    set { (a.world.now, b.world.now) = (newValue, newValue) }
+  }
   private var flying: [(at: Instant, bytes: [UInt8], path: Path)] = []
   private var transactions: UInt64 = 0
-  private let output = Datagrams()
 
   init(isProtected: Bool) {
     a = Side("a", Endpoint("192.0.2.1:5000")!, isProtected: isProtected)
@@ -86,7 +120,7 @@ private final class Call {
       (a.description, b.description) = (offer.sdp, answer.sdp)
       drain()
       for (from, to) in [(a, b), (b, a)] {
-        for (text, mid, index) in from.candidates {
+        for (text, mid, index) in from.world.candidates {
           try to.session.addICECandidate(text, mid: mid, mLineIndex: index, at: now)
         }
       }
@@ -112,7 +146,7 @@ private final class Call {
       require(wakes < 20_000, "a session never comes to rest")
       while let first = flying.first, first.at <= now {
         flying.removeFirst()
-        for side in [a, b] where side.owns(first.path.local) {
+        for side in [a, b] where side.world.owns(first.path.local) {
           side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
         }
         drain()
@@ -138,19 +172,12 @@ private final class Call {
 
   private func drain() {
     for side in [a, b] {
-      for (bytes, path) in output.drain({ side.session.transmit(into: &$0) }) {
+      side.driver.drain()
+      for (bytes, path) in side.world.sent {
         sent += 1
         flying.append((now + .milliseconds(10), bytes, path.reversed))
       }
-      while let event = side.session.nextEvent() {
-        switch event {
-        case .iceCandidate(let text, let mid, let index): side.candidates.append((text, mid, index))
-        case .socketNeeded(let base): side.openSocket(beside: base, at: now)
-        case .socketUnneeded(let socket): side.furtherSockets.removeAll { $0 == socket }
-        default: break
-        }
-      }
-      require(side.furtherSockets.count < 200, "sockets of earlier restarts are never closed")
+      side.world.sent = []
     }
   }
 
@@ -171,13 +198,12 @@ private final class Call {
       try? b.session.addICECandidate(
         input.text(), mid: selector & 0x20 == 0 ? "0" : nil, mLineIndex: Int(selector >> 6), at: now)
     case 9: b.session.restartICE()
-    case 10: b.session.setInterfaces([], at: now)
-    case 11:
-      b.session.setInterfaces([LocalInterface(socket: b.socket, name: "eth0", networkType: "wifi")], at: now)
+    case 10: b.setNetwork(nil)
+    case 11: b.setNetwork("wifi")
     case 12: if let offer = try? b.session.createOffer() { try? b.session.setLocalDescription(offer, at: now) }
     case 13: try? b.session.setRemoteDescription(SessionDescriptionText(.rollback, sdp: ""), at: now)
     case 14: sent += b.session.statistics(at: now).entries.count
-    default: if selector & 0xF0 == 0xF0 { b.session.close(at: now) }
+    default: if selector & 0xF0 == 0xF0 { b.driver.close() }
     }
     drain()
   }

@@ -19,7 +19,7 @@ import Testing
     try pair.negotiate()
     pair.run(for: .seconds(2))
     var prefixes: Set<UInt64> = []
-    for case .mediaSent(_, _, let prefix) in pair.a.events { prefixes.insert(prefix) }
+    for case .mediaSent(_, _, let prefix) in pair.a.observations { prefixes.insert(prefix) }
     #expect(!prefixes.isEmpty)
     let onWire = pair.sent.filter { $0.fromA && $0.isMedia }
     #expect(onWire.count >= prefixes.count)
@@ -46,7 +46,7 @@ import Testing
     pair.a.session.close(at: pair.now)
     pair.drain(pair.a)
     pair.run(for: .seconds(1), talking: false)
-    let byes = pair.b.events.count { if case .remoteBye = $0 { true } else { false } }
+    let byes = pair.b.observations.count { if case .remoteBye = $0 { true } else { false } }
     #expect(byes == 1)
     #expect(pair.a.session.connectionState == .closed)
     #expect(pair.a.session.wake == .never)
@@ -119,7 +119,7 @@ import Testing
     let before = (pair.a.mediaReceived, pair.b.mediaReceived)
     pair.run(for: .seconds(2))
     for side in [pair.a, pair.b] {
-      #expect(side.events.contains { if case .iceRestart = $0 { true } else { false } })
+      #expect(side.observations.contains { if case .iceRestart = $0 { true } else { false } })
       #expect(side.session.connectionState == .connected)
     }
     #expect(pair.a.mediaReceived - before.0 >= 95)

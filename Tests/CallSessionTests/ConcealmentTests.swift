@@ -15,9 +15,7 @@ import Testing
     return pair
   }
 
-  private func asked(_ side: SessionPair.Side) -> [String] {
-    side.events.compactMap { if case .nameResolutionNeeded(let name) = $0 { name } else { nil } }
-  }
+  private func asked(_ side: SessionPair.Side) -> [String] { side.namesAsked }
 
   private func resolve(_ pair: SessionPair) {
     for (side, other) in [(pair.a, pair.b), (pair.b, pair.a)] {

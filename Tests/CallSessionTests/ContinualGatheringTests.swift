@@ -58,7 +58,7 @@ import Testing
     // Of ten seconds all but the four until the loss is noticed on both sides.
     let expected = gathering == .continually ? 295...330 : 0...1
     #expect(expected.contains(received.0) && expected.contains(received.1), "\(received)")
-    let restarts = pair.a.events.contains { if case .iceRestart = $0 { true } else { false } }
+    let restarts = pair.a.observations.contains { if case .iceRestart = $0 { true } else { false } }
     #expect(!restarts)
   }
 

@@ -29,12 +29,12 @@ import Testing
     let path = Path(local: side.interface.socket, remote: pair.a.interface.socket)
     for byte in UInt8.min ... .max {
       let before = (side.session.ice.counters.malformed, side.session.dtls.statistics.datagramsReceived)
-      side.events = []
+      side.observations = []
       let datagram = [byte] + [UInt8](repeating: 0, count: 199)
       side.session.receive(datagram.span.bytes, on: path, at: pair.now)
       pair.drain(side)
       var words: [String] = []
-      for case .packetDiscarded(let what, _) in side.events { words.append("\(what)") }
+      for case .packetDiscarded(let what, _) in side.observations { words.append("\(what)") }
       let stun = side.session.ice.counters.malformed - before.0
       let dtls = side.session.dtls.statistics.datagramsReceived - before.1
       switch Self.owner(of: byte) {
@@ -56,12 +56,12 @@ import Testing
     pair.run(for: .seconds(1))
     let path = Path(local: pair.b.interface.socket, remote: pair.a.interface.socket)
     for second in UInt8.min ... .max {
-      pair.b.events = []
+      pair.b.observations = []
       // As RTCP a packet of eight bytes without a second one; as RTP one of no known source nor payload type.
       let datagram: [UInt8] = [0x80, second, 0, 1, 0, 0, 0, 9, 0, 0, 0, 9]
       pair.b.session.receive(datagram.span.bytes, on: path, at: pair.now)
       pair.drain(pair.b)
-      let isRTP = pair.b.events.contains { event in
+      let isRTP = pair.b.observations.contains { event in
         switch event {
         case .mediaReceived: true
         case .packetDiscarded(let what, _): "\(what)".hasPrefix("rtp-unknown")

@@ -46,8 +46,8 @@ import Testing
     #expect((15.0...17.8).contains(failed))
     #expect(pair.hotWakes == 0)
     let remote = pair.b.interface.socket
-    let expired = pair.a.events.contains { if case .consentExpired(remote) = $0 { true } else { false } }
-    let failures = pair.a.events.compactMap { event -> String? in
+    let expired = pair.a.observations.contains { if case .consentExpired(remote) = $0 { true } else { false } }
+    let failures = pair.a.observations.compactMap { event -> String? in
       if case .checkFailed(_, remote, let reason) = event { "\(reason)" } else { nil }
     }
     #expect(expired && failures.contains("consent-expired"))

@@ -154,7 +154,7 @@ import Testing
     let path = Path(local: pair.b.interface.socket, remote: pair.a.interface.socket)
     pair.b.session.receive(packet.span.bytes, on: path, at: pair.now)
     pair.drain(pair.b)
-    let discarded = pair.b.events.compactMap {
+    let discarded = pair.b.observations.compactMap {
       if case .packetDiscarded(let what, _) = $0 { "\(what)" } else { nil }
     }
     #expect(discarded == ["media-before-keys"])

@@ -118,6 +118,6 @@ import Testing
     #expect(second.media.map(\.formats) == first.media.map(\.formats))
     #expect(second.media.map { $0.port == 0 } == first.media.map { $0.port == 0 })
     #expect(pair.b.session.ice.localCredentials == credentials)
-    #expect(!pair.b.events.contains { if case .iceRestart = $0 { true } else { false } })
+    #expect(!pair.b.observations.contains { if case .iceRestart = $0 { true } else { false } })
   }
 }

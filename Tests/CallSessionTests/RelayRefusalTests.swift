@@ -41,7 +41,7 @@ import Testing
     try gathered(pair)
     pair.run(for: .seconds(20), talking: false)
     #expect(requests(pair, .createPermission) == 1)
-    let refusals = pair.a.events.compactMap { event in
+    let refusals = pair.a.observations.compactMap { event in
       if case .checkFailed(_, _, let reason) = event { "\(reason)" } else { nil }
     }
     #expect(refusals == ["relay-refused"])
@@ -67,7 +67,7 @@ import Testing
       pair.drain(pair.a)
       pair.run(for: .seconds(1), talking: false)
     }
-    let refusals = pair.a.events.compactMap { event in
+    let refusals = pair.a.observations.compactMap { event in
       if case .checkFailed(_, let remote, let reason) = event { "\(reason) \(remote.port)" } else { nil }
     }
     #expect(refusals.suffix(2) == ["relay-refused 50001", "relay-refused 50002"])
@@ -95,10 +95,10 @@ import Testing
     let indication: [UInt8] =
       [0, 0x17, 0, 36, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 1, count: 12) + address + [0, 0x13, 0, 20] + rtp
     for bytes in [channelData, indication] {
-      pair.a.events = []
+      pair.a.observations = []
       pair.a.session.receive(bytes.span.bytes, on: path, at: pair.now)
       pair.drain(pair.a)
-      let words = pair.a.events.compactMap { event in
+      let words = pair.a.observations.compactMap { event in
         if case .packetDiscarded(let what, _) = event { "\(what)" } else { nil }
       }
       #expect(words == ["relayed-to-nobody"])
@@ -114,7 +114,7 @@ import Testing
     pair.server?.setRejection(.allocationMismatch, of: method)
     try gathered(pair)
     pair.run(for: .minutes(2), talking: false)
-    let allocations = pair.a.events.count { if case .turnAllocated = $0 { true } else { false } }
+    let allocations = pair.a.observations.count { if case .turnAllocated = $0 { true } else { false } }
     // A channel is bound once a pair is agreed on, and after the loss of its relay none may be again.
     #expect(method == .channelBind ? (2...4).contains(allocations) : allocations == 4)
     #expect(pair.a.session.iceConnectionState == .failed)
@@ -130,7 +130,7 @@ import Testing
       pair.server?.restart(at: pair.now)
     }
     pair.run(for: .minutes(6))
-    let allocations = pair.a.events.count { if case .turnAllocated = $0 { true } else { false } }
+    let allocations = pair.a.observations.count { if case .turnAllocated = $0 { true } else { false } }
     #expect(allocations >= 3)
   }
 
@@ -144,7 +144,7 @@ import Testing
     for side in [pair.a, pair.b] {
       #expect(side.session.connectionState == .connected && side.mediaReceived > 50)
     }
-    let relayed = pair.a.events.compactMap { event in
+    let relayed = pair.a.observations.compactMap { event in
       if case .turnAllocated(_, let relayed, _) = event { relayed.address.isIPv6 } else { nil }
     }
     #expect(relayed == (hasIPv6Relays ? [false, true] : [false]))

@@ -255,8 +255,7 @@ import Testing
     pair.startServer()
     try pair.negotiate()
     pair.run(for: .seconds(1), talking: false)
-    let unneeded = pair.a.events.compactMap { if case .streamUnneeded(let path) = $0 { path } else { nil } }
-    #expect(unneeded.count == 1 && unneeded.first?.transport == .tcp)
+    #expect(pair.a.streamsClosed.map(\.transport) == [.tcp])
     pair.a.session.restartICE()
     try pair.negotiate()
     pair.run(for: .seconds(1), talking: false)
@@ -308,7 +307,7 @@ import Testing
     pair.a.session.close(at: pair.now)
     pair.drain(pair.a)
     pair.run(for: .seconds(1), talking: false)
-    #expect(pair.b.events.contains { if case .remoteBye = $0 { true } else { false } })
+    #expect(pair.b.observations.contains { if case .remoteBye = $0 { true } else { false } })
     #expect(pair.allocationCount == 1)
   }
 
@@ -325,7 +324,7 @@ import Testing
     pair.a.session.restartICE()
     try pair.negotiate()
     pair.run(for: .seconds(1), talking: false)
-    #expect(pair.a.events.contains { if case .turnAllocated = $0 { true } else { false } })
+    #expect(pair.a.observations.contains { if case .turnAllocated = $0 { true } else { false } })
   }
 
   @Test func `relay candidates of an interface that is gone leave the description`() throws {
@@ -404,7 +403,7 @@ import Testing
 
   @Test func `an allocation that someone left behind at this port is no obstacle: another port is taken`() throws {
     let pair = try successor()
-    #expect(pair.b.events.contains { if case .turnAllocated = $0 { true } else { false } })
+    #expect(pair.b.observations.contains { if case .turnAllocated = $0 { true } else { false } })
     #expect(pair.allocationCount == 3 && errors(pair.b).isEmpty && pair.b.session.iceGatheringState == .complete)
     #expect(pair.sent.last { !$0.fromA }?.path.local == Endpoint(pair.b.interface.socket.address, port: 5_001))
   }
@@ -424,8 +423,7 @@ import Testing
   @Test func `a server that calls every port taken is asked four times`() throws {
     let pair = try successor { _ in Endpoint("192.0.2.2:5000")! }
     #expect(errors(pair.b) == [437] && pair.b.session.iceGatheringState == .complete)
-    let moves = pair.b.events.count { if case .socketNeeded = $0 { true } else { false } }
-    #expect(moves == 3)
+    #expect(pair.b.socketsAsked == 3)
   }
 
   @Test func `a handshake goes on when the far side answers over another pair than ours`() throws {

@@ -63,6 +63,7 @@ import Testing
     let described = pair.a.session.localDescription
     let before = try #require(described)
     pair.a.events = []
+    pair.a.observations = []
     pair.a.session.restartICE()
     let offer = try pair.a.session.createOffer()
     #expect(ufrag(offer.sdp) != ufrag(before.sdp) && !offer.sdp.contains("a=candidate:"))
@@ -73,11 +74,11 @@ import Testing
     pair.run(for: .seconds(10))
     let kept = pair.a.session.localDescription
     #expect(kept == before)
-    let isToldOfRestart = pair.a.events.contains { if case .iceRestart = $0 { true } else { false } }
+    let isToldOfRestart = pair.a.observations.contains { if case .iceRestart = $0 { true } else { false } }
     #expect(!isToldOfRestart)
     try pair.a.session.setLocalDescription(again, at: pair.now)
     pair.drain(pair.a)
-    let restarts = pair.a.events.count { if case .iceRestart(byPeer: false) = $0 { true } else { false } }
+    let restarts = pair.a.observations.count { if case .iceRestart(byPeer: false) = $0 { true } else { false } }
     #expect(restarts == 1)
     try pair.answer(again, of: pair.a, by: pair.b)
     try pair.exchangeCandidates()

@@ -14,7 +14,7 @@ import Testing
     let pair = SessionPair()
     try pair.negotiate()
     pair.run(for: .seconds(1))
-    pair.b.events = []
+    pair.b.observations = []
     // More than an agent keeps, of those more than a description may bring.
     for number in 0..<1_000 {
       let address = "198.51.\(number / 250).\(number % 250)"
@@ -22,7 +22,9 @@ import Testing
       try pair.b.session.addICECandidate(candidate, mid: "0", mLineIndex: 0, at: pair.now)
     }
     pair.drain(pair.b)
-    let refusals = pair.b.events.count { if case .remoteCandidateRefused(_, .tooMany) = $0 { true } else { false } }
+    let refusals = pair.b.observations.count {
+      if case .remoteCandidateRefused(_, .tooMany) = $0 { true } else { false }
+    }
     // Of 500, of which the peer's own and the end of them were two, 400 are kept, and of the rest one is told.
     #expect(refusals == 100)
     // Past the limit not even the text is read.
@@ -31,11 +33,11 @@ import Testing
     #expect(pair.b.session.connectionState == .connected)
     // A new description may bring as many again.
     try pair.negotiate()
-    pair.b.events = []
+    pair.b.observations = []
     try pair.b.session.addICECandidate(
       "candidate:1 1 udp 2130706431 192.168.1.1 53 typ host", mid: "0", mLineIndex: 0, at: pair.now)
     pair.drain(pair.b)
-    let isTold = pair.b.events.contains {
+    let isTold = pair.b.observations.contains {
       if case .remoteCandidateRefused(_, .reservedPort) = $0 { true } else { false }
     }
     #expect(isTold)
@@ -72,7 +74,7 @@ import Testing
   @Test(arguments: [false, true]) func `media in clear is not played, whoever sends it`(fromPeersAddress: Bool) throws {
     let pair = try connected { $0.media = .real }
     let ssrc = try #require(
-      pair.a.events.lazy.compactMap { if case .mediaSent(let ssrc, _, _) = $0 { ssrc } else { nil } }.first)
+      pair.a.observations.lazy.compactMap { if case .mediaSent(let ssrc, _, _) = $0 { ssrc } else { nil } }.first)
     let remote = fromPeersAddress ? pair.a.interface.socket : Self.stranger
     pair.a.session.setAudioEnabled(false)
     pair.run(for: .seconds(1))
@@ -232,7 +234,7 @@ import Testing
     for bytes in [bye, claiming] {
       for remote in [pair.a.interface.socket, Self.stranger] { inject(bytes, from: remote, to: pair.b, pair) }
     }
-    #expect(!pair.b.events.contains { if case .remoteBye = $0 { true } else { false } })
+    #expect(!pair.b.observations.contains { if case .remoteBye = $0 { true } else { false } })
     #expect(pair.b.discarded == ["srtp-malformed", "srtp-authentication"])
     expectUndisturbed(pair)
   }

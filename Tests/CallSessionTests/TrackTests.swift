@@ -260,7 +260,9 @@ extension SessionPair {
   }
 
   var discarded: [String] {
-    (a.events + b.events).compactMap { if case .packetDiscarded(let what, _) = $0 { "\(what)" } else { nil } }
+    (a.observations + b.observations).compactMap {
+      if case .packetDiscarded(let what, _) = $0 { "\(what)" } else { nil }
+    }
   }
 }
 
@@ -293,7 +295,7 @@ extension SessionPair.Side {
     return false
   }
 
-  var goodbyes: [UInt32] { events.compactMap { if case .remoteBye(let ssrc) = $0 { ssrc } else { nil } } }
+  var goodbyes: [UInt32] { observations.compactMap { if case .remoteBye(let ssrc) = $0 { ssrc } else { nil } } }
 
   /// The sources of one type of statistics.
   func sources(_ type: String) -> [UInt32] {

@@ -10,7 +10,7 @@ extension SessionPair {
   var leaks: [String] {
     var prefixes: Set<UInt64> = []
     for side in [a, b] {
-      for case .mediaSent(_, _, let prefix) in side.events { prefixes.insert(prefix) }
+      for case .mediaSent(_, _, let prefix) in side.observations { prefixes.insert(prefix) }
     }
     return sent.compactMap { datagram in
       let bytes = datagram.bytes.span.bytes
@@ -49,7 +49,7 @@ extension SessionPair.Side {
   /// The words for what was discarded, each once, in order of first appearance.
   var discarded: [String] {
     var words: [String] = []
-    for case .packetDiscarded(let what, _) in events where !words.contains("\(what)") { words.append("\(what)") }
+    for case .packetDiscarded(let what, _) in observations where !words.contains("\(what)") { words.append("\(what)") }
     return words
   }
 

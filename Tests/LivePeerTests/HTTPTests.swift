@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import Synchronization
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
 
   /// A connection to a server, and what has become of it.
   private final class Connection {
-    let stream: any LiveStream
+    let stream: any ByteStream
     var text = ""
     var isOver = false
 

@@ -55,7 +55,7 @@ import Testing
       return Socket(local: Endpoint(address.address, port: 40_000))
     }
 
-    func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream { fatalError() }
+    func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any ByteStream { fatalError() }
 
     func pass(_ interval: Interval) {
       let end = now + interval

@@ -53,7 +53,7 @@ import Testing
       on address: InterfaceAddress, ports: ClosedRange<UInt16>, receive: @escaping (RawSpan, Path) -> Void
     ) throws(SystemError) -> any LiveSocket { Socket(Endpoint(address.address, port: 5_000), self) }
 
-    func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream {
+    func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any ByteStream {
       preconditionFailure("there is no TURN server")
     }
 

@@ -43,12 +43,7 @@ final class Replay: LiveWorld {
     connection = LiveConnection(configuration, world: self)
     connection.microphone = .recording(Self.speech(call.random))
     connection.onAudio = { [unowned self] in transcript.heard($0, at: now) }
-    connection.onEvent = { [unowned self] event in
-      switch event {
-      case .packetDiscarded, .keyLog: break
-      default: transcript.event(event, at: now)
-      }
-    }
+    connection.onEvent = { [unowned self] event in transcript.event(event, at: now) }
   }
 
   /// What the simulated microphone says: longer than the call.
@@ -120,7 +115,7 @@ final class Replay: LiveWorld {
     return Socket(local: local, world: self)
   }
 
-  func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream {
+  func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any ByteStream {
     preconditionFailure("the scripted call has no TURN server")
   }
 }

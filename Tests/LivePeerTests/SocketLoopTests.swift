@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import Foundation
 import Synchronization
 import Testing

@@ -1,16 +1,19 @@
 import CallCore
+import CallSession
 import Testing
 
 @testable import LivePeer
 
 /// What strangers can hold of a server's connections.
 @Suite struct StreamConnectionsTests {
-  private final class Stream: LiveStream {
+  private final class Stream: ByteStream {
+    let isConnected = true
+    var onConnect: (() -> Void)?
     var onBytes: ((RawSpan) -> Void)?
     var onEnd: (() -> Void)?
     private(set) var isClosed = false
     var unsentByteCount: Int { 0 }
-    func send(_ bytes: RawSpan) {}
+    func send(_ bytes: RawSpan) -> Bool { true }
     func close() { isClosed = true }
     func abort() { isClosed = true }
   }

@@ -1,4 +1,5 @@
 import CallCore
+import CallSession
 import DTLS
 import StackWorlds
 import Testing
@@ -12,8 +13,8 @@ import Testing
   /// Both ends of a connection.
   private final class Pair {
     let loop = SocketLoop()
-    private(set) var client: (any LiveStream)!
-    private(set) var server: (any LiveStream)?
+    private(set) var client: (any ByteStream)!
+    private(set) var server: (any ByteStream)?
     private(set) var path: Path?
     private(set) var atServer: [UInt8] = []
     private(set) var atClient: [UInt8] = []
@@ -96,13 +97,19 @@ import Testing
 
   // MARK: Messages
 
-  private final class ScriptedStream: LiveStream {
+  private final class ScriptedStream: ByteStream {
+    let isConnected = true
+    var onConnect: (() -> Void)?
     var onBytes: ((RawSpan) -> Void)?
     var onEnd: (() -> Void)?
     var unsentByteCount = 0
     private(set) var sent: [UInt8] = []
     private(set) var isAborted = false
-    func send(_ bytes: RawSpan) { sent += bytes.copied }
+    func send(_ bytes: RawSpan) -> Bool {
+      sent += bytes.copied
+      return true
+    }
+
     func close() {}
     func abort() { isAborted = true }
 
@@ -137,7 +144,7 @@ import Testing
       client.onEnd = { [unowned self] in ends.append($0) }
       server.onMessage = { _ in }
       server.onEnd = { [unowned self] in ends.append($0) }
-      client.begin()
+      clientSide.onConnect?()
       for _ in 0..<4 { exchange() }
     }
 

@@ -85,7 +85,6 @@ import Testing
       stream?.onMessage = { arrive($0) }
       stream?.onKeyLog = { [unowned self] in keyLog.append($0) }
       stream?.onEnd = { [unowned self] in end = $0 }
-      stream?.begin()
       timer = loop.makeTimer { [unowned self] in
         machine.advance(to: loop.now)
         drain()
@@ -166,13 +165,8 @@ import Testing
     configuration.interfaces = .loopback
     let connection = LiveConnection(configuration, world: bench.loop)
     var (errors, relays): ([String], Int) = ([], 0)
-    connection.onEvent = { event in
-      switch event {
-      case .iceServerError(_, _, _, let reason): errors.append(reason)
-      case .turnAllocated: relays += 1
-      default: break
-      }
-    }
+    connection.onEvent = { if case .iceServerError(_, _, _, let reason) = $0 { errors.append(reason) } }
+    connection.onObservation = { if case .turnAllocated = $0 { relays += 1 } }
     try connection.addAudio()
     try connection.setLocalDescription(connection.createOffer())
     #expect(bench.loop.turn { !errors.isEmpty || relays > 0 })

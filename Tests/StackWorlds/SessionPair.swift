@@ -16,15 +16,22 @@ package import TURN
 /// says no.
 package final class SessionPair {
   package final class Side {
-    package var session: CallSession
-    package private(set) var interface: LocalInterface
+    private let driver: SessionDriver<SessionWorld>
+    let world: SessionWorld
+    package var session: CallSession {
+      _read { yield driver.session }
+      _modify { yield &driver.session }
+    }
+    package var interface: LocalInterface { driver.interfaces[0] }
     /// Which socket is opened when another is needed: the next port, or none.
-    package var nextSocket: (Endpoint) -> Endpoint? = { Endpoint($0.address, port: $0.port + 1) }
+    package var nextSocket: (Endpoint) -> Endpoint? {
+      get { world.nextSocket }
+      set { world.nextSocket = newValue }
+    }
     /// Those that are open beside the interfaces' own.
-    package fileprivate(set) var furtherSockets: [Endpoint] = []
-    fileprivate var lastFurtherSocket: Endpoint?
-    /// Beside ``interface``.
-    private var others: [LocalInterface] = []
+    package var furtherSockets: [Endpoint] { world.furtherSockets.map(\.local) }
+    /// Those of the device now.
+    private var addresses: [DeviceAddress]
     private let isReal: Bool
     /// What was played since the last reset: the loudest 20 ms.
     package var loudest = AudioLevel.silence
@@ -35,9 +42,20 @@ package final class SessionPair {
     /// What was played since it was last emptied, when media is real.
     package var heard: [Int16] = []
     private var toneSample = 0
-    package var events: [SessionEvent] = []
-    package var candidates: [(text: String?, mid: String, index: Int)] = []
-    package let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+    package var events: [SessionEvent] {
+      get { world.events }
+      set { world.events = newValue }
+    }
+    package var observations: [SessionObservation] {
+      get { world.observations }
+      set { world.observations = newValue }
+    }
+    /// The names that were asked for.
+    package var namesAsked: [String] { world.namesAsked }
+    package var candidates: [(text: String?, mid: String, index: Int)] {
+      get { world.candidates }
+      set { world.candidates = newValue }
+    }
 
     package init(_ name: String, address: String, random: RandomSource, adjust: (inout SessionConfiguration) -> Void) {
       let certificate = Certificate.generate(
@@ -45,12 +63,12 @@ package final class SessionPair {
       var configuration = SessionConfiguration(certificate: certificate, cname: name)
       configuration.media = .synthetic
       adjust(&configuration)
-      session = CallSession(configuration: configuration, random: random.scoped(name), at: .zero)
-      interface = LocalInterface(
-        socket: Endpoint(IPAddress(address)!, port: 5_000), name: "eth0", networkType: "ethernet")
-      session.setInterfaces([interface], at: .zero)
+      world = SessionWorld()
+      driver = SessionDriver(configuration: configuration, random: random.scoped(name), environment: world)
+      addresses = [DeviceAddress(IPAddress(address)!, name: "eth0", networkType: "ethernet")]
+      driver.setAddresses(addresses)
       do throws(SessionError) {
-        microphone = try session.addTrack(.audio)
+        microphone = try driver.session.addTrack(.audio)
       } catch {
         preconditionFailure("a new session refused a track: \(error)")
       }
@@ -59,34 +77,36 @@ package final class SessionPair {
 
     /// The device moves to another address; the old socket is gone.
     package func move(to address: String, networkType: String = "cellular", at now: Instant) {
-      interface = LocalInterface(
-        socket: Endpoint(IPAddress(address)!, port: 5_000), name: "wwan0", networkType: networkType)
-      session.setInterfaces([interface], at: now)
+      addresses = [DeviceAddress(IPAddress(address)!, name: "wwan0", networkType: networkType)]
+      driver.setAddresses(addresses)
     }
 
     /// Another interface comes up.
     package func bringUp(_ address: String, at now: Instant) {
-      others.append(
-        LocalInterface(
-          socket: Endpoint(IPAddress(address)!, port: 5_000), name: "wwan\(others.count)", networkType: "cellular"))
-      session.setInterfaces([interface] + others, at: now)
+      addresses.append(
+        DeviceAddress(IPAddress(address)!, name: "wwan\(addresses.count - 1)", networkType: "cellular"))
+      driver.setAddresses(addresses)
     }
 
     /// The first interface is gone; those that came up stay.
     package func loseFirstInterface(at now: Instant) {
-      interface = others.removeFirst()
-      session.setInterfaces([interface] + others, at: now)
+      addresses.removeFirst()
+      driver.setAddresses(addresses)
     }
 
     /// Tells a name instead of the address from now on.
     package func conceal(as name: String) {
+      var interface = interface
       interface.concealment = name
-      session.setInterfaces([interface], at: .zero)
+      driver.session.setInterfaces([interface], at: .zero)
     }
 
-    fileprivate func owns(_ local: Endpoint) -> Bool {
-      interface.socket == local || furtherSockets.contains(local) || others.contains { $0.socket == local }
-    }
+    package func drain() { driver.drain() }
+
+    /// How many sockets were asked for beside those of the interfaces.
+    package var socketsAsked: Int { world.socketsAsked }
+    /// The paths of connections that this side has closed.
+    package var streamsClosed: [Path] { world.streamsClosed }
 
     /// 20 ms of the device's audio, both ways: a 440 Hz tone when media is real.
     package func talk(at now: Instant) {
@@ -108,8 +128,6 @@ package final class SessionPair {
       for index in output.span.indices { heard.append(output.span[index]) }
       _ = output.finalize(for: memory)
     }
-
-    deinit { buffer.deallocate() }
   }
 
   package let a: Side
@@ -166,25 +184,22 @@ package final class SessionPair {
     let random = RandomSource(seed: seed)
     a = Side("a", address: ipv6 ? "2001:db8::a" : "192.0.2.1", random: random, adjust: adjust)
     b = Side("b", address: ipv6 ? "2001:db8::b" : "192.0.2.2", random: random, adjust: adjust)
+    for side in [a, b] { side.world.pair = self }
   }
 
   /// Puts a device with a certificate and credentials of its own in the place of `b`, at its address.
   package func replaceB(adjust: (inout SessionConfiguration) -> Void = { _ in }) {
     b = Side("b2", address: "192.0.2.2", random: RandomSource(seed: 99), adjust: adjust)
+    b.world.pair = self
   }
 
   /// Ends every connection to the server that a session uses, as an RST to both ends does.
   package func resetStreams() {
-    var paths: [Path] = []
-    for datagram in sent where datagram.path.transport == .tcp && !paths.contains(datagram.path) {
-      paths.append(datagram.path)
-    }
-    for path in paths {
-      server?.streamClosed(translated(path.reversed), at: now)
-      drainServer()
-      for side in [a, b] where side.owns(path.local) {
-        side.session.streamClosed(path, at: now)
-        drain(side)
+    for side in [a, b] {
+      for path in side.world.openPaths {
+        server?.streamClosed(translated(path.reversed), at: now)
+        drainServer()
+        side.world.endStream(path)
       }
     }
   }
@@ -269,45 +284,21 @@ package final class SessionPair {
   private func deliver() {
     while let first = flying.first, first.arrival <= now {
       flying.removeFirst()
-      if let side = [a, b].first(where: { $0.owns(first.path.local) }) {
-        side.session.receive(first.bytes.span.bytes, on: first.path, at: now)
-        drain(side)
-      } else if Self.turnServers.contains(first.path.local) || relays.contains(first.path.local) {
+      if [a, b].contains(where: { $0.world.take(first.bytes, on: first.path) }) { continue }
+      if Self.turnServers.contains(first.path.local) || relays.contains(first.path.local) {
         server?.receive(first.bytes.span.bytes, on: translated(first.path), at: now)
         drainServer()
       }
     }
   }
 
-  package func drain(_ side: Side) {
-    var output = OutputSpan<UInt8>(buffer: side.buffer, initializedCount: 0)
-    let fromA = side === a
-    var bases: [Endpoint] = []
-    _ = pump(
-      &side.session, buffer: &output,
-      send: { datagram, path in
-        // What a session wants to send from a socket that is gone goes nowhere.
-        guard side.owns(path.local) else { return }
-        let datagram = Sent(time: now, fromA: fromA, bytes: datagram.copied, path: path)
-        sent.append(datagram)
-        if !drops(datagram) { fly(datagram.bytes, on: path) }
-      },
-      event: { event in
-        if case .iceCandidate(let text, let mid, let index) = event { side.candidates.append((text, mid, index)) }
-        if case .socketNeeded(let base) = event { bases.append(base) }
-        if case .socketUnneeded(let socket) = event { side.furtherSockets.removeAll { $0 == socket } }
-        side.events.append(event)
-      })
-    _ = output.finalize(for: side.buffer)
-    for base in bases {
-      let opened = side.nextSocket(side.lastFurtherSocket.flatMap { $0.address == base.address ? $0 : nil } ?? base)
-      if let opened {
-        side.furtherSockets.append(opened)
-        side.lastFurtherSocket = opened
-      }
-      side.session.supply(opened, for: base, at: now)
-    }
-    if !bases.isEmpty { drain(side) }
+  package func drain(_ side: Side) { side.drain() }
+
+  /// Puts what a side sends on the wire, and what of it is not lost on its way.
+  func carry(_ bytes: [UInt8], on path: Path, of world: SessionWorld) {
+    let datagram = Sent(time: now, fromA: world === a.world, bytes: bytes, path: path)
+    sent.append(datagram)
+    if !drops(datagram) { fly(bytes, on: path) }
   }
 
   private func drainServer() {
@@ -347,6 +338,6 @@ extension SessionPair.Side {
     events.compactMap { if case .connectionStateChange(let state) = $0 { state } else { nil } }
   }
 
-  package var mediaReceived: Int { events.count { if case .mediaReceived = $0 { true } else { false } } }
-  package var mediaSent: Int { events.count { if case .mediaSent = $0 { true } else { false } } }
+  package var mediaReceived: Int { observations.count { if case .mediaReceived = $0 { true } else { false } } }
+  package var mediaSent: Int { observations.count { if case .mediaSent = $0 { true } else { false } } }
 }

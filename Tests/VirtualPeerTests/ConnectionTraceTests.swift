@@ -20,7 +20,7 @@ import Testing
     trace.add(words)
     let place = Endpoint("192.0.2.1:5000")!
     var connection = ConnectionTrace(trace: trace, peer: "alice", keyLog: nil)
-    _ = connection.write(
+    connection.write(
       .selectedCandidatePairChange(
         local: CandidateSummary(candidateType: type, endpoint: place, networkType: network, relayProtocol: relay),
         remote: CandidateSummary(candidateType: "host", endpoint: place, networkType: "unknown")))

@@ -120,7 +120,7 @@ extension CallSession {
     settle()
   }
 
-  /// Says whose a name is that ``SessionEvent/nameResolutionNeeded(_:)`` asked for.
+  /// Says whose a name is that ``SessionCommand/nameResolutionNeeded(_:)`` asked for.
   public mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
     guard enter(at: now), unresolved.contains(where: { $0.address == .name(name) }) else { return }
     resolvedNames[name] = address

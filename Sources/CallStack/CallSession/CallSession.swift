@@ -17,7 +17,7 @@ public enum SessionWakeReason: UInt8, Sendable {
 /// then ICE or TURN, DTLS, or SRTP unprotect, arrival for the feedback, reception statistics, jitter buffer, decoder. Send:
 /// encoder, packetiser, queue, pacer, transport-wide number, history, SRTP protect.
 public struct CallSession: ~Copyable, SansIO {
-  public typealias Event = SessionEvent
+  public typealias Event = SessionOutput
 
   let configuration: SessionConfiguration
   let random: RandomSource
@@ -61,7 +61,7 @@ public struct CallSession: ~Copyable, SansIO {
   /// What others' names are known to stand for.
   var resolvedNames: [String: IPAddress] = [:]
   var traffic = TransportTraffic()
-  var events = FIFO<SessionEvent>()
+  var events = FIFO<SessionOutput>()
   /// The path for last words, once the session is closing.
   var closingPath: Path?
   /// When relays that have not been given back by then are left to lapse; nil until everything else is said.
@@ -162,7 +162,7 @@ public struct CallSession: ~Copyable, SansIO {
     }
   }
 
-  public mutating func nextEvent() -> SessionEvent? { events.popFirst() }
+  public mutating func nextEvent() -> SessionOutput? { events.popFirst() }
 
   public var wake: Wake {
     var earliest = gatherer.wake

@@ -47,6 +47,7 @@ package final class LiveCall {
     statsTimer = loop.makeTimer { [unowned self] in showStatistics() }
     gatheringTimer = loop.makeTimer { [unowned self] in log("gathering candidates; not every server has answered yet") }
     connection.onEvent = { [unowned self] in handle($0) }
+    connection.onObservation = { [unowned self] in note($0) }
     connection.onAudio = { [unowned self] in recording?.append($0) }
   }
 
@@ -183,16 +184,27 @@ package final class LiveCall {
     case .selectedCandidatePairChange(let local, let remote):
       selectedPair = (local, remote)
       log("path \(local.text) <-> \(remote.text)")
-    // Browsers gather TCP candidates always, and names are another matter.
-    case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
-    case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .iceServerError(_, let url, let code, let reason):
       // 401 and 403: not these credentials; 441: not this user (RFC 8656 section 19).
       if [401, 403, 441].contains(code) { wasRefusedByServer = true }
       serverError = "\(url): \(code) \(reason)"
       log("server \(url): \(code) \(reason)")
+    // Candidates travel in the description, and the one track needs nothing said of it.
+    case .signalingStateChange, .iceGatheringStateChange, .iceCandidate, .iceCandidatesRemoved, .dtlsStateChange,
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
+      break
+    }
+  }
+
+  private func note(_ observation: SessionObservation) {
+    switch observation {
+    // Browsers gather TCP candidates always, and names are another matter.
+    case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
+    case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
-    default: break
+    case .mediaSent, .mediaReceived, .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
+      .turnAllocated:
+      break
     }
   }
 

@@ -1,4 +1,5 @@
 package import CallCore
+package import CallSession
 
 /// Everything outside a live connection: clock, timers and sockets. The machine's own is ``SocketLoop``; a test scripts
 /// another.
@@ -22,7 +23,7 @@ package protocol LiveWorld: AnyObject {
   ) throws(SystemError) -> any LiveSocket
 
   /// Opens a TCP connection. That it cannot be had is reported later, never from within this call.
-  func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream
+  func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any ByteStream
 
   /// Asks the link who has a `.local` name. The answer comes later, once, or never.
   func resolve(multicastName name: String, _ answer: @escaping (IPAddress) -> Void)
@@ -48,22 +49,4 @@ package protocol LiveSocket: AnyObject {
   /// Sends a datagram, or loses it as a full link would.
   func send(_ datagram: RawSpan, to remote: Endpoint, ecn: ECN)
   func close()
-}
-
-/// A TCP connection to a server.
-package protocol LiveStream: AnyObject {
-  /// Gets what arrives; the bytes are lent for the duration of the call.
-  var onBytes: ((RawSpan) -> Void)? { get set }
-  /// Called once when the connection failed or the other side closed it.
-  var onEnd: (() -> Void)? { get set }
-
-  /// Bytes that the network has not taken yet.
-  var unsentByteCount: Int { get }
-
-  /// Sends all of the bytes, after those that wait. Whether that is too much, the sender must ask first.
-  func send(_ bytes: RawSpan)
-  /// Ends the connection once everything is sent. Nothing is reported any more.
-  func close()
-  /// Ends the connection now. Nothing is reported any more.
-  func abort()
 }

@@ -1,4 +1,5 @@
 package import CallCore
+internal import CallSession
 package import DTLS
 internal import Glibc
 
@@ -125,7 +126,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
 
   // MARK: Connections
 
-  private func accept(_ accepted: any LiveStream, _ path: Path) {
+  private func accept(_ accepted: any ByteStream, _ path: Path) {
     // The kernel has given this place away: the connection that had it is gone, though nobody has read of it yet.
     if let gone = streams[path] {
       gone.close()

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import CallSession
 
 /// The connections that clients of a server have, and how many of them it puts up with.
 ///

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import CallCore
+internal import CallSession
 internal import Glibc
 
 /// Accepts TCP connections at one address of the machine.
@@ -9,7 +10,7 @@ final class StreamListener {
   /// Strong: a server goes before its listeners, and may have been the last to hold the loop.
   private let loop: SocketLoop
   private let transport: Path.Transport
-  private let accepted: (any LiveStream, Path) -> Void
+  private let accepted: (any ByteStream, Path) -> Void
 
   private static let backlog: Int32 = 1_024
   /// Goes on listening after the process ran out of descriptors: until then a waiting client would wake the loop again
@@ -19,7 +20,7 @@ final class StreamListener {
 
   init(
     at wanted: Endpoint, of interface: InterfaceAddress, transport: Path.Transport = .tcp, loop: SocketLoop,
-    accepted: @escaping (any LiveStream, Path) -> Void
+    accepted: @escaping (any ByteStream, Path) -> Void
   ) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let opened = socket(wanted.address.isIPv6 ? AF_INET6 : AF_INET, kind, 0)

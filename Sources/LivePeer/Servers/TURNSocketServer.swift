@@ -1,4 +1,5 @@
 package import CallCore
+internal import CallSession
 package import DTLS
 package import TURN
 

@@ -1,5 +1,6 @@
 internal import CLinux
 package import CallCore
+package import CallSession
 internal import Glibc
 internal import Synchronization
 
@@ -93,7 +94,7 @@ package final class SocketLoop: LiveWorld {
     throw failure ?? SystemError("bind \(address.address)", code: EADDRINUSE)
   }
 
-  package func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any LiveStream {
+  package func openStream(from address: InterfaceAddress, to remote: Endpoint) -> any ByteStream {
     StreamSocket(from: address, to: remote, loop: self)
   }
 

@@ -1,15 +1,17 @@
 internal import CLinux
 internal import CallCore
+internal import CallSession
 internal import Glibc
 
 /// A TCP connection on a ``SocketLoop``, opened from one of this machine's addresses or accepted at one.
-final class StreamSocket: LiveStream {
+final class StreamSocket: ByteStream {
+  var onConnect: (() -> Void)?
   var onBytes: ((RawSpan) -> Void)?
   var onEnd: (() -> Void)?
 
   private var descriptor: Int32 = -1
   private unowned let loop: SocketLoop
-  private var isConnected = false
+  private(set) var isConnected = false
   private var closesWhenSent = false
   /// What the network has not taken yet. The kernel's own buffer takes everything while it flows.
   private var unsent: [UInt8] = []
@@ -67,17 +69,18 @@ final class StreamSocket: LiveStream {
 
   var unsentByteCount: Int { unsent.count }
 
-  func send(_ bytes: RawSpan) {
-    guard !closesWhenSent, descriptor >= 0 else { return }
+  func send(_ bytes: RawSpan) -> Bool {
+    guard !closesWhenSent, descriptor >= 0 else { return true }
     var sent = 0
     if isConnected, unsent.isEmpty {
       sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       // What an error means, reading will tell.
       sent = max(0, sent)
     }
-    guard sent < bytes.byteCount else { return }
+    guard sent < bytes.byteCount else { return true }
     bytes.withUnsafeBytes { unsent.append(contentsOf: $0[sent...]) }
     if isConnected { watchOutput() }
+    return true
   }
 
   func close() {
@@ -104,6 +107,7 @@ final class StreamSocket: LiveStream {
   }
 
   private func fallSilent() {
+    onConnect = nil
     onBytes = nil
     onEnd = nil
   }
@@ -130,6 +134,8 @@ final class StreamSocket: LiveStream {
       guard error == 0 else { return end() }
       isConnected = true
       watchOutput()
+      onConnect?()
+      onConnect = nil
     }
     if events & Int16(POLLOUT) != 0 { flush() }
     if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, descriptor >= 0 { read() }

@@ -428,7 +428,11 @@ final class CallService: PeerConnectionDelegate {
       guard state == "connecting" || state == "connected" else { return }
       fail(reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
     case .connectionStateChange(let state): connectionChanged(to: state, call)
-    default: break
+    // The end of candidates is not sent, the app negotiates when it decides to, and one track needs nothing said of it.
+    case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
+      .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
+      break
     }
   }
 

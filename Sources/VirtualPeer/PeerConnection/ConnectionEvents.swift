@@ -1,32 +1,48 @@
 internal import CallCore
 package import CallSession
 
-/// The way of a connection's events: into the trace at once, and to the delegate from the run loop, so that it is never
-/// re-entered.
+/// The way of what a connection tells: into the trace when the connection has done all that was due, and events to the
+/// delegate from the run loop, so that it is never re-entered.
 package struct ConnectionEvents {
+  private enum Told {
+    case event(SessionEvent)
+    case observation(SessionObservation)
+  }
+
   private var trace: ConnectionTrace
   private let clock: PeerClock
-  private var pending: [SessionEvent] = []
+  private var pending: [Told] = []
 
   init(_ trace: ConnectionTrace, clock: PeerClock) {
     self.trace = trace
     self.clock = clock
   }
 
-  package mutating func append(_ event: SessionEvent) { pending.append(event) }
+  var isEmpty: Bool { pending.isEmpty }
+
+  package mutating func append(_ event: SessionEvent) { pending.append(.event(event)) }
+
+  package mutating func append(_ observation: SessionObservation) { pending.append(.observation(observation)) }
 
   /// Writes what closing the connection changes. Nothing is delivered any more.
   package mutating func close() { trace.close() }
 
   package mutating func deliver(from connection: any PeerConnection) {
     guard !pending.isEmpty else { return }
-    var forDelegate: [SessionEvent] = []
-    for event in pending where trace.write(event) { forDelegate.append(event) }
+    var events: [SessionEvent] = []
+    for told in pending {
+      switch told {
+      case .observation(let observation): trace.write(observation)
+      case .event(let event):
+        trace.write(event)
+        events.append(event)
+      }
+    }
     pending.removeAll(keepingCapacity: true)
-    guard !forDelegate.isEmpty, connection.delegate != nil else { return }
+    guard !events.isEmpty, connection.delegate != nil else { return }
     clock.schedule(after: .zero) { [weak connection] in
       guard let connection else { return }
-      for event in forDelegate { connection.delegate?.connection(connection, did: event) }
+      for event in events { connection.delegate?.connection(connection, did: event) }
     }
   }
 }

@@ -18,23 +18,31 @@ struct ConnectionTrace {
     subject = trace.subject(peer)
   }
 
-  /// - Returns: whether the event is also for the delegate; per-packet events are not.
-  mutating func write(_ event: SessionEvent) -> Bool {
-    switch event {
+  mutating func write(_ observation: SessionObservation) {
+    switch observation {
     case .mediaSent(let ssrc, let byteCount, let prefix):
       if !hasSentMedia { trace.write(PeerConnectionEvents.firstMediaSent, subject) }
       hasSentMedia = true
       trace.write(PeerConnectionEvents.mediaSent, subject, ssrc, byteCount, prefix)
-      return false
     case .mediaReceived(let ssrc, let byteCount):
       trace.write(PeerConnectionEvents.mediaReceived, subject, ssrc, byteCount)
-      return false
     case .packetDiscarded(let what, let from):
       trace.write(PeerConnectionEvents.packetDiscarded, subject, "\(what)", from)
-      return false
-    case .keyLog(let line):
-      keyLog?(line)
-      return false
+    case .iceRestart(let byPeer): trace.write(PeerConnectionEvents.restart, subject, byPeer ? "peer" : "self")
+    case .checkFailed(let local, let remote, let reason):
+      trace.write(PeerConnectionEvents.checkFailed, subject, local, remote, "\(reason)")
+    case .consentExpired(let remote): trace.write(PeerConnectionEvents.consentExpired, subject, remote)
+    case .remoteCandidateRefused(let candidate, let reason):
+      trace.write(PeerConnectionEvents.candidateRefused, subject, candidate, reason.rawValue)
+    case .turnAllocated(let server, let relayed, let lifetime):
+      trace.write(PeerConnectionEvents.turnAllocated, subject, server, relayed, lifetime)
+    case .remoteBye(let ssrc): trace.write(PeerConnectionEvents.bye, subject, ssrc)
+    case .keyLog(let line): keyLog?(line)
+    }
+  }
+
+  mutating func write(_ event: SessionEvent) {
+    switch event {
     case .signalingStateChange(let state): change("signaling.state", to: state.rawValue)
     case .iceGatheringStateChange(let state): change("ice-gathering.state", to: state.rawValue)
     case .iceConnectionStateChange(let state): change("ice.state", to: state.rawValue)
@@ -44,8 +52,6 @@ struct ConnectionTrace {
       trace.write(PeerConnectionEvents.candidate, subject, text ?? "end-of-candidates")
     case .iceCandidatesRemoved(let candidates):
       for candidate in candidates { trace.write(PeerConnectionEvents.candidateRemoved, subject, candidate) }
-    // Nobody in the simulator has a name by multicast.
-    case .nameResolutionNeeded: return false
     case .negotiationNeeded: trace.write(PeerConnectionEvents.negotiationNeeded, subject)
     case .track(let mid): trace.write(PeerConnectionEvents.track, subject, mid)
     case .removeTrack(let mid): trace.write(PeerConnectionEvents.trackRemoved, subject, mid)
@@ -56,23 +62,10 @@ struct ConnectionTrace {
       select(local, side: "local")
       select("relayProtocol", local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
       select(remote, side: "remote")
-    case .iceRestart(let byPeer): trace.write(PeerConnectionEvents.restart, subject, byPeer ? "peer" : "self")
-    case .checkFailed(let local, let remote, let reason):
-      trace.write(PeerConnectionEvents.checkFailed, subject, local, remote, "\(reason)")
-    case .consentExpired(let remote):
-      trace.write(PeerConnectionEvents.consentExpired, subject, remote)
-    case .remoteCandidateRefused(let candidate, let reason):
-      trace.write(PeerConnectionEvents.candidateRefused, subject, candidate, reason.rawValue)
     case .iceServerError(let server, let url, let code, let reason):
       trace.write(PeerConnectionEvents.serverError, subject, server, code, reason, url)
-    case .turnAllocated(let server, let relayed, let lifetime):
-      trace.write(PeerConnectionEvents.turnAllocated, subject, server, relayed, lifetime)
-    case .streamUnneeded, .socketNeeded, .socketUnneeded: return false
     case .dtlsFailed(let reason): trace.write(PeerConnectionEvents.dtlsFailed, subject, reason)
-    case .remoteBye(let ssrc):
-      trace.write(PeerConnectionEvents.bye, subject, ssrc)
     }
-    return true
   }
 
   /// Writes the first states of the connection: the one before has left others.

@@ -1,4 +1,5 @@
 package import CallCore
+internal import CallSession
 internal import DTLS
 internal import SimNet
 
@@ -59,7 +60,8 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
   private func accept(_ accepted: PeerStream, _ tls: TLSConnection?) {
     guard let local = accepted.local else { return }
     let path = Path(local: local, remote: accepted.remote, transport: tls == nil ? .tcp : .tls)
-    let stream = TURNStream(accepted, tls: tls, isConnected: true, clock: runtime.clock)
+    let bytes = SimulatedByteStream(accepted, isConnected: true)
+    let stream = TURNStream(bytes, tls: tls) { [clock = runtime.clock] in clock.now }
     streams.append((path, stream))
     stream.onKeyLog = { [unowned self] line in learnt(keyLog: line) }
     if tls != nil { stream.onAnswered = { [unowned self] in self.tls?.certificateShown() } }

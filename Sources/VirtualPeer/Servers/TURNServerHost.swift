@@ -1,4 +1,5 @@
 package import CallCore
+internal import CallSession
 internal import DTLS
 package import STUN
 package import TURN

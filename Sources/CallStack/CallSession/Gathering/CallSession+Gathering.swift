@@ -61,7 +61,7 @@ extension CallSession {
     settle()
   }
 
-  /// Answers ``SessionEvent/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
+  /// Answers ``SessionCommand/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
   public mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     let last = gatherings.indices.last

@@ -271,7 +271,7 @@ struct MediaTransport: ~Copyable {
 
   /// - Returns: why the packet is of no use; nil when it was taken.
   mutating func receiveRTP(
-    _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionEvent>
+    _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
     guard !owners.isEmpty else { return "rtp-unexpected" }
@@ -301,7 +301,7 @@ struct MediaTransport: ~Copyable {
 
   /// - Returns: why the packet, or a part of it, is of no use; nil when it was taken.
   mutating func receiveRTCP(
-    _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionEvent>
+    _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     var reader = RTCPReader()
     scheduler.note(byteCount: compound.byteCount)
@@ -333,7 +333,7 @@ struct MediaTransport: ~Copyable {
     }
   }
 
-  private func depart(_ source: UInt32, events: inout FIFO<SessionEvent>) {
+  private func depart(_ source: UInt32, events: inout FIFO<SessionOutput>) {
     events.append(.remoteBye(ssrc: source))
     for channel in channels where channel.depart(source) {
       if !channel.state.isMuted, let mid = channel.state.mid {

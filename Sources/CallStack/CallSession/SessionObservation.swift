@@ -1,0 +1,24 @@
+public import CallCore
+public import ICE
+
+/// What happened inside a session that no application is told of: for traces, key logs and judges.
+public enum SessionObservation: Sendable {
+  /// One RTP packet left. `prefix` is the first 8 bytes of its payload before protection, so that an observer of the
+  /// wire can prove that they never cross it in clear.
+  case mediaSent(ssrc: UInt32, byteCount: Int, prefix: UInt64)
+  /// One RTP packet arrived and was authenticated.
+  case mediaReceived(ssrc: UInt32, byteCount: Int)
+  case remoteBye(ssrc: UInt32)
+  /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.
+  case packetDiscarded(what: StaticString, from: Endpoint)
+  /// An ICE restart began on this side or the peer's.
+  case iceRestart(byPeer: Bool)
+  /// A connectivity check ended without success; `reason` is a fixed word such as `timeout`.
+  case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
+  case consentExpired(remote: Endpoint)
+  /// A signalled candidate (`candidate:…` text) is of no use, and nothing is sent there.
+  case remoteCandidateRefused(String, reason: ICECandidateRefusal)
+  case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
+  /// An NSS key log line, so that captures can be decrypted.
+  case keyLog(String)
+}

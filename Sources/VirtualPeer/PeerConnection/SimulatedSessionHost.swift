@@ -1,0 +1,98 @@
+internal import CallCore
+internal import CallSession
+internal import DTLS
+internal import SimNet
+
+/// What a virtual device is to a call session: sockets and streams on the simulated network, virtual time, the trace.
+final class SimulatedSessionHost: SessionEnvironment {
+  private let environment: ConnectionEnvironment
+  private let network: PeerNetwork
+  private let clock: PeerClock
+  /// Whose events these are.
+  weak var connection: SessionConnection?
+  var onWake: () -> Void = {}
+  private var events: ConnectionEvents
+  private var timer: PeerTimer?
+  private var timerDeadline = Instant.zero
+
+  init(_ environment: ConnectionEnvironment) {
+    self.environment = environment
+    network = environment.network
+    clock = environment.clock
+    events = environment.makeEvents()
+  }
+
+  var now: Instant { clock.now }
+  var wallClock: WallClock { clock.wallClock }
+
+  /// Writes what closing the connection changes.
+  func close() { events.close() }
+
+  // MARK: Network
+
+  /// Those that sockets can be opened on now.
+  var addresses: [DeviceAddress] {
+    network.activeInterfaces.flatMap { interface in
+      interface.addresses.filter { !$0.isLoopback }.map {
+        DeviceAddress($0, name: interface.name, networkType: interface.type.rawValue)
+      }
+    }
+  }
+
+  func openSocket(
+    on address: IPAddress, beside base: Endpoint?, receive: @escaping (RawSpan, Path) -> Void
+  ) -> (socket: UDPSocket, local: Endpoint)? {
+    guard let socket = network.openDatagramSocket(address: address, receive) else { return nil }
+    return (socket, Endpoint(address, port: network.simulator.localEndpoint(of: socket).port))
+  }
+
+  func close(_ socket: UDPSocket) { network.close(socket) }
+
+  func send(_ datagram: RawSpan, from socket: UDPSocket, on path: Path) {
+    network.simulator.send(datagram, from: socket, to: path.remote, ecn: path.ecn)
+  }
+
+  func openStream(on path: Path) -> (any ByteStream)? {
+    if path.transport == .tls { environment.tlsConnectionCount += 1 }
+    return SimulatedByteStream(network.connect(from: path.local.address, to: path.remote), isConnected: false)
+  }
+
+  // MARK: What happens
+
+  func happened(_ event: SessionEvent) { events.append(event) }
+
+  func observed(_ observation: SessionObservation) {
+    // What decrypts a packet is known before the packet is seen.
+    if case .keyLog(let line) = observation { environment.learn(keyLog: line) } else { events.append(observation) }
+  }
+
+  func unsent(_ reason: UnsentReason) { environment.traceUnsent(reason.rawValue) }
+
+  func secured(_ tls: TLSConnection, with server: Endpoint) { environment.tlsTrace.established(tls, with: server) }
+
+  func refused(_ failure: TLSFailure, by server: Endpoint) { environment.tlsTrace.failed(failure, with: server) }
+
+  func settled(_ wake: Wake) {
+    schedule(wake)
+    if !events.isEmpty, let connection { events.deliver(from: connection) }
+  }
+
+  func fellSilent() { if let connection { environment.release(connection) } }
+
+  /// Keeps a timer for the session's deadline. One that is early is left alone: deadlines move back with every packet,
+  /// and asking the session once too often costs less than a new timer each time.
+  private func schedule(_ wake: Wake) {
+    guard let deadline = wake.deadline else {
+      timer?.cancel()
+      timer = nil
+      return
+    }
+    guard timer == nil || deadline < timerDeadline else { return }
+    timer?.cancel()
+    timerDeadline = deadline
+    timer = clock.schedule(at: deadline) { [unowned self] in
+      timer = nil
+      onWake()
+    }
+  }
+}

@@ -1,0 +1,41 @@
+internal import CallCore
+internal import CallSession
+
+/// A stream of the simulated network that whole messages are sent on, one to a call: packet rules may drop one.
+final class SimulatedByteStream: ByteStream {
+  private(set) var isConnected: Bool
+  var onConnect: (() -> Void)?
+  var onBytes: ((RawSpan) -> Void)?
+  var onEnd: (() -> Void)?
+  private let stream: PeerStream
+
+  /// - Parameter isConnected: as a stream that a listener accepted is.
+  init(_ stream: PeerStream, isConnected: Bool) {
+    self.stream = stream
+    self.isConnected = isConnected
+    stream.onEvent = { [weak self] event in self?.handle(event) }
+  }
+
+  var unsentByteCount: Int { stream.queuedByteCount }
+
+  func send(_ bytes: RawSpan) -> Bool { stream.send(message: bytes) }
+
+  func close() {
+    stream.onEvent = nil
+    stream.close()
+  }
+
+  func abort() { stream.abort() }
+
+  private func handle(_ event: PeerStream.Event) {
+    switch event {
+    case .connected:
+      isConnected = true
+      onConnect?()
+    case .received(let bytes): onBytes?(bytes.span.bytes)
+    case .closed:
+      stream.onEvent = nil
+      onEnd?()
+    }
+  }
+}
