@@ -99,7 +99,7 @@ struct OfferAnswerExampleTests {
     let pair = DescriptionPair(local: offer, remote: answer, isLocalOffer: true)
     let names = offer.media.indices.map { index in
       let media = pair.media(at: index, mid: "", transceiver: .init(number: 0))
-      return media?.sendCodecs.map(\.name).joined(separator: " ") ?? ""
+      return media.map { ($0.sendCodecs + $0.sendHelpers).map(\.name).joined(separator: " ") } ?? ""
     }
     #expect(names == codecs)
   }

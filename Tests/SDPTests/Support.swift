@@ -40,13 +40,15 @@ struct Side: ~Copyable {
 
   init(
     _ name: Character, audio: [CodecCapability] = [.opus], video: [CodecCapability] = [.vp8],
-    extensions: [String] = [URN.mid, URN.transportCC], answersPassively: Bool = false
+    extensions: [String] = [URN.mid, URN.transportCC], answersPassively: Bool = false,
+    receivesSimulcast: Bool = false
   ) {
     self.name = name
     var configuration = JSEPSession.Configuration(
       sessionID: 4_711, audio: MediaCapabilities(codecs: audio, headerExtensions: extensions),
       video: MediaCapabilities(codecs: video, headerExtensions: extensions))
     configuration.answersPassively = answersPassively
+    configuration.video.receivesSimulcast = receivesSimulcast
     session = JSEPSession(configuration)
     parameters = Self.parameters(name, generation: 0)
   }

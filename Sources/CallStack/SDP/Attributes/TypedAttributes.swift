@@ -82,6 +82,7 @@ extension Attribute {
     case "ssrc-group": SourceGroup(value) != nil
     case "msid": MediaStreamID(value) != nil
     case "group": MediaGroup(value) != nil
+    // Malformed lines of these two are passed over (RFC 8851 section 6.2.2).
     case "candidate", "rid", "simulcast": !value.isEmpty
     case "ptime", "maxptime": value.number(UInt32.self) != nil
     case "sctp-port": value.number(UInt16.self) != nil

@@ -43,6 +43,8 @@ public struct MediaCapabilities: Hashable, Sendable {
   public var packetTime: UInt32?
   /// The most we accept in one packet, in milliseconds (`a=maxptime`).
   public var maximumPacketTime: UInt32?
+  /// Whether several encodings of one source can be received in one section (RFC 8853).
+  public var receivesSimulcast = false
 
   public init(
     codecs: [CodecCapability], headerExtensions: [String] = [], packetTime: UInt32? = nil,

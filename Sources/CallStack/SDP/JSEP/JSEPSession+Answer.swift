@@ -46,7 +46,8 @@ extension JSEPSession {
       else { continue }
       let wanted = capabilities(transceiver).codecs
       let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
-      if !codecs.isEmpty { accepted[index] = (transceiver, codecs) }
+      let role = section.codecs.mainRole
+      if codecs.contains(where: { $0.role == role }) { accepted[index] = (transceiver, codecs) }
     }
     // RFC 9429 §5.3.1: max-bundle takes the first section and those bundled with it.
     let bundle = offer.bundle
@@ -75,12 +76,37 @@ extension JSEPSession {
       }
       extensions.append(HeaderExtension(id: id, direction: entry.direction?.reversed, uri: entry.uri))
     }
-    return SectionWriter.Content(
+    var content = SectionWriter.Content(
       kind: transceiver.kind, transportProtocol: offered.transportProtocol, mid: offered.mid,
       direction: transceiver.direction.intersection(offer.direction(of: offered).reversed),
       codecs: codecs, headerExtensions: extensions,
       sender: transceiver.direction.sends ? transceiver.sender : nil, capabilities: capabilities,
       reducedSizeRTCP: offered.attributes.contains("rtcp-rsize"))
+    answerSimulcast(of: offered, in: &content)
+    return content
+  }
+
+  /// Takes of an offered simulcast what we have encodings for, and what we can receive (RFC 8853 section 5.3.2).
+  private func answerSimulcast(of offered: MediaDescription, in content: inout SectionWriter.Content) {
+    let numbers = content.codecs.map(\.payloadType)
+    let restrictions = offered.restrictions.filter { restriction in
+      restriction.payloadTypes.isEmpty || restriction.payloadTypes.contains(where: numbers.contains)
+    }
+    let simulcast = offered.simulcast?.filtered { id, _ in restrictions.contains { $0.id == id } }
+    guard let simulcast else { return }
+    let rids = content.direction.sends ? content.sender?.rids ?? [] : []
+    var answer = Simulcast()
+    answer.send = simulcast.receive.map { $0.filter { rids.contains($0.id) } }.filter { !$0.isEmpty }
+    if content.direction.receives, content.capabilities.receivesSimulcast { answer.receive = simulcast.send }
+    for (list, direction) in [(answer.send, Restriction.Direction.send), (answer.receive, .recv)] {
+      for alternative in list.joined() {
+        guard var restriction = restrictions.first(where: { $0.id == alternative.id }) else { continue }
+        restriction.direction = direction
+        restriction.payloadTypes.removeAll { !numbers.contains($0) }
+        content.restrictions.append(restriction)
+      }
+    }
+    if !answer.send.isEmpty || !answer.receive.isEmpty { content.simulcast = answer }
   }
 
   /// RFC 8839 §4.4.1.1.1: a restart is answered with new credentials, anything else with the old ones.

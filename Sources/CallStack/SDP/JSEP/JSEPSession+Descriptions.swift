@@ -130,11 +130,14 @@ extension JSEPSession {
       let waiting = transceivers.first {
         $0.maker == .addTrack && $0.mLineIndex == nil && $0.kind == kind && !$0.isStopping
       }
-      let id = offer.direction(of: section).receives ? waiting?.id : nil
+      // A track that waits has one encoding, and a simulcast is for a transceiver that knows of it (as in libwebrtc).
+      let proposed = section.simulcast?.receive.compactMap(\.first?.id) ?? []
+      let id = offer.direction(of: section).receives && proposed.isEmpty ? waiting?.id : nil
       let own = id ?? add(kind, direction: .recvonly, sender: nil, maker: .remoteOffer)
       guard let position = transceivers.firstIndex(where: { $0.id == own }) else { continue }
       transceivers[position].association.mLineIndex = index
       transceivers[position].association.mid = section.mid ?? "unnamed-\(index)"
+      transceivers[position].proposedEncodings = proposed
     }
   }
 
@@ -154,9 +157,10 @@ extension JSEPSession {
       guard let index = transceivers[position].mLineIndex, index < remote.media.count else { continue }
       let section = remote.media[index]
       // What we can decode nothing of will be rejected, so it never becomes a track.
-      let isUsable = !section.codecs(
+      let role = section.codecs.mainRole
+      let isUsable = section.codecs(
         answeredBy: capabilities(transceivers[position]).codecs, inTheirOrder: false
-      ).isEmpty
+      ).contains { $0.role == role }
       let sends = isUsable && !section.isRejected && remote.direction(of: section).sends
       guard sends != transceivers[position].association.hasRemoteTrack else { continue }
       transceivers[position].association.hasRemoteTrack = sends

@@ -25,12 +25,16 @@ extension JSEPSession {
         continue
       }
       let capabilities = capabilities(transceiver)
-      let content = SectionWriter.Content(
+      var content = SectionWriter.Content(
         kind: transceiver.kind, mid: mids[index], direction: transceiver.direction,
         codecs: payloadTypes.codecs(for: capabilities.codecs),
         headerExtensions: identifiers.headerExtensions(for: capabilities.headerExtensions),
         sender: transceiver.direction.sends ? transceiver.sender : nil, capabilities: capabilities)
-      guard !content.codecs.isEmpty else { throw .noCommonCodec }
+      if let rids = content.sender?.rids, !rids.isEmpty {
+        content.restrictions = rids.map { Restriction(id: $0, direction: .send) }
+        content.simulcast = Simulcast(send: rids.map { [Simulcast.Alternative($0)] })
+      }
+      guard content.codecs.contains(where: { [.media, .events].contains($0.role) }) else { throw .noCommonCodec }
       let isNew = transceiver.stable.mLineIndex == nil
       let place: SectionWriter.Place = bundle.first == mids[index] ? .tagged : isNew ? .bundleOnly : .bundled
       sections.append(writer.section(content, place: place))

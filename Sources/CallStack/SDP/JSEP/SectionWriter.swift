@@ -26,6 +26,9 @@ struct SectionWriter {
     var sender: Transceiver.Sender?
     var capabilities: MediaCapabilities
     var reducedSizeRTCP = true
+    /// Of an answer, what of the offer's simulcast is taken; of an offer, what is proposed.
+    var restrictions: [Restriction] = []
+    var simulcast: Simulcast?
   }
 
   func section(_ content: Content, place: Place) -> MediaDescription {
@@ -39,6 +42,8 @@ struct SectionWriter {
     for codec in content.codecs { append(codec, to: &section.attributes) }
     if let time = content.capabilities.packetTime { section.attributes.append("ptime", "\(time)") }
     if let time = content.capabilities.maximumPacketTime { section.attributes.append("maxptime", "\(time)") }
+    for restriction in content.restrictions { section.attributes.append("rid", restriction.text) }
+    if let simulcast = content.simulcast { section.attributes.append("simulcast", simulcast.text) }
     if let sender = content.sender { append(sender, of: content, to: &section.attributes) }
     return section
   }
@@ -100,13 +105,20 @@ struct SectionWriter {
     if !codec.parameters.isEmpty { attributes.append("fmtp", "\(codec.payloadType) \(codec.parameters.text)") }
   }
 
-  /// Sources are named for peers that do not read the MID extension (RFC 9429 §5.2.1 leaves it open).
+  /// Sources are named for peers that do not read the MID extension (RFC 9429 §5.2.1 leaves it open). Those of a
+  /// simulcast have names of their own, as in browsers.
   private func append(_ sender: Transceiver.Sender, of content: Content, to attributes: inout AttributeList) {
-    let retransmits = content.codecs.contains { $0.name.equalsIgnoringCase("rtx") }
-    let second = retransmits ? sender.retransmissionSSRC : nil
-    if let second { attributes.append("ssrc-group", "FID \(sender.ssrc) \(second)") }
-    attributes.append("ssrc", "\(sender.ssrc) cname:\(sender.cname)")
-    if let second { attributes.append("ssrc", "\(second) cname:\(sender.cname)") }
+    guard sender.rids.isEmpty else { return }
+    let encoding = sender.encodings[0]
+    let roles = content.codecs.map(\.role)
+    let retransmits = roles.contains { if case .retransmission = $0 { true } else { false } }
+    let second = retransmits ? encoding.retransmissionSSRC : nil
+    let third = roles.contains(.repair) ? encoding.repairSSRC : nil
+    if let second { attributes.append("ssrc-group", "FID \(encoding.ssrc) \(second)") }
+    if let third { attributes.append("ssrc-group", "FEC-FR \(encoding.ssrc) \(third)") }
+    for source in [encoding.ssrc, second, third].compactMap({ $0 }) {
+      attributes.append("ssrc", "\(source) cname:\(sender.cname)")
+    }
   }
 }
 

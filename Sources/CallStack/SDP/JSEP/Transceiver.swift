@@ -7,24 +7,58 @@ public struct Transceiver: Hashable, Sendable {
     package init(number: Int) { self.number = number }
   }
 
+  /// One of the streams that a track is sent in.
+  public struct Encoding: Hashable, Sendable {
+    /// Its name among several (RFC 8851); of one alone it is not told.
+    public var rid: String?
+    public var ssrc: UInt32
+    /// Who sends its packets again (RFC 4588).
+    public var retransmissionSSRC: UInt32?
+    /// Who repairs it (RFC 8627).
+    public var repairSSRC: UInt32?
+
+    public init(
+      rid: String? = nil, ssrc: UInt32, retransmissionSSRC: UInt32? = nil, repairSSRC: UInt32? = nil
+    ) {
+      self.rid = rid
+      self.ssrc = ssrc
+      self.retransmissionSSRC = retransmissionSSRC
+      self.repairSSRC = repairSSRC
+    }
+  }
+
   /// What a section announces about our outgoing media. The owner allocates all of it.
   public struct Sender: Hashable, Sendable {
     public var trackID: String
     /// Empty for a track in no stream.
     public var streamIDs: [String]
     public var cname: String
-    public var ssrc: UInt32
-    public var retransmissionSSRC: UInt32?
+    /// One, or those of a simulcast, each with a name. Never empty.
+    public let encodings: [Encoding]
+
+    public init(trackID: String, streamIDs: [String] = [], cname: String, encodings: [Encoding]) {
+      precondition(!encodings.isEmpty, "a sender has an encoding")
+      precondition(
+        encodings.count == 1 || Set(encodings.compactMap(\.rid)).count == encodings.count,
+        "each encoding of several has a name of its own")
+      self.trackID = trackID
+      self.streamIDs = streamIDs
+      self.cname = cname
+      self.encodings = encodings
+    }
 
     public init(
       trackID: String, streamIDs: [String] = [], cname: String, ssrc: UInt32, retransmissionSSRC: UInt32? = nil
     ) {
-      self.trackID = trackID
-      self.streamIDs = streamIDs
-      self.cname = cname
-      self.ssrc = ssrc
-      self.retransmissionSSRC = retransmissionSSRC
+      self.init(
+        trackID: trackID, streamIDs: streamIDs, cname: cname,
+        encodings: [Encoding(ssrc: ssrc, retransmissionSSRC: retransmissionSSRC)])
     }
+
+    /// The source of the first encoding.
+    public var ssrc: UInt32 { encodings[0].ssrc }
+    /// The names of a simulcast; empty for one encoding.
+    var rids: [String] { encodings.count > 1 ? encodings.compactMap(\.rid) : [] }
   }
 
   /// What negotiation has made of it: the part that a rollback restores.
@@ -50,6 +84,8 @@ public struct Transceiver: Hashable, Sendable {
   public internal(set) var sender: Sender?
   /// Codecs to negotiate in this order; nil for all capabilities.
   public internal(set) var codecPreferences: [CodecCapability]?
+  /// The encodings that the far side's offer would take of a sender, by their names; empty when it asks for no simulcast.
+  public internal(set) var proposedEncodings: [String] = []
   /// Asked to stop; it is stopped once that is negotiated.
   public internal(set) var isStopping = false
 

@@ -117,7 +117,7 @@ extension MediaDescription {
 extension [CodecDescription] {
   /// The number that carries retransmissions of another one.
   func retransmission(of payloadType: UInt8) -> UInt8? {
-    first { $0.name.equalsIgnoringCase("rtx") && $0.parameters.number("apt") == UInt32(payloadType) }?.payloadType
+    first { $0.role == .retransmission(of: payloadType) }?.payloadType
   }
 }
 
@@ -125,6 +125,8 @@ extension FormatParameters {
   /// What an answer says of a codec: what we want to receive. H.264 answers the offered profile, and unless both allow
   /// asymmetry at the lower of the two levels (RFC 6184 §8.2.2).
   static func forAnswer(_ codec: String, offered: FormatParameters, local: FormatParameters) -> FormatParameters {
+    // The formats that redundancy is of, by the offerer's numbers (RFC 2198 section 5).
+    if codec.equalsIgnoringCase("red") { return offered }
     let name = "profile-level-id"
     guard codec.equalsIgnoringCase("h264"), let theirs = offered[name].flatMap({ UInt32($0, radix: 16) }),
       let ours = local[name].flatMap({ UInt32($0, radix: 16) })

@@ -22,6 +22,12 @@ public struct NegotiatedMedia: Hashable, Sendable {
   /// Most wanted first, by the answer's order. Never empty.
   public let sendCodecs: [NegotiatedCodec]
   public let receiveCodecs: [NegotiatedCodec]
+  /// The formats beside them that both sides named, such as redundancy and events.
+  public let sendHelpers: [NegotiatedCodec]
+  public let receiveHelpers: [NegotiatedCodec]
+  /// One without a name, or those of a simulcast, in the receiver's order. Never empty.
+  public let sendEncodings: [NegotiatedEncoding]
+  public let receiveEncodings: [NegotiatedEncoding]
   /// The extensions both sides named; directions are ours.
   public let headerExtensions: [HeaderExtension]
   /// The sources the far side announced; empty from a peer that names none.
@@ -33,6 +39,15 @@ public struct NegotiatedMedia: Hashable, Sendable {
   public let maximumPacketTime: UInt32?
   /// The far side's `b=` lines, its section's first.
   public let remoteBandwidths: [Bandwidth]
+
+  /// The identifier of a header extension in the packets that we send, or that we receive; nil when they may not have it.
+  public func extensionID(_ uri: String, sending: Bool) -> UInt8? {
+    let entry = headerExtensions.first { entry in
+      let direction = entry.direction ?? .sendrecv
+      return entry.uri == uri && (sending ? direction.sends : direction.receives)
+    }
+    return entry.flatMap { UInt8(exactly: $0.id) }
+  }
 }
 
 /// The two descriptions in force, and who of the two offered.
@@ -48,12 +63,18 @@ struct DescriptionPair {
   func media(at index: Int, mid: String, transceiver: Transceiver.ID) -> NegotiatedMedia? {
     let (ours, theirs) = (local.media[index], remote.media[index])
     guard answer.media[index].port != 0, let kind = ours.kind else { return nil }
-    let pairs = codecPairs(at: index)
+    let all = formatPairs(at: index)
+    let role = offer.media[index].codecs.mainRole
+    let pairs = all.filter { $0.local.role == role }
     guard !pairs.isEmpty else { return nil }
+    let helpers = all.filter { $0.local.role != role }
     return NegotiatedMedia(
       mid: mid, mLineIndex: index, transceiver: transceiver, kind: kind, direction: direction(at: index),
       sendCodecs: pairs.map { sendCodec($0, at: index) },
       receiveCodecs: pairs.map { receiveCodec($0, at: index) },
+      sendHelpers: helpers.map { sendCodec($0, at: index) },
+      receiveHelpers: helpers.map { receiveCodec($0, at: index) },
+      sendEncodings: sendEncodings(at: index), receiveEncodings: receiveEncodings(at: index),
       headerExtensions: headerExtensions(at: index),
       remoteSources: theirs.attributes.sources, remoteStreamIDs: theirs.attributes.streamIDs,
       reducedSizeRTCP: ours.attributes.contains("rtcp-rsize") && theirs.attributes.contains("rtcp-rsize"),
@@ -69,9 +90,17 @@ struct DescriptionPair {
 
   /// The codecs both sections name, in the answer's order, without the helper formats.
   func codecPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
+    let role = offer.media[index].codecs.mainRole
+    return formatPairs(at: index).filter { $0.local.role == role }
+  }
+
+  /// The formats both sections name, in the answer's order. Retransmission is a part of what it is for.
+  private func formatPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
     let ours = local.media[index].codecs
     let theirs = remote.media[index].codecs
-    let order = (isLocalOffer ? theirs : ours).filter { !$0.name.equalsIgnoringCase("rtx") }
+    let order = (isLocalOffer ? theirs : ours).filter {
+      if case .retransmission = $0.role { false } else { true }
+    }
     return order.compactMap { wanted in
       guard let mine = ours.first(where: { $0.identity == wanted.identity }),
         let yours = theirs.first(where: { $0.identity == wanted.identity })

@@ -41,7 +41,12 @@ struct PayloadTypes {
       guard let number = number(for: CodecIdentity(capability), preferring: capability.preferredPayloadType) else {
         continue
       }
-      result.append(CodecDescription(capability, payloadType: number))
+      var codec = CodecDescription(capability, payloadType: number)
+      if codec.role == .redundancy, codec.parameters.isEmpty, let main = result.first(where: { $0.role == .media }) {
+        // Of one generation of the codec that it serves (RFC 2198 section 5).
+        codec.parameters = FormatParameters("\(main.payloadType)/\(main.payloadType)")
+      }
+      result.append(codec)
       guard capability.retransmission else { continue }
       let rtx = CodecDescription(retransmitting: number, as: 0, clockRate: capability.clockRate)
       if let own = self.number(for: rtx.identity, preferring: number < 127 ? number + 1 : nil) {

@@ -1,0 +1,51 @@
+/// `a=rid` (RFC 8851 section 10): one of the streams of a section, by a name of its own, and what it is restricted to.
+public struct Restriction: Hashable, Sendable {
+  public enum Direction: String, Hashable, Sendable { case send, recv }
+
+  public var id: String
+  public var direction: Direction
+  /// The only payload types it may have; empty for all of the section.
+  public var payloadTypes: [UInt8]
+  /// `max-width`, `max-br`, … in their order.
+  public var parameters: FormatParameters
+
+  public init(
+    id: String, direction: Direction, payloadTypes: [UInt8] = [], parameters: FormatParameters = FormatParameters()
+  ) {
+    self.id = id
+    self.direction = direction
+    self.payloadTypes = payloadTypes
+    self.parameters = parameters
+  }
+
+  init?(_ text: String) {
+    let fields = text.fields(maximum: 3)
+    guard fields.count >= 2, fields[0].isRestrictionID, let direction = Direction(rawValue: String(fields[1])) else {
+      return nil
+    }
+    self.init(id: String(fields[0]), direction: direction)
+    guard fields.count == 3 else { return }
+    parameters = FormatParameters(fields[2])
+    guard let list = parameters["pt"] else { return }
+    for format in list.fields(",") {
+      guard let number = format.number(UInt8.self), number < 128 else { return nil }
+      payloadTypes.append(number)
+    }
+    guard !payloadTypes.isEmpty else { return nil }
+    parameters["pt"] = nil
+  }
+
+  var text: String {
+    let formats = payloadTypes.isEmpty ? [] : ["pt=" + payloadTypes.map(String.init).joined(separator: ",")]
+    let rest = (formats + (parameters.isEmpty ? [] : [parameters.text])).joined(separator: ";")
+    return "\(id) \(direction.rawValue)" + (rest.isEmpty ? "" : " \(rest)")
+  }
+}
+
+extension StringProtocol {
+  /// RFC 8851's `rid-id`, of a length that the header extension of RFC 8852 can carry.
+  var isRestrictionID: Bool {
+    (1...255).contains(utf8.count)
+      && utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2D || $0 == 0x5F }
+  }
+}

@@ -1,0 +1,40 @@
+/// What a format is for. A section is negotiated for its media, which the others serve; only a section that has no media at
+/// all may be one of events (RFC 4317 section 2.4).
+public enum CodecRole: Hashable, Sendable {
+  case media
+  /// Packets again, on a stream of their own (RFC 4588).
+  case retransmission(of: UInt8)
+  /// Earlier packets in later ones (`red`, RFC 2198).
+  case redundancy
+  /// Forward error correction (RFC 5109, RFC 8627).
+  case repair
+  /// RFC 3389.
+  case comfortNoise
+  /// RFC 4733.
+  case events
+
+  init(name: String, parameters: FormatParameters) {
+    self =
+      switch name.lowercased() {
+      case "rtx": .retransmission(of: parameters.number("apt").flatMap { UInt8(exactly: $0) } ?? .max)
+      case "red": .redundancy
+      case "ulpfec", "flexfec", "flexfec-03": .repair
+      case "cn": .comfortNoise
+      case "telephone-event": .events
+      default: .media
+      }
+  }
+}
+
+extension CodecDescription {
+  public var role: CodecRole { CodecRole(name: name, parameters: parameters) }
+}
+
+extension [CodecDescription] {
+  /// What a section with these formats is for.
+  var mainRole: CodecRole { contains { $0.role == .media } ? .media : .events }
+}
+
+extension CodecCapability {
+  public var role: CodecRole { CodecRole(name: name, parameters: parameters) }
+}

@@ -1,0 +1,44 @@
+/// One of the streams in which a track is sent or received.
+public struct NegotiatedEncoding: Hashable, Sendable {
+  /// Its name in the header extension of RFC 8852; nil for the only one, which needs none.
+  public let rid: String?
+  /// Whether the receiver wants nothing of it for now (RFC 8853 section 5.1).
+  public let isPaused: Bool
+  /// The payload types that it may have; empty for all of the section.
+  public let payloadTypes: [UInt8]
+  /// What the receiver restricts it to (RFC 8851 section 5).
+  public let parameters: FormatParameters
+
+  static let only = NegotiatedEncoding(rid: nil, isPaused: false, payloadTypes: [], parameters: FormatParameters())
+}
+
+extension DescriptionPair {
+  /// What we send: of the encodings that we have named those that the far side takes, and the first alone from a side
+  /// that knows no simulcast (RFC 8853 section 5.3).
+  func sendEncodings(at index: Int) -> [NegotiatedEncoding] {
+    let (ours, theirs) = (local.media[index], remote.media[index])
+    return Self.encodings(ours.simulcast?.send ?? [], takenBy: theirs.simulcast?.receive ?? [], of: theirs)
+  }
+
+  /// What we receive.
+  func receiveEncodings(at index: Int) -> [NegotiatedEncoding] {
+    let (ours, theirs) = (local.media[index], remote.media[index])
+    return Self.encodings(theirs.simulcast?.send ?? [], takenBy: ours.simulcast?.receive ?? [], of: ours)
+  }
+
+  private static func encodings(
+    _ sent: [[Simulcast.Alternative]], takenBy received: [[Simulcast.Alternative]], of receiver: MediaDescription
+  ) -> [NegotiatedEncoding] {
+    let restrictions = receiver.restrictions
+    let both = received.compactMap { alternatives -> NegotiatedEncoding? in
+      let chosen = alternatives.first { wanted in sent.contains { $0.contains { $0.id == wanted.id } } }
+      guard let chosen else { return nil }
+      let restriction = restrictions.first { $0.id == chosen.id }
+      let isPaused = chosen.isPaused || sent.contains { $0.contains { $0.id == chosen.id && $0.isPaused } }
+      return NegotiatedEncoding(
+        rid: chosen.id, isPaused: isPaused, payloadTypes: restriction?.payloadTypes ?? [],
+        parameters: restriction?.parameters ?? FormatParameters())
+    }
+    return both.isEmpty ? [.only] : both
+  }
+}
