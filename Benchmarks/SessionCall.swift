@@ -82,7 +82,7 @@ private final class SessionHost {
     environment.driver = driver
     let addresses = simulator.interfaces(of: host)[0].addresses
     driver.setAddresses([DeviceAddress(addresses[0], name: "eth0", networkType: "ethernet")])
-    try driver.session.addTrack(.audio)
+    try driver.session.addTrack()
     simulator.setDelegate(environment, of: host)
   }
 }

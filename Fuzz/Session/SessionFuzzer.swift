@@ -42,7 +42,7 @@ private final class Side {
     configuration.protection = isProtected ? .dtlsSRTP : .none
     driver = SessionDriver(configuration: configuration, random: RandomSource(seed: 3).scoped(name), environment: world)
     setNetwork("ethernet")
-    _ = try? driver.session.addAudioTransceiver()
+    _ = try? driver.session.addTransceiver(.microphone)
   }
 
   /// Has an interface of this type, or with nil none.

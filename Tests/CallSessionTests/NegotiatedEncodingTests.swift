@@ -140,9 +140,9 @@ import Testing
     var configuration = pair.a.session.configuration
     configuration.audio = audio
     var session = CallSession(configuration: configuration, random: RandomSource(seed: 1), at: .zero)
-    #expect(throws: SessionError.notSupported(problem)) { try session.addTrack(.audio) }
-    #expect(throws: SessionError.notSupported(problem)) { try session.addAudioTransceiver() }
-    _ = try session.addAudioTransceiver(direction: .recvonly)
+    #expect(throws: SessionError.notSupported(problem)) { try session.addTrack() }
+    #expect(throws: SessionError.notSupported(problem)) { try session.addTransceiver(.microphone) }
+    _ = try session.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
   }
 
   @Test func `the loss to expect follows reports slowly, and no further than a fifth`() {

@@ -30,7 +30,7 @@ import Testing
 
   private func unprotectedCall(tracks: Int) throws -> SessionPair {
     let pair = SessionPair { $0.protection = .none }
-    for _ in 1..<tracks { try pair.a.session.addTrack(.audio) }
+    for _ in 1..<tracks { try pair.a.session.addTrack() }
     try pair.negotiate()
     pair.run(for: .seconds(1))
     return pair

@@ -36,7 +36,7 @@ import Testing
       #expect(side.session.iceConnectionState == .new && side.session.dtlsState == .new)
       #expect(side.session.connectionState == .new && side.session.iceGatheringState == .new)
     }
-    try pair.b.session.addTrack(.audio)
+    try pair.b.session.addTrack()
     try pair.negotiate(from: pair.b, to: pair.a)
     let after = credentials(pair.a.session.localDescription?.sdp)
     #expect(before.count == 2 && after.count == 2 && !after.contains(where: before.contains))
@@ -55,7 +55,7 @@ import Testing
     if itOffers {
       try pair.negotiate(from: pair.b, to: pair.a)
     } else {
-      try pair.a.session.addTrack(.audio)
+      try pair.a.session.addTrack()
       try pair.negotiate()
     }
     pair.run(for: .seconds(1))

@@ -168,7 +168,7 @@ import Testing
     let word: UInt64 = 0xFEDC_BA98_7654_3210
     let random = RandomSource { word }
     var session = CallSession(configuration: .live(wallClock: WallClock(), random: random), random: random, at: .zero)
-    try session.addAudioTransceiver(direction: .recvonly)
+    try session.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
     let offer = try session.createOffer().sdp
     #expect(offer.contains("a=ice-ufrag:////\r\n"))
     #expect(offer.contains("a=ice-pwd:" + String(repeating: "/", count: 24) + "\r\n"))

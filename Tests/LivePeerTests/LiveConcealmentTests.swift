@@ -74,7 +74,7 @@ import Testing
     configuration.interfaces.allowsLoopback = true
     configuration.concealsAddresses = true
     let connection = LiveConnection(configuration, world: world)
-    try connection.addAudio()
+    try connection.addTrack()
     return connection
   }
 

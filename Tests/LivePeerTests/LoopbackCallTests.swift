@@ -34,8 +34,8 @@ import Testing
     func turn(until condition: () -> Bool) -> Bool { loop.turn(until: condition) }
 
     func connect(withAnswerersTrack: Bool = true) throws {
-      try offerer.addAudio()
-      if withAnswerersTrack { try answerer.addAudio() }
+      try offerer.addTrack()
+      if withAnswerersTrack { try answerer.addTrack() }
       try offerer.setLocalDescription(offerer.createOffer())
       let (offerer, answerer) = (offerer, answerer)
       #expect(turn { offerer.iceGatheringState == .complete })

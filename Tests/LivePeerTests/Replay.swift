@@ -79,7 +79,7 @@ final class Replay: LiveWorld {
 
   private func perform(_ input: Input) {
     switch input {
-    case .addAudio: _ = try? connection.addAudio()
+    case .addAudio: _ = try? connection.addTrack()
     case .createOffer:
       guard let offer = try? connection.createOffer() else { return }
       transcript.note("offer \(offer.sdp)", at: now)

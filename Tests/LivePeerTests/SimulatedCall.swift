@@ -84,7 +84,7 @@ final class SimulatedCall: PacketTap, PeerConnectionDelegate {
   func run() {
     at(.microseconds(5_003)) { [self] in
       give(.addAudio)
-      try other.connection.addAudio()
+      try other.connection.addTrack()
     }
     at(.microseconds(40_007)) { [self] in
       if isRecordedOfferer {
@@ -134,7 +134,7 @@ final class SimulatedCall: PacketTap, PeerConnectionDelegate {
     script.append((simulator.now, input))
     let connection = recorded.connection
     switch input {
-    case .addAudio: _ = try? connection.addAudio()
+    case .addAudio: _ = try? connection.addTrack()
     case .remoteDescription(let description): try? connection.setRemoteDescription(description)
     case .candidate(let text, let mid, let index): try? connection.addICECandidate(text, mid: mid, mLineIndex: index)
     case .statistics: transcript.note("\(connection.statistics())", at: simulator.now)

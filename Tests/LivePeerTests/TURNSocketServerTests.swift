@@ -167,7 +167,7 @@ import Testing
     var (errors, relays): ([String], Int) = ([], 0)
     connection.onEvent = { if case .iceServerError(_, _, _, let reason) = $0 { errors.append(reason) } }
     connection.onObservation = { if case .turnAllocated = $0 { relays += 1 } }
-    try connection.addAudio()
+    try connection.addTrack()
     try connection.setLocalDescription(connection.createOffer())
     #expect(bench.loop.turn { !errors.isEmpty || relays > 0 })
     #expect(relays == (problem == nil ? 1 : 0) && errors.count == (problem == nil ? 0 : 1))

@@ -68,7 +68,7 @@ package final class SessionPair {
       addresses = [DeviceAddress(IPAddress(address)!, name: "eth0", networkType: "ethernet")]
       driver.setAddresses(addresses)
       do throws(SessionError) {
-        microphone = try driver.session.addTrack(.audio)
+        microphone = try driver.session.addTrack()
       } catch {
         preconditionFailure("a new session refused a track: \(error)")
       }

@@ -28,6 +28,7 @@ extension CallSession {
   }
 
   public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
+    if offersRestart, (try? jsep.restartICE()) != nil { offersRestart = false }
     if !jsep.isRestartRequested || isRestarting {
       restartCredentials = nil
     } else if restartCredentials == nil {

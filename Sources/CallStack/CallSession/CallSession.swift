@@ -19,7 +19,7 @@ public enum SessionWakeReason: UInt8, Sendable {
 public struct CallSession: ~Copyable, SansIO {
   public typealias Event = SessionOutput
 
-  let configuration: SessionConfiguration
+  var configuration: SessionConfiguration
   let random: RandomSource
   var jsep: JSEPSession
   var ice: ICEAgent
@@ -47,6 +47,11 @@ public struct CallSession: ~Copyable, SansIO {
   /// Whether the far side's credentials are those of a provisional answer, which another endpoint may still replace.
   var hasProvisionalPeer = false
   var negotiationWasNeeded = false
+  /// Whether the next offer restarts ICE, though nobody is told that one is needed.
+  var offersRestart = false
+  /// Which parameters of each sender were asked for last, and not set since.
+  var openTransactions: [Transceiver.ID: UInt64] = [:]
+  var transactions: UInt64 = 0
   /// What tells the restart apart that the offer created last brings, once that is set.
   var restartCredentials: ICECredentials?
   /// How many candidates came since the last remote description.

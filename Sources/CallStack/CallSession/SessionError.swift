@@ -8,8 +8,30 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidCandidate(String)
   /// The W3C `InvalidAccessError`: there is no such transceiver.
   case invalidAccess(String)
+  /// The W3C `InvalidModificationError`.
+  case invalidModification(String)
   /// The W3C `NotSupportedError`.
   case notSupported(String)
+  /// A `TypeError` of W3C's methods: what was given is not of the kind that they take.
+  case type(String)
+  /// A `RangeError` of W3C's methods.
+  case range(String)
+}
+
+extension SessionError {
+  /// W3C's name of it.
+  public var name: String {
+    switch self {
+    case .invalidState: "InvalidStateError"
+    case .invalidDescription, .noCommonCodec: "InvalidAccessError"
+    case .invalidCandidate: "OperationError"
+    case .invalidAccess: "InvalidAccessError"
+    case .invalidModification: "InvalidModificationError"
+    case .notSupported: "NotSupportedError"
+    case .type: "TypeError"
+    case .range: "RangeError"
+    }
+  }
 }
 
 extension SessionError: CustomStringConvertible {
@@ -19,7 +41,9 @@ extension SessionError: CustomStringConvertible {
     case .invalidState(let state): "not allowed in this state: \(state)"
     case .noCommonCodec: "the two sides have no codec in common"
     case .notSupported(let what): "not supported: \(what)"
-    case .invalidDescription(let reason), .invalidCandidate(let reason), .invalidAccess(let reason): reason
+    case .invalidDescription(let reason), .invalidCandidate(let reason), .invalidAccess(let reason),
+      .invalidModification(let reason), .type(let reason), .range(let reason):
+      reason
     }
   }
 }

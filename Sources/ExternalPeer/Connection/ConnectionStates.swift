@@ -12,7 +12,7 @@ struct ConnectionStates {
   private(set) var signaling = SignalingState.stable
   private(set) var connection = ConnectionState.new
   private(set) var ice = ICEConnectionState.new
-  private var gathering = ICEGatheringState.new
+  private(set) var gathering = ICEGatheringState.new
   private var dtls = DTLSTransportState.new
 
   mutating func enter(signaling state: SignalingState) -> SessionEvent? {

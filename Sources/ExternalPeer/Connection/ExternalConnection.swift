@@ -74,13 +74,26 @@ final class ExternalConnection: PeerConnection {
   var signalingState: SignalingState { states.signaling }
   var connectionState: ConnectionState { states.connection }
   var iceConnectionState: ICEConnectionState { states.ice }
+  var iceGatheringState: ICEGatheringState { states.gathering }
+  private(set) var localDescription: SessionDescriptionText?
+
+  /// Those of the tracks that were added: a program tells of no others.
+  var transceivers: [RTPTransceiver] {
+    tracks.map { track in
+      RTPTransceiver(
+        id: track.id, kind: .audio, mid: nil, direction: .sendrecv, currentDirection: nil,
+        sender: .init(track: MediaStreamTrack(.audio, id: track.name ?? "")),
+        receiver: .init(track: MediaStreamTrack(.audio), isMuted: false))
+    }
+  }
 
   /// As the program gave them last: it is asked once a second.
   func statistics() -> StatsReport { report }
 
   // MARK: Requests
 
-  func addAudio() throws(SessionError) -> Transceiver.ID {
+  func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
+    guard track.kind == .audio else { throw .notSupported("a \(track.kind) track: programs play audio alone") }
     environment.device.startAudioUnit()
     trackCount += 1
     let id = Transceiver.ID(number: trackCount)
@@ -92,23 +105,51 @@ final class ExternalConnection: PeerConnection {
   private func name(_ id: Transceiver.ID, _ name: String) {
     guard let index = tracks.firstIndex(where: { $0.id == id }) else { return }
     tracks[index].name = name
-    if let isEnabled = tracks[index].isEnabled { setAudioEnabled(isEnabled, of: id) }
+    if let isEnabled = tracks[index].isEnabled { setTrackEnabled(isEnabled, of: id) }
   }
 
-  func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID {
-    guard direction == .sendrecv else {
-      throw .notSupported("the peer protocol has tracks, and no transceivers of direction \(direction.rawValue)")
+  func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
+    guard settings == TransceiverInit() else {
+      throw .notSupported(
+        "the peer protocol has tracks, and no transceivers with a direction or encodings of their own")
     }
-    return try addAudio()
+    return try addTrack(track)
   }
 
-  func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+  func addTransceiver(_ kind: MediaKind, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
+    throw .notSupported("the peer protocol has no transceivers without a track")
+  }
+
+  func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     guard let index = tracks.firstIndex(where: { $0.id == sender }) else {
       throw .invalidAccess("there is no such track")
     }
     guard let name = tracks[index].name else { throw .invalidState("the program is still adding the track") }
     tracks.remove(at: index)
     _ = try request("removeTrack", ["track": .string(name)])
+  }
+
+  func replaceTrack(_ track: MediaStreamTrack?, of sender: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("the peer protocol replaces no tracks")
+  }
+
+  func parameters(of sender: Transceiver.ID) throws(SessionError) -> SendParameters {
+    throw .notSupported("the peer protocol has no parameters of senders")
+  }
+
+  func setParameters(_ parameters: SendParameters, of sender: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("the peer protocol has no parameters of senders")
+  }
+
+  func setCodecPreferences(_ codecs: [CodecCapability], of transceiver: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("the peer protocol has no preferences of codecs")
+  }
+
+  /// What a program can encode only its descriptions tell.
+  func codecs(for kind: MediaKind) -> [CodecCapability] { [] }
+
+  func setConfiguration(_ configuration: ICEConfiguration) throws(SessionError) {
+    throw .notSupported("the peer protocol configures a connection once, when it is opened")
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
@@ -135,6 +176,7 @@ final class ExternalConnection: PeerConnection {
     } else {
       _ = try request("setLocalDescription", description.peerProtocolJSON)
     }
+    localDescription = description.kind == .rollback ? nil : description
     if let byPeer = restart.applied(description, isLocal: true) { events.append(.iceRestart(byPeer: byPeer)) }
     enter(states.signaling.after(description.kind, isLocal: true))
   }
@@ -168,7 +210,7 @@ final class ExternalConnection: PeerConnection {
     client?.send("restartIce", [:])
   }
 
-  func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
+  func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
     for index in tracks.indices where sender == nil || sender == tracks[index].id {
       tracks[index].isEnabled = enabled
       guard let name = tracks[index].name else { continue }

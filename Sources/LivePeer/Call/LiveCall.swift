@@ -69,7 +69,7 @@ package final class LiveCall {
 
   /// Makes an offer; ``onLocalDescription`` gets it when gathering is complete.
   package func offer() throws(SessionError) {
-    try connection.addAudio()
+    try connection.addTrack()
     try connection.setLocalDescription(connection.createOffer())
     awaitCandidates()
   }
@@ -78,7 +78,7 @@ package final class LiveCall {
   /// all that was offered needs no candidates, and is the end of the call.
   package func answer(_ offer: String) throws(SessionError) {
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
-    try connection.addAudio()
+    try connection.addTrack()
     let answer = try connection.createAnswer()
     try connection.setLocalDescription(answer)
     guard !answer.rejectsEverything else {

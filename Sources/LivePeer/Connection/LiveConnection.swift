@@ -97,11 +97,11 @@ package final class LiveConnection {
 
   // MARK: Negotiation
 
-  /// Sends the microphone in a track, and plays what the far side sends.
+  /// Sends a track, and plays what the far side sends.
   @discardableResult
-  package func addAudio() throws(SessionError) -> Transceiver.ID {
+  package func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
-    let sender = try driver.session.addTrack(.audio)
+    let sender = try driver.session.addTrack(track)
     startAudio()
     return sender
   }
@@ -112,7 +112,7 @@ package final class LiveConnection {
     audio = AudioDevice(connection: self, world: world, firstFrame: world.now + configuration.audioPhase)
   }
 
-  package func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+  package func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.removeTrack(sender) }
   }
 
@@ -121,7 +121,7 @@ package final class LiveConnection {
     try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }
 
-  package func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID) {
+  package func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID) {
     driver.session.setAudioEnabled(enabled, of: sender)
   }
 

@@ -103,9 +103,9 @@ package final class PeerProgram {
     case "addTrack": return try addTrack(request, to: connection)
     case "removeTrack":
       let sender = try sender(of: request)
-      try connection.removeAudio(sender)
+      try connection.removeTrack(sender)
       tracks.removeAll { $0.sender == sender }
-    case "setEnabled": connection.setAudioEnabled(try request.params.bool("enabled"), of: try sender(of: request))
+    case "setEnabled": connection.setTrackEnabled(try request.params.bool("enabled"), of: try sender(of: request))
     case "setDirection": try connection.setDirection(try direction(in: request), of: try sender(of: request))
     case "createOffer":
       if case .bool(true)? = request.params["iceRestart"] { connection.restartICE() }
@@ -129,7 +129,7 @@ package final class PeerProgram {
   private func addTrack(_ request: PeerRequest, to connection: LiveConnection) throws -> JSON {
     let kind = try request.params.string("kind")
     guard kind == "audio" else { throw PeerError(.notSupported, "\(kind) tracks are not supported") }
-    let sender = try connection.addAudio()
+    let sender = try connection.addTrack()
     tracksAdded += 1
     let name = "audio\(tracksAdded)"
     tracks.append((name, sender))

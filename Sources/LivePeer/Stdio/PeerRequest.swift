@@ -23,6 +23,8 @@ struct PeerError: Error {
     case typeError = "TypeError"
     case invalidState = "InvalidStateError"
     case invalidAccess = "InvalidAccessError"
+    case invalidModification = "InvalidModificationError"
+    case rangeError = "RangeError"
     case notSupported = "NotSupportedError"
     case operation = "OperationError"
     case syntax = "SyntaxError"
@@ -43,7 +45,10 @@ struct PeerError: Error {
       case .invalidState: .invalidState
       case .invalidDescription, .noCommonCodec, .invalidCandidate: .operation
       case .invalidAccess: .invalidAccess
+      case .invalidModification: .invalidModification
       case .notSupported: .notSupported
+      case .type: .typeError
+      case .range: .rangeError
       }
     self.init(name, "\(error)")
   }

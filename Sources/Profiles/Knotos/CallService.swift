@@ -95,7 +95,7 @@ final class CallService: PeerConnectionDelegate {
 
   func setMuted(_ muted: Bool) throws(ActionError) {
     guard let connection = call?.connection else { throw ActionError("there is no call") }
-    connection.setAudioEnabled(!muted)
+    connection.setTrackEnabled(!muted)
     trace.set("mic.muted", muted)
   }
 
@@ -266,7 +266,7 @@ final class CallService: PeerConnectionDelegate {
     connection.delegate = self
     call.connection = connection
     trace.set("mic.muted", false)
-    apply(call) { () throws(SessionError) in try connection.addAudio() }
+    apply(call) { () throws(SessionError) in try connection.addTrack() }
     if settings.audioSession == .after { configureAudio() }
   }
 

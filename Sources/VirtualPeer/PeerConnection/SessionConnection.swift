@@ -28,44 +28,71 @@ final class SessionConnection: PeerConnection {
   var signalingState: SignalingState { driver.session.signalingState }
   var connectionState: ConnectionState { driver.session.connectionState }
   var iceConnectionState: ICEConnectionState { driver.session.iceConnectionState }
+  var iceGatheringState: ICEGatheringState { driver.session.iceGatheringState }
+  var localDescription: SessionDescriptionText? { driver.session.localDescription }
   var hasRemoteDescription: Bool { driver.session.hasRemoteDescription }
 
   func statistics() -> StatsReport { driver.session.statistics(at: environment.clock.now) }
 
-  // MARK: Negotiation
+  func setConfiguration(_ configuration: ICEConfiguration) throws(SessionError) {
+    try driver.session.setICEConfiguration(configuration)
+  }
 
-  /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
-  var transceivers: [Transceiver] { driver.session.transceivers }
+  // MARK: Tracks
 
-  /// Adds a track of the microphone, and with the first starts the device's audio unit (W3C `addTrack`).
-  @discardableResult
-  func addAudio() throws(SessionError) -> Transceiver.ID {
+  var transceivers: [RTPTransceiver] { driver.session.rtpTransceivers }
+
+  func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
-    let sender = try driver.session.addTrack(.audio)
+    let sender = try driver.session.addTrack(track)
     startAudio()
     return sender
   }
 
-  /// Adds a transceiver (W3C `addTransceiver`); one that receives plays what comes.
-  @discardableResult
-  func addAudioTransceiver(direction: MediaDirection) throws(SessionError) -> Transceiver.ID {
+  func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
-    let transceiver = try driver.session.addAudioTransceiver(direction: direction)
+    let transceiver = try driver.session.addTransceiver(track, settings)
     startAudio()
     return transceiver
   }
 
-  /// Ends a sender's track; its transceiver goes on to receive (W3C `removeTrack`).
-  func removeAudio(_ sender: Transceiver.ID) throws(SessionError) {
+  func addTransceiver(_ kind: MediaKind, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
+    defer { driver.drain() }
+    let transceiver = try driver.session.addTransceiver(kind, settings)
+    startAudio()
+    return transceiver
+  }
+
+  func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.removeTrack(sender) }
   }
 
-  /// Holds or resumes, once negotiated (W3C `direction`).
+  func replaceTrack(_ track: MediaStreamTrack?, of sender: Transceiver.ID) throws(SessionError) {
+    try driver.perform { session, _ throws(SessionError) in try session.replaceTrack(track, of: sender) }
+  }
+
+  func parameters(of sender: Transceiver.ID) throws(SessionError) -> SendParameters {
+    try driver.session.sendParameters(of: sender)
+  }
+
+  func setParameters(_ parameters: SendParameters, of sender: Transceiver.ID) throws(SessionError) {
+    try driver.perform { session, _ throws(SessionError) in try session.setSendParameters(parameters, of: sender) }
+  }
+
+  func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
+    driver.session.setAudioEnabled(enabled, of: sender)
+  }
+
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }
 
-  /// Ends a transceiver for good (W3C `stop`).
+  func setCodecPreferences(_ codecs: [CodecCapability], of transceiver: Transceiver.ID) throws(SessionError) {
+    try driver.session.setCodecPreferences(codecs, of: transceiver)
+  }
+
+  func codecs(for kind: MediaKind) -> [CodecCapability] { driver.session.codecs(for: kind) }
+
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.stop(transceiver) }
   }
@@ -77,6 +104,8 @@ final class SessionConnection: PeerConnection {
     audio = loop
     loop.start()
   }
+
+  // MARK: Negotiation
 
   func createOffer() throws(SessionError) -> SessionDescriptionText { try driver.session.createOffer() }
 
@@ -104,11 +133,6 @@ final class SessionConnection: PeerConnection {
   /// Makes the next offer restart ICE (W3C `restartIce`).
   func restartICE() {
     driver.perform { session, _ in session.restartICE() }
-  }
-
-  /// Enables or disables a sender's track, or every one; disabled, silence is sent (W3C `track.enabled`).
-  func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
-    driver.session.setAudioEnabled(enabled, of: sender)
   }
 
   /// Closes everything. No event follows. Sockets stay until relays have been given back, a second at most.

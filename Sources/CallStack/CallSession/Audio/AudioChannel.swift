@@ -29,6 +29,11 @@ final class AudioChannel {
     source = AudioLevelMeter()
   }
 
+  func setParameters(_ parameters: EncodingParameters) {
+    state.parameters = parameters
+    send?.setLimit(parameters.maxBitrate)
+  }
+
   /// - Returns: the source that ends with it, when the far side may have heard of it.
   func removeTrack() -> UInt32? {
     let source = send?.hasSent == true ? state.track?.sender.ssrc : nil
@@ -44,11 +49,13 @@ final class AudioChannel {
 
   // MARK: Samples
 
+  private var isHeard: Bool { isEnabled && state.track?.source != nil }
+
   /// Takes what the track's source gives; disabled, it is silence.
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
-    source.add(peak: isEnabled ? peakMagnitude(samples) : 0, samples: samples.count)
-    guard !isEnabled else {
+    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count)
+    guard !isHeard else {
       send?.append(samples)
       return
     }
@@ -59,7 +66,7 @@ final class AudioChannel {
 
   func record(_ level: AudioLevel, duration: Interval) {
     guard state.track != nil else { return }
-    let level = isEnabled ? level : .silence
+    let level = isHeard ? level : .silence
     source.add(peak: level.linear, samples: Int(duration.nanoseconds * 48 / 1_000_000))
     send?.append(level, duration: duration)
   }
@@ -92,6 +99,7 @@ final class AudioChannel {
         random: random)
     send = stream
     stream.isActive = true
+    stream.setLimit(state.parameters.maxBitrate)
     stream.update(media, codec)
     let isFedBack = codec.feedback.contains(.transportCC)
     stream.setExtensions(extensions, isNumbered: isFedBack, naming: wasActive ? nil : media.mid)
@@ -102,7 +110,7 @@ final class AudioChannel {
   /// Hands all packets of a track that is sent to the pacer; what was recorded for one that is held is thrown away.
   func produce(into pacer: inout Pacer, at now: Instant) {
     guard let send else { return }
-    if send.isActive { send.produce(into: &pacer, at: now) } else { send.dropPending() }
+    if send.isActive, !state.isSuspended { send.produce(into: &pacer, at: now) } else { send.dropPending() }
   }
 
   func receive(

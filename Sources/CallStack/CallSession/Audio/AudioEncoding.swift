@@ -49,6 +49,8 @@ struct AudioEncoding: Hashable {
   private static let headerBits: Int64 = 8 * (12 + 8 + 20)
   /// The least that `maxaveragebitrate` can say.
   private static let lowestLimit: Int64 = 6_000
+  /// The least that Opus is asked for.
+  static let lowestBitrate = DataRate.bitsPerSecond(lowestLimit)
 
   /// The lowest limit in bit/s that the far side sets. `b=AS` counts the headers (RFC 3550 section 6.2), `b=TIAS` and
   /// `maxaveragebitrate` do not (RFC 3890 section 6.2).

@@ -11,6 +11,9 @@ final class AudioSendStream {
   private var retransmission: RetransmissionSender?
   private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
+  private var limit: DataRate?
+  /// What was negotiated last.
+  private var negotiated: (media: NegotiatedMedia, codec: NegotiatedCodec)
   private let encoder: AudioEncoder
   private var expectedLoss = ExpectedLoss()
   private var framer: PCMFramer
@@ -38,6 +41,7 @@ final class AudioSendStream {
     track: LocalTrack, random: RandomSource
   ) {
     self.settings = settings
+    negotiated = (media, codec)
     encoding = AudioEncoding(settings, media, codec)
     encoder = Self.makeEncoder(encoding, settings, fidelity)
     framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
@@ -46,7 +50,7 @@ final class AudioSendStream {
     sending.initialSequenceNumber = settings.initialSequenceNumber
     let suffix = track.number == 0 ? "" : "/\(track.number)"
     rtp = RTPSender(ssrc: track.sender.ssrc, settings: sending, random: random.stream("rtp" + suffix))
-    if let payloadType = codec.retransmissionPayloadType, let ssrc = track.sender.retransmissionSSRC {
+    if let payloadType = codec.retransmissionPayloadType, let ssrc = track.sender.encodings[0].retransmissionSSRC {
       retransmission = RetransmissionSender(
         ssrc: ssrc, payloadType: payloadType, random: random.stream("rtx" + suffix))
     }
@@ -79,7 +83,21 @@ final class AudioSendStream {
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
-    let next = AudioEncoding(settings, media, codec)
+    negotiated = (media, codec)
+    reconsider()
+  }
+
+  /// Encodes with no more than this, whatever is negotiated (W3C `maxBitrate`).
+  func setLimit(_ limit: DataRate?) {
+    guard limit != self.limit else { return }
+    self.limit = limit
+    reconsider()
+  }
+
+  private func reconsider() {
+    var settings = settings
+    if let limit { settings.bitrate = min(settings.bitrate, max(limit, AudioEncoding.lowestBitrate)) }
+    let next = AudioEncoding(settings, negotiated.media, negotiated.codec)
     guard next != encoding else { return }
     // Levels wait a packet at a time; samples are cut anew.
     while levels.popFirst() != nil { mediaTime &+= UInt32(encoding.packetDuration.samplesPerChannel) }

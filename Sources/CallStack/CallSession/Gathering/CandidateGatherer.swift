@@ -66,7 +66,7 @@ struct CandidateGatherer: ~Copyable {
     var isSilent: Bool { isDone && transaction == nil && nextAt == nil }
   }
 
-  let configuration: SessionConfiguration
+  var configuration: SessionConfiguration
   let random: RandomSource
   private var transactionIDs: RandomStream
   private var reflexives: [Reflexive] = []

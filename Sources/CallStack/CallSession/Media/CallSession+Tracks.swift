@@ -7,15 +7,15 @@ extension CallSession {
   /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
   public var transceivers: [Transceiver] { jsep.transceivers }
 
-  /// Sends the microphone, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
+  /// Sends a track, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
   ///
-  /// - Throws: `notSupported` for video, and for audio settings that no encoder takes.
+  /// - Throws: `notSupported` for video, and for audio settings that no encoder takes; `invalidAccess` for a track that is
+  ///   sent already.
   @discardableResult
-  public mutating func addTrack(_ kind: MediaKind) throws(SessionError) -> Transceiver.ID {
-    guard kind == .audio else { throw .notSupported("\(kind)") }
+  public mutating func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
-    try checkAudioSettings()
-    let track = media.makeTrack()
+    try checkSource(track)
+    let track = media.makeTrack(track)
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTrack(.audio, sender: track.sender)
       session.media.setTrack(track, of: id, at: session.now)
@@ -23,18 +23,36 @@ extension CallSession {
     }
   }
 
-  /// A transceiver of its own, never that of the far side's offer (W3C `addTransceiver`). It sends the microphone when
-  /// the direction sends.
+  /// A transceiver of its own, never that of the far side's offer, which sends a track (W3C `addTransceiver`).
   @discardableResult
-  public mutating func addAudioTransceiver(
-    direction: MediaDirection = .sendrecv
+  public mutating func addTransceiver(
+    _ track: MediaStreamTrack, _ settings: TransceiverInit = TransceiverInit()
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
-    if direction.sends { try checkAudioSettings() }
-    let track = direction.sends ? media.makeTrack() : nil
+    try checkSource(track)
+    return try addTransceiver(track.kind, track, settings)
+  }
+
+  /// A transceiver that has nothing to send yet (W3C `addTransceiver` of a kind).
+  @discardableResult
+  public mutating func addTransceiver(
+    _ kind: MediaKind, _ settings: TransceiverInit = TransceiverInit()
+  ) throws(SessionError) -> Transceiver.ID {
+    try requireOpen()
+    try checkSource(MediaStreamTrack(kind))
+    return try addTransceiver(kind, nil, settings)
+  }
+
+  private mutating func addTransceiver(
+    _ kind: MediaKind, _ track: MediaStreamTrack?, _ settings: TransceiverInit
+  ) throws(SessionError) -> Transceiver.ID {
+    let parameters = try settings.sendEncodings.checked()
+    let made = media.makeTrack(track)
     return try changing { session throws(JSEPError) in
-      let id = try session.jsep.addTransceiver(.audio, direction: direction, sender: track?.sender)
-      if let track { session.media.setTrack(track, of: id, at: session.now) }
+      let id = try session.jsep.addTransceiver(
+        kind, direction: settings.direction, sender: made.sender, hasTrack: track != nil)
+      session.media.setTrack(made, of: id, at: session.now)
+      session.media.setParameters(parameters, of: id)
       return id
     }
   }
@@ -51,6 +69,7 @@ extension CallSession {
   public mutating func setDirection(
     _ direction: MediaDirection, of transceiver: Transceiver.ID
   ) throws(SessionError) {
+    if direction.sends, try live(transceiver).sender == nil { try makeSender(of: transceiver, track: nil) }
     try changing { session throws(JSEPError) in try session.jsep.setDirection(direction, of: transceiver) }
   }
 
@@ -67,10 +86,6 @@ extension CallSession {
 
   private func requireOpen() throws(SessionError) {
     guard connectionState != .closed else { throw .invalidState("closed") }
-  }
-
-  private func checkAudioSettings() throws(SessionError) {
-    if let problem = configuration.audio.problem { throw .notSupported(problem) }
   }
 
   private mutating func changing<Result>(

@@ -7,6 +7,8 @@ struct LocalTrack {
   let number: Int
   /// What descriptions say of it.
   let sender: Transceiver.Sender
+  /// What is sent; nil for nothing, which nobody is told of.
+  var source: MediaStreamTrack?
 }
 
 /// What channels of every kind keep of their transceiver and its two tracks.
@@ -16,6 +18,9 @@ struct ChannelState {
   var mid: String?
   /// What is sent; nil without a track.
   var track: LocalTrack?
+  var parameters = EncodingParameters()
+  /// Whether a sender that may send has nothing to send (W3C `replaceTrack(null)`, `active`).
+  var isSuspended: Bool { track?.source == nil || !parameters.isActive }
   /// Whether we ended it ourselves.
   var isStopped = false
   /// The far side's name for its track.

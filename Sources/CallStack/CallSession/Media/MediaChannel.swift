@@ -32,6 +32,12 @@ enum MediaChannel {
     }
   }
 
+  func setParameters(_ parameters: EncodingParameters) {
+    switch self {
+    case .audio(let channel): channel.setParameters(parameters)
+    }
+  }
+
   /// - Returns: the source that ends with it, when the far side may have heard of it.
   func removeTrack() -> UInt32? {
     switch self {

@@ -17,13 +17,7 @@ struct MediaExtensions: Hashable {
   /// about them.
   init(_ sections: [NegotiatedMedia], sending: Bool) {
     func identifier(_ uri: String, in sections: [NegotiatedMedia]) -> UInt8? {
-      for section in sections {
-        for entry in section.headerExtensions where entry.uri == uri {
-          let direction = entry.direction ?? .sendrecv
-          if sending ? direction.sends : direction.receives { return UInt8(exactly: entry.id) }
-        }
-      }
-      return nil
+      sections.lazy.compactMap { $0.extensionID(uri, sending: sending) }.first
     }
     mid = identifier(Self.uris[0], in: sections)
     transportNumber = identifier(

@@ -55,17 +55,36 @@ struct MediaTransport: ~Copyable {
 
   // MARK: Tracks
 
-  /// A new track of a microphone, to be set on a transceiver.
-  mutating func makeTrack() -> LocalTrack {
+  /// A new sender of a track, or of none for now, to be set on a transceiver.
+  mutating func makeTrack(_ track: MediaStreamTrack?) -> LocalTrack {
     let number = tracksMade
     tracksMade += 1
-    let name = number == 0 ? "\(configuration.cname)-audio" : "\(configuration.cname)-audio-\(number + 1)"
+    var name = track?.id ?? ""
+    if name.isEmpty { name = "\(configuration.cname)-audio" + (number == 0 ? "" : "-\(number + 1)") }
     return LocalTrack(
       number: number,
       sender: Transceiver.Sender(
         trackID: name, streamIDs: [configuration.cname], cname: configuration.cname,
         ssrc: number == 0 ? reporter : newSource(),
-        retransmissionSSRC: configuration.audio.retransmitsOnItsOwnStream ? newSource() : nil))
+        retransmissionSSRC: configuration.audio.retransmitsOnItsOwnStream ? newSource() : nil),
+      source: track.map { MediaStreamTrack($0.kind, id: name) })
+  }
+
+  /// Sends from another source, or from none. What is negotiated stays.
+  mutating func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID) {
+    let channel = channel(of: transceiver)
+    guard let track = channel.state.track else { return }
+    channel.state.track?.source = source.map {
+      MediaStreamTrack($0.kind, id: $0.id.isEmpty ? track.sender.trackID : $0.id)
+    }
+  }
+
+  func parameters(of transceiver: Transceiver.ID) -> EncodingParameters {
+    channels.first { $0.state.transceiver == transceiver }?.state.parameters ?? EncodingParameters()
+  }
+
+  mutating func setParameters(_ parameters: EncodingParameters, of transceiver: Transceiver.ID) {
+    channel(of: transceiver).setParameters(parameters)
   }
 
   /// A source nobody in the session has (RFC 3550 section 8.1).
@@ -75,7 +94,7 @@ struct MediaTransport: ~Copyable {
       let isTaken =
         ssrc == reporter || router.route(ofSource: ssrc) != nil
         || channels.contains {
-          [$0.state.track?.sender.ssrc, $0.state.track?.sender.retransmissionSSRC].contains(ssrc)
+          [$0.state.track?.sender.ssrc, $0.state.track?.sender.encodings[0].retransmissionSSRC].contains(ssrc)
         }
       if !isTaken { return ssrc }
     }

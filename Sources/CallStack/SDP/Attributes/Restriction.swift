@@ -43,8 +43,8 @@ public struct Restriction: Hashable, Sendable {
 }
 
 extension StringProtocol {
-  /// RFC 8851's `rid-id`, of a length that the header extension of RFC 8852 can carry.
-  var isRestrictionID: Bool {
+  /// Whether it is RFC 8851's `rid-id`, of a length that the header extension of RFC 8852 can carry.
+  package var isRestrictionID: Bool {
     (1...255).contains(utf8.count)
       && utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2D || $0 == 0x5F }
   }

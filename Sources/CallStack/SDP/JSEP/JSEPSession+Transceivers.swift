@@ -3,10 +3,12 @@ extension JSEPSession {
 
   @discardableResult
   public mutating func addTransceiver(
-    _ kind: MediaKind, direction: MediaDirection = .sendrecv, sender: Transceiver.Sender? = nil
+    _ kind: MediaKind, direction: MediaDirection = .sendrecv, sender: Transceiver.Sender? = nil, hasTrack: Bool = true
   ) throws(JSEPError) -> Transceiver.ID {
     try requireOpen()
-    return add(kind, direction: direction, sender: sender, maker: .addTransceiver)
+    let id = add(kind, direction: direction, sender: sender, maker: .addTransceiver)
+    try setTrack(hasTrack && sender != nil, of: id)
+    return id
   }
 
   /// Sends a track, on a transceiver that waits for one or on a new one (W3C: addTrack).
@@ -14,10 +16,11 @@ extension JSEPSession {
   public mutating func addTrack(_ kind: MediaKind, sender: Transceiver.Sender) throws(JSEPError) -> Transceiver.ID {
     try requireOpen()
     let idle = transceivers.firstIndex {
-      $0.kind == kind && $0.sender == nil && !$0.isStopping && !$0.isStopped && !$0.hasSent
+      $0.kind == kind && !$0.hasTrack && !$0.isStopping && !$0.isStopped && !$0.hasSent
     }
     guard let idle else { return add(kind, direction: .sendrecv, sender: sender, maker: .addTrack) }
     transceivers[idle].sender = sender
+    transceivers[idle].hasTrack = true
     transceivers[idle].direction = MediaDirection(sends: true, receives: transceivers[idle].direction.receives)
     transceivers[idle].maker = .addTrack
     return transceivers[idle].id
@@ -27,7 +30,18 @@ extension JSEPSession {
   public mutating func removeTrack(_ id: Transceiver.ID) throws(JSEPError) {
     let index = try liveIndex(id)
     transceivers[index].sender = nil
+    transceivers[index].hasTrack = false
     transceivers[index].direction = MediaDirection(sends: false, receives: transceivers[index].direction.receives)
+  }
+
+  /// Says what is announced of a sender from the next description on.
+  public mutating func setSender(_ sender: Transceiver.Sender, of id: Transceiver.ID) throws(JSEPError) {
+    transceivers[try liveIndex(id)].sender = sender
+  }
+
+  /// Says whether a sender has a track, which no description tells: one without is free for another (W3C `addTrack`).
+  public mutating func setTrack(_ hasTrack: Bool, of id: Transceiver.ID) throws(JSEPError) {
+    transceivers[try liveIndex(id)].hasTrack = hasTrack
   }
 
   public mutating func setDirection(_ direction: MediaDirection, of id: Transceiver.ID) throws(JSEPError) {

@@ -82,6 +82,8 @@ public struct Transceiver: Hashable, Sendable {
   /// What the application wants.
   public internal(set) var direction: MediaDirection
   public internal(set) var sender: Sender?
+  /// Whether the sender has something to send.
+  public internal(set) var hasTrack: Bool
   /// Codecs to negotiate in this order; nil for all capabilities.
   public internal(set) var codecPreferences: [CodecCapability]?
   /// The encodings that the far side's offer would take of a sender, by their names; empty when it asks for no simulcast.
@@ -106,6 +108,7 @@ public struct Transceiver: Hashable, Sendable {
     self.kind = kind
     self.direction = direction
     self.sender = sender
+    hasTrack = sender != nil
     self.maker = maker
   }
 }

@@ -1,0 +1,88 @@
+public import CallCore
+public import SDP
+
+/// How one encoding is sent (W3C `RTCRtpEncodingParameters`).
+public struct EncodingParameters: Hashable, Sendable {
+  /// Its name among several; nil for one alone.
+  public var rid: String?
+  /// Whether it is sent at all.
+  public var isActive = true
+  /// The most that its encoder may give.
+  public var maxBitrate: DataRate?
+
+  public init(rid: String? = nil, isActive: Bool = true, maxBitrate: DataRate? = nil) {
+    self.rid = rid
+    self.isActive = isActive
+    self.maxBitrate = maxBitrate
+  }
+}
+
+/// How a sender sends (W3C `RTCRtpSendParameters`): asked for, changed, and given back.
+public struct SendParameters: Hashable, Sendable {
+  /// W3C `RTCRtpCodecParameters`.
+  public struct Codec: Hashable, Sendable {
+    public let payloadType: UInt8
+    /// `audio/opus`
+    public let mimeType: String
+    public let clockRate: UInt32
+    public let channels: UInt8
+    public let parameters: FormatParameters
+
+    public init(
+      payloadType: UInt8, mimeType: String, clockRate: UInt32, channels: UInt8, parameters: FormatParameters
+    ) {
+      self.payloadType = payloadType
+      self.mimeType = mimeType
+      self.clockRate = clockRate
+      self.channels = channels
+      self.parameters = parameters
+    }
+  }
+
+  /// Tells what is given back from what was asked for earlier.
+  public let transaction: UInt64
+  /// As many, and under the same names, as were asked for.
+  public var encodings: [EncodingParameters]
+  /// What was negotiated, the one that is sent first.
+  public let codecs: [Codec]
+  public let headerExtensions: [HeaderExtension]
+  /// The RTCP canonical name.
+  public let cname: String
+  public let usesReducedSizeRTCP: Bool
+
+  public init(
+    transaction: UInt64, encodings: [EncodingParameters], codecs: [Codec], headerExtensions: [HeaderExtension],
+    cname: String, usesReducedSizeRTCP: Bool
+  ) {
+    self.transaction = transaction
+    self.encodings = encodings
+    self.codecs = codecs
+    self.headerExtensions = headerExtensions
+    self.cname = cname
+    self.usesReducedSizeRTCP = usesReducedSizeRTCP
+  }
+}
+
+extension [EncodingParameters] {
+  /// What `addTransceiver` makes of them for one encoding, or what is wrong with them (webrtc-pc section 5.1).
+  func checked() throws(SessionError) -> EncodingParameters {
+    let rids = compactMap(\.rid)
+    if let rid = rids.first(where: { !$0.isRestrictionID }) {
+      throw .type("rid '\(rid)' has other characters than letters, digits, '-' and '_', or more than 255")
+    }
+    if count > 1, rids.count != count { throw .type("of several encodings each needs a rid") }
+    if Set(rids).count != rids.count { throw .type("two encodings have one rid") }
+    var first = first ?? EncodingParameters()
+    try first.check()
+    first.rid = nil
+    return first
+  }
+}
+
+extension EncodingParameters {
+  func check() throws(SessionError) {
+    if let maxBitrate, maxBitrate.bitsPerSecond <= 0 {
+      throw .range("maxBitrate is \(maxBitrate), and has to be above 0")
+    }
+  }
+}
