@@ -76,7 +76,7 @@ package.targets = [
     name: "Scenarios",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-      "Formats", "CLinux", "Yams",
+      "Formats", "CLinux",
     ]),
   .executableTarget(
     name: "callsim",

@@ -49,7 +49,7 @@ import Testing
       "Scenarios",
       [
         "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-        "CLinux", "Yams",
+        "CLinux",
         "Formats", "Foundation", "Glibc", "Synchronization",
       ]
     ),

@@ -11,11 +11,23 @@ struct YAMLNode: Sendable {
   struct Entry: Sendable {
     var key: String
     var keySpan: SourceSpan
+    var keyRange = 0..<0
     var value: YAMLNode
+  }
+
+  /// How it is written.
+  enum Style: Sendable {
+    case plain, singleQuoted, doubleQuoted, literal, folded
+    case block, flow
+    /// `[a: 1]`: a mapping of one entry in a list, without braces.
+    case pair
   }
 
   var content: Content
   var span: SourceSpan
+  var style = Style.plain
+  /// Where it stands in the bytes of its text; empty for what is left out, and for what was never written.
+  var range = 0..<0
 
   var scalar: YAMLScalar? {
     guard case .scalar(let scalar) = content else { return nil }
