@@ -1,7 +1,7 @@
 /// A node of a scenario file with the place of every key and value.
 ///
 /// Everything is decoded from this tree, never straight from YAML, so that every problem can be shown where it stands.
-struct YAMLNode: Sendable {
+struct YAMLNode: Sendable, Equatable {
   enum Content: Sendable {
     case scalar(YAMLScalar)
     case sequence([YAMLNode])
@@ -21,6 +21,16 @@ struct YAMLNode: Sendable {
     case block, flow
     /// `[a: 1]`: a mapping of one entry in a list, without braces.
     case pair
+  }
+
+  /// Two nodes are equal when they mean the same, wherever and however they are written.
+  static func == (a: YAMLNode, b: YAMLNode) -> Bool {
+    switch (a.content, b.content) {
+    case (.scalar(let a), .scalar(let b)): a.coreType == b.coreType && (a.text == b.text || a.coreType == .null)
+    case (.sequence(let a), .sequence(let b)): a == b
+    case (.mapping(let a), .mapping(let b)): a.elementsEqual(b) { $0.key == $1.key && $0.value == $1.value }
+    default: false
+    }
   }
 
   var content: Content

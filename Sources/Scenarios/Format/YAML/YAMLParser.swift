@@ -199,7 +199,7 @@ struct YAMLParser {
     }
   }
 
-  private static let yaml11Words = ["yes", "no", "on", "off"]
+  static let yaml11Words = ["yes", "no", "on", "off"]
 
   /// Nil when the entry is wrong as a whole, which is reported.
   private mutating func name(of key: YAMLNode, in entries: inout Entries) -> (name: String, span: SourceSpan)? {

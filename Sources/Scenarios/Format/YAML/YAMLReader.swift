@@ -52,7 +52,7 @@ enum YAMLReader {
   // MARK: - Characters
 
   /// Whether it may stand nowhere: control characters, and what ends a line to YAML 1.1 and not to YAML 1.2.
-  private static func isForbidden(_ character: Unicode.Scalar) -> Bool {
+  static func isForbidden(_ character: Unicode.Scalar) -> Bool {
     switch character.value {
     case 0x09, 0x0A, 0x0D, 0x20...0x7E: false
     case ..<0xA0, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: true
