@@ -16,8 +16,12 @@ struct ValidateCommand: ParsableCommand {
   @Flag(help: "Treat warnings as errors.")
   var strict = false
 
+  @Flag(help: "Print the scenario as it is understood: variables, profiles, networks and defaults filled in.")
+  var print = false
+
   func run() throws {
     let collection = try scenarios.load()
+    if print { return try printScenario(collection) }
     switch format {
     case .text: printText(collection)
     case .json: printJSON(collection)
@@ -27,6 +31,20 @@ struct ValidateCommand: ParsableCommand {
     }
     let isBad = collection.errorCount > 0 || !collection.clashes.isEmpty || (strict && collection.warningCount > 0)
     throw (isBad ? ExitStatus.badScenario : .pass).code
+  }
+
+  /// One scenario is one file: of a matrix one cell is chosen.
+  private func printScenario(_ collection: ScenarioCollection) throws {
+    try collection.requireValid()
+    guard collection.files.count == 1, let file = collection.files.first else {
+      throw UsageProblem(message: "--print prints one scenario, and there are \(collection.files.count); name its file")
+    }
+    guard file.cells.count == 1, let cell = file.cells.first else {
+      let values = file.cells[0].assignments.map { "--set \($0.variable)=\($0.value)" }.joined(separator: " ")
+      throw UsageProblem(
+        message: "\(file.path) has \(file.cells.count) cells; choose one, such as \(values)")
+    }
+    Output.text(cell.scenario.text(seeds: file.seeds))
   }
 
   private func printText(_ collection: ScenarioCollection) {

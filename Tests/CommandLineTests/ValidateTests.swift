@@ -92,4 +92,18 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.contains("error[E1"))
   }
+
+  @Test func `a scenario is printed as it is understood, and means the same`() throws {
+    let more = "matrix: { after: [1s, 2s] }\nwhy: \"after ${after}\""
+    let text = Fixture.scenario("a", more: more).replacing("after: 1s", with: "after: \"${after}\"")
+    let workspace = try Workspace(["a.yaml": text])
+    let several = try workspace.run("validate", "--print", "a.yaml")
+    #expect(several.status == 2 && several.errors.contains("a.yaml has 2 cells; choose one, such as --set after=1s"))
+    let printed = try workspace.run("validate", "--print", "a.yaml", "--set", "after=2s")
+    #expect(printed.status == 0 && printed.output.contains("why: after 2s\n") && !printed.output.contains("${"))
+    try printed.output.write(toFile: workspace.path + "/b.yaml", atomically: true, encoding: .utf8)
+    let again = try workspace.run("validate", "--print", "b.yaml")
+    #expect(again.status == 0 && again.output == printed.output)
+    #expect(try workspace.run("run", "b.yaml", "--artifacts", "none").status == 0)
+  }
 }

@@ -26,7 +26,7 @@ extension Device.Settings {
     case .tone: microphone = .tone(frequency: 440)
     case .noise: microphone = .noise
     case .silence: microphone = .silence
-    case .file(let recording): microphone = .recording(recording)
+    case .file(let recording, _): microphone = .recording(recording)
     }
   }
 }

@@ -19,6 +19,7 @@ extension KeyCases {
     KeyCase("timeline entry.until", ["500ms", "900ms"], entry("every: 100ms, until: <>, \(delay)")),
     KeyCase("timeline entry.times", ["2", "4"], entry("every: 100ms, times: <>, \(delay)")),
     KeyCase("timeline entry.do", ["bob.mute", "alice.mute"], entry("at: 600ms, do: <>")),
+    KeyCase("timeline entry.control", ["true", "false"], entry("at: 600ms, fault: link.up, link: a, control: <>")),
     KeyCase(
       "timeline entry.refused", ["true", "false", "no connected call"],
       entry("at: 600ms, do: bob.accept, refused: <>")),

@@ -41,6 +41,7 @@ extension KeyCases {
         KeyWorld.lan().replacing("{ from: alice, to: lan }", with: "{ from: alice, to: <> }")
           .replacing(lanNetwork, with: "lan: { cidr: 10.0.0.0/24 }, side: { cidr: 10.1.0.0/24, to: lan }")),
       KeyCase("link.profile", ["home", "lte"], KeyWorld.lan(line: ", profile: <>")),
+      KeyCase("link.interface", with: "interface: wlan0", KeyWorld.lan(line: "<>")),
       KeyCase(words: "link.start", KeyWorld.lan(line: ", start: <>")),
       KeyCase("link.mtu", with: "mtu: 600B", KeyWorld.lan(line: "<>")),
       KeyCase(

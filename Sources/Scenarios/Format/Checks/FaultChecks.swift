@@ -15,6 +15,12 @@ enum FaultChecks {
       AddressChecks.check(fault, scenario, &reading)
       guard isWhole else { continue }
       let problem = problem(of: fault, entry, in: scenario)
+      if entry.isControl {
+        guard problem == nil else { continue }
+        reading.report(
+          .conflictingKeys, "'control' says that this changes nothing, and it does", at: entry.span,
+          hint: "leave control out")
+      }
       reading.note(fault: problem, key: nil, at: entry.span)
       scenario.timeline[index].isControl = problem != nil
       for (key, problem) in keys(of: fault, entry, in: scenario) where scenario.timeline[index].isControl == false {

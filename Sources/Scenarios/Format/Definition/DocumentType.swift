@@ -45,12 +45,12 @@ struct DocumentDraft: Sendable {
 
   private static let body: [Key] = [
     .key(
-      "id", Kind<Located<String>>.name.map { name, _, _ in name.value }, \.id, required: true,
+      "id", .plainName, \.id, required: true,
       "stable and path-like: nat/handover"),
     .key("title", .text, \.title, "one line for people"),
     .key("why", .text, \.why, "the reason, echoed in failures"),
     .key(
-      "tags", Kind<Located<String>>.name.map { name, _, _ in name.value }.list().distinct(\.self), \.tags,
+      "tags", Kind<String>.plainName.list().distinct(\.self), \.tags,
       "words that select it: run -t ci"),
     .key(
       "define", Kind<Predicate>.predicate.named.deferred, \.definitions, "predicates by name, each after those it uses"),
@@ -70,14 +70,23 @@ struct DocumentDraft: Sendable {
       "networks, links and servers, when named networks are not enough"),
     .key("peers", PeerDraft.type.partialKind.named, \.peers, required: true, "the peers by name"),
     .key(
-      "timeline", Kind<EntryDraft>(.list(.mapping(EntryDraft.type.shape), 0...10_000)) { _, _ in nil }.deferred,
+      "timeline", .node(.list(.mapping(EntryDraft.type.shape), 0...10_000)),
       \.timeline, "what happens"),
     .key(
       "expect",
-      Kind<EntryDraft>(.list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000)) { _, _ in nil }
-        .deferred,
+      .node(.list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000)),
       \.expectations, "what must be true"),
   ]
+}
+
+extension Kind where Value == String {
+  fileprivate static var plainName: Kind<String> {
+    Kind<Located<String>>.name.map { name, _, _ in
+      name.value
+    } back: {
+      Located($0)
+    }
+  }
 }
 
 extension Kind where Value == Int {
@@ -97,6 +106,8 @@ extension Kind where Value == Int {
         return nil
       }
       return version
+    } encode: {
+      .plain("\($0)")
     }
   }
 }
@@ -110,7 +121,7 @@ extension Seeds {
     ])
 
   /// A bare number is what most people write first.
-  static let kind = Kind<Seeds>(type.kind.shape) { node, reading in
+  static let kind = type.kind.decoded { node, reading in
     guard let number = node.scalar?.integer else { return type.kind.decode(node, &reading) }
     let message = "expected a mapping (\(type.summary)), found \(node.description)"
     reading.report(.wrongNode, message, at: node.span, hint: "write { count: \(number) }")
@@ -150,9 +161,18 @@ extension Scenario.InvariantChange {
     shape: .choice(Invariant.allCases.flatMap { ["+" + $0.rawValue, "-" + $0.rawValue] }))
 
   static let kind = Kind<Scenario.InvariantChange>.either(
-    scalar: word.map { text, span, reading in make(text, why: nil, span, &reading) },
-    mapping: type.kind.map { draft, _, reading in make(draft.change.value, why: draft.why, draft.change.span, &reading)
-    })
+    scalar: word.map { text, span, reading in
+      make(text, why: nil, span, &reading)
+    } back: {
+      $0.word
+    },
+    mapping: type.kind.map { draft, _, reading in
+      make(draft.change.value, why: draft.why, draft.change.span, &reading)
+    } back: {
+      Draft(change: Located($0.word), why: $0.why)
+    }, isScalar: { $0.why == nil })
+
+  private var word: String { (isOn ? "+" : "-") + invariant.rawValue }
 
   private static func make(
     _ text: String, why: String?, _ span: SourceSpan, _ reading: inout Reading
@@ -221,7 +241,7 @@ struct ProfileFileDraft: Sendable {
 extension Kind {
   /// What holds a `${name}` is decoded once the values of a cell are known, and `placeholder` stands for it until then.
   func orVariable(_ placeholder: Value) -> Kind<Value> {
-    Kind(shape) { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }
+    decoded { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }
   }
 }
 

@@ -12,9 +12,9 @@ struct ExpectationHeader: Sendable {
   static let type = MappingType(
     "expectation", "something that must be true of a run", ExpectationHeader(),
     [
-      .key("id", Kind<Located<String>>.name, \.id, "the name it has in reports"),
+      .key("id", Kind<Located<String>>.identifier, \.id, "the name it has in reports"),
       .key(
-        "if", Kind<YAMLNode>(.text) { node, _ in node }, \.guardNode,
+        "if", .node(.text), \.guardNode,
         "a condition on matrix variables; elsewhere it is left out"),
       .key("severity", .choice, \.severity, default: "fail", "whether it fails the run or only warns"),
       .key(
@@ -25,7 +25,7 @@ struct ExpectationHeader: Sendable {
 }
 
 /// The bounds of `share`, kept where they stand.
-struct ShareDraft: Sendable {
+struct ShareDraft: Sendable, Equatable {
   var bounds = BoundsDraft()
 
   static let type = MappingType(
@@ -39,12 +39,17 @@ struct ExpectationVariant: Sendable {
   let shape: MappingShape
   let keyNames: [String]
   let decode: @Sendable (YAMLNode, inout Reading) -> Expectation.Kind?
+  /// Its own keys; nil of another kind.
+  let encode: @Sendable (Expectation.Kind) -> [(key: String, value: YAMLNode)]?
 
+  /// - Parameter back: the inverse of `make`; nil of another kind.
   private init<Payload>(
     _ key: String, _ type: MappingType<Payload>,
-    _ make: @escaping @Sendable (Payload, YAMLNode, inout Reading) -> Expectation.Kind?
+    _ make: @escaping @Sendable (Payload, YAMLNode, inout Reading) -> Expectation.Kind?,
+    back: @escaping @Sendable (Expectation.Kind) -> Payload?
   ) {
     self.key = key
+    encode = { kind in back(kind).map { type.entries(of: $0) } }
     keyNames = type.keyNames
     let header = ExpectationHeader.type.shape
     let own = type.shape
@@ -82,6 +87,8 @@ struct ExpectationVariant: Sendable {
     }
     let legal = payload.steps.map(\.value)
     return check(legal, of: payload.value, &reading) ? .sequence(payload) : nil
+  } back: {
+    if case .sequence(let payload) = $0 { payload } else { nil }
   }
 
   private static let set = ExpectationVariant(
@@ -99,6 +106,8 @@ struct ExpectationVariant: Sendable {
       ])
   ) { payload, _, reading in
     return check(payload.contains, of: payload.value, &reading) ? .set(payload) : nil
+  } back: {
+    if case .set(let payload) = $0 { payload } else { nil }
   }
 
   private static let eventually = ExpectationVariant(
@@ -111,13 +120,27 @@ struct ExpectationVariant: Sendable {
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
         .key("hold", .duration(.positive), \.hold, "how long it must then stay true"),
       ])
-  ) { payload, _, _ in .eventually(payload) }
+  ) { payload, _, _ in
+    .eventually(payload)
+  } back: {
+    if case .eventually(let payload) = $0 { payload } else { nil }
+  }
 
   private struct Invariably: Sendable {
     var predicate = Predicate.constant(true)
     var between: Window?
     var until: Anchor?
-    var from: Anchor?
+
+    init() {}
+
+    init(_ expectation: Expectation.Invariably) {
+      predicate = expectation.predicate
+      switch (expectation.window.from, expectation.window.to) {
+      case (nil, nil): break
+      case (nil, let to?): until = to
+      case (let from?, let to): between = Window(from: from, to: to)
+      }
+    }
   }
 
   private static func invariably(_ name: String, _ summary: String) -> MappingType<Invariably> {
@@ -144,10 +167,16 @@ struct ExpectationVariant: Sendable {
   }
 
   private static let always = ExpectationVariant("always", invariably("always", "is true throughout a window")) {
-    payload, node, reading in window(payload, node, &reading).map { .always($0) }
+    payload, node, reading in
+    window(payload, node, &reading).map { .always($0) }
+  } back: {
+    if case .always(let payload) = $0 { Invariably(payload) } else { nil }
   }
   private static let never = ExpectationVariant("never", invariably("never", "is not true anywhere in a window")) {
-    payload, node, reading in window(payload, node, &reading).map { .never($0) }
+    payload, node, reading in
+    window(payload, node, &reading).map { .never($0) }
+  } back: {
+    if case .never(let payload) = $0 { Invariably(payload) } else { nil }
   }
 
   private struct Leads: Sendable { var leads = Expectation.LeadsTo() }
@@ -168,7 +197,11 @@ struct ExpectationVariant: Sendable {
             ]
           ).kind, \.leads, required: true, "if, then and within")
       ])
-  ) { payload, _, _ in .leadsTo(payload.leads) }
+  ) { payload, _, _ in
+    .leadsTo(payload.leads)
+  } back: {
+    if case .leadsTo(let leads) = $0 { Leads(leads: leads) } else { nil }
+  }
 
   private static let ends = ExpectationVariant(
     "ends",
@@ -196,6 +229,8 @@ struct ExpectationVariant: Sendable {
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")
     }
     return unknown.isEmpty ? .ends(payload) : nil
+  } back: {
+    if case .ends(let payload) = $0 { payload } else { nil }
   }
 
   private static let count = ExpectationVariant(
@@ -216,6 +251,9 @@ struct ExpectationVariant: Sendable {
     count.between = payload.between
     count.bounds = bounds
     return .count(count)
+  } back: {
+    guard case .count(let count) = $0 else { return nil }
+    return CountDraft(subject: count.subject, between: count.between, bounds: BoundsDraft(count.bounds))
   }
 
   private static let recovers = ExpectationVariant(
@@ -238,6 +276,8 @@ struct ExpectationVariant: Sendable {
     }
     reading.scope.used.insert("entry \(name.value)")
     return .recovers(payload)
+  } back: {
+    if case .recovers(let payload) = $0 { payload } else { nil }
   }
 
   private static let metric = ExpectationVariant(
@@ -271,6 +311,8 @@ struct ExpectationVariant: Sendable {
     var metric = payload.metric
     metric.bounds = bounds
     return .metric(metric)
+  } back: {
+    if case .metric(let metric) = $0 { MetricDraft(metric: metric, bounds: BoundsDraft(metric.bounds)) } else { nil }
   }
 
   private struct Sometimes: Sendable { var predicate = Predicate.constant(true) }
@@ -280,7 +322,11 @@ struct ExpectationVariant: Sendable {
     MappingType(
       "sometimes", "over all seeds, at least one run reaches this", Sometimes(),
       [.key("sometimes", .predicate, \.predicate, required: true, "what is reached")])
-  ) { payload, _, _ in .sometimes(payload.predicate) }
+  ) { payload, _, _ in
+    .sometimes(payload.predicate)
+  } back: {
+    if case .sometimes(let predicate) = $0 { Sometimes(predicate: predicate) } else { nil }
+  }
 
   /// Whether every value can be seen at all.
   private static func check(_ values: [Located<String>], of path: ValuePath, _ reading: inout Reading) -> Bool {
@@ -312,6 +358,11 @@ struct CountDraft: Sendable {
       return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
     }
     return Kind<Anchor>.anchor.decode(node, &reading).map { .anchor($0) }
+  } encode: { subject in
+    switch subject {
+    case .anchor(let anchor): Kind<Anchor>.anchor.encode(anchor)
+    case .predicate(let predicate): Kind<Predicate>.predicate.encode(predicate)
+    }
   }
 }
 
@@ -321,14 +372,14 @@ struct MetricDraft: Sendable {
 }
 
 /// `lt`, `lte`, `gt`, `gte` and `eq` as they are written; their type follows from what is compared.
-struct BoundsDraft: Sendable {
+struct BoundsDraft: Sendable, Equatable {
   var less: YAMLNode?
   var lessOrEqual: YAMLNode?
   var greater: YAMLNode?
   var greaterOrEqual: YAMLNode?
   var equal: YAMLNode?
 
-  private static let raw = Kind<YAMLNode>(.anyScalar) { node, _ in node }
+  private static let raw = Kind<YAMLNode>.node(.anyScalar)
 
   static let type = MappingType(
     "bounds", "", BoundsDraft(),
@@ -404,7 +455,9 @@ extension Expectation.Sequence.Step {
       var step = Expectation.Sequence.Step()
       step.value = Located(text, at: span)
       return step
-    }, mapping: type.kind)
+    } back: {
+      $0.value.value
+    }, mapping: type.kind, isScalar: { $0.by == nil })
 }
 
 extension Expectation.Recovers.Target {
@@ -420,6 +473,11 @@ extension Expectation.Recovers.Target {
       return nil
     }
     return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
+  } encode: { target in
+    switch target {
+    case .mediaBothWays: .text(Expectation.Recovers.mediaBothWays)
+    case .predicate(let predicate): Kind<Predicate>.predicate.encode(predicate)
+    }
   }
 }
 
@@ -444,6 +502,9 @@ extension Expectation.Statistic {
         ?? "there are: \(names.map(\.0).joined(separator: ", ")), and p1 to p99"
     reading.report(.notAChoice, "'\(YAMLNode.abbreviated(text))' is no statistic", at: node.span, hint: hint)
     return nil
+  } encode: { statistic in
+    if case .percentile(let percent) = statistic { return .text("p\(percent)") }
+    return .text(names.first { $0.1 == statistic }?.0 ?? "last")
   }
 
   /// The type a bound on the statistic has. A rate of bytes is a bit rate.
@@ -461,6 +522,10 @@ extension Kind where Value == Window {
   /// `[from, to]`
   static var window: Kind<Window> {
     let pair = Kind<Anchor>.anchor.list(atLeast: 2, atMost: 2)
-    return pair.map { anchors, _, _ in Window(from: anchors[0], to: anchors[1]) }
+    return pair.map { anchors, _, _ in
+      Window(from: anchors[0], to: anchors[1])
+    } back: { window in
+      [window.from ?? Anchor(kind: .time(.zero)), window.to ?? Anchor(kind: .end)]
+    }
   }
 }

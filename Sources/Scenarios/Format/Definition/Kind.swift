@@ -1,26 +1,50 @@
 import CallCore
 import VirtualPeer
 
-/// How one kind of value is written and decoded. The shape is what the schema prints; decoding checks the same.
+/// How one kind of value is read and written. The shape is what the schema prints; decoding checks the same, and what is
+/// encoded reads back to the same value.
 struct Kind<Value: Sendable>: Sendable {
   let shape: Shape
   let decode: @Sendable (YAMLNode, inout Reading) -> Value?
+  let encode: @Sendable (Value) -> YAMLNode
 
-  init(_ shape: Shape, _ decode: @escaping @Sendable (YAMLNode, inout Reading) -> Value?) {
+  init(
+    _ shape: Shape, decode: @escaping @Sendable (YAMLNode, inout Reading) -> Value?,
+    encode: @escaping @Sendable (Value) -> YAMLNode
+  ) {
     self.shape = shape
     self.decode = decode
+    self.encode = encode
   }
 
-  /// The same text decoded into something else; `transform` reports what it refuses.
-  func map<Other>(_ transform: @escaping @Sendable (Value, SourceSpan, inout Reading) -> Other?) -> Kind<Other> {
+  /// The same text decoded into something else; `transform` reports what it refuses, and `back` is its inverse.
+  func map<Other>(
+    _ transform: @escaping @Sendable (Value, SourceSpan, inout Reading) -> Other?,
+    back: @escaping @Sendable (Other) -> Value
+  ) -> Kind<Other> {
     Kind<Other>(shape) { node, reading in
       guard let value = decode(node, &reading) else { return nil }
       return transform(value, node.span, &reading)
+    } encode: {
+      encode(back($0))
     }
   }
 
+  /// The same, decoded with more or other checks.
+  func decoded(
+    _ shape: Shape? = nil, by decode: @escaping @Sendable (YAMLNode, inout Reading) -> Value?
+  ) -> Kind<Value> {
+    Kind(shape ?? self.shape, decode: decode, encode: encode)
+  }
+
   /// With the place it was written at.
-  var located: Kind<Located<Value>> { map { value, span, _ in Located(value, at: span) } }
+  var located: Kind<Located<Value>> {
+    map { value, span, _ in
+      Located(value, at: span)
+    } back: {
+      $0.value
+    }
+  }
 
   /// A list of at least `atLeast` members.
   func list(atLeast: Int = 0, atMost: Int = 10_000) -> Kind<[Value]> {
@@ -44,6 +68,8 @@ struct Kind<Value: Sendable>: Sendable {
       }
       let decoded = items.map { decode($0, &reading) }
       return decoded.contains { $0 == nil } ? nil : decoded.compactMap(\.self)
+    } encode: { values in
+      .list(values.map(encode))
     }
   }
 
@@ -53,6 +79,8 @@ struct Kind<Value: Sendable>: Sendable {
     return Kind<[Value]>(.either([shape, many.shape])) { node, reading in
       if node.items != nil { return many.decode(node, &reading) }
       return decode(node, &reading).map { [$0] }
+    } encode: { values in
+      values.count == 1 ? encode(values[0]) : many.encode(values)
     }
   }
 
@@ -60,7 +88,7 @@ struct Kind<Value: Sendable>: Sendable {
   ///
   /// - Parameter word: what a member says, for comparison and for people.
   func distinct<Member>(_ word: @escaping @Sendable (Member) -> String) -> Kind where Value == [Member] {
-    Kind(shape.withDistinctMembers) { node, reading in
+    decoded(shape.withDistinctMembers) { node, reading in
       guard let members = decode(node, &reading) else { return nil }
       var words: Set<String> = []
       var distinct: [Member] = []
@@ -80,9 +108,15 @@ struct Kind<Value: Sendable>: Sendable {
   }
 
   /// A scalar form, or a mapping for those who want to say more.
-  static func either(scalar: Kind<Value>, mapping: Kind<Value>) -> Kind<Value> {
+  ///
+  /// - Parameter isScalar: whether the scalar form says all of a value.
+  static func either(
+    scalar: Kind<Value>, mapping: Kind<Value>, isScalar: @escaping @Sendable (Value) -> Bool
+  ) -> Kind<Value> {
     Kind(.either([scalar.shape, mapping.shape])) { node, reading in
       node.entries == nil ? scalar.decode(node, &reading) : mapping.decode(node, &reading)
+    } encode: {
+      isScalar($0) ? scalar.encode($0) : mapping.encode($0)
     }
   }
 
@@ -101,17 +135,34 @@ struct Kind<Value: Sendable>: Sendable {
         }
         return Named(name: entry.key, span: entry.keySpan, value: value)
       }
+    } encode: { named in
+      .mapping(named.map { ($0.name, encode($0.value)) })
     }
   }
 
   /// The node as it is, for places that are decoded once all names are known.
-  var deferred: Kind<YAMLNode> { Kind<YAMLNode>(shape) { node, _ in node } }
+  var deferred: Kind<YAMLNode> { .node(shape) }
+}
+
+extension Kind where Value == YAMLNode {
+  /// The node as it is.
+  static func node(_ shape: Shape) -> Kind<YAMLNode> {
+    Kind(shape) { node, _ in
+      node
+    } encode: {
+      $0
+    }
+  }
 }
 
 struct Named<Value: Sendable>: Sendable {
   var name: String
   var span: SourceSpan
   var value: Value
+}
+
+extension Named: Equatable where Value: Equatable {
+  static func == (a: Named, b: Named) -> Bool { a.name == b.name && a.value == b.value }
 }
 
 // MARK: - Scalars
@@ -124,6 +175,8 @@ extension Kind where Value == YAMLScalar {
         return nil
       }
       return scalar
+    } encode: {
+      YAMLNode(content: .scalar($0), span: .builtIn)
     }
   }
 }
@@ -133,7 +186,7 @@ extension Kind where Value == String {
 
   /// A word as it is written, whatever type it looks like: `200` is no code because there is none, not for its type.
   static var word: Kind<String> {
-    Kind(.text) { node, reading in
+    text.decoded { node, reading in
       guard let scalar = node.scalar, scalar.coreType != .null else { return text.decode(node, &reading) }
       return scalar.text
     }
@@ -147,6 +200,8 @@ extension Kind where Value == String {
         return nil
       }
       return scalar.text
+    } encode: {
+      .text($0)
     }
   }
 }
@@ -169,6 +224,8 @@ extension Kind where Value == Bool {
         return nil
       }
       return flag
+    } encode: {
+      .plain("\($0)")
     }
   }
 }
@@ -186,6 +243,8 @@ extension Kind where Value == Int {
         return nil
       }
       return value
+    } encode: {
+      .plain("\($0)")
     }
   }
 
@@ -196,6 +255,8 @@ extension Kind where Value == Int {
     quantity(Quantity.byteUnits, "a size", example: "1200B") { value in
       guard case .byteSize(let size) = value else { return nil }
       return size
+    } back: {
+      .byteSize($0)
     }.checked { $0 >= 0 ? nil : "a size is not negative" }
   }
 }
@@ -215,6 +276,8 @@ extension Kind where Value == ClosedRange<Int> {
         return nil
       }
       return first...last
+    } encode: { range in
+      range.count == 1 ? number.encode(range.lowerBound) : .plain(range.written)
     }
   }
 }
@@ -234,6 +297,8 @@ extension Kind where Value == Double {
         return nil
       }
       return value
+    } encode: {
+      .plain(Quantity.written(.real($0)))
     }
   }
 
@@ -244,6 +309,8 @@ extension Kind where Value == Double {
     quantity(Quantity.percentUnits, "a share", example: "5\(unit)") { value in
       guard case .percentage(let fraction) = value else { return nil }
       return fraction
+    } back: {
+      .percentage($0)
     }.checked { fraction in
       if fraction > atMost || (allowsNegative && fraction < -atMost) {
         return "\(Quantity.percentText(fraction)) is more than \(Quantity.percentText(atMost))"
@@ -260,6 +327,8 @@ extension Kind where Value == Interval {
     quantity(Quantity.durationUnits, "a time", example: "250ms") { value in
       guard case .duration(let interval) = value else { return nil }
       return interval
+    } back: {
+      .duration($0)
     }.checked { interval in
       switch sign {
       case .positive: interval > .zero ? nil : "\(interval) is not longer than nothing"
@@ -275,6 +344,8 @@ extension Kind where Value == DataRate {
     quantity(Quantity.rateUnits, "a rate", example: "1.5Mbps") { value in
       guard case .rate(let rate) = value else { return nil }
       return rate
+    } back: {
+      .rate($0)
     }.checked { $0.bitsPerSecond > 0 ? nil : "a rate is more than nothing; use link.down for no capacity" }
   }
 }
@@ -284,7 +355,11 @@ extension Kind where Value: RawRepresentable & CaseIterable, Value.RawValue == S
   static var choice: Kind<Value> { choice(Value.allCases.map(\.rawValue)) }
 
   static func choice(_ legal: [String]) -> Kind<Value> {
-    Kind<String>.choice(of: legal).map { text, _, _ in Value(rawValue: text) }
+    Kind<String>.choice(of: legal).map { text, _, _ in
+      Value(rawValue: text)
+    } back: {
+      $0.rawValue
+    }
   }
 }
 
@@ -302,6 +377,8 @@ extension Kind where Value == String {
         return nil
       }
       return scalar.text
+    } encode: {
+      .text($0)
     }
   }
 }
@@ -310,7 +387,7 @@ extension Kind {
   /// A number with a unit of one family.
   static func quantity(
     _ units: [String], _ noun: String, example: String,
-    _ take: @escaping @Sendable (Scenarios.Value) -> Value?
+    _ take: @escaping @Sendable (Scenarios.Value) -> Value?, back: @escaping @Sendable (Value) -> Scenarios.Value
   ) -> Kind<Value> {
     Kind(.quantity(units)) { node, reading in
       guard let scalar = node.scalar else {
@@ -335,6 +412,8 @@ extension Kind {
         reading.report(.wrongType, message, at: node.span, hint: hint)
       }
       return nil
+    } encode: {
+      .plain(Quantity.written(back($0)))
     }
   }
 
@@ -344,6 +423,8 @@ extension Kind {
       guard let message = problem(value) else { return value }
       reading.report(.outOfRange, message, at: span)
       return nil
+    } back: {
+      $0
     }
   }
 }
@@ -364,6 +445,8 @@ extension Kind where Value == IPPrefix {
         return nil
       }
       return prefix
+    } back: {
+      "\($0)"
     }
   }
 }
@@ -372,22 +455,42 @@ extension Kind where Value == Scenarios.Value {
   /// A value of a declared type, as vocabularies and the fault catalogue declare them.
   static func declared(_ type: ValueType) -> Kind<Scenarios.Value> {
     switch type {
-    case .count: Kind<Int>.count().map { value, _, _ in .count(value) }
-    case .real: Kind<Double>.real.map { value, _, _ in .real(value) }
-    case .flag: Kind<Bool>.flag.map { value, _, _ in .flag(value) }
-    case .text: Kind<String>.text.map { value, _, _ in .text(value) }
-    case .duration: Kind<Interval>.duration(.any).map { value, _, _ in .duration(value) }
-    case .rate: Kind<DataRate>.rate.map { value, _, _ in .rate(value) }
-    case .percentage: Kind<Double>.percentage().map { value, _, _ in .percentage(value) }
-    case .byteSize: Kind<Int>.byteSize.map { value, _, _ in .byteSize(value) }
-    case .peer: Kind<Located<String>>.peer.map { value, _, _ in .text(value.value) }
-    case .choice(let legal): Kind<String>.choice(of: legal).map { value, _, _ in .text(value) }
+    case .count: Kind<Int>.count().value { .count($0) }
+    case .real: Kind<Double>.real.value { .real($0) }
+    case .flag: Kind<Bool>.flag.value { .flag($0) }
+    case .text: Kind<String>.text.value { .text($0) }
+    case .duration: Kind<Interval>.duration(.any).value { .duration($0) }
+    case .rate: Kind<DataRate>.rate.value { .rate($0) }
+    case .percentage: Kind<Double>.percentage().value { .percentage($0) }
+    case .byteSize: Kind<Int>.byteSize.value { .byteSize($0) }
+    case .peer: Kind<Located<String>>.peer.value { .text($0.value) }
+    case .choice(let legal): Kind<String>.choice(of: legal).value { .text($0) }
     }
   }
 
   /// Any scalar, typed by what it looks like.
-  static var any: Kind<Scenarios.Value> {
-    Kind<YAMLScalar>.scalar.map { scalar, _, _ in Scenarios.Value(scalar) }
+  static var any: Kind<Scenarios.Value> { Kind<YAMLScalar>.scalar.value { Scenarios.Value($0) } }
+}
+
+extension Kind {
+  /// As a value of a declared type, which writes itself.
+  func value(_ make: @escaping @Sendable (Value) -> Scenarios.Value) -> Kind<Scenarios.Value> {
+    Kind<Scenarios.Value>(shape) { node, reading in
+      decode(node, &reading).map(make)
+    } encode: {
+      $0.node
+    }
+  }
+}
+
+extension Scenarios.Value {
+  /// The value as a scenario file writes it.
+  var node: YAMLNode {
+    switch self {
+    case .text(let text): .text(text)
+    case .list(let values): .list(values.map(\.node))
+    default: .plain(Quantity.written(self))
+    }
   }
 }
 

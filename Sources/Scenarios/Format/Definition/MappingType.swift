@@ -17,6 +17,8 @@ struct MappingType<Root: Sendable>: Sendable {
     let defaultText: String?
     /// Decodes the value into the root; false when it could not.
     let decode: @Sendable (YAMLNode, inout Reading, inout Root) -> Bool
+    /// Writes the value of the first root; nil where leaving the key out says the same, as of the second.
+    let encode: @Sendable (Root, _ initial: Root) -> YAMLNode?
   }
 
   let name: String
@@ -40,7 +42,12 @@ struct MappingType<Root: Sendable>: Sendable {
     Key(
       name: "why", alias: nil, shape: .text, isRequired: false, summary: "the reason, echoed in failures",
       defaultText: nil
-    ) { node, reading, _ in Kind<String>.text.decode(node, &reading) != nil }
+    ) { node, reading, _ in
+      Kind<String>.text.decode(node, &reading) != nil
+    } encode: { _, _ in
+      // Where nobody keeps the reason, nobody can write it.
+      nil
+    }
   }
 
   var keyNames: [String] { keys.map(\.name) }
@@ -60,12 +67,26 @@ struct MappingType<Root: Sendable>: Sendable {
         })
   }
 
-  var kind: Kind<Root> { Kind(.mapping(shape)) { node, reading in decode(node, &reading) } }
+  var kind: Kind<Root> {
+    Kind(.mapping(shape)) { node, reading in
+      decode(node, &reading)
+    } encode: {
+      encode($0)
+    }
+  }
+
+  /// The keys of a root that say something, in the order of the declaration.
+  func encode(_ root: Root) -> YAMLNode { .mapping(entries(of: root)) }
+
+  func entries(of root: Root) -> [(key: String, value: YAMLNode)] {
+    let initial = initial()
+    return keys.compactMap { key in key.encode(root, initial).map { (key.name, $0) } }
+  }
 
   /// As `kind`, but what could be made out stands for the whole once the rest is reported: so one wrong key of a peer
   /// does not make every mention of the peer an error.
   var partialKind: Kind<Root> {
-    Kind(.mapping(shape)) { node, reading in
+    kind.decoded { node, reading in
       var partial: Root?
       let whole = decode(node, &reading, partial: &partial)
       return whole ?? partial
@@ -153,7 +174,11 @@ extension MappingType {
       MappingType<Outer>.Key(
         name: key.name, alias: key.alias, shape: key.shape, isRequired: key.isRequired, summary: key.summary,
         defaultText: key.defaultText
-      ) { node, reading, outer in key.decode(node, &reading, &outer[keyPath: path]) }
+      ) { node, reading, outer in
+        key.decode(node, &reading, &outer[keyPath: path])
+      } encode: { outer, initial in
+        key.encode(outer[keyPath: path], initial[keyPath: path])
+      }
     }
   }
 }
@@ -162,7 +187,7 @@ extension MappingType.Key {
   typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
   /// A key that has a default in `initial`, or is required.
-  static func key<Value>(
+  static func key<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ path: Path<Value>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
   ) -> Self {
@@ -172,11 +197,14 @@ extension MappingType.Key {
       guard let value = kind.decode(node, &reading) else { return false }
       root[keyPath: path] = value
       return true
+    } encode: { root, initial in
+      let value = root[keyPath: path]
+      return required || value != initial[keyPath: path] ? kind.encode(value) : nil
     }
   }
 
   /// A key that may be left out.
-  static func key<Value>(
+  static func key<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ path: Path<Value?>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
   ) -> Self {
@@ -186,6 +214,8 @@ extension MappingType.Key {
       guard let value = kind.decode(node, &reading) else { return false }
       root[keyPath: path] = value
       return true
+    } encode: { root, _ in
+      root[keyPath: path].map(kind.encode)
     }
   }
 
@@ -197,6 +227,9 @@ extension MappingType.Key {
       guard let value = type.decode(node, &reading, over: root[keyPath: path]) else { return false }
       root[keyPath: path] = value
       return true
+    } encode: { root, _ in
+      let entries = type.entries(of: root[keyPath: path])
+      return entries.isEmpty ? nil : .mapping(entries)
     }
   }
 }

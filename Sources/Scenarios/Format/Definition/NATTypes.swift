@@ -2,7 +2,7 @@ import CallCore
 import SimNet
 
 /// A NAT as it is written: what is left out comes from what it names, or is the default.
-struct NATDraft: Sendable {
+struct NATDraft: Sendable, Equatable {
   var to: Located<String>?
   var profile: Located<String>?
   var kind: Located<NATKind>?
@@ -104,6 +104,8 @@ struct NATDraft: Sendable {
         return nil
       }
       return UInt16(ends[0])...UInt16(ends[1])
+    } back: {
+      [Int($0.lowerBound), Int($0.upperBound)]
     }
 
   /// What is said here, and the rest as `base` says it. What names a kind of its own has no single values of `base`.
@@ -203,6 +205,40 @@ extension NATDraft {
   }
 }
 
+extension NATDraft {
+  /// What differs from a NAT of which nothing is said.
+  init(_ nat: Topology.NAT) {
+    let usual = Topology.NAT()
+    func said<Value: Equatable>(_ path: KeyPath<Topology.NAT, Value>) -> Value? {
+      nat[keyPath: path] == usual[keyPath: path] ? nil : nat[keyPath: path]
+    }
+    map = said(\.map)
+    filter = said(\.filter)
+    udpFirst = said(\.timers.udpFirst)
+    udpUnanswered = said(\.timers.udpUnanswered)
+    udpAnswered = said(\.timers.udpAnswered)
+    udpAnsweredAge = said(\.timers.udpAnsweredAge)
+    tcpIdle = said(\.timers.tcpEstablished)
+    tcpOpening = said(\.timers.tcpOpening)
+    tcpClosing = said(\.timers.tcpClosing)
+    tcpReset = said(\.timers.tcpReset)
+    refresh = said(\.refresh)
+    ports = said(\.ports)
+    portsIfTaken = said(\.portsIfTaken)
+    keepsParity = said(\.keepsParity)
+    portRange = said(\.portRange)
+    overloadsPorts = said(\.overloadsPorts)
+    portReuseDelay = said(\.portReuseDelay)
+    hairpin = said(\.hairpin)
+    quota = nat.quota
+    totalQuota = nat.totalQuota
+    blocks = nat.blocks
+    addresses = said(\.addresses)
+    pooling = said(\.pooling)
+    adoptsTCP = said(\.adoptsTCP)
+  }
+}
+
 extension Topology.PortBlocks {
   static let type = MappingType(
     "port blocks", "ports that a NAT gives out in runs, each of one inside host", Topology.PortBlocks(),
@@ -220,6 +256,8 @@ extension Topology.Hairpin {
     return Kind(.either([flag.shape, word.shape])) { node, reading in
       if let flag = node.scalar?.flag { return flag ? .external : Topology.Hairpin.none }
       return word.decode(node, &reading)
+    } encode: { hairpin in
+      hairpin == .none ? flag.encode(false) : word.encode(hairpin)
     }
   }()
 }

@@ -2,7 +2,7 @@ import CallCore
 import VirtualPeer
 
 /// A peer as it is written, with its `use:` profile already merged in.
-struct PeerDraft: Sendable {
+struct PeerDraft: Sendable, Equatable {
   var peer = Scenario.Peer()
   var networks: [Located<String>] = []
   var lan: Located<String>?
@@ -55,7 +55,7 @@ struct PeerDraft: Sendable {
       .key(
         "lan", Kind<Located<String>>.name, \.lan, "peers with the same lan share one instance of their named network"),
       .key(
-        "settings", Kind<YAMLNode>(.named(.anyScalar)) { node, _ in node }, \.settings,
+        "settings", .node(.named(.anyScalar)), \.settings,
         "settings that its profile declares"),
       .key("why", .text, \.peer.why, "the reason, echoed in failures"),
     ] + peerType.keys(of: \PeerDraft.peer))
@@ -63,7 +63,13 @@ struct PeerDraft: Sendable {
 
 extension Kind {
   /// One value as a list of one.
-  var list1: Kind<[Value]> { map { value, _, _ in [value] } }
+  var list1: Kind<[Value]> {
+    Kind<[Value]>(shape) { node, reading in
+      decode(node, &reading).map { [$0] }
+    } encode: { values in
+      values.first.map(encode) ?? .list([])
+    }
+  }
 }
 
 extension Scenario.Devices {
@@ -80,7 +86,7 @@ extension Kind where Value == Located<String> {
   /// A name where one alone may stand, and another key takes several.
   static var oneName: Kind<Located<String>> {
     let name = Kind<Located<String>>.name
-    return Kind(name.shape) { node, reading in
+    return name.decoded { node, reading in
       guard node.items != nil else { return name.decode(node, &reading) }
       reading.report(
         .wrongNode, "expected one network, found a list", at: node.span, hint: "write networks: \(node.flowText())")
@@ -91,7 +97,9 @@ extension Kind where Value == Located<String> {
 
 extension Kind where Value == Scenario.Devices.Microphone {
   /// `speech`, or `{ file: voice.wav }`.
-  fileprivate static var microphone: Kind<Scenario.Devices.Microphone> { .either(scalar: word, mapping: recording) }
+  fileprivate static var microphone: Kind<Scenario.Devices.Microphone> {
+    .either(scalar: word, mapping: recording, isScalar: { if case .file = $0 { false } else { true } })
+  }
 
   private static var word: Kind<Scenario.Devices.Microphone> {
     let made: [(String, Scenario.Devices.Microphone)] = [
@@ -105,6 +113,8 @@ extension Kind where Value == Scenario.Devices.Microphone {
         return nil
       }
       return words.decode(node, &reading).flatMap { word in made.first { $0.0 == word }?.1 }
+    } encode: { microphone in
+      words.encode(made.first { $0.1 == microphone }?.0 ?? "")
     }
   }
 
@@ -123,7 +133,11 @@ extension Kind where Value == Scenario.Devices.Microphone {
         .key("at_end", .choice, \.atEnd, default: "repeat", "what comes after it: the same again, or silence"),
       ]
     ).kind.map { draft, _, reading in
-      reading.samples(of: draft.file).map { .file(Recording($0, atEnd: draft.atEnd)) }
+      let path = NotCompared(wrappedValue: reading.sources.path(of: draft.file.value, from: draft.file.span))
+      return reading.samples(of: draft.file).map { .file(Recording($0, atEnd: draft.atEnd), path: path) }
+    } back: { microphone in
+      guard case .file(let recording, let path) = microphone else { return Draft() }
+      return Draft(file: Located(path.wrappedValue), atEnd: recording.atEnd)
     }
   }
 }

@@ -2,7 +2,7 @@ import CallCore
 import VirtualPeer
 
 /// A server as it is written, before profiles and defaults are filled in.
-struct ServerDraft: Sendable {
+struct ServerDraft: Sendable, Equatable {
   var server = Topology.Server()
   var network: Located<String>?
 
@@ -51,7 +51,7 @@ struct ServerDraft: Sendable {
     ] + serverType.keys(of: \ServerDraft.server) + turnType.keys(of: \ServerDraft.server))
 
   /// As `type`, with keys refused that mean nothing to a server of its kind.
-  static let kind = Kind<ServerDraft>(type.partialKind.shape) { node, reading in
+  static let kind = type.partialKind.decoded { node, reading in
     let draft = type.partialKind.decode(node, &reading)
     guard let draft, node["kind"] != nil else { return draft }
     let server = draft.server
@@ -149,12 +149,19 @@ extension Topology.Server.Port {
         return nil
       }
       return ports.map { Topology.Server.Port(number: UInt16($0.0), transport: $0.1) }
+    } back: { ports in
+      func numbers(_ transport: Topology.Server.Transport) -> [Int] {
+        ports.filter { $0.transport == transport }.map { Int($0.number) }
+      }
+      return ByTransport(udp: numbers(.udp), tcp: numbers(.tcp))
     }
     return Kind(.either([several.shape, mapping.shape])) { node, reading in
       guard node.entries == nil else { return mapping.decode(node, &reading) }
       return several.decode(node, &reading).map { numbers in
         numbers.map { Topology.Server.Port(number: UInt16($0), transport: nil) }
       }
+    } encode: { ports in
+      ports.first?.transport == nil ? several.encode(ports.map { Int($0.number) }) : mapping.encode(ports)
     }
   }()
 

@@ -18,13 +18,14 @@ struct EntryDraft: Sendable {
   var clear: Located<String>?
   var mark: Located<String>?
   var refusal: Located<TimelineEntry.Refusal>?
+  var isControl = false
   var why: String?
 
   static let type = MappingType(
     "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear, mark)",
     EntryDraft(),
     [
-      .key("id", Kind<Located<String>>.name, \.id, "the name other entries, windows and expectations use"),
+      .key("id", Kind<Located<String>>.identifier, \.id, "the name other entries, windows and expectations use"),
       .key("at", Kind<Interval>.duration().located, \.at, "trigger: at this virtual time"),
       .key(
         "after", Kind<Interval>.duration().located, \.after, "trigger: so long after 'of', or after 'when' became true"),
@@ -49,6 +50,9 @@ struct EntryDraft: Sendable {
       .key(
         "refused", TimelineEntry.Refusal.kind.located, \.refusal, default: "false",
         "the app is expected to refuse the action of 'do': true for any reason, or the reason in the app's words"),
+      .key(
+        "control", .flag, \.isControl, default: "false",
+        "the fault changes nothing here, and the run is there to be compared with others"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
 
@@ -103,6 +107,13 @@ extension TimelineEntry.Refusal {
         return nil
       }
       return .reason(reason)
+    } encode: { refusal in
+      switch refusal {
+      case .none: flag.encode(false)
+      case .anyReason: flag.encode(true)
+      case .reason(let reason):
+        Kind<Bool>.hint(for: reason) == nil ? text.encode(reason) : YAMLNode(quoting: reason)
+      }
     }
   }()
 }
@@ -130,15 +141,13 @@ extension FaultParameter.Kind {
     switch self {
     case .value(let type): .declared(type)
     case .list(let type):
-      Kind<Value>.declared(type).oneOrMany().distinct(\.description).map { values, _, _ in .list(values) }
-    case .count(let range): Kind<Int>.count(range).map { number, _, _ in .count(number) }
+      Kind<Value>.declared(type).oneOrMany().distinct(\.description).value { .list($0) }
+    case .count(let range): Kind<Int>.count(range).value { .count($0) }
     case .counts(let range):
-      Kind<Int>.count(range).oneOrMany().distinct(\.description).map { numbers, _, _ in
-        .list(numbers.map { .count($0) })
-      }
-    case .link: Kind<Located<String>>.link.map { name, _, _ in .text(name.value) }
-    case .network: Kind<Located<String>>.network.map { name, _, _ in .text(name.value) }
-    case .server: Kind<Located<String>>.server.map { name, _, _ in .text(name.value) }
+      Kind<Int>.count(range).oneOrMany().distinct(\.description).value { .list($0.map { .count($0) }) }
+    case .link: Kind<Located<String>>.link.value { .text($0.value) }
+    case .network: Kind<Located<String>>.network.value { .text($0.value) }
+    case .server: Kind<Located<String>>.server.value { .text($0.value) }
     case .message: Kind<Value>.message
     }
   }
@@ -147,13 +156,17 @@ extension FaultParameter.Kind {
 extension Kind where Value == Scenarios.Value {
   /// A signalling message type of some peer of the scenario.
   static var message: Kind<Scenarios.Value> {
-    Kind<String>.text.map { text, span, reading in
+    Kind<Scenarios.Value>(.text) { node, reading in
+      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+      let span = node.span
       let legal = reading.messageNames
       guard legal.contains(text) else {
         reading.reportUnknown(.unknownMessage, "message type", text, among: legal, at: span)
         return nil
       }
       return .text(text)
+    } encode: {
+      $0.node
     }
   }
 }

@@ -2,7 +2,7 @@ import CallCore
 import VirtualPeer
 
 /// A topology as it is written, before profiles and defaults are filled in.
-struct TopologyDraft: Sendable {
+struct TopologyDraft: Sendable, Equatable {
   var networks: [Named<NetworkDraft>] = []
   var links: [Named<LinkDraft>] = []
   var servers: [Named<ServerDraft>] = []
@@ -23,7 +23,7 @@ struct TopologyDraft: Sendable {
     ])
 }
 
-struct NetworkDraft: Sendable {
+struct NetworkDraft: Sendable, Equatable {
   var profile: Located<String>?
   var type: Topology.NetworkType?
   /// Nil when not written; empty when what was written is wrong.
@@ -63,7 +63,7 @@ struct NetworkDraft: Sendable {
 extension Kind where Value == [Located<IPPrefix>] {
   /// No prefixes once a problem with them is reported.
   fileprivate var orEmpty: Kind<Value> {
-    Kind(shape) { node, reading in decode(node, &reading) ?? [] }
+    decoded { node, reading in decode(node, &reading) ?? [] }
   }
 }
 
@@ -96,17 +96,20 @@ extension Topology.Firewall {
               hint: "write ranges that lie apart")
           }
           return ranges.map { UInt16($0.lowerBound)...UInt16($0.upperBound) }
+        } back: { ranges in
+          ranges.map { Int($0.lowerBound)...Int($0.upperBound) }
         }, \.openPorts,
         "ports of inside hosts that anybody outside may reach: 3478, or a range such as 49152-65535"),
     ])
 }
 
-struct LinkDraft: Sendable {
+struct LinkDraft: Sendable, Equatable {
   enum Start: String, CaseIterable, Sendable { case up, down }
 
   var from = Located("")
   var to = Located("")
   var profile: Located<String>?
+  var interface: Located<String>?
   var start = Start.up
   var both = Topology.Impairments()
   var transmit = Topology.Impairments()
@@ -128,6 +131,9 @@ struct LinkDraft: Sendable {
       .key("from", Kind<Located<String>>.name, \.from, required: true, "the peer, or a network whose router it serves"),
       .key("to", Kind<Located<String>>.name, \.to, required: true, "the network"),
       .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose link gives the keys left out here"),
+      .key(
+        "interface", Kind<Located<String>>.name, \.interface, default: "the link's name",
+        "what the peer calls its end of it, as switch-network names it"),
       .key("start", .choice, \.start, default: "up", "whether it is up at the start"),
     ] + conditions)
 
@@ -187,7 +193,9 @@ extension Topology.Jitter {
       var jitter = Topology.Jitter()
       jitter.amount = amount
       return jitter
-    }, mapping: type.kind)
+    } back: {
+      $0.amount
+    }, mapping: type.kind, isScalar: { $0.distribution == .normal && $0.order == .keep })
 }
 
 extension Topology.Loss {
@@ -202,6 +210,22 @@ extension Topology.Loss {
     var times: [Located<Range<Interval>>]?
     var every: Int?
     var period: Interval?
+
+    init() {}
+
+    init(_ loss: Topology.Loss) {
+      switch loss {
+      case .none: kind = .none
+      case .random(let rate): self.rate = rate
+      case .packets(let packets, let every):
+        (kind, self.packets, self.every) = (.script, packets.map { Located($0) }, every)
+      case .times(let times, let period):
+        (kind, self.times, self.period) = (.script, times.map { Located($0) }, period)
+      case .gilbert(let rate, let meanBurst, let bad, let good):
+        kind = .gilbert
+        (self.rate, self.meanBurst, self.bad, self.good) = (rate, meanBurst, bad, good)
+      }
+    }
   }
 
   private static let type = MappingType(
@@ -234,6 +258,8 @@ extension Topology.Loss {
         return nil
       }
       return ends[0]..<ends[1]
+    } back: {
+      [$0.lowerBound, $0.upperBound]
     }
 
   /// A channel that changes more often would be slower to compute than what is sent over it.
@@ -244,8 +270,17 @@ extension Topology.Loss {
   }
 
   static let kind = Kind<Topology.Loss>.either(
-    scalar: Kind<Double>.percentage().map { rate, _, _ in .random(rate: rate) },
-    mapping: type.kind.map { draft, span, reading in make(draft, span, &reading) })
+    scalar: Kind<Double>.percentage().map { rate, _, _ in
+      .random(rate: rate)
+    } back: { loss in
+      if case .random(let rate) = loss { rate } else { 0 }
+    },
+    mapping: type.kind.map { draft, span, reading in
+      make(draft, span, &reading)
+    } back: {
+      Draft($0)
+    },
+    isScalar: { if case .random = $0 { true } else { false } })
 
   private static func make(_ draft: Draft, _ span: SourceSpan, _ reading: inout Reading) -> Topology.Loss? {
     let isGilbert = draft.kind == .gilbert
@@ -345,7 +380,7 @@ extension Topology.Queue {
     ])
 
   /// The tail drop of every queue there is; other disciplines are known by name, so that nobody takes one for granted.
-  private static let discipline = Kind<Topology.Queue.Discipline>(.choice(["drop-tail"])) { node, reading in
+  private static let discipline = Kind<Topology.Queue.Discipline>.choice.decoded { node, reading in
     let others = ["drop-head", "codel", "fq-codel", "red", "pie"]
     if let text = node.scalar?.text, others.contains(text) {
       let hint = "write kind: drop-tail, with packets, bytes or time"
@@ -366,6 +401,8 @@ extension Topology.Queue {
       }
       queue.time = time.decode(node, &reading)
       return queue.time.map { _ in queue }
+    } encode: { queue in
+      queue.bytes.map(size.encode) ?? queue.time.map(time.encode) ?? .mapping([])
     }
     let mapping = type.kind.map { queue, span, reading -> Topology.Queue? in
       guard [queue.packets != nil, queue.bytes != nil, queue.time != nil].count(where: \.self) <= 1 else {
@@ -373,7 +410,10 @@ extension Topology.Queue {
         return nil
       }
       return queue
+    } back: {
+      $0
     }
-    return .either(scalar: scalar, mapping: mapping)
+    return .either(
+      scalar: scalar, mapping: mapping, isScalar: { $0.packets == nil && ($0.bytes ?? 0 > 0 || $0.time != nil) })
   }()
 }

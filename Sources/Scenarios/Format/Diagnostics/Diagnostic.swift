@@ -66,6 +66,18 @@ public struct SourceMap: Sendable {
     return (joined.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
+  /// How a file in a folder names a path: the inverse of ``resolve(_:from:)``.
+  static func relative(_ path: String, to folder: String) -> String {
+    guard !path.hasPrefix("/") else { return path }
+    var own = path.split(separator: "/")
+    var base = folder.split(separator: "/").filter { $0 != "." }
+    while own.count > 1, let first = base.first, first == own[0] {
+      own.removeFirst()
+      base.removeFirst()
+    }
+    return (base.map { _ in ".." } + own).joined(separator: "/")
+  }
+
   /// The line a span stands on, or nil for places no file has.
   public func line(at span: SourceSpan) -> String? {
     guard files.indices.contains(span.file), files[span.file].lines.indices.contains(span.line - 1) else { return nil }

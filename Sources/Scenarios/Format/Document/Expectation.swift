@@ -1,7 +1,7 @@
 public import CallCore
 
 /// Something that must be true of a run.
-public struct Expectation: Sendable {
+public struct Expectation: Sendable, Equatable {
   public enum Severity: String, Sendable, CaseIterable { case fail, warn }
 
   /// The file's own id, or `#n` by position.
@@ -11,11 +11,11 @@ public struct Expectation: Sendable {
   /// In how large a share of the seeds' runs it holds; nil when it holds in every run.
   public var share: [Bound]?
   public var why: String?
-  public var span = SourceSpan.builtIn
+  @NotCompared public var span = SourceSpan.builtIn
   /// The expectation as the file has it, on one line.
-  public var text = ""
+  @NotCompared public var text = ""
 
-  public enum Kind: Sendable {
+  public enum Kind: Sendable, Equatable {
     case sequence(Sequence)
     case set(SetOf)
     case eventually(Eventually)
@@ -31,8 +31,8 @@ public struct Expectation: Sendable {
   }
 
   /// The values one watched value takes, in order.
-  public struct Sequence: Sendable {
-    public struct Step: Sendable {
+  public struct Sequence: Sendable, Equatable {
+    public struct Step: Sendable, Equatable {
       public var value = Located("")
       /// No later than this after `of` (or the start of the run).
       public var by: Interval?
@@ -48,7 +48,7 @@ public struct Expectation: Sendable {
   }
 
   /// Values that a watched value takes, in any order.
-  public struct SetOf: Sendable {
+  public struct SetOf: Sendable, Equatable {
     public var value = ValuePath.none
     public var contains: [Located<String>] = []
     /// When true no other value may be seen.
@@ -57,7 +57,7 @@ public struct Expectation: Sendable {
     public init() {}
   }
 
-  public struct Eventually: Sendable {
+  public struct Eventually: Sendable, Equatable {
     public var predicate = Predicate.constant(true)
     public var within: Interval?
     public var of: Anchor?
@@ -67,14 +67,14 @@ public struct Expectation: Sendable {
   }
 
   /// What must hold (`always`) or must not happen (`never`) throughout a window.
-  public struct Invariably: Sendable {
+  public struct Invariably: Sendable, Equatable {
     public var predicate = Predicate.constant(true)
     public var window = Window()
     public init() {}
   }
 
   /// Whenever `condition` becomes true, `consequence` is true within the time.
-  public struct LeadsTo: Sendable {
+  public struct LeadsTo: Sendable, Equatable {
     public var condition = Predicate.constant(true)
     public var consequence = Predicate.constant(true)
     public var within = Interval.zero
@@ -82,7 +82,7 @@ public struct Expectation: Sendable {
   }
 
   /// A peer's call ends with one of these codes.
-  public struct Ends: Sendable {
+  public struct Ends: Sendable, Equatable {
     public var peer = Located("")
     public var codes: [Located<String>] = []
     public var within: Interval?
@@ -91,8 +91,8 @@ public struct Expectation: Sendable {
   }
 
   /// How often an event happens, a state is entered or a predicate becomes true.
-  public struct Count: Sendable {
-    public enum Subject: Sendable {
+  public struct Count: Sendable, Equatable {
+    public enum Subject: Sendable, Equatable {
       case anchor(Anchor)
       case predicate(Predicate)
     }
@@ -103,11 +103,11 @@ public struct Expectation: Sendable {
   }
 
   /// After a fault, a condition is lost, is reached again within the time and holds.
-  public struct Recovers: Sendable {
+  public struct Recovers: Sendable, Equatable {
     /// How a file names ``Target/mediaBothWays``.
     static let mediaBothWays = "media-both-ways"
 
-    public enum Target: Sendable {
+    public enum Target: Sendable, Equatable {
       /// Audio arrives and is played at both ends of the call.
       case mediaBothWays
       case predicate(Predicate)
@@ -121,7 +121,7 @@ public struct Expectation: Sendable {
   }
 
   /// A statistic of a numeric value over a window, compared with bounds.
-  public struct Metric: Sendable {
+  public struct Metric: Sendable, Equatable {
     public var value = ValuePath.none
     public var statistic = Statistic.last
     public var window = Window()
@@ -142,15 +142,15 @@ public struct Expectation: Sendable {
     case percentile(Int)
   }
 
-  public struct Bound: Sendable {
+  public struct Bound: Sendable, Equatable {
     public var comparison: Comparison
     public var value: Value
-    public var span: SourceSpan
+    @NotCompared public var span: SourceSpan
   }
 }
 
 /// From one anchor to another; nil is the start or the end of the run.
-public struct Window: Sendable {
+public struct Window: Sendable, Equatable {
   public var from: Anchor?
   public var to: Anchor?
   public init(from: Anchor? = nil, to: Anchor? = nil) {

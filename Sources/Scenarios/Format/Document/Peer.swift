@@ -14,7 +14,7 @@ extension Scenario {
   func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
 
   /// A device with an app, after its `use:` profile is merged in.
-  public struct Peer: Sendable {
+  public struct Peer: Sendable, Equatable {
     public enum Stack: String, Sendable, CaseIterable { case real, puppet, external }
 
     /// What a program outside the simulation says to us.
@@ -44,7 +44,7 @@ extension Scenario {
     /// The profile's own settings, typed by its vocabulary; what is not here has the profile's default.
     public var settings = Arguments()
     public var why: String?
-    public var span = SourceSpan.builtIn
+    @NotCompared public var span = SourceSpan.builtIn
     public init() {}
 
     /// Whether calls can reach it: it has an app and below it a media stack, ours or another.
@@ -67,7 +67,8 @@ extension Scenario {
   public struct Devices: Sendable, Equatable {
     public enum Microphone: Sendable, Equatable {
       case speech, tone, noise, silence
-      case file(Recording)
+      /// With the path of the file, as the process finds it.
+      case file(Recording, path: NotCompared<String>)
     }
 
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }

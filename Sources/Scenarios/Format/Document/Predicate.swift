@@ -1,8 +1,8 @@
 public import VirtualPeer
 
 /// A typed, resolved condition over what a run shows.
-public struct Predicate: Sendable {
-  public indirect enum Kind: Sendable {
+public struct Predicate: Sendable, Equatable {
+  public indirect enum Kind: Sendable, Equatable {
     case constant(Bool)
     case and([Predicate])
     case or([Predicate])
@@ -17,7 +17,7 @@ public struct Predicate: Sendable {
   }
 
   public var kind: Kind
-  public var span: SourceSpan
+  @NotCompared public var span: SourceSpan
 
   public init(_ kind: Kind, at span: SourceSpan = .builtIn) {
     self.kind = kind
@@ -115,7 +115,7 @@ public enum Comparison: String, Sendable, CaseIterable {
   case greaterOrEqual = ">="
 }
 
-public enum Operand: Sendable {
+public enum Operand: Sendable, Equatable {
   case value(ValuePath)
   case literal(Value)
   case wire(WireQuantity)
@@ -164,7 +164,7 @@ public struct ValuePath: Sendable, Equatable {
   public var type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public var unit: String?
-  public var span: SourceSpan
+  @NotCompared public var span: SourceSpan
   /// What is meant when it is nothing of a peer, but of the network itself.
   public var wire: WireQuantity?
 

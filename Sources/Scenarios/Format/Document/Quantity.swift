@@ -41,33 +41,42 @@ enum Quantity {
       let number = Double(String(decoding: utf8[..<end], as: UTF8.self)), number.isFinite
     else { return nil }
     guard !unit.isEmpty else { return .bare(number) }
-    return value(number, unit: unit)
+    return value(String(decoding: utf8[..<end], as: UTF8.self), unit: unit)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  private static func value(_ number: Double, unit: String) -> Reading {
-    let scale: Double
+  private static func value(_ number: String, unit: String) -> Reading {
+    let scale: Int64
     switch unit {
     case "ns", "bps", "B": scale = 1
-    case "us", "kbps", "kB": scale = 1e3
-    case "ms", "Mbps", "MB": scale = 1e6
-    case "s", "Gbps": scale = 1e9
-    case "min", "m": scale = 60e9
-    case "h": scale = 3_600e9
+    case "us", "kbps", "kB": scale = 1_000
+    case "ms", "Mbps", "MB": scale = 1_000_000
+    case "s", "Gbps": scale = 1_000_000_000
+    case "min", "m": scale = 60_000_000_000
+    case "h": scale = 3_600_000_000_000
     case "KiB": scale = 1_024
     case "MiB": scale = 1_048_576
-    case "%": return .value(.percentage(number / 100))
-    case "ppm": return .value(.percentage(number / 1_000_000))
+    // The fraction that is nearest to what is written.
+    case "%": return .value(.percentage(Double(number + "e-2") ?? 0))
+    case "ppm": return .value(.percentage(Double(number + "e-6") ?? 0))
     default: return .unknownUnit(unit)
     }
     let isDuration = durationUnits.contains(unit)
-    guard let whole = Int64(exactly: (number * scale).rounded()),
+    guard let whole = whole(number, times: scale),
       !isDuration || whole.magnitude <= yearInNanoseconds
     else { return .tooLarge(isDuration ? "a time is at most a year, 8760h" : "it does not fit 64 bits") }
     if isDuration { return .value(.duration(.nanoseconds(whole))) }
     if rateUnits.contains(unit) { return .value(.rate(.bitsPerSecond(whole))) }
     return .value(.byteSize(Int(whole)))
+  }
+
+  private static func whole(_ number: String, times scale: Int64) -> Int64? {
+    guard let integer = Int64(number) else {
+      return Double(number).flatMap { Int64(exactly: ($0 * Double(scale)).rounded()) }
+    }
+    let (product, overflow) = integer.multipliedReportingOverflow(by: scale)
+    return overflow ? nil : product
   }
 
   /// What a number without a unit was meant to be, where the unit is a share: below one, a fraction to most people.

@@ -3,7 +3,7 @@ public import CallCore
 /// One cell of a scenario file, fully decoded: names resolved, profiles merged, defaults filled in, `${…}` substituted.
 ///
 /// This is what the runner builds a world from and the judge compiles its monitors from.
-public struct Scenario: Sendable {
+public struct Scenario: Sendable, Equatable {
   /// Stable and path-like: `nat/cgnat-handover`.
   public var id = ""
   public var title: String?
@@ -59,13 +59,13 @@ public struct Scenario: Sendable {
     public var isOn: Bool
     /// Required when an invariant is turned off.
     public var why: String?
-    public var span: SourceSpan
+    @NotCompared public var span: SourceSpan = .builtIn
   }
 
-  public struct Definition: Sendable {
+  public struct Definition: Sendable, Equatable {
     public var name: String
     public var predicate: Predicate
-    public var span: SourceSpan
+    @NotCompared public var span: SourceSpan
   }
 }
 

@@ -25,6 +25,15 @@ extension SourceSpan: Comparable {
   }
 }
 
+/// What is no part of what its owner says, such as where that is written: two are equal whatever they hold.
+@propertyWrapper public struct NotCompared<Value: Sendable>: Sendable, Equatable {
+  public var wrappedValue: Value
+
+  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+  public static func == (a: NotCompared, b: NotCompared) -> Bool { true }
+}
+
 /// A value together with where it was written. Two are equal when their values are.
 public struct Located<Value> {
   public var value: Value

@@ -1,7 +1,7 @@
 public import CallCore
 
 /// One line of the timeline: one trigger and one effect.
-public struct TimelineEntry: Sendable {
+public struct TimelineEntry: Sendable, Equatable {
   /// The file's own id, the name of a mark, or `#n` by position.
   public var id = ""
   public var trigger = Trigger.at(.zero)
@@ -11,7 +11,7 @@ public struct TimelineEntry: Sendable {
   /// Whether its fault changes nothing in this cell, and does in another: the cell is there to compare with.
   var isControl = false
   public var why: String?
-  public var span = SourceSpan.builtIn
+  @NotCompared public var span = SourceSpan.builtIn
   public init() {}
 
   /// What is expected of an action.
@@ -31,7 +31,7 @@ public struct TimelineEntry: Sendable {
     }
   }
 
-  public enum Trigger: Sendable {
+  public enum Trigger: Sendable, Equatable {
     /// At a virtual time.
     case at(Instant)
     /// `delay` after each firing of an anchor (an entry fires once for anchors that fire once).
@@ -42,7 +42,7 @@ public struct TimelineEntry: Sendable {
     case every(Interval, from: Anchor?, until: Anchor?, times: Int?)
   }
 
-  public enum Effect: Sendable {
+  public enum Effect: Sendable, Equatable {
     /// A user action of a peer.
     case action(peer: String, name: String, arguments: Arguments)
     /// A fault, cleared by itself after `duration` when given.
@@ -57,7 +57,7 @@ public struct TimelineEntry: Sendable {
 }
 
 /// A point in a run that a trigger or a window refers to.
-public struct Anchor: Sendable {
+public struct Anchor: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     /// A virtual time.
     case time(Instant)
@@ -76,13 +76,13 @@ public struct Anchor: Sendable {
   }
 
   public var kind: Kind
-  public var span: SourceSpan
+  @NotCompared public var span: SourceSpan = .builtIn
   /// As written.
-  public var text: String
+  @NotCompared public var text: String = ""
 }
 
 /// A fault of the catalogue with its typed arguments; ``FaultKind/declaration`` says which there are.
-public struct Fault: Sendable {
+public struct Fault: Sendable, Equatable {
   public var kind: FaultKind
   public var arguments = Arguments()
   /// What `link.set` changes.

@@ -3,7 +3,7 @@ public import SimNet
 
 /// The networks, links and servers of a cell with everything explicit: named networks are expanded, the default
 /// internet, signalling and STUN hosts are added, and every profile is merged in.
-public struct Topology: Sendable {
+public struct Topology: Sendable, Equatable {
   public var networks: [Network] = []
   public var links: [Link] = []
   public var servers: [Server] = []
@@ -28,7 +28,7 @@ public struct Topology: Sendable {
     return passed
   }
 
-  public struct Network: Sendable {
+  public struct Network: Sendable, Equatable {
     public var name = ""
     /// The W3C `networkType` of its interfaces: wifi, cellular, ethernet, unknown.
     public var type = NetworkType.ethernet
@@ -44,7 +44,7 @@ public struct Topology: Sendable {
     /// IP packet size in bytes that every host's interface on this network takes.
     public var mtu: Int?
     public var why: String?
-    public var span = SourceSpan.builtIn
+    @NotCompared public var span = SourceSpan.builtIn
     public init() {}
   }
 
@@ -126,7 +126,7 @@ public struct Topology: Sendable {
   }
 
   /// A duplex line from a peer (or a network's router) to a network.
-  public struct Link: Sendable {
+  public struct Link: Sendable, Equatable {
     public var name = ""
     /// A peer, a server or a network.
     public var from = Located("")
@@ -139,7 +139,7 @@ public struct Topology: Sendable {
     public var receive = Impairments()
     public var mtu: Int?
     public var why: String?
-    public var span = SourceSpan.builtIn
+    @NotCompared public var span = SourceSpan.builtIn
     public init() {}
   }
 
@@ -204,7 +204,7 @@ public struct Topology: Sendable {
     public init() {}
   }
 
-  public struct Server: Sendable {
+  public struct Server: Sendable, Equatable {
     public enum Kind: String, Sendable, CaseIterable { case stun, turn, signalling }
     public enum Transport: String, Sendable, CaseIterable { case udp, tcp, tls }
     public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest }
@@ -257,7 +257,7 @@ public struct Topology: Sendable {
     public var allocationsPerUser: Int?
     public var totalAllocations: Int?
     public var why: String?
-    public var span = SourceSpan.builtIn
+    @NotCompared public var span = SourceSpan.builtIn
     public init() {}
   }
 }

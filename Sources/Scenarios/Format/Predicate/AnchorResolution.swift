@@ -13,6 +13,8 @@ extension Kind where Value == Anchor {
       return AnchorResolution.kind(of: scalar.text, at: node, &reading).map { kind in
         Anchor(kind: kind, span: node.span, text: scalar.text)
       }
+    } encode: {
+      .plain($0.written)
     }
   }
 }

@@ -456,7 +456,11 @@ extension Operand {
 
 extension Kind where Value == Predicate {
   static var predicate: Kind<Predicate> {
-    Kind(.either([.text, .flag])) { node, reading in PredicateParser.parse(node, &reading) }
+    Kind(.either([.text, .flag])) { node, reading in
+      PredicateParser.parse(node, &reading)
+    } encode: {
+      .plain($0.written)
+    }
   }
 }
 

@@ -159,6 +159,8 @@ extension Kind where Value == ValuePath {
           peer: WireMeter.subject, name: WireMeter.kind(of: quantity), type: .count,
           unit: quantity.kind == .bytes ? "bytes" : nil, span: node.span, wire: quantity)
       }
+    } encode: {
+      .text("\($0)")
     }
   }
 
@@ -176,6 +178,8 @@ extension Kind where Value == ValuePath {
         return nil
       }
       return path
+    } encode: {
+      .text("\($0)")
     }
   }
 }

@@ -37,6 +37,10 @@ enum EffectReader {
       reading.report(.conflictingKeys, "'refused' goes with 'do' only", at: refused.span)
       return nil
     }
+    if draft.isControl, draft.fault == nil, let control = node.entry("control") {
+      reading.report(.conflictingKeys, "'control' goes with 'fault' only", at: control.keySpan)
+      return nil
+    }
     if let action = draft.action { return self.action(action, node, &reading) }
     if let fault = draft.fault { return self.fault(fault, draft.duration, node, &reading) }
     if let message = draft.message { return send(message, node, &reading) }
@@ -352,6 +356,8 @@ extension Kind where Value == Scenarios.Value {
     let list = any.list()
     return Kind(.either([.anyScalar, list.shape])) { node, reading in
       node.items == nil ? any.decode(node, &reading) : list.decode(node, &reading).map { .list($0) }
+    } encode: {
+      $0.node
     }
   }
 }

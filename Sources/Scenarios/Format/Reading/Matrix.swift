@@ -22,7 +22,7 @@ struct Matrix: Sendable {
   private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1).distinct(\.text)
 
   /// For the schema: variables with their values, and the two rules.
-  static let kind = Kind<Matrix>(.named(.either([valueList.shape, ruleList.shape]))) { _, _ in nil }
+  static let kind = Kind<YAMLNode>.node(.named(.either([valueList.shape, ruleList.shape])))
 
   private(set) var cells: [[Assignment]] = [[]]
   private(set) var variables: [(name: String, span: SourceSpan)] = []

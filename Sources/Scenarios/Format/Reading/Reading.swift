@@ -280,6 +280,19 @@ extension Kind where Value == Located<String> {
   static var name: Kind<Located<String>> {
     Kind<String>.text(shape: .pattern("^[A-Za-z0-9_][A-Za-z0-9_/-]*$")).map { text, span, reading in
       reading.checkName(text, at: span) ? Located(text, at: span) : nil
+    } back: {
+      $0.value
+    }
+  }
+
+  /// A name, or `#3` as the third in a list is called that has none.
+  static var identifier: Kind<Located<String>> {
+    let name = self.name
+    return name.decoded(.pattern("^([A-Za-z0-9_][A-Za-z0-9_/-]*|#[1-9][0-9]*)$")) { node, reading in
+      guard let text = node.scalar?.text, text.hasPrefix("#"), let number = Int(text.dropFirst()), number > 0,
+        text == "#\(number)"
+      else { return name.decode(node, &reading) }
+      return Located(text, at: node.span)
     }
   }
 
@@ -320,6 +333,8 @@ extension Kind where Value == Located<String> {
       }
       reading.scope.used.insert("\(noun) \(text)")
       return Located(text, at: span)
+    } back: {
+      $0.value
     }
   }
 }

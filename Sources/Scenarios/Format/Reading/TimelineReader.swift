@@ -34,6 +34,11 @@ enum TimelineReader {
       places.append((text, id.span))
       reading.scope.entries.append((text, fault))
     }
+    for (number, item) in (node?.items ?? []).enumerated() where item["id"] == nil && item["mark"] == nil {
+      guard let other = places.first(where: { $0.id == "#\(number + 1)" }) else { continue }
+      let message = "the id '\(other.id)' is that of the entry at \(item.span.line):\(item.span.column), by its place"
+      reading.report(.duplicateID, message, at: other.span, hint: "give that entry an id")
+    }
   }
 
   private static func entry(_ node: YAMLNode, number: Int, _ reading: inout Reading) -> TimelineEntry? {
@@ -70,6 +75,7 @@ enum TimelineReader {
     entry.trigger = trigger
     entry.effect = effect
     entry.refusal = draft.refusal?.value ?? .none
+    entry.isControl = draft.isControl
     entry.why = draft.why
     entry.span = draft.id?.span ?? draft.mark?.span ?? node.span
     return entry

@@ -274,13 +274,22 @@ struct TopologyBuilder {
     }
     reading.scope.used.insert("network \(value.to.value)")
     if let index = peers.firstIndex(where: { $0.name == value.from.value }) {
-      if peers[index].interfaces.contains(where: { $0.name == draft.name }) {
-        let message = "\(value.from.value) has an interface '\(draft.name)' already, on its network of that name"
-        return reading.report(.duplicateID, message, at: draft.span, hint: "give the link another name")
+      let name = value.interface ?? Located(draft.name, at: draft.span)
+      if peers[index].interfaces.contains(where: { $0.name == name.value }) {
+        let message = "\(value.from.value) has an interface '\(name.value)' already, on its network of that name"
+        return reading.report(
+          .duplicateID, message, at: name.span,
+          hint: value.interface == nil ? "give the link another name" : "give the interface another name")
       }
       peers[index].interfaces.append(
-        Scenario.Interface(name: draft.name, network: value.to.value, link: draft.name))
-    } else if networks.contains(value.from.value) {
+        Scenario.Interface(name: name.value, network: value.to.value, link: draft.name))
+      return
+    }
+    if let interface = value.interface {
+      let message = "'interface' is what a peer calls its end of the link, and '\(value.from.value)' is no peer"
+      reading.report(.conflictingKeys, message, at: interface.span, hint: "leave interface out")
+    }
+    if networks.contains(value.from.value) {
       reading.scope.used.insert("network \(value.from.value)")
     } else if topology.server(value.from.value) == nil {
       let hint = Suggestion.hint(for: value.from.value, among: peers.map(\.name) + networks, noun: "there are")

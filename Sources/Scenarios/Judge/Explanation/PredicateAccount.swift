@@ -71,37 +71,11 @@ extension Operand {
 }
 
 extension Operand: CustomStringConvertible {
-  /// As scenario files write it.
-  public var description: String {
-    switch self {
-    case .value(let path): return path.description
-    case .literal(let value): return value.description
-    case .wire(let quantity):
-      let arguments = [quantity.from.map { "from: \($0)" }, quantity.to.map { "to: \($0)" }].compactMap { $0 }
-      return "wire.\(quantity.kind.rawValue)(\(arguments.joined(separator: ", ")))"
-    }
-  }
+  /// As scenario files write it, with values as people read them.
+  public var description: String { text(\.description) }
 }
 
 extension Predicate: CustomStringConvertible {
-  /// As scenario files write it.
-  public var description: String {
-    switch kind {
-    case .constant(let value): "\(value)"
-    case .and(let parts): parts.map(\.nested).joined(separator: " and ")
-    case .or(let parts): parts.map(\.nested).joined(separator: " or ")
-    case .not(let part): "not \(part.nested)"
-    case .compare(let a, let comparison, let b): "\(a) \(comparison.rawValue) \(b)"
-    case .isIn(let operand, let values): "\(operand) in [\(values.map(\.description).joined(separator: ", "))]"
-    case .holds(let operand): "\(operand)"
-    case .defined(let name, _): name
-    }
-  }
-
-  private var nested: String {
-    switch kind {
-    case .and, .or: "(\(self))"
-    default: description
-    }
-  }
+  /// As scenario files write it, with values as people read them.
+  public var description: String { text(\.description) }
 }

@@ -101,7 +101,7 @@ final class UserDeeds {
       }
       switch peer.devices.microphone {
       case .silence: return "\(peer.name): the microphone hears nothing (mic: silence)"
-      case .file(let recording) where recording.atEnd == .silence:
+      case .file(let recording, _) where recording.atEnd == .silence:
         return "\(peer.name): the microphone hears its recording once, and then nothing (at_end: silence)"
       case .speech, .tone, .noise, .file: return nil
       }

@@ -1,0 +1,68 @@
+import CallCore
+
+extension Predicate {
+  /// The predicate as a scenario file writes it; it reads back to the same.
+  var written: String { text { $0.literal } }
+
+  /// - Parameter literal: how fixed values are written.
+  func text(_ literal: (Value) -> String) -> String {
+    func nested(_ part: Predicate) -> String {
+      switch part.kind {
+      case .and, .or: "(" + part.text(literal) + ")"
+      default: part.text(literal)
+      }
+    }
+    switch kind {
+    case .constant(let value): return "\(value)"
+    case .and(let parts): return parts.map(nested).joined(separator: " and ")
+    case .or(let parts): return parts.map(nested).joined(separator: " or ")
+    case .not(let part): return "not " + nested(part)
+    case .compare(let a, let comparison, let b):
+      return "\(a.text(literal)) \(comparison.rawValue) \(b.text(literal))"
+    case .isIn(let operand, let values):
+      return "\(operand.text(literal)) in [\(values.map(literal).joined(separator: ", "))]"
+    case .holds(let operand): return operand.text(literal)
+    case .defined(let name, _): return name
+    }
+  }
+}
+
+extension Operand {
+  func text(_ literal: (Value) -> String) -> String {
+    switch self {
+    case .value(let path): return path.description
+    case .literal(let value): return literal(value)
+    case .wire(let quantity):
+      let arguments = [quantity.from.map { "from: \($0)" }, quantity.to.map { "to: \($0)" }].compactMap { $0 }
+      return "wire.\(quantity.kind.rawValue)(\(arguments.joined(separator: ", ")))"
+    }
+  }
+}
+
+extension Value {
+  /// As a predicate writes it: words that could be something else are in quotes.
+  fileprivate var literal: String {
+    guard case .text(let text) = self else { return Quantity.written(self) }
+    let tokens = PredicateLexer.tokens(of: text)
+    let isWord =
+      tokens.count == 2 && tokens[0].kind == .word && tokens[0].text == text && !text.contains(".")
+      && ReservedName.guardWord(text) == nil
+    guard !isWord else { return text }
+    return text.contains("\"") ? "'\(text)'" : "\"\(text)\""
+  }
+}
+
+extension Anchor {
+  /// The anchor as a scenario file writes it.
+  var written: String {
+    switch kind {
+    case .time(.zero): "start"
+    case .time(let time): Quantity.written(.duration(time - .zero))
+    case .end: "end"
+    case .entry(let id): id
+    case .definition(let name): name
+    case .entersState(let peer, let machine, let state): "\(peer).\(machine).\(state)"
+    case .becomesTrue(let peer, let name), .event(let peer, let name): "\(peer).\(name)"
+    }
+  }
+}
