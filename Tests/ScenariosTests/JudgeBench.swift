@@ -32,12 +32,14 @@ final class JudgeBench {
     // The test says when the run ends.
     scenario.duration = .minutes(10)
     change(&scenario)
+    let story = StoryCollector(scenario)
+    trace.add(story)
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
       MonitorContext(
         scenario: scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]),
-        wire: wire, statistics: statistics))
+        wire: wire, statistics: statistics, story: story))
     for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
   }
 

@@ -90,9 +90,9 @@ import VirtualPeer
 
   @Test func `a sequence diagram shows messages, states, faults and what users do`() {
     let trace = Trace()
-    let diagram = SequenceDiagram()
+    let collector = StoryCollector(nil)
     let vocabulary = ProfileVocabulary.small
-    trace.add(diagram)
+    trace.add(collector)
     let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: vocabulary)
     alice.signalSent(type: "offer; #1", to: "bob", isLost: false)
     alice.signalSent(type: "bye", to: "bob", isLost: true)
@@ -109,7 +109,7 @@ import VirtualPeer
     let fault = RunEvents.faultApplied
     trace.write(fault, trace.subject("scenario"), "drop", "link.down")
     #expect(
-      diagram.text == """
+      SequenceDiagram(collector.story).text == """
         sequenceDiagram
           participant P0 as alice
           participant P1 as bob
@@ -127,10 +127,7 @@ import VirtualPeer
 
   /// The lines of a diagram about the answer of a call whose signalling has a fault.
   private func answers(with fault: String) throws -> [String] {
-    let diagram = SequenceDiagram()
-    var outputs = RunOutputs()
-    outputs.observers = [diagram]
-    _ = try play(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -144,11 +141,12 @@ import VirtualPeer
       run: 8s
       expect:
         - { eventually: bob.call.state == ringing, within: 2s, of: start }
-      """, outputs: outputs)
-    return diagram.text.split(separator: "\n").filter { $0.contains("call_answer") }.map {
-      // The times of the run are not what this is about.
-      $0.trimmingCharacters(in: .whitespaces).replacing(/\d\.\d{3} s/, with: "T")
-    }
+      """)
+    return SequenceDiagram(try #require(result.story)).text.split(separator: "\n").filter { $0.contains("call_answer") }
+      .map {
+        // The times of the run are not what this is about.
+        $0.trimmingCharacters(in: .whitespaces).replacing(/\d\.\d{3} s/, with: "T")
+      }
   }
 
   @Test(arguments: [
@@ -171,11 +169,11 @@ import VirtualPeer
 
   @Test func `a sequence diagram stays readable however long the run`() {
     let trace = Trace()
-    let diagram = SequenceDiagram()
-    trace.add(diagram)
+    let collector = StoryCollector(nil)
+    trace.add(collector)
     let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: ProfileVocabulary.small)
     for _ in 0..<1_000 { alice.signalSent(type: "x", to: "bob", isLost: false) }
-    let lines = diagram.text.split(separator: "\n")
+    let lines = SequenceDiagram(collector.story).text.split(separator: "\n")
     #expect(lines.count == SequenceDiagram.lineLimit + 4)
     #expect(lines.last == "  Note over P0: and 800 more")
   }

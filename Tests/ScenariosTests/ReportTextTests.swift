@@ -137,7 +137,7 @@ import Testing
 
   @Test func `seeds that fail in different ways are each told in full`() {
     var other = Sample.failure
-    other.title = "ends: bob"
+    other.signature = FindingSignature("#3")
     let runs = [
       Sample.run(.fail, id: "a#1", findings: [Sample.failure]), Sample.run(.fail, id: "a#2", findings: [other]),
     ]

@@ -10,7 +10,7 @@ final class RunArtifacts {
   private let job: RunJob
   private let trace: TraceFile
   private let capture: FileSink
-  private let diagram = SequenceDiagram()
+  private var diagram = ""
   private var speakers: [(peer: String, file: WAVFile)] = []
   private var failure: FileError?
 
@@ -28,7 +28,8 @@ final class RunArtifacts {
   var outputs: RunOutputs {
     var outputs = RunOutputs()
     let packets = PacketCapture { [capture] bytes in capture.write(bytes) }
-    outputs.observers = [trace, diagram]
+    outputs.observers = [trace]
+    outputs.told = { [unowned self] in diagram = SequenceDiagram($0).text }
     outputs.tap = packets
     outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
     outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
@@ -66,7 +67,7 @@ final class RunArtifacts {
     try trace.close()
     try capture.close()
     for speaker in speakers { try speaker.file.close() }
-    try Self.write(diagram.text, to: folder + "/sequence.mmd")
+    try Self.write(diagram, to: folder + "/sequence.mmd")
     guard let result, case .object(var members) = result.json else { return }
     members.append(.init("callsim", RunEnvironment.current.json))
     members.append(.init("files", .string(RunResult.hexadecimal(job.source.hash))))

@@ -32,6 +32,10 @@ struct ExpectationResult: Sendable {
   var faults: [String] = []
   /// What explains it further, a line each.
   var explanation: [String] = []
+  /// The same apart from its words.
+  var courses: [FindingSignature.Course] = []
+  /// The part of the run that it is about.
+  var window: ClosedRange<Instant>?
 }
 
 /// A broken invariant.
@@ -44,12 +48,14 @@ struct Violation: Sendable, Hashable {
   var trail: [String] = []
   var faults: [String] = []
   var explanation: [String] = []
+  var signature: FindingSignature
 
   private init(_ title: String, at time: Instant, expected: String, actual: String) {
     self.title = title
     self.time = time
     self.expected = expected
     self.actual = actual
+    signature = FindingSignature(title)
   }
 
   init(_ invariant: Invariant, at time: Instant, actual: String) {

@@ -16,7 +16,8 @@ extension Finding {
     self.init(
       kind, result.expectation.text, location: location, expected: result.expected, actual: result.actual + miss,
       time: result.time, trail: result.trail, faults: result.faults, explanation: result.explanation,
-      why: result.expectation.why)
+      why: result.expectation.why, signature: FindingSignature(result.expectation.checkID, result.courses))
+    window = result.window
     self.miss = result.verdict == .fail ? result.miss : nil
   }
 
@@ -29,6 +30,12 @@ extension Finding {
   init(_ violation: Violation) {
     self.init(
       .invariant, violation.title, expected: violation.expected, actual: violation.actual, time: violation.time,
-      trail: violation.trail, faults: violation.faults, explanation: violation.explanation)
+      trail: violation.trail, faults: violation.faults, explanation: violation.explanation,
+      signature: violation.signature)
   }
+}
+
+extension Expectation {
+  /// What signatures call it.
+  var checkID: String { id.isEmpty ? text : id }
 }

@@ -64,6 +64,23 @@ final class Judge {
     explanation.explain(peers: scenario.peers.prefix(4).map(\.name), at: time)
   }
 
+  /// From where an expectation's window or deadline counts, as far as that came, to where the window ends or it was decided.
+  private func window(of expectation: Expectation, until decision: Instant) -> ClosedRange<Instant>? {
+    var start: Instant?
+    switch expectation.kind {
+    case .recovers(let recovers): start = context.anchors.firstFiring(of: recovers.fault.value)
+    case .leadsTo(let leadsTo): start = decision - leadsTo.within
+    default:
+      guard let anchor = expectation.windows.first?.from ?? expectation.origin else { break }
+      start = context.anchors.first(anchor)
+      // What never came opens nothing.
+      if start == nil { return nil }
+    }
+    let end = expectation.windows.first?.to.flatMap(context.anchors.first) ?? decision
+    let from = max(.zero, start ?? .zero)
+    return from < end ? from...end : nil
+  }
+
   // MARK: At the end
 
   /// The run is over: what is still open is decided.
@@ -96,7 +113,9 @@ final class Judge {
         result.trail = finding.trail
         result.faults = finding.faults
         result.explanation = finding.explanation
+        result.courses = finding.courses
       }
+      if result.verdict != .pass { result.window = window(of: expectation, until: decision.time) }
       return result
     }
   }

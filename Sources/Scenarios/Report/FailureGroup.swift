@@ -1,4 +1,4 @@
-/// Runs that fail in the same way: the same expectations and invariants, whatever the measured values.
+/// Runs that fail in the same way: findings with the same signatures, whatever the measured values.
 ///
 /// Twenty seeds that miss one expectation are one thing to look at, not twenty.
 struct FailureGroup {
@@ -13,7 +13,7 @@ struct FailureGroup {
 
   static func signature(of result: RunResult) -> [String] {
     [result.verdict.rawValue]
-      + result.findings.filter { $0.kind != .warning }.map { "\($0.kind.rawValue) \($0.location ?? "") \($0.title)" }
+      + result.findings.filter { $0.kind != .warning }.map { "\($0.kind.rawValue) \($0.signature)" }
   }
 
   mutating func add(_ run: ReportedRun) { runs.append(run) }

@@ -116,6 +116,7 @@ public final class GitHubReporter: Reporter {
     }
     if let finding { lines.append("expected \(finding.expected), actual \(finding.actual)") }
     lines += Self.causes(of: finding)
+    if let finding, finding.signature.text != finding.title { lines.append("signature: \(finding.signature)") }
     if let why = finding?.why { lines.append("why: \(why)") }
     if annotation.level != .notice { lines.append(run.replay) }
     let title = annotation.runs.count > 1 ? annotation.title : "\(run.result.id): \(annotation.title)"

@@ -75,10 +75,11 @@ public final class JUnitReporter: Reporter {
   }
 
   private static func properties(of run: ReportedRun) -> String {
-    let values = [
+    var values = [
       ("seed", "\(run.result.seed)"), ("traceHash", RunResult.hexadecimal(run.result.traceHash)),
       ("replay", run.replay),
     ]
+    values += run.result.findings.filter { $0.kind != .warning }.map { ("signature", $0.signature.text) }
     return "      <properties>\n" + values.map { "        " + property($0.0, $0.1) }.joined() + "      </properties>\n"
   }
 

@@ -91,6 +91,11 @@ extension Finding {
       ("trail", .strings(trail)), ("faults", .strings(faults)), ("explanation", .strings(explanation)),
     ]
     if let why { members.append(("why", .string(why))) }
+    members.append(("signature", .string(signature.text)))
+    if let window {
+      let ends = [window.lowerBound, window.upperBound]
+      members.append(("windowNanoseconds", .array(ends.map { .integer($0.nanoseconds) })))
+    }
     if let miss { members.append(("miss", miss.isFinite ? .number(miss) : .string(Self.never))) }
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
@@ -103,7 +108,11 @@ extension Finding {
     self.init(
       kind, title, location: json["location"]?.string, expected: expected, actual: actual,
       time: Instant(nanoseconds: time), trail: json["trail"]?.strings ?? [], faults: json["faults"]?.strings ?? [],
-      explanation: json["explanation"]?.strings ?? [], why: json["why"]?.string)
+      explanation: json["explanation"]?.strings ?? [], why: json["why"]?.string,
+      signature: json["signature"]?.string.map { FindingSignature(text: $0) })
+    if let ends = json["windowNanoseconds"]?.array?.compactMap(\.integer), ends.count == 2, ends[0] <= ends[1] {
+      window = Instant(nanoseconds: ends[0])...Instant(nanoseconds: ends[1])
+    }
     miss = json["miss"]?.string == Self.never ? .infinity : json["miss"]?.real
   }
 

@@ -26,6 +26,7 @@ public final class TAPReporter: Reporter {
     if !result.findings.isEmpty { write("  findings:\n") }
     for finding in result.findings {
       write("    - title: \(quoted(finding.title))\n      kind: \(finding.kind.rawValue)\n")
+      write("      signature: \(quoted(finding.signature.text))\n")
       if let location = finding.location { write("      at: \(quoted(location))\n") }
       write("      expected: \(quoted(finding.expected))\n      actual: \(quoted(finding.actual))\n")
       for (key, lines) in [("explanation", finding.explanation), ("faults", finding.faults)] where !lines.isEmpty {

@@ -14,6 +14,8 @@ public struct RunOutputs {
   public var heard: ((_ peer: String, Span<Int16>) -> Void)?
   /// Gets what a program outside wrote, once it is gone.
   public var wrote: ((ProgramAccount) -> Void)?
+  /// Gets what happened, when the run is over or could not go on.
+  public var told: ((RunStory) -> Void)?
   /// Told once the world is built, before it starts: names of interfaces are known now.
   public var worldBuilt: ((Simulator) -> Void)?
 

@@ -46,11 +46,18 @@ public struct Finding: Hashable, Sendable {
   /// bound as a share of it, of a deadline the seconds it came too late, infinite when it never came. Nil where nothing
   /// measures it.
   public var miss: Double?
+  /// What it is apart from its words: the same in all seeds that fail alike.
+  public var signature: FindingSignature
+  /// The part of the run that it is about; nil where there is none, or it never began.
+  public var window: ClosedRange<Instant>?
 
+  /// - Parameter signature: made of the title where there is nothing better.
   public init(
     _ kind: Kind, _ title: String, location: String? = nil, expected: String, actual: String, time: Instant,
-    trail: [String] = [], faults: [String] = [], explanation: [String] = [], why: String? = nil
+    trail: [String] = [], faults: [String] = [], explanation: [String] = [], why: String? = nil,
+    signature: FindingSignature? = nil
   ) {
+    self.signature = signature ?? FindingSignature(title)
     self.kind = kind
     self.title = title
     self.location = location
@@ -99,6 +106,8 @@ public struct RunResult: Hashable, Sendable {
   public var cpuSeconds: Double
   /// Of a run with programs outside the simulation.
   public var realTime: RealTimeRecord?
+  /// What happened, for people; nil where nobody wants it. It never decides what is equal.
+  public var story: RunStory?
 
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,

@@ -86,6 +86,7 @@ final class RunStage {
     for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
       guard let report = peer.statistics() else { continue }
       sampler.sample(report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: now)
+      context.story.sample(report, of: peer.name, at: now)
       sampled?(report, peer.name)
     }
   }
@@ -96,11 +97,14 @@ extension MonitorContext {
   init(listeningTo scenario: Scenario, _ profiles: ProfileRegistry, _ outputs: RunOutputs) {
     let trace = Trace()
     for observer in outputs.observers { trace.add(observer) }
+    // Whoever explains something from within an event reads the event in the story.
+    let story = StoryCollector(scenario)
+    trace.add(story)
     let watch = Watch(trace: trace)
     self.init(
       scenario: scenario, watch: watch, anchors: Anchors(scenario, watch: watch), profiles: profiles,
       wire: WireTap(peers: scenario.peers.map(\.name), next: outputs.tap),
-      statistics: StatsReader())
+      statistics: StatsReader(), story: story)
   }
 
   /// Ends the listening. Listeners hold what holds the run: without this, nothing of it would go.

@@ -56,7 +56,10 @@ public struct SingleRun {
   private func play(_ outputs: RunOutputs) throws -> RunResult {
     let started = Self.cpuTime
     let context = MonitorContext(listeningTo: cell.scenario, profiles.registry, outputs)
-    defer { context.close() }
+    defer {
+      outputs.told?(context.story.story)
+      context.close()
+    }
     let judge = Judge(context)
     let stage = try RunStage(context, seed: seed, profiles: profiles, outputs: outputs)
     defer { stage.world.stopPrograms(outputs) }
@@ -92,6 +95,7 @@ public struct SingleRun {
       traceHash: context.trace.hash, eventCount: context.trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
+    result.story = context.story.story
     return result
   }
 
@@ -172,7 +176,7 @@ public struct SingleRun {
           Finding(
             .vacuous, entry.title, location: place,
             expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
-            actual: lack, time: .zero, why: entry.why))
+            actual: lack, time: .zero, why: entry.why, signature: FindingSignature("timeline \(entry.id)")))
       }
       findings += stage.effects.findings(of: entry, location: place)
     }

@@ -72,7 +72,8 @@ struct SeedLedger {
     let span = expectation.span
     let finding = Finding(
       kind, expectation.text, location: span == .builtIn ? nil : "\(entry.path):\(span.line):\(span.column)",
-      expected: judged.expected, actual: actual, time: .zero, why: expectation.why)
+      expected: judged.expected, actual: actual, time: .zero, why: expectation.why,
+      signature: FindingSignature(expectation.checkID))
     return (finding, seeds.first)
   }
 }

@@ -16,6 +16,8 @@ public struct RunJob: Sendable, Equatable {
   public var seed: UInt64
   public var overrides: [Override]
   public var output = Output.nothing
+  /// Whether the story of the run is wanted although it passes; that of a run that does not pass comes anyway.
+  public var wantsStory = false
 
   /// One `--set name=value`.
   public struct Override: Sendable, Equatable {
@@ -55,6 +57,7 @@ extension RunJob {
     case .artifacts(let folder): members.append(.init("artifacts", .string(folder)))
     case .trace(let file): members.append(.init("trace", .string(file)))
     }
+    if wantsStory { members.append(.init("story", .bool(true))) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -69,6 +72,7 @@ extension RunJob {
       pair.strings.count == 2 ? Override(name: pair.strings[0], value: pair.strings[1]) : nil
     }
     self.init(source: source, cellID: cell, seed: seed, overrides: overrides)
+    wantsStory = json["story"] == true
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -109,13 +113,15 @@ enum WorkerReply {
 
   var json: JSON {
     switch self {
-    case .result(let result): .object([.init("result", result.json)])
+    case .result(let result):
+      .object([.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? []))
     case .failure(let message): .object([.init("error", .string(message))])
     }
   }
 
   init?(json: JSON) {
-    if let result = json["result"].flatMap({ RunResult(json: $0) }) {
+    if var result = json["result"].flatMap({ RunResult(json: $0) }) {
+      result.story = json["story"].flatMap(RunStory.init)
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)

@@ -34,7 +34,9 @@ public struct WorkerLoop {
 
   mutating func execute(_ job: RunJob) -> WorkerReply {
     do {
-      return .result(try JobExecution(job: job, profiles: profiles).result(cell: try cell(of: job)))
+      var result = try JobExecution(job: job, profiles: profiles).result(cell: try cell(of: job))
+      if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
+      return .result(result)
     } catch {
       return .failure("\(error)")
     }

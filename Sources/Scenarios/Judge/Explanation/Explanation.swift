@@ -7,9 +7,11 @@ final class Explanation {
     var trail: [String]
     var faults: [String]
     var explanation: [String]
+    /// What the signature of the finding is made of.
+    var courses: [FindingSignature.Course]
   }
 
-  private let context: MonitorContext
+  let context: MonitorContext
   private let trails: StateTrails
   private let faults: FaultHistory
   private let lost: LostNetworks
@@ -43,7 +45,8 @@ final class Explanation {
       trail: trails.lines(of: peers),
       faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time), isOfMedia: isOfMedia),
       explanation: people(of: expectation, at: time)
-        + events(of: peers, at: time, withLosses: !hearing.isSilencedByDevices(expectation)))
+        + events(of: peers, at: time, withLosses: !hearing.isSilencedByDevices(expectation)),
+      courses: courses(of: Self.named(by: expectation, in: context.scenario)))
   }
 
   /// Why an expectation was not put to the test, where something that it waits for never came; else what it lacks is in the
@@ -57,7 +60,8 @@ final class Explanation {
       isConnected ? recent.lines(of: peers, at: time) : events(of: peers, at: time, withLosses: true)
     return Finding(
       trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble(of: expectation, peers, at: time)),
-      explanation: people(of: expectation, at: time) + events)
+      explanation: people(of: expectation, at: time) + events,
+      courses: courses(of: Self.named(by: expectation, in: context.scenario)))
   }
 
   private func lacksSomething(_ expectation: Expectation) -> Bool {
@@ -77,7 +81,7 @@ final class Explanation {
     let trouble = (ice.trouble(of: peers) ?? time) - Self.lead
     return Finding(
       trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble),
-      explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true))
+      explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true), courses: courses(of: peers))
   }
 
   /// What people and their devices did, where it bears on the expectation.
@@ -99,20 +103,24 @@ final class Explanation {
   /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more
   /// than four the one that it names.
   private static func peers(of expectation: Expectation, in scenario: Scenario) -> [String] {
-    var named: [String] =
-      switch expectation.kind {
-      case .sequence(let sequence): [sequence.value.peer]
-      case .set(let set): [set.value.peer]
-      case .eventually(let eventually): eventually.predicate.values.map(\.peer)
-      case .always(let invariably), .never(let invariably): invariably.predicate.values.map(\.peer)
-      case .leadsTo(let leadsTo): (leadsTo.condition.values + leadsTo.consequence.values).map(\.peer)
-      case .ends(let ends): [ends.peer.value]
-      case .count, .recovers: []
-      case .metric(let metric): [metric.value.peer]
-      case .sometimes(let predicate): predicate.values.map(\.peer)
-      }
-    let all = scenario.peers.map(\.name)
-    named = all.filter(named.contains)
+    let (named, all) = (written(in: expectation, of: scenario), scenario.peers.map(\.name))
     return named.count < 2 ? (all.count <= 4 || named.isEmpty ? all : named) : named
+  }
+
+  /// Those that it names; all where it names none.
+  private static func named(by expectation: Expectation, in scenario: Scenario) -> [String] {
+    let named = written(in: expectation, of: scenario)
+    return named.isEmpty ? scenario.peers.map(\.name) : named
+  }
+
+  private static func written(in expectation: Expectation, of scenario: Scenario) -> [String] {
+    var named = expectation.values.map(\.peer)
+    if case .ends(let ends) = expectation.kind { named = [ends.peer.value] }
+    // What is counted, and what recovers, is of both ends.
+    switch expectation.kind {
+    case .count, .recovers: named = []
+    default: break
+    }
+    return scenario.peers.map(\.name).filter(named.contains)
   }
 }

@@ -1,32 +1,27 @@
 internal import CallCore
 
-/// When the faults of the timeline began and ended, as those who laid them over the world wrote it into the trace.
-final class FaultHistory {
+/// When the faults of the timeline began and ended, as the story has it.
+struct FaultHistory {
   struct Instance {
     let entry: String
     let fault: Fault
     let start: Instant
-    fileprivate(set) var end: Instant?
+    let end: Instant?
 
     fileprivate func isOver(at time: Instant) -> Bool { fault.kind.lasts && end.map { $0 <= time } ?? false }
     fileprivate func isOf(_ trouble: Instant) -> Bool { end.map { $0 > trouble } ?? true }
   }
 
-  /// In order of start. An entry that fired again has several.
-  private(set) var instances: [Instance] = []
+  private let context: MonitorContext
 
-  init(_ context: MonitorContext) {
-    let (watch, scenario) = (context.watch, context.scenario)
-    watch.listen(watch.slot(ReservedName.timekeeper, "fault.applied")) { [unowned self, unowned watch] record in
-      let entry = watch.trace.datum(at: 0, of: record).description
-      guard let fault = scenario.entry(entry)?.fault else { return }
-      instances.append(Instance(entry: entry, fault: fault, start: record.time))
-    }
-    // Those of one entry are of one length, so the first to begin is the first to end.
-    watch.listen(watch.slot(ReservedName.timekeeper, "fault.cleared")) { [unowned self, unowned watch] record in
-      let entry = watch.trace.datum(at: 0, of: record).description
-      let index = instances.firstIndex { $0.entry == entry && $0.fault.kind.lasts && $0.end == nil }
-      if let index { instances[index].end = record.time }
+  init(_ context: MonitorContext) { self.context = context }
+
+  /// In order of start. An entry that fired again has several.
+  var instances: [Instance] {
+    context.story.faults.compactMap { interval in
+      context.scenario.entry(interval.entry)?.fault.map {
+        Instance(entry: interval.entry, fault: $0, start: interval.start, end: interval.end)
+      }
     }
   }
 
@@ -63,7 +58,7 @@ final class FaultHistory {
   private static let overLimit = 3
 
   private static func line(_ instance: Instance, at time: Instant) -> String {
-    let (name, start) = (name(of: instance.fault), Wording.time(instance.start))
+    let (name, start) = (instance.fault.label, Wording.time(instance.start))
     guard instance.fault.kind.lasts else { return "\(name) at \(start)" }
     guard let end = instance.end, instance.isOver(at: time) else { return "\(name) since \(start)" }
     return "\(name) from \(start) to \(Wording.time(end))"
@@ -80,9 +75,5 @@ final class FaultHistory {
       .deviceAudioLate:
       false
     }
-  }
-
-  private static func name(of fault: Fault) -> String {
-    ([fault.kind.rawValue] + fault.arguments.entries.map { $0.value.value.description }).joined(separator: " ")
   }
 }

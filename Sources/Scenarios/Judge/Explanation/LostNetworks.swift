@@ -4,29 +4,19 @@ internal import CallCore
 ///
 /// The side that stays where it was may have given up the pairs to the other's second network: then only an ICE restart
 /// brings them back.
-final class LostNetworks {
-  private let watch: Watch
-  private let peers: [Scenario.Peer]
-  private var troubledAt: [String: Instant] = [:]
-  private var restartedAt: Instant?
+struct LostNetworks {
+  private let context: MonitorContext
+  private var story: StoryCollector { context.story }
 
-  init(_ context: MonitorContext) {
-    watch = context.watch
-    peers = context.scenario.peers.filter(\.hasCallStack)
-    for peer in peers.map(\.name) {
-      let state = watch.slot(peer, "ice.state")
-      watch.listen(state) { [unowned self] record in
-        if ["disconnected", "failed"].contains(watch.value(state)?.description) { troubledAt[peer] = record.time }
-      }
-      watch.listen(watch.slot(peer, "ice.restart")) { [unowned self] in restartedAt = $0.time }
-    }
-  }
+  init(_ context: MonitorContext) { self.context = context }
 
   /// `alice: the link alice/wifi is down since 12.40 s: no pair of lte worked, and nobody restarted ICE`
   func lines(of names: [String]) -> [String] {
-    peers.filter { names.contains($0.name) }.flatMap { peer in
-      peer.interfaces.compactMap { interface in
-        guard let lostAt = lostAt(interface.link), let trouble = troubledAt[peer.name], trouble >= lostAt,
+    let restartedAt = story.notes.elements.last { $0.kind == "ice.restart" }?.time
+    return context.scenario.peers.filter { $0.hasCallStack && names.contains($0.name) }.flatMap { peer in
+      let troubledAt = troubledAt(peer.name)
+      return peer.interfaces.compactMap { interface -> String? in
+        guard let lostAt = lostAt(interface.link), let troubledAt, troubledAt >= lostAt,
           restartedAt.map({ $0 < lostAt }) ?? true
         else { return nil }
         let others = peer.interfaces.filter { $0.link != interface.link && self.lostAt($0.link) == nil }.map(\.name)
@@ -38,8 +28,14 @@ final class LostNetworks {
     }
   }
 
+  /// When a connection of the peer was last without a pair that works.
+  private func troubledAt(_ peer: String) -> Instant? {
+    story.machines.filter { $0.name == "ice.state" && RunStory.isSubject($0.subject, of: peer) }.compactMap { machine in
+      machine.changes.elements.last { ["disconnected", "failed"].contains($0.value) }?.time
+    }.max()
+  }
+
   private func lostAt(_ link: String) -> Instant? {
-    let slot = watch.slot("link/\(link)", "link.state")
-    return watch.value(slot)?.description == "down" ? watch.changedAt(slot) : nil
+    story.changes("link.state", of: "link/\(link)")?.last.flatMap { $0.value == "down" ? $0.time : nil }
   }
 }

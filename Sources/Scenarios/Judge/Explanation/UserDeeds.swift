@@ -3,7 +3,7 @@ internal import VirtualPeer
 
 /// What people did that decides what others hear: a user who muted, hung up or keeps the app from recording, and a
 /// microphone that hears nothing.
-final class UserDeeds {
+struct UserDeeds {
   private struct Deed {
     let peer: String
     let action: String
@@ -21,40 +21,34 @@ final class UserDeeds {
 
   private let context: MonitorContext
   private let hearing: Hearing
-  private var deeds: [Deed] = []
-  /// As they were before the newest action, which the app may refuse.
-  private var before: [Deed] = []
 
   init(_ context: MonitorContext, _ hearing: Hearing) {
     (self.context, self.hearing) = (context, hearing)
-    let watch = context.watch
-    for peer in context.scenario.peers.map(\.name) {
-      let actions = context.vocabulary(of: peer)?.actions ?? []
-      watch.listen(watch.slot(peer, "user.action")) { [unowned self, unowned trace = context.trace] record in
-        let name = trace.datum(at: 0, of: record).description
-        let target = record.fieldCount > 1 ? trace.datum(at: 1, of: record).description : ""
-        note(name, target, of: peer, actions, at: record.time)
-      }
-      watch.listen(watch.slot(peer, "action-refused")) { [unowned self] _ in deeds = before }
-    }
   }
 
-  private func note(
-    _ name: String, _ target: String, of peer: String, _ actions: [ActionDeclaration], at time: Instant
-  ) {
-    before = deeds
+  /// What is in force or may bear on something, without what the app refused.
+  private var deeds: [Deed] {
+    var deeds: [Deed] = []
+    for deed in context.story.deeds.elements where !deed.isRefused {
+      Self.note(deed, context.vocabulary(of: deed.peer)?.actions ?? [], in: &deeds)
+    }
+    return deeds
+  }
+
+  private static func note(_ deed: RunStory.Deed, _ actions: [ActionDeclaration], in deeds: inout [Deed]) {
+    let (peer, name) = (deed.peer, deed.action)
     // A call begins with nothing done in it.
     if actions.contains(where: { $0.name == name && $0.consent != nil }) {
       deeds.removeAll { $0.peer == peer && $0.inverse != nil }
       return
     }
     if let index = deeds.lastIndex(where: { $0.peer == peer && $0.inverse == name }) {
-      deeds[index].takenBackAt = deeds[index].takenBackAt ?? time
+      deeds[index].takenBackAt = deeds[index].takenBackAt ?? deed.time
       return
     }
     deeds.removeAll { $0.peer == peer && $0.inverse != nil && $0.action == name }
     let inverse = actions.contains { $0.name == "un" + name } ? "un" + name : nil
-    deeds.append(Deed(peer: peer, action: name, target: target, time: time, inverse: inverse))
+    deeds.append(Deed(peer: peer, action: name, target: deed.target, time: deed.time, inverse: inverse))
   }
 
   /// What bears on a value that failed the expectation.
@@ -81,7 +75,8 @@ final class UserDeeds {
   }
 
   private func lines(where bears: (Deed) -> Bool) -> [String] {
-    context.scenario.peers.map(\.name).flatMap { peer in
+    let deeds = deeds
+    return context.scenario.peers.map(\.name).flatMap { peer in
       deeds.filter { $0.peer == peer && bears($0) }.suffix(Self.perPeer).map { deed in
         let target = deed.target.isEmpty ? "" : " \(deed.target)"
         let still =

@@ -19,6 +19,7 @@ final class InvariantJudge {
     enabled = Invariant.allCases.filter { invariant in
       context.scenario.invariants.last { $0.invariant == invariant }?.isOn ?? invariant.isDefault
     }
+    for peer in context.scenario.peers.map(\.name) { CallStage.follow(peer, context) }
     let report: (Violation) -> Void = { [unowned self] in add($0) }
     for invariant in enabled {
       switch invariant {
@@ -43,6 +44,7 @@ final class InvariantJudge {
     var violation = violation
     let finding = explanation.explain(peers: context.scenario.peers.map(\.name), at: violation.time)
     (violation.trail, violation.faults, violation.explanation) = (finding.trail, finding.faults, finding.explanation)
+    violation.signature = FindingSignature(violation.title, finding.courses)
     violations.append(violation)
   }
 

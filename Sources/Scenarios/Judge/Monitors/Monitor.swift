@@ -92,6 +92,8 @@ struct MonitorContext {
   let profiles: ProfileRegistry
   let wire: WireTap
   let statistics: StatsReader
+  /// What has happened so far, as people are told it.
+  let story: StoryCollector
 
   var trace: Trace { watch.trace }
   var alarms: Alarms { watch.alarms }

@@ -1,0 +1,82 @@
+internal import CallCore
+
+/// What the network, relays and rules dropped: a flow for each reason, place and pair of ends.
+struct StoryDrops {
+  final class Flow {
+    let reason: String
+    let place: String
+    let ends: [Endpoint]
+    fileprivate(set) var count = 0
+    fileprivate(set) var last = Instant.zero
+
+    fileprivate init(reason: String, place: String, ends: [Endpoint]) {
+      (self.reason, self.place, self.ends) = (reason, place, ends)
+    }
+  }
+
+  private struct Key: Hashable {
+    let reason: UInt64
+    let subject: TraceSubject
+    let from: UInt64
+    let to: UInt64
+  }
+
+  private struct Group: Hashable {
+    let reason: String
+    let place: String
+  }
+
+  /// Beyond these, ends are not told apart.
+  private static let flowLimit = 4_096
+
+  /// In order of first appearance.
+  private(set) var flows: [Flow] = []
+  private var known: [Key: (flow: Flow, series: Int)] = [:]
+  private(set) var series: [RunStory.DropSeries] = []
+  private var seriesIndex: [Group: Int] = [:]
+
+  /// Packets are many: words are compared, and text is made once for each flow.
+  ///
+  /// - Parameter index: of the field that has the first end.
+  mutating func add(_ record: TraceRecord, from index: Int, in trace: Trace) {
+    let hasEnds = flows.count < Self.flowLimit
+    let key = Key(
+      reason: record.values[0], subject: record.subject, from: hasEnds ? record.values[index] : 0,
+      to: hasEnds ? record.values[index + 1] : 0)
+    if let old = known[key] { return count(old.flow, old.series, at: record.time) }
+    let ends = [index, index + 1].compactMap { index -> Endpoint? in
+      guard hasEnds, case .endpoint(let endpoint) = trace.datum(at: index, of: record) else { return nil }
+      return endpoint
+    }
+    let flow = Flow(
+      reason: trace.datum(at: 0, of: record).description, place: trace.name(of: record.subject), ends: ends)
+    flows.append(flow)
+    let series = series(of: flow)
+    known[key] = (flow, series)
+    count(flow, series, at: record.time)
+  }
+
+  /// What a rule takes from a relay's TCP stream is no packet of its own.
+  mutating func addFromStream(_ record: TraceRecord, in trace: Trace) {
+    let content = trace.datum("content", of: record)?.description ?? "a message"
+    let (reason, place) = ("rule, \(content) in a TCP stream", trace.name(of: record.subject))
+    let old = flows.first { $0.reason == reason && $0.place == place }
+    let flow = old ?? Flow(reason: reason, place: place, ends: [])
+    if old == nil { flows.append(flow) }
+    count(flow, series(of: flow), at: record.time)
+  }
+
+  private mutating func count(_ flow: Flow, _ index: Int, at time: Instant) {
+    flow.count += 1
+    flow.last = time
+    series[index].counts.add(1, at: time)
+  }
+
+  private mutating func series(of flow: Flow) -> Int {
+    let group = Group(reason: flow.reason, place: flow.place)
+    if let index = seriesIndex[group] { return index }
+    seriesIndex[group] = series.count
+    series.append(.init(reason: flow.reason, place: flow.place, counts: .init()))
+    return series.count - 1
+  }
+}

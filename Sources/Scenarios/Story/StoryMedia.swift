@@ -1,0 +1,82 @@
+internal import CallCore
+
+/// Who sends media to whom, by the synchronization sources of what is sent and received.
+struct StoryMedia {
+  private struct End: Hashable {
+    let subject: TraceSubject
+    let source: UInt64
+  }
+
+  private struct Course {
+    let subject: String
+    let source: UInt64
+    var bytes = BinnedSeries()
+    var intervals = Bounded<RunStory.Span>(limit: 64)
+  }
+
+  private struct Pair: Hashable {
+    let from: String?
+    let to: String?
+  }
+
+  /// More sources than any call has.
+  private static let limit = 512
+  /// Media that pauses for so long has stopped.
+  private static let pause = Interval.seconds(1)
+
+  private var sending: [Course] = []
+  private var receiving: [Course] = []
+  private var sendingIndex: [End: Int] = [:]
+  private var receivingIndex: [End: Int] = [:]
+
+  mutating func sent(_ record: TraceRecord, in trace: Trace) {
+    Self.note(record, in: trace, &sending, &sendingIndex)
+  }
+
+  mutating func received(_ record: TraceRecord, in trace: Trace) {
+    Self.note(record, in: trace, &receiving, &receivingIndex)
+  }
+
+  private static func note(
+    _ record: TraceRecord, in trace: Trace, _ courses: inout [Course], _ indices: inout [End: Int]
+  ) {
+    let end = End(subject: record.subject, source: record.values[0])
+    if indices[end] == nil {
+      guard courses.count < limit else { return }
+      indices[end] = courses.count
+      courses.append(Course(subject: trace.name(of: record.subject), source: end.source))
+    }
+    guard let index = indices[end] else { return }
+    courses[index].bytes.add(Int64(bitPattern: record.values[1]), at: record.time)
+    if let last = courses[index].intervals.last, record.time - last.end < pause {
+      courses[index].intervals.changeLast { $0.end = record.time }
+    } else {
+      courses[index].intervals.append(.init(start: record.time, end: record.time))
+    }
+  }
+
+  /// One for each two ends, in the order in which the first media left.
+  var flows: [RunStory.MediaFlow] {
+    var flows: [RunStory.MediaFlow] = []
+    var index: [Pair: Int] = [:]
+    func flow(_ from: String?, _ to: String?) -> Int {
+      let pair = Pair(from: from, to: to)
+      if let known = index[pair] { return known }
+      index[pair] = flows.count
+      flows.append(.init(from: from, to: to, sent: .init(), received: .init(), intervals: .init(limit: 64)))
+      return flows.count - 1
+    }
+    for course in sending {
+      let receivers = receiving.filter { $0.source == course.source }
+      for receiver in receivers.isEmpty ? [nil] : receivers.map({ Optional($0.subject) }) {
+        flows[flow(course.subject, receiver)].sent.add(course.bytes)
+      }
+    }
+    for course in receiving {
+      let index = flow(sending.first { $0.source == course.source }?.subject, course.subject)
+      flows[index].received.add(course.bytes)
+      for span in course.intervals.elements { flows[index].intervals.append(span) }
+    }
+    return flows
+  }
+}

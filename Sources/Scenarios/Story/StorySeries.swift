@@ -1,0 +1,95 @@
+public import CallCore
+
+/// Amounts over time in bins of equal width, which doubles when there are too many of them.
+public struct BinnedSeries: Hashable, Sendable {
+  static let width = Interval.milliseconds(250)
+  static let limit = 480
+
+  public private(set) var width: Interval
+  /// Of the bins from the start of the run on.
+  public private(set) var amounts: [Int64] = []
+
+  init() { width = Self.width }
+
+  init?(width: Interval, amounts: [Int64]) {
+    guard width > .zero, amounts.count <= Self.limit else { return nil }
+    self.width = width
+    self.amounts = amounts
+  }
+
+  public var total: Int64 { amounts.reduce(0, +) }
+
+  mutating func add(_ amount: Int64, at time: Instant) {
+    var bin = Int(time.nanoseconds / width.nanoseconds)
+    while bin >= Self.limit {
+      coarsen()
+      bin /= 2
+    }
+    while amounts.count <= bin { amounts.append(0) }
+    amounts[bin] += amount
+  }
+
+  mutating func add(_ other: BinnedSeries) {
+    var other = other
+    while other.width < width { other.coarsen() }
+    while width < other.width { coarsen() }
+    while amounts.count < other.amounts.count { amounts.append(0) }
+    for index in other.amounts.indices { amounts[index] += other.amounts[index] }
+  }
+
+  mutating func limit(to count: Int) { while amounts.count > count { coarsen() } }
+
+  private mutating func coarsen() {
+    amounts = stride(from: 0, to: amounts.count, by: 2).map { index in
+      amounts[index] + (index + 1 < amounts.count ? amounts[index + 1] : 0)
+    }
+    width = width + width
+  }
+}
+
+/// Samples over time, of which every two that are next to each other become one when there are too many: the larger, so
+/// that peaks stay.
+public struct ThinnedSeries: Hashable, Sendable {
+  public struct Point: Hashable, Sendable {
+    /// In whole milliseconds.
+    public var time: Instant
+    public var value: Double
+  }
+
+  private static let limit = 480
+
+  public private(set) var points: [Point] = []
+  /// How many samples one point stands for.
+  private var share = 1
+  private var pending = 0
+
+  init() {}
+  init(_ points: [Point]) { self.points = points }
+
+  mutating func add(_ value: Double, at time: Instant) {
+    // Six digits are more than anybody reads from a chart.
+    let point = Point(
+      time: Instant(nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000), value: (value * 1e6).rounded() / 1e6)
+    if pending > 0, let last = points.last {
+      if last.value < point.value { points[points.count - 1] = point }
+    } else {
+      points.append(point)
+    }
+    pending = (pending + 1) % share
+    guard points.count > Self.limit else { return }
+    halve()
+    share *= 2
+    pending = 0
+  }
+
+  mutating func limit(to count: Int) { while points.count > count { halve() } }
+
+  private mutating func halve() {
+    points = stride(from: 0, to: points.count, by: 2).map { index in
+      index + 1 < points.count && points[index + 1].value > points[index].value ? points[index + 1] : points[index]
+    }
+  }
+
+  public static func == (a: ThinnedSeries, b: ThinnedSeries) -> Bool { a.points == b.points }
+  public func hash(into hasher: inout Hasher) { hasher.combine(points) }
+}
