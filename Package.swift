@@ -22,6 +22,10 @@ let package = Package(
 // CallCore and everything under CallStack and SimNet stay free of Foundation.
 let stack = "Sources/CallStack/"
 let c = "Sources/CLibraries/"
+// What the page of `--report html` is put together from.
+let page = [
+  "report.html", "report.css", "page.js", "suite.js", "timeline.js", "lanes.js", "charts.js", "sequence.js", "run.js",
+].map { Resource.embedInCode("Report/Page/\($0)") }
 package.targets = [
   .systemLibrary(name: "COpenSSL", path: c + "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
   .systemLibrary(name: "CSRTP", path: c + "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -77,7 +81,8 @@ package.targets = [
     dependencies: [
       "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
       "Formats", "CLinux",
-    ]),
+    ],
+    resources: page),
   .executableTarget(
     name: "callsim",
     dependencies: [

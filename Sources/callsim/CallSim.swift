@@ -15,7 +15,7 @@ struct CallSim: ParsableCommand {
     version: "callsim " + RunEnvironment.current.versionText,
     subcommands: [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,
+      OpenCommand.self, SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,
       WorkerCommand.self,
     ])
 }

@@ -28,11 +28,15 @@ struct ReportOutputs {
       case .junit: reporters.append(JUnitReporter(write: write))
       case .tap: reporters.append(TAPReporter(write: write))
       case .json: reporters.append(JSONLinesReporter(write: write))
+      case .html: reporters.append(HTMLReporter(place: FileSink.folder(of: request.file), write: write))
       case .github: reporters.append(GitHubReporter(write: write, writeSummary: stepSummary()))
       }
     }
     return reporters
   }
+
+  /// The page that was written last, if it is a file.
+  var page: String? { requests.last { $0.kind == .html && $0.file != "-" }?.file }
 
   func close() throws { for file in files { try file.close() } }
 

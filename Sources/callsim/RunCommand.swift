@@ -60,7 +60,8 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write reports: junit, tap, json (JSON Lines), github; FILE - is standard output.", valueName: "kind=FILE,…"))
+      "Write reports: html (a page to look at), junit, tap, json (JSON Lines), github; FILE - is standard output.",
+      valueName: "kind=FILE,…"))
   var report: [String] = []
 
   @Option(help: "Which runs leave their files: fail, all or none.")
@@ -101,6 +102,7 @@ struct RunCommand: ParsableCommand {
     let runner = SuiteRunner(plan: plan, options: options, reporters: reporters)
     let outcome = try runner.run(header(plan))
     try outputs.close()
+    if let page = outputs.page { LastReport(options.directory).record(page) }
     if outcome.isInterrupted {
       Output.error("interrupted: \(outcome.summary.notRun) runs were not made\n")
       throw ExitStatus.interrupted.code

@@ -28,6 +28,20 @@ import Testing
     #expect(summary.contains("```mermaid\nsequenceDiagram\n"))
   }
 
+  @Test func `a page is the same for the same runs, and open tells where the newest is`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a", code: "declined")])
+    #expect(try workspace.run("open").errors.contains("callsim-runs knows of no page"))
+    let outcome = try workspace.run("run", "--report", "html=pages/a.html")
+    #expect(outcome.status == 1, "\(outcome.errors)")
+    let page = try workspace.text("pages/a.html")
+    #expect(page.contains("\"story\":{") && page.hasSuffix("</html>\n"))
+    _ = try workspace.run("run", "--report", "html=pages/a.html")
+    #expect(try workspace.text("pages/a.html") == page)
+    let shown = try workspace.run("open")
+    #expect(shown.status == 0 && shown.output.hasSuffix("/pages/a.html\n"), "\(shown.errors)")
+    #expect(try workspace.run("open", "nowhere.html").status == 2)
+  }
+
   @Test func `a shard that is left without a run passes and writes its reports`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "--shard", "2/2", "--report", "junit=j.xml")

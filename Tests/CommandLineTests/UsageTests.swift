@@ -3,7 +3,9 @@ import Testing
 
 @Suite struct UsageTests {
 
-  @Test(arguments: ["callsim", "run", "validate", "list", "explain", "replay", "schema", "doctor", "live", "turn"])
+  @Test(arguments: [
+    "callsim", "run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn",
+  ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
     let outcome = try Program.run(arguments, environment: ["COLUMNS": "80"])
@@ -140,7 +142,7 @@ import Testing
     "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],
   ]
 
-  @Test(arguments: ["run", "validate", "list", "explain", "replay", "schema", "doctor", "live", "turn"])
+  @Test(arguments: ["run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn"])
   func `an option that takes one value is refused when it is given twice`(command: String) throws {
     let workspace = try Workspace()
     let dump = try Program.run([command, "--experimental-dump-help"]).output

@@ -1,6 +1,6 @@
 /// One `kind=FILE` of `--report`; `-` is standard output.
 public struct ReportRequest: Sendable, Equatable {
-  public enum Kind: String, Sendable, CaseIterable { case junit, tap, json, github }
+  public enum Kind: String, Sendable, CaseIterable { case junit, tap, json, github, html }
 
   public var kind: Kind
   public var file: String
@@ -22,7 +22,7 @@ public struct ReportRequest: Sendable, Equatable {
         let hint = Suggestion.hint(for: String(halves.first ?? ""), among: legal, noun: "one of") ?? ""
         throw Problem(message: "unknown report '\(part)'; \(hint)")
       }
-      let file = halves.count == 2 ? String(halves[1]) : kind == .junit ? "" : "-"
+      let file = halves.count == 2 ? String(halves[1]) : kind == .junit || kind == .html ? "" : "-"
       guard !file.isEmpty else { throw Problem(message: "--report \(kind.rawValue)=FILE needs a file") }
       requests.append(ReportRequest(kind: kind, file: file))
     }

@@ -1,5 +1,7 @@
 /// Something that tells about runs as they finish: a terminal, a file for a build server.
 public protocol Reporter: AnyObject {
+  /// Whether it tells what happened in runs that pass, too.
+  var wantsStories: Bool { get }
   func begin(_ suite: SuiteHeader)
   /// A run has started; for progress only.
   func started(_ id: String)
@@ -14,6 +16,7 @@ public protocol Reporter: AnyObject {
 }
 
 extension Reporter {
+  public var wantsStories: Bool { false }
   public func started(_ id: String) {}
 }
 

@@ -86,6 +86,7 @@ public final class SuiteRunner {
     guard !isStopping, !waiting.isEmpty else { return nil }
     let number = waiting.removeFirst()
     var job = plan.job(number)
+    job.wantsStory = reporters.contains(where: \.wantsStories)
     // A run that cannot be made again is written down at once, and what passes is thrown away.
     let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
     if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {
