@@ -136,8 +136,9 @@ function beginSuite() {
       suite.problems.map(problem => h('li', {}, h('code', {}, problem.place), ' ', problem.message)))));
   }
   if (suite.notRun.length) {
-    $('others').append(h('section', { class: 'card' }, h('details', {}, h('summary', {}, `${suite.notRun.length} runs were not made`),
-      h('ul', {}, suite.notRun.slice(0, 1000).map(run => h('li', {}, h('code', {}, run.id), ' ', h('span', { class: 'soft' }, run.reason)))))));
+    $('others').append(h('section', { class: 'card' }, h('details', {}, h('summary', {}, `${suite.notRunCount} runs were not made`),
+      h('ul', {}, suite.notRun.map(run => h('li', {}, h('code', {}, run.id), ' ', h('span', { class: 'soft' }, run.reason))),
+      suite.notRunCount > suite.notRun.length ? h('li', {}, `and ${suite.notRunCount - suite.notRun.length} more`) : null))));
   }
   $('about').append(...suite.lines.map(line => h('p', {}, line)));
   let pause = 0;
