@@ -8,7 +8,7 @@ let package = Package(
     .executable(name: "callsim", targets: ["callsim"]),
     .library(
       name: "CallSim",
-      targets: ["CallCore", "SimNet", "CallSession", "VirtualPeer", "Profiles", "Scenarios"]),
+      targets: ["CallCore", "SimNet", "CallSession", "Vocabulary", "VirtualPeer", "Profiles", "Scenarios"]),
   ],
   // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
@@ -67,20 +67,26 @@ package.targets = [
     resources: [.embedInCode("HTTP/call.html")]),
 
   .target(name: "SimNet", dependencies: ["CallCore"]),
+  .target(name: "Vocabulary", dependencies: ["CallCore", "Formats"]),
   .target(
     name: "VirtualPeer",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
+      "Vocabulary",
     ]),
   .target(
     name: "ExternalPeer",
-    dependencies: ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CLinux", "CNamespace"]),
-  .target(name: "Profiles", dependencies: ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
+    dependencies: [
+      "CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary", "CLinux",
+      "CNamespace",
+    ]),
+  .target(
+    name: "Profiles", dependencies: ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
   .target(
     name: "Scenarios",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-      "Formats", "CLinux",
+      "Formats", "Vocabulary", "CLinux",
     ],
     resources: page),
   .executableTarget(
@@ -110,14 +116,17 @@ let tested: [String: [Target.Dependency]] = [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds"],
+  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds", "Vocabulary"],
+
   "LivePeer": [
     "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",
   ],
   "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
-  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "VirtualPeer"],
-  "Scenarios": ["CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Profiles", "Yams"],
+  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "VirtualPeer", "Vocabulary"],
+  "Scenarios": [
+    "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
+  ],
 ]
 package.targets += [
   .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),

@@ -1,11 +1,12 @@
 public import VirtualPeer
+public import Vocabulary
 
 /// A product as scenarios name it: its app and its signalling server.
 public struct Profile {
   public let app: any CallApp.Type
   public let server: any SignallingServer.Type
 
-  public var vocabulary: Vocabulary { app.vocabulary }
+  public var vocabulary: ProfileVocabulary { app.vocabulary }
   public var name: String { vocabulary.profile }
 
   public init(app: any CallApp.Type, server: any SignallingServer.Type) {

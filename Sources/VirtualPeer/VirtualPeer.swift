@@ -1,6 +1,7 @@
 public import CallCore
 public import CallSession
 public import SimNet
+public import Vocabulary
 
 /// One peer of a world: an app on a device on a host of the simulated network.
 public final class VirtualPeer {
@@ -35,7 +36,7 @@ public final class VirtualPeer {
   private let subject: TraceSubject
   private let interfaceNames: [(link: String, name: String)]
   private let userIDs: [String: String]
-  private let vocabulary: Vocabulary
+  private let vocabulary: ProfileVocabulary
   private var preferredNetwork: String?
   /// What the microphone recorded and the speaker plays, sample by sample.
   package let audioRecord: AudioRecord

@@ -1,7 +1,7 @@
 import ArgumentParser
+import Formats
 import Profiles
 import Scenarios
-import VirtualPeer
 
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

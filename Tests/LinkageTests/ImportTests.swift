@@ -33,24 +33,28 @@ import Testing
       ]
     ),
     ("SimNet", ["CallCore"]),
+    ("Vocabulary", ["CallCore", "Formats"]),
     (
       "VirtualPeer",
       [
         "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
-        "Glibc",
+        "Vocabulary", "Glibc",
       ]
     ),
     (
       "ExternalPeer",
-      ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "VirtualPeer", "CLinux", "CNamespace", "Glibc"]
+      [
+        "CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary", "CLinux",
+        "CNamespace", "Glibc",
+      ]
     ),
-    ("Profiles", ["CallCore", "CallSession", "ICE", "SDP", "VirtualPeer"]),
+    ("Profiles", ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
     (
       "Scenarios",
       [
         "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
         "CLinux",
-        "Formats", "Foundation", "Glibc", "Synchronization",
+        "Formats", "Vocabulary", "Foundation", "Glibc", "Synchronization",
       ]
     ),
     (

@@ -1,6 +1,7 @@
 import Profiles
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 

@@ -2,6 +2,7 @@ import Profiles
 import SimNet
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 
@@ -76,7 +77,7 @@ import VirtualPeer
     }
   }
 
-  private static func words(_ vocabulary: Vocabulary) -> [String] {
+  private static func words(_ vocabulary: ProfileVocabulary) -> [String] {
     let codes = (vocabulary.endCodes + vocabulary.errorCodes).map(\.name)
     let parameters = vocabulary.settings + vocabulary.actions.flatMap(\.parameters)
     return [vocabulary.profile] + words(vocabulary.machines) + vocabulary.actions.map(\.name)

@@ -1,11 +1,12 @@
 import CallCore
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 
 /// A small profile for tests of the format, so that they do not change when a real profile does.
 enum FormatTest {
-  static let vocabulary = Vocabulary(
+  static let vocabulary = ProfileVocabulary(
     profile: "knotos", summary: "a test profile",
     machines: [
       StateMachine(

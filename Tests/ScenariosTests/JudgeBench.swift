@@ -3,6 +3,7 @@ import CallSession
 import Profiles
 import SimNet
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 

@@ -3,6 +3,7 @@ import DTLS
 import Profiles
 import SimNet
 import Testing
+import Vocabulary
 
 @testable import Scenarios
 @testable import VirtualPeer

@@ -3,6 +3,7 @@ import Formats
 import Foundation
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 
@@ -91,7 +92,7 @@ import VirtualPeer
   @Test func `a sequence diagram shows messages, states, faults and what users do`() {
     let trace = Trace()
     let collector = StoryCollector(nil)
-    let vocabulary = ProfileVocabulary.small
+    let vocabulary = SmallVocabulary.small
     trace.add(collector)
     let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: vocabulary)
     alice.signalSent(type: "offer; #1", to: "bob", isLost: false)
@@ -171,7 +172,7 @@ import VirtualPeer
     let trace = Trace()
     let collector = StoryCollector(nil)
     trace.add(collector)
-    let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: ProfileVocabulary.small)
+    let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: SmallVocabulary.small)
     for _ in 0..<1_000 { alice.signalSent(type: "x", to: "bob", isLost: false) }
     let lines = SequenceDiagram(collector.story).text.split(separator: "\n")
     #expect(lines.count == SequenceDiagram.lineLimit + 4)
@@ -227,8 +228,8 @@ import VirtualPeer
   }
 }
 
-enum ProfileVocabulary {
-  static let small = Vocabulary(
+enum SmallVocabulary {
+  static let small = ProfileVocabulary(
     profile: "small", summary: "",
     machines: [
       StateMachine(

@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import Testing
+import Vocabulary
 
 @testable import VirtualPeer
 

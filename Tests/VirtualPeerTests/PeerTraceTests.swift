@@ -1,5 +1,6 @@
 import CallCore
 import Testing
+import Vocabulary
 
 @testable import VirtualPeer
 
@@ -18,7 +19,7 @@ import Testing
     ]
     return PeerTrace(
       trace: Trace(), peer: "alice",
-      vocabulary: Vocabulary(
+      vocabulary: ProfileVocabulary(
         profile: "small", summary: "", machines: [], actions: [], messages: messages, values: values))
   }
 
@@ -36,7 +37,7 @@ import Testing
     let written = Trace()
     let trace = PeerTrace(
       trace: written, peer: "alice",
-      vocabulary: Vocabulary(profile: "small", summary: "", machines: [], actions: [], messages: Self.messages),
+      vocabulary: ProfileVocabulary(profile: "small", summary: "", machines: [], actions: [], messages: Self.messages),
       userIDs: ["alice": "1001", "bob": "1002", "phone": "carl", "tablet": "carl", "dora": "erik", "erik": "dora"])
     let words = ["1002": "bob", "carl": "carl", "dora": "erik", "erik": "dora", "mallory": "mallory"]
     for user in words.keys.sorted() {

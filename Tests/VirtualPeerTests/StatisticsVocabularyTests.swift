@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import StackWorlds
 import Testing
+import Vocabulary
 
 @testable import VirtualPeer
 

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import CallSession
-internal import VirtualPeer
+internal import Formats
+internal import Vocabulary
 
 extension CandidateSummary {
   /// One end of a selected pair, as a program tells it; nil where it is no candidate, or of a type that nobody knows.

@@ -1,8 +1,8 @@
 internal import CallSession
 internal import DTLS
+internal import Formats
 internal import ICE
 internal import SDP
-internal import VirtualPeer
 
 /// The states of a program's peer connection, as it has told them so far.
 ///

@@ -1,5 +1,5 @@
 internal import CallSession
-internal import VirtualPeer
+internal import Formats
 
 extension StatsReport {
   /// What `getStats` of a program gave: objects with W3C members, in the program's order.

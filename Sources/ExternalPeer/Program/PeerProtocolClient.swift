@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Formats
 
 /// What a request came to when the program did not do it.
 struct PeerProtocolError: Error, Hashable {

@@ -3,6 +3,7 @@ internal import CallSession
 internal import ICE
 internal import SDP
 internal import VirtualPeer
+internal import Vocabulary
 
 /// The sole owner of call transitions: one call at a time, from `idle` to `ended` and back.
 final class CallService: PeerConnectionDelegate {

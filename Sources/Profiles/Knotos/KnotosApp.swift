@@ -1,4 +1,5 @@
 public import VirtualPeer
+internal import Vocabulary
 
 /// The Knotos app: a socket, and the call service that owns every transition.
 public final class KnotosApp: CallApp {

@@ -1,5 +1,7 @@
 internal import CallCore
+internal import Formats
 public import VirtualPeer
+public import Vocabulary
 
 /// The Knotos signalling server: Socket.IO over WebSocket, routing events between users.
 ///

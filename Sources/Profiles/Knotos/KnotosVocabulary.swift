@@ -1,11 +1,12 @@
-public import VirtualPeer
+internal import VirtualPeer
+public import Vocabulary
 
 extension KnotosApp {
   /// Knotos: one-to-one calls over Socket.IO.
   ///
   /// The product documents states, end reasons and three events; what is marked as harness default was added so that
   /// every documented end reason can be reached.
-  public static let vocabulary: Vocabulary = Vocabulary(
+  public static let vocabulary: ProfileVocabulary = ProfileVocabulary(
     profile: "knotos",
     summary: "One-to-one calls signalled over Socket.IO, one call service owning every transition.",
     machines: [callState],

@@ -2,7 +2,6 @@ internal import CallCore
 internal import ExternalPeer
 internal import Formats
 internal import SimNet
-internal import VirtualPeer
 
 /// Writes everything there is to see of one run into its folder, while it runs.
 final class RunArtifacts {

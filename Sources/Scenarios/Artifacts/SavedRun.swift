@@ -1,7 +1,6 @@
 internal import CallCore
 internal import Formats
 internal import Foundation
-internal import VirtualPeer
 
 /// What a run's folder says of how to play it again: the texts and recordings of its scenario, the cell, the seed, and what
 /// stood in for values of the file.

@@ -1,6 +1,5 @@
 internal import CallCore
 internal import Formats
-internal import VirtualPeer
 
 /// The whole trace of a run, one JSON object a line, names rendered.
 final class TraceFile: TraceObserver {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// Judges what only the runs of all seeds together decide: `sometimes`, metrics `across: seeds`, and whatever has a
 /// `share`.

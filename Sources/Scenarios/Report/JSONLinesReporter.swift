@@ -1,5 +1,6 @@
 internal import CallSession
-internal import VirtualPeer
+internal import Formats
+internal import Vocabulary
 
 /// JSON Lines, for programs: the events `begin`, `run` for every run, `notRun` for every run that was not made, `end`.
 /// Where files have errors, `problem` for each of them comes first, and no run of the other files is made.

@@ -1,6 +1,6 @@
 internal import CallCore
 internal import ExternalPeer
-package import VirtualPeer
+package import Formats
 
 /// A run's result as JSON: what workers send, what `result.json` holds and what `--json` prints.
 extension RunResult {

@@ -1,5 +1,6 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Formats
+internal import Vocabulary
 
 /// Test Anything Protocol, version 14.
 public final class TAPReporter: Reporter {

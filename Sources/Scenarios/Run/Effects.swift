@@ -1,6 +1,7 @@
 internal import CallCore
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// Carries out what the entries of a timeline do, and keeps what came of it.
 final class Effects {

@@ -1,9 +1,11 @@
 internal import CallCore
 internal import CallSession
 internal import ExternalPeer
+internal import Formats
 internal import Foundation
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// Builds the peers of a world that are programs: namespaces, sounds, and what a program is told of the world.
 struct ExternalBuilder {

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import CallSession
 internal import VirtualPeer
+internal import Vocabulary
 
 /// What the format says about peers, in the terms of those who run them.
 extension AudioSettings {

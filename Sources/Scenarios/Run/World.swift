@@ -5,6 +5,7 @@ internal import Formats
 internal import Foundation
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// A built world: the simulated network with everybody on it, by the names of the scenario.
 final class World {

@@ -7,6 +7,7 @@ internal import Profiles
 internal import SimNet
 internal import TURN
 internal import VirtualPeer
+internal import Vocabulary
 
 /// Builds the world of one run: the cell's networks, links, servers and peers, at virtual time zero.
 struct WorldBuilder {

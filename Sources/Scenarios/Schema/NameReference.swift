@@ -1,5 +1,5 @@
 import SimNet
-import VirtualPeer
+import Vocabulary
 
 /// What the profiles, the common vocabulary and the format's own lists call by a name: actions, states, machines, values
 /// and their words, events, messages, codes, networks and invariants.
@@ -60,7 +60,7 @@ struct NameReference: Sendable {
   /// What is called so.
   func texts(_ topic: String) -> [String] { entries.filter { $0.name == topic }.map(\.text) }
 
-  private static func entries(_ vocabulary: Vocabulary) -> [(String, String)] {
+  private static func entries(_ vocabulary: ProfileVocabulary) -> [(String, String)] {
     let owner = vocabulary.profile
     var entries = vocabulary.machines.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.actions.flatMap { Self.entries($0, of: owner) }

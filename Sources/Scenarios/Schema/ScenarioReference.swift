@@ -1,6 +1,6 @@
 import CallCore
 import SimNet
-import VirtualPeer
+import Vocabulary
 
 /// What `callsim explain <topic>` says: codes, keys and their words, faults, and what the profiles declare.
 public struct ScenarioReference: Sendable {
@@ -142,7 +142,7 @@ public struct ScenarioReference: Sendable {
     }
   }
 
-  private static func profile(_ vocabulary: Vocabulary) -> String {
+  private static func profile(_ vocabulary: ProfileVocabulary) -> String {
     table(
       "\(vocabulary.profile): a profile. \(vocabulary.summary)",
       [

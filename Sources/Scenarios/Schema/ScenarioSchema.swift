@@ -1,5 +1,6 @@
 import CallCore
-public import VirtualPeer
+public import Formats
+internal import Vocabulary
 
 /// The draft-07 JSON Schema of scenario files, made from the declarations the decoder uses.
 public struct ScenarioSchema {

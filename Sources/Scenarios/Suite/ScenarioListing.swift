@@ -1,4 +1,4 @@
-internal import VirtualPeer
+internal import Formats
 
 /// What there is to run.
 public struct ScenarioListing {

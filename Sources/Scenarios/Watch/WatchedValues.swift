@@ -1,5 +1,6 @@
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// What a cell asks of a run: every value and quantity its expectations and triggers read.
 extension Scenario {

@@ -1,5 +1,5 @@
+internal import Formats
 internal import Foundation
-internal import VirtualPeer
 
 /// One run for a worker: which cell of which scenario, with which seed, and what to write.
 public struct RunJob: Sendable, Equatable {

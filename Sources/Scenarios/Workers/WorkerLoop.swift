@@ -2,7 +2,6 @@ internal import ExternalPeer
 internal import Formats
 internal import Foundation
 public import Profiles
-internal import VirtualPeer
 
 /// The worker's end of the pipe: runs one job after the other, a line of JSON each way.
 public struct WorkerLoop {

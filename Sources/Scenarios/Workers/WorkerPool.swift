@@ -1,6 +1,6 @@
 internal import CallCore
+internal import Formats
 internal import Foundation
-internal import VirtualPeer
 
 /// How a job ended, seen from outside the worker.
 enum JobOutcome {

@@ -3,6 +3,7 @@ internal import CallSession
 internal import DTLS
 internal import ICE
 internal import SDP
+internal import Vocabulary
 
 /// Writes a session's events into the trace under the names scenarios use.
 struct ConnectionTrace {

@@ -1,10 +1,12 @@
+public import Vocabulary
+
 /// A call app: the seam that the built-in profiles and a user's own app share.
 ///
 /// One instance is one user's app on one device. It is driven by user actions, timers, signalling and peer connection
 /// callbacks, all on the one thread of its run, and never re-entrantly inside a call it made itself.
 public protocol CallApp: AnyObject {
   /// Every name the app can say. An undeclared transition is refused and traced; an undeclared code or value traps.
-  static var vocabulary: Vocabulary { get }
+  static var vocabulary: ProfileVocabulary { get }
 
   init(environment: PeerEnvironment)
 

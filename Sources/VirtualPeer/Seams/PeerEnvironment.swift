@@ -1,4 +1,5 @@
 public import CallCore
+public import Vocabulary
 
 /// Everything the outside world is to an app, and nothing else.
 public struct PeerEnvironment {

@@ -1,4 +1,5 @@
 package import CallCore
+package import Vocabulary
 
 /// How an app writes what a scenario may assert. It holds the app to its vocabulary.
 ///
@@ -7,13 +8,13 @@ package import CallCore
 public final class PeerTrace {
   private let trace: Trace
   private let subject: TraceSubject
-  private let vocabulary: Vocabulary
+  private let vocabulary: ProfileVocabulary
   /// The only peer of each user id.
   private let peers: [String: String]
   private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
 
   /// - Parameter userIDs: the user ids of peers, by the peers' names.
-  package init(trace: Trace, peer: String, vocabulary: Vocabulary, userIDs: [String: String] = [:]) {
+  package init(trace: Trace, peer: String, vocabulary: ProfileVocabulary, userIDs: [String: String] = [:]) {
     self.trace = trace
     self.vocabulary = vocabulary
     peers = Dictionary(grouping: userIDs.keys) { userIDs[$0] ?? $0 }.compactMapValues { $0.count == 1 ? $0[0] : nil }

@@ -1,4 +1,5 @@
 public import CallCore
+public import Vocabulary
 
 /// A profile's signalling server: an app on a host of its own.
 public protocol SignallingServer: AnyObject {

@@ -1,4 +1,5 @@
 package import CallCore
+package import Vocabulary
 
 /// A profile's signalling server on a host of the world.
 package final class SignallingHost {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Vocabulary
 
 /// Where scenarios get at signalling: every frame of every WebSocket of one server passes here, in both directions.
 ///

@@ -2,6 +2,7 @@ import CallCore
 import SimNet
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @Suite struct KnotosCallTests {
   @Test func `a call is offered, accepted, heard and hung up`() throws {

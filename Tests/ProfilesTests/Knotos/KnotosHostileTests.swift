@@ -3,6 +3,7 @@ import CallSession
 import SimNet
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Profiles
 

@@ -1,5 +1,6 @@
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import Profiles
 

@@ -1,5 +1,6 @@
 import CallCore
 import Testing
+import Vocabulary
 
 @testable import Profiles
 @testable import VirtualPeer

@@ -3,6 +3,7 @@ import CallSession
 import DTLS
 import SimNet
 import VirtualPeer
+import Vocabulary
 
 @testable import Profiles
 

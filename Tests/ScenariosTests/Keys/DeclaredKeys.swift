@@ -1,5 +1,6 @@
 import Profiles
 import VirtualPeer
+import Vocabulary
 
 @testable import Scenarios
 

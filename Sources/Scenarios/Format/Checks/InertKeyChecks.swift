@@ -1,6 +1,6 @@
 import CallCore
 import CallSession
-import VirtualPeer
+import Vocabulary
 
 /// Advice about keys of peers and of the run that are legal where they stand, and have nothing to work on there.
 enum InertKeyChecks {

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// What the file alone proves of its expectations: that nothing could break one, or that nothing could meet it.
 struct ProofChecks {

@@ -1,5 +1,6 @@
 import CallCore
 import VirtualPeer
+import Vocabulary
 
 /// What must be true of a topology before a world can be built from it.
 enum TopologyChecks {

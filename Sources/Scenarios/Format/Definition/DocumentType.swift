@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// A scenario file as it is written. What refers to names of the file stays a node until those names are known.
 struct DocumentDraft: Sendable {

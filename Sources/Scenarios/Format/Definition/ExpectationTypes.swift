@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// What every expectation may have besides its own keys.
 struct ExpectationHeader: Sendable {

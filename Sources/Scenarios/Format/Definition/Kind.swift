@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// How one kind of value is read and written. The shape is what the schema prints; decoding checks the same, and what is
 /// encoded reads back to the same value.

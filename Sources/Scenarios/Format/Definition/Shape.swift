@@ -1,4 +1,4 @@
-import VirtualPeer
+import Vocabulary
 
 /// What a place in a scenario file may hold, as data: the JSON Schema and `callsim explain` are made from it.
 indirect enum Shape: Sendable {

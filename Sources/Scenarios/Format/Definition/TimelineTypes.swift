@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// A timeline entry as it is written: every trigger and effect key there is.
 struct EntryDraft: Sendable {

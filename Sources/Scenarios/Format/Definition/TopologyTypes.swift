@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// A topology as it is written, before profiles and defaults are filled in.
 struct TopologyDraft: Sendable, Equatable {

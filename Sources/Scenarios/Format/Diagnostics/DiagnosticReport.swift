@@ -1,4 +1,4 @@
-internal import VirtualPeer
+internal import Formats
 
 /// How a list of diagnostics is printed.
 public struct DiagnosticReport: Sendable {

@@ -1,4 +1,4 @@
-public import VirtualPeer
+public import Vocabulary
 
 /// The catalogue of faults: what can go wrong in a world, by the names scenarios use.
 public enum FaultKind: String, Sendable, CaseIterable {

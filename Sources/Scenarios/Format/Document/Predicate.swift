@@ -1,4 +1,4 @@
-public import VirtualPeer
+public import Vocabulary
 
 /// A typed, resolved condition over what a run shows.
 public struct Predicate: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 extension Kind where Value == Anchor {
   /// An entry id, a definition, `start`, `end`, a virtual time, or an event of a peer.

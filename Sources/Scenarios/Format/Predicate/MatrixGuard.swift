@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 extension PredicateParser {
   /// The truth of an `if:` guard in the cell being decoded, where names are matrix variables; nil when it was reported.

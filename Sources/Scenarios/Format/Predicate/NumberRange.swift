@@ -1,4 +1,4 @@
-import VirtualPeer
+import Vocabulary
 
 /// The numbers from one to another, each end in or out; of whole numbers alone where it says so.
 struct NumberRange: Equatable {

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Parses, resolves and type checks one predicate.
 ///

@@ -1,4 +1,4 @@
-import VirtualPeer
+import Vocabulary
 
 /// What predicates can be, whatever the values are that they read: tried with every value that makes a difference.
 ///

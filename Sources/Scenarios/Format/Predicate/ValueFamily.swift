@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Types that may be compared with each other.
 enum ValueFamily: Equatable {

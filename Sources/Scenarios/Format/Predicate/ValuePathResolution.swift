@@ -1,5 +1,5 @@
 import SimNet
-import VirtualPeer
+import Vocabulary
 
 extension ValuePath {
   /// Resolves `peer.name`; the caret stands under the part that is wrong.

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Decodes one cell: substitutes, merges profiles, makes the topology explicit, then resolves everything that refers to it.
 struct CellReader {
@@ -154,7 +154,7 @@ struct CellReader {
       }
       let hasApp = peer.hasCallStack
       let isProgram = peer.stack == .external && !hasApp
-      var vocabulary: Vocabulary?
+      var vocabulary: ProfileVocabulary?
       let names = reading.registry.vocabularies.map(\.profile)
       if let profile = peer.profile {
         vocabulary = reading.registry.vocabulary(profile.value)

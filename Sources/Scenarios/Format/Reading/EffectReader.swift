@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Decodes what a timeline entry does, by the declaration of its action or fault.
 enum EffectReader {

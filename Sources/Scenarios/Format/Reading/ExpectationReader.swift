@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Decodes the expectations once the names of a cell are known.
 enum ExpectationReader {

@@ -1,12 +1,12 @@
-public import VirtualPeer
+public import Vocabulary
 
 /// The application profiles a scenario may name.
 public struct ProfileRegistry: Sendable {
-  public let vocabularies: [Vocabulary]
+  public let vocabularies: [ProfileVocabulary]
 
-  public init(_ vocabularies: [Vocabulary]) { self.vocabularies = vocabularies }
+  public init(_ vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
 
-  public func vocabulary(_ name: String) -> Vocabulary? { vocabularies.first { $0.profile == name } }
+  public func vocabulary(_ name: String) -> ProfileVocabulary? { vocabularies.first { $0.profile == name } }
 
   func hasSetting(_ name: String) -> Bool { vocabularies.contains { $0.settings.contains { $0.name == name } } }
 }
@@ -14,7 +14,7 @@ public struct ProfileRegistry: Sendable {
 /// Everything one peer can be asked: what every peer has, and what its profile adds.
 struct PeerVocabulary: Sendable {
   /// Nil for a puppet, and for a program without an app.
-  let profile: Vocabulary?
+  let profile: ProfileVocabulary?
   /// A program of which only its network and its end are seen.
   var isProgram = false
   /// It has no app and no stack, so nothing of it is seen.

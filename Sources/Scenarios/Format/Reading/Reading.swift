@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// What a decoder carries along: the problems found so far, and the names that are legal.
 struct Reading {

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Reads one scenario file into its cells: header, used files, matrix, then every cell on its own.
 struct ScenarioLoader {

@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// Decodes the timeline once the names of a cell are known.
 enum TimelineReader {

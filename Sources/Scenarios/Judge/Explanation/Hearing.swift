@@ -1,5 +1,4 @@
 internal import CallCore
-internal import VirtualPeer
 
 /// Whose sound an expectation is about, and why nothing of it can be heard.
 final class Hearing {

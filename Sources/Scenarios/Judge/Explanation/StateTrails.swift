@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// The states each peer's main machine went through, with their times.
 struct StateTrails {

@@ -1,5 +1,4 @@
 internal import CallCore
-internal import VirtualPeer
 
 /// What the topology alone says about whether two peers can reach each other (RFC 4787, RFC 5128).
 struct TopologyVerdict {

@@ -1,6 +1,5 @@
 internal import CallCore
 internal import SimNet
-internal import VirtualPeer
 
 /// A network that a peer is on, with the networks whose routers its packets pass on their way out.
 struct Way {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// How findings speak: times, numbers and values as a person reads them.
 enum Wording {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// After the time to recover no peer may be on its way: it is idle, connected, or its call has ended.
 struct StuckStates {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// What the user of one peer allowed: the call he placed or accepted, until it ends.
 ///
@@ -7,7 +7,7 @@ internal import VirtualPeer
 /// an accept is an accept of the call that the app was showing then, a placed call one with the peer it was placed to.
 /// An app that does not say which call it is in is held to the order of things: some accept or call since the last end.
 final class UserConsent {
-  private let vocabulary: Vocabulary?
+  private let vocabulary: ProfileVocabulary?
   private let watch: Watch
   private let scenario: Scenario
   private let callID: Watch.Slot

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// `count`: how often an anchor comes, or a predicate becomes true, within the window.
 final class CountMonitor: Monitor {

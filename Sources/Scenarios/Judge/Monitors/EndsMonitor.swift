@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// `ends`: the first end of the peer's call that counts has the code.
 final class EndsMonitor: Monitor {

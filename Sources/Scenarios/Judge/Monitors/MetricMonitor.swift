@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// `metric`: a statistic of a number over the window, compared with bounds.
 ///

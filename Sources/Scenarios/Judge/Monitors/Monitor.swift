@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// One expectation at work: told of events through its conditions and anchors, and of time through alarms.
 ///
@@ -101,7 +101,7 @@ struct MonitorContext {
   /// The peer's main state machine; nil for a puppet.
   func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }
 
-  func vocabulary(of peer: String) -> Vocabulary? {
+  func vocabulary(of peer: String) -> ProfileVocabulary? {
     scenario.peer(peer)?.profile.flatMap { profiles.vocabulary($0.value) }
   }
 

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Vocabulary
 
 /// The samples of one number within a window, and their statistics.
 struct SampleSeries {

@@ -1,6 +1,5 @@
 internal import CallCore
 internal import CallSession
-internal import VirtualPeer
 
 /// Reads what a peer's statistics are at this moment, for who cannot wait for the next sample.
 final class StatsReader {

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import CallSession
 internal import VirtualPeer
+internal import Vocabulary
 
 /// Writes statistics into the trace under the names scenarios use, at fixed times, and only those a scenario uses.
 final class StatsSampler {

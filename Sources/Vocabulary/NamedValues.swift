@@ -1,4 +1,5 @@
 public import CallCore
+public import Formats
 
 /// A typed value from a scenario file: an argument of an action or fault, or a setting of a peer.
 public enum ArgumentValue: Hashable, Sendable {

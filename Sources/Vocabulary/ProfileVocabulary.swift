@@ -1,10 +1,8 @@
-package import CallSession
-
 /// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection
 /// and `callsim explain` are made from.
 ///
 /// A state that is not declared cannot be entered, a code cannot be raised and a value cannot be set.
-public struct Vocabulary: Sendable {
+public struct ProfileVocabulary: Sendable {
   /// The name scenarios use: `knotos`.
   public let profile: String
   public let summary: String
@@ -225,20 +223,6 @@ extension ValueType {
     case .text, .peer: true
     case .choice(let words): words.contains(word)
     case .count, .real, .flag, .duration, .rate, .percentage, .byteSize: false
-    }
-  }
-
-  /// Whether a member of the statistics is a value of this type.
-  package func admits(_ value: StatsReport.Value) -> Bool {
-    switch (self, value) {
-    case (_, .text(let word)): admits(word)
-    case (.flag, .flag): true
-    case (.count, .integer), (.rate, .integer), (.byteSize, .integer): true
-    case (.count, .real(let number)), (.rate, .real(let number)), (.byteSize, .real(let number)):
-      Int64(exactly: number.rounded()) != nil
-    case (.real, .integer), (.percentage, .integer), (.duration, .integer): true
-    case (.real, .real(let number)), (.percentage, .real(let number)), (.duration, .real(let number)): number.isFinite
-    default: false
     }
   }
 }
