@@ -17,12 +17,26 @@ public struct Profile {
 
 /// The profiles a run may use: ``builtIn``, or those and your own app's to script it like ours.
 public struct ProfileCatalogue {
-  public var profiles: [Profile]
+  public let profiles: [Profile]
 
-  public init(_ profiles: [Profile]) { self.profiles = profiles }
+  /// - Throws: what does not fit in the declaration of one of them, or that two have one name.
+  public init(_ profiles: [Profile]) throws(UnfitProfile) {
+    for (index, profile) in profiles.enumerated() {
+      try profile.vocabulary.check()
+      if profiles[..<index].contains(where: { $0.name == profile.name }) {
+        let misfit = Misfit(.profile, "there are two profiles of that name", remedy: "give one of them another name")
+        throw UnfitProfile(profile.name, [misfit])
+      }
+    }
+    self.profiles = profiles
+  }
 
   public static var builtIn: ProfileCatalogue {
-    ProfileCatalogue([Profile(app: KnotosApp.self, server: KnotosServer.self)])
+    do throws(UnfitProfile) {
+      return try ProfileCatalogue([Profile(app: KnotosApp.self, server: KnotosServer.self)])
+    } catch {
+      preconditionFailure("\(error)")
+    }
   }
 
   public subscript(name: String) -> Profile? { profiles.first { $0.name == name } }

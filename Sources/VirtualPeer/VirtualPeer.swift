@@ -100,7 +100,9 @@ public final class VirtualPeer {
   /// - Returns: why the app refused, or nil when it did not.
   @discardableResult
   public func perform(_ action: UserAction) -> ActionError? {
-    trace.write(PeerEvents.action, subject, action.name, action.values.text("to") ?? "")
+    let declaration = CommonVocabulary.actions.first { $0.name == action.name } ?? vocabulary.action(action.name)
+    let object = declaration?.object.flatMap { action.values.text($0) } ?? ""
+    trace.write(PeerEvents.action, subject, action.name, object)
     do throws(ActionError) {
       if action.name == CommonVocabulary.switchNetwork.name {
         try switchNetwork(to: action.values.text("to") ?? "")

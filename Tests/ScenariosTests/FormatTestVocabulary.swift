@@ -12,31 +12,36 @@ enum FormatTest {
       StateMachine(
         "call.state",
         states: [
-          .init("idle", ""), .init("calling", ""), .init("ringing", ""), .init("connecting", ""),
-          .init("connected", ""),
-          .init("reconnecting", ""), .init("ended", "", isTerminal: true),
+          .init("idle", "", as: .idle), .init("calling", "", as: .alerting), .init("ringing", "", as: .alerting),
+          .init("connecting", "", as: .settingUp), .init("connected", "", as: .connected),
+          .init("reconnecting", "", as: .recovering), .init("ended", "", as: .over),
         ],
-        transitions: [])
+        transitions: [
+          ("idle", "calling"), ("idle", "ringing"), ("ringing", "connecting"), ("connecting", "connected"),
+          ("connected", "reconnecting"), ("connected", "ended"),
+        ].map { .init($0.0, $0.1, on: "test") })
     ],
     actions: [
-      ActionDeclaration("call", [ParameterDeclaration("to", .peer, required: true, "whom")], "calls somebody"),
-      ActionDeclaration("accept", [], "accepts"), ActionDeclaration("decline", [], "declines"),
-      ActionDeclaration("hangup", [], "ends the call"), ActionDeclaration("mute", [], "mutes"),
-      ActionDeclaration("unmute", [], "unmutes"),
+      ActionDeclaration(
+        "call", [ParameterDeclaration("to", .peer, required: true, "whom")], "calls somebody", as: .begin(with: "to")),
+      ActionDeclaration("accept", [], "accepts", as: .accept),
+      ActionDeclaration("decline", [], "declines", as: .refuse),
+      ActionDeclaration("hangup", [], "ends the call", as: .end), ActionDeclaration("mute", [], "mutes", as: .mute),
+      ActionDeclaration("unmute", [], "unmutes", as: .unmute),
     ],
     messages: ["offer", "answer", "candidate", "hangup"].map {
       MessageDeclaration($0, .both, "", provenance: .harnessDefault)
     },
     endCodes: ["local-hangup", "remote-hangup", "declined", "ring-timeout", "ice-failed"].map {
-      CodeDeclaration($0, "", provenance: .harnessDefault)
+      CodeDeclaration($0, "", provenance: .harnessDefault, blames: .nobody)
     },
     values: [ValueDeclaration("rejected", .text, "the last refused message")],
     settings: [
       ParameterDeclaration("ring-timeout", .duration, "how long it rings"),
-      ParameterDeclaration("ice-restart", .flag, "whether it restarts ICE"),
+      ParameterDeclaration("ice-restart", .flag, "whether it restarts ICE", as: .restartsICE),
     ])
 
-  static let registry = ProfileRegistry([vocabulary])
+  static let registry = ProfileRegistry(checked: [vocabulary])
 
   /// The folder of this file, where the corpora lie.
   static let folder = String(#filePath.prefix(through: #filePath.lastIndex(of: "/") ?? #filePath.startIndex))

@@ -39,7 +39,7 @@ final class JudgeBench {
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
       MonitorContext(
-        scenario: scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry([KnotosApp.vocabulary]),
+        scenario: scenario, watch: watch, anchors: anchors, profiles: ProfileRegistry(checked: [KnotosApp.vocabulary]),
         wire: wire, statistics: statistics, story: story))
     for peer in ["alice", "bob"] { write(peer, "call.state", state: "idle") }
   }

@@ -13,13 +13,15 @@ extension KnotosApp {
     actions: [
       ActionDeclaration(
         "call", [ParameterDeclaration("to", .peer, required: true, "whom to call", provenance: .documented)],
-        "Start a call.", consent: .place),
-      ActionDeclaration("accept", [], "Answer the ringing call.", consent: .accept),
-      ActionDeclaration("decline", [], "Refuse the ringing call."),
-      ActionDeclaration("hangup", [], "End the call, or cancel it while it rings."),
-      ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on."),
-      ActionDeclaration("unmute", [], "Send the microphone again."),
-      ActionDeclaration("ice-restart", [], "Gather again and renegotiate the transport of the connected call."),
+        "Start a call.", as: .begin(with: "to")),
+      ActionDeclaration("accept", [], "Answer the ringing call.", as: .accept),
+      ActionDeclaration("decline", [], "Refuse the ringing call.", as: .refuse),
+      ActionDeclaration("hangup", [], "End the call, or cancel it while it rings.", as: .end),
+      ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on.", as: .mute),
+      ActionDeclaration("unmute", [], "Send the microphone again.", as: .unmute),
+      ActionDeclaration(
+        "ice-restart", [], "Gather again and renegotiate the transport of the connected call.",
+        as: .restartICE),
     ],
     messages: [
       MessageDeclaration("call_offer", .both, "An offer, with the user it is for.", provenance: .documented),
@@ -30,30 +32,38 @@ extension KnotosApp {
       MessageDeclaration("call_hangup", .both, "Either side ends the call.", provenance: .harnessDefault),
     ],
     endCodes: [
-      CodeDeclaration("local-hangup", "This user hung up.", provenance: .documented),
-      CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented, claim: .otherEnded),
+      CodeDeclaration("local-hangup", "This user hung up.", provenance: .documented, blames: .me),
+      CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented, blames: .other),
       CodeDeclaration(
-        "declined", "The callee refused (reason `declined`).", provenance: .documented, claim: .otherRefused),
+        "declined", "The callee refused (reason `declined`).", provenance: .documented, blames: .other, isRefusal: true),
       CodeDeclaration(
         "busy", "The callee was in another call (reason `declined`).", provenance: .harnessDefault,
-        claim: .otherRefused),
-      CodeDeclaration("ring-timeout", "Nobody answered in time (reason `missed`).", provenance: .documented),
+        blames: .other, isRefusal: true),
+      CodeDeclaration(
+        "ring-timeout", "Nobody answered in time (reason `missed`).", provenance: .documented, blames: .time),
       CodeDeclaration(
         "cancelled", "The caller gave up while it rang (reason `missed`).", provenance: .documented,
-        claim: .otherEnded),
+        blames: .other),
       CodeDeclaration(
-        "setup-timeout", "No connection within the setup timer (reason `failed`).", provenance: .inferred),
-      CodeDeclaration("ice-failed", "No candidate pair works (reason `failed`).", provenance: .documented),
-      CodeDeclaration("turn-auth", "ICE failed after TURN refused us (reason `failed`).", provenance: .harnessDefault),
-      CodeDeclaration("dtls-failed", "The DTLS handshake failed (reason `failed`).", provenance: .harnessDefault),
+        "setup-timeout", "No connection within the setup timer (reason `failed`).", provenance: .inferred, blames: .time
+      ),
+      CodeDeclaration(
+        "ice-failed", "No candidate pair works (reason `failed`).", provenance: .documented, blames: .network),
+      CodeDeclaration(
+        "turn-auth", "ICE failed after TURN refused us (reason `failed`).", provenance: .harnessDefault, blames: .server
+      ),
+      CodeDeclaration(
+        "dtls-failed", "The DTLS handshake failed (reason `failed`).", provenance: .harnessDefault, blames: .network),
       CodeDeclaration(
         "fingerprint-mismatch", "The peer's certificate is not the one signalled (reason `failed`).",
-        provenance: .harnessDefault),
-      CodeDeclaration("codec-mismatch", "No codec in common (reason `failed`).", provenance: .harnessDefault),
+        provenance: .harnessDefault, blames: .nobody),
+      CodeDeclaration(
+        "codec-mismatch", "No codec in common (reason `failed`).", provenance: .harnessDefault, blames: .nobody),
       CodeDeclaration(
         "protocol-violation", "The peer's description is unusable (reason `failed`).", provenance: .harnessDefault),
       CodeDeclaration(
-        "signalling-failure", "Signalling was lost during setup (reason `failed`).", provenance: .documented),
+        "signalling-failure", "Signalling was lost during setup (reason `failed`).", provenance: .documented,
+        blames: .server),
     ],
     errorCodes: [
       CodeDeclaration("kn.offer_timeout", "An offer was never answered.", provenance: .harnessDefault),
@@ -82,16 +92,20 @@ extension KnotosApp {
       ParameterDeclaration(
         "audio-session", .choice(AudioSessionOrder.allCases.map(\.rawValue)),
         "when the app configures the audio session, relative to the peer connection; before", provenance: .documented),
-      ParameterDeclaration("ice-restart", .flag, "restart ICE once when the network changes or ICE fails; false"),
+      ParameterDeclaration(
+        "ice-restart", .flag, "restart ICE once when the network changes or ICE fails; false",
+        as: .restartsICE),
       ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
     ])
 
   private static let callState = StateMachine(
     "call.state",
     states: [
-      .init("idle", "No call."), .init("calling", "The offer is out."), .init("ringing", "An offer came in."),
-      .init("connecting", "Answered; ICE and DTLS are at work."), .init("connected", "Media may flow.", isActive: true),
-      .init("ended", "The call is over, for the reason shown.", isTerminal: true),
+      .init("idle", "No call.", as: .idle), .init("calling", "The offer is out.", as: .alerting),
+      .init("ringing", "An offer came in.", as: .alerting),
+      .init("connecting", "Answered; ICE and DTLS are at work.", as: .settingUp),
+      .init("connected", "Media may flow.", as: .connected),
+      .init("ended", "The call is over, for the reason shown.", as: .over),
     ],
     transitions: [
       .init("idle", "calling", on: "startCall"), .init("idle", "ringing", on: "call_offer"),

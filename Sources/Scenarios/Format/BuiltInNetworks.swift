@@ -119,7 +119,7 @@ public enum BuiltInNetworks {
 
   static let all: [Named<NetworkDraft>] = {
     var sources = SourceMap()
-    var reading = Reading(registry: ProfileRegistry([]))
+    var reading = Reading(registry: ProfileRegistry(checked: []))
     let root = YAMLReader.read(
       Array(text.utf8), path: "built-in networks", usedFrom: nil, into: &sources, diagnostics: &reading.diagnostics)
     let file = root.flatMap { ProfileFileDraft.type.decode($0, &reading) }

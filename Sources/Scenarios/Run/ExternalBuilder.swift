@@ -48,7 +48,7 @@ struct ExternalBuilder {
   static func expectedConnections(of peer: String, in scenario: Scenario, _ actions: [ActionDeclaration]) -> Int? {
     let entries = scenario.timeline.filter { entry in
       guard case .action(peer, let name, _) = entry.effect, entry.refusal == .none else { return false }
-      return actions.contains { $0.name == name && $0.consent != nil }
+      return actions.contains { $0.name == name && $0.role?.isConsent == true }
     }
     var count = 0
     for entry in entries {

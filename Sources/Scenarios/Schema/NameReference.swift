@@ -67,11 +67,15 @@ struct NameReference: Sendable {
     entries += vocabulary.messages.map {
       ($0.name, "signalling message of \(owner), \($0.direction.rawValue): \($0.summary)\n")
     }
-    entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner): \($0.summary)\n") }
+    entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner)\(blame($0)): \($0.summary)\n") }
     entries += vocabulary.errorCodes.map { ($0.name, "error code of \(owner): \($0.summary)\n") }
     entries += vocabulary.values.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.settings.flatMap { Self.entries($0, "setting of \(owner) peers") }
     return entries
+  }
+
+  private static func blame(_ code: CodeDeclaration) -> String {
+    code.blame.map { ", blaming \($0 == .other ? "the other side" : $0.rawValue)" } ?? ""
   }
 
   private static func entries(_ machine: StateMachine, of owner: String) -> [(String, String)] {
@@ -81,16 +85,17 @@ struct NameReference: Sendable {
     }
     return [(machine.name, text)]
       + machine.states.map { state in
-        let end = state.isTerminal ? ", terminal" : ""
+        let role = state.role.map { " (\($0.rawValue))" } ?? ""
         let summary = state.summary.isEmpty ? "" : ": \(state.summary)"
         let into = machine.transitions.filter { $0.to == state.name }.map { "\($0.from) on \($0.event)" }
         let from = into.isEmpty ? "" : "    entered from \(into.joined(separator: ", "))\n"
-        return (state.name, "state of \(machine.name) of \(owner)\(end)\(summary)\n\(from)")
+        return (state.name, "state of \(machine.name) of \(owner)\(role)\(summary)\n\(from)")
       }
   }
 
   private static func entries(_ action: ActionDeclaration, of owner: String) -> [(String, String)] {
-    var text = "action of \(owner): \(action.summary)\n"
+    let role = action.role.map { " (\($0.word))" } ?? ""
+    var text = "action of \(owner)\(role): \(action.summary)\n"
     for parameter in action.parameters {
       text += "    \(parameter.name): \(parameter.summary)\(parameter.isRequired ? " (required)" : "")\n"
     }

@@ -57,16 +57,17 @@ public struct ScenarioReference: Sendable {
 
   /// What `callsim explain` alone says: where to begin.
   public var index: String {
-    Self.table(
+    let example = registry.vocabularies.first.map { ", and then for example \($0.profile)" } ?? ""
+    return Self.table(
       "callsim explain TOPIC",
       [
         ("fault", "every fault, and then for example link.down"),
-        ("actions", "what users do"), ("values", "what predicates read, and then for example call.state or stats"),
+        ("actions", "what users do"), ("values", "what predicates read, and then for example ice.state or stats"),
         ("events", "what happens at peers"), ("expect", "the kinds of expectation, and then for example recovers"),
         ("predicates", "how conditions are written"), ("anchors", "what times are counted from"),
         ("networks", "the named networks, and then for example lte"), ("nats", "the NATs met in the field"),
         ("drops", "why packets do not arrive, and then for example nat-filter"),
-        ("profiles", "the apps, and then for example knotos"), ("settings", "what profiles can be told"),
+        ("profiles", "the apps\(example)"), ("settings", "what profiles can be told"),
         ("codes", "how calls end"), ("invariants", "what holds in every scenario"),
         ("timeouts", "every limit on time that a file can set"), ("diagnostics", "the codes of errors and warnings"),
       ]) + "Any key, word, state or code is a topic too: callsim explain turn_transports, callsim explain E210.\n"
@@ -192,7 +193,7 @@ public struct ScenarioReference: Sendable {
     case "nats": return Self.table("kinds of NAT", NATKind.allCases.map { ($0.rawValue, $0.summary) })
     case "events":
       return Self.table("events of every peer", CommonVocabulary.events.map { ($0.name, $0.summary) })
-        + "Each action of a user is one too: alice.user.mute. So is a state that is entered: bob.connected.\n"
+        + "Each action of a user is one too: alice.user.ACTION. So is a state that is entered: bob.STATE.\n"
     case "media-both-ways": return Self.mediaBothWays
     case "timeouts":
       return Self.table("limits of a run", Scenario.Limits.type.shape.keys.map { ($0.name, Self.summary($0)) })

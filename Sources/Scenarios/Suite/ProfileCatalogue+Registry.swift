@@ -2,5 +2,5 @@ public import Profiles
 
 extension ProfileCatalogue {
   /// What scenario files may name.
-  public var registry: ProfileRegistry { ProfileRegistry(profiles.map(\.vocabulary)) }
+  public var registry: ProfileRegistry { ProfileRegistry(checked: profiles.map(\.vocabulary)) }
 }

@@ -23,7 +23,7 @@ enum InertKeyChecks {
         note(ways, leavesOutWays(peer, scenario) ? nil : problem, isDefault: false, &reading)
       }
       if let sockets = node?["ice"]?.entry("restart_sockets") {
-        let problem = "nothing here restarts ICE; it takes '\(restart)', as an action or as a setting"
+        let problem = "nothing here restarts ICE; it takes \(restarts(scenario, reading))"
         let isDefault = peer.ice.restartSockets == .new
         note(sockets, mayRestart(scenario, reading) ? nil : problem, isDefault: isDefault, &reading)
       }
@@ -84,23 +84,43 @@ enum InertKeyChecks {
     }
   }
 
-  /// What profiles call an action, and a setting, that restarts ICE. One that has neither may do it by itself.
-  private static let restart = "ice-restart"
-
-  private static func mayRestart(_ scenario: Scenario, _ reading: Reading) -> Bool {
-    let profiles = scenario.peers.compactMap { $0.profile.flatMap { reading.registry.vocabulary($0.value) } }
-    let areKnown = profiles.allSatisfy { profile in
-      profile.actions.contains { $0.name == restart } || profile.settings.contains { $0.name == restart }
+  /// What the profiles of the scenario have that restarts ICE, for people: `'ice-restart', as an action or as a setting`.
+  private static func restarts(_ scenario: Scenario, _ reading: Reading) -> String {
+    let all = profiles(scenario, reading).flatMap { profile in
+      profile.restartActions.map { ($0, "an action") } + profile.restartSettings.map { ($0, "a setting") }
     }
-    let isSet = scenario.peers.contains { $0.settings.flag(restart) ?? false }
+    let names = all.map(\.0).inOrderOfAppearance
+    return names.map { name in
+      "'\(name)', as \(all.filter { $0.0 == name }.map(\.1).inOrderOfAppearance.joined(separator: " or as "))"
+    }.joined(separator: ", or ")
+  }
+
+  private static func profiles(_ scenario: Scenario, _ reading: Reading) -> [ProfileVocabulary] {
+    scenario.peers.compactMap { $0.profile.flatMap { reading.registry.vocabulary($0.value) } }
+  }
+
+  /// A profile that has neither an action nor a setting for it may restart by itself.
+  private static func mayRestart(_ scenario: Scenario, _ reading: Reading) -> Bool {
+    let areKnown = profiles(scenario, reading).allSatisfy {
+      !$0.restartActions.isEmpty || !$0.restartSettings.isEmpty
+    }
+    func profile(of peer: String) -> ProfileVocabulary? { reading.scope.peer(peer)?.vocabulary.profile }
+    let isSet = scenario.peers.contains { peer in
+      profile(of: peer.name)?.restartSettings.contains { peer.settings.flag($0) ?? false } ?? false
+    }
     return !areKnown || isSet
       || scenario.timeline.contains { entry in
         switch entry.effect {
-        case .action(_, let name, _): name == restart
+        case .action(let peer, let name, _): profile(of: peer)?.restartActions.contains(name) ?? false
         // A puppet may offer a restart.
         case .send: true
         case .fault, .clear, .mark: false
         }
       }
   }
+}
+
+extension ProfileVocabulary {
+  fileprivate var restartActions: [String] { actions.filter { $0.role == .restartICE }.map(\.name) }
+  fileprivate var restartSettings: [String] { settings.filter { $0.role == .restartsICE }.map(\.name) }
 }

@@ -136,7 +136,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownServer: "No server of the topology has this name."
     case .unknownAnchor:
       "An anchor is the id of a timeline entry, a name from define, start, end, a virtual time, or an event such as "
-        + "bob.connected (the main machine enters a state), bob.ice.connected, alice.ice.restart, alice.user.mute."
+        + "bob.STATE (the main machine enters a state), bob.ice.connected, alice.ice.restart, alice.user.ACTION."
     case .unknownProfile: "No such application profile is built in. 'callsim explain profiles' lists them."
     case .unknownNamedPeer: "No file named in use declares a peer profile with this name."
     case .profileClash:

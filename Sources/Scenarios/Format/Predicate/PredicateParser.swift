@@ -233,7 +233,10 @@ struct PredicateParser {
   /// What may have been meant by a word that is the name of no definition.
   private func meaning(of word: String, isTarget: Bool, _ scope: Scope) -> String {
     let peers = scope.peers.map(\.name)
-    if peers.contains(word) { return "write \(word) with one of its values, such as \(word).call.state" }
+    if let peer = scope.peer(word) {
+      let example = peer.vocabulary.values.first.map { ", such as \(word).\($0.name)" } ?? ""
+      return "write \(word) with one of its values\(example)"
+    }
     if isTarget {
       let hearing = scope.peers.filter { $0.vocabulary.value("audible") != nil }.map { "\($0.name).audible" }
       return "write recovers: ENTRY, or as a predicate \(hearing.joined(separator: " and "))"

@@ -169,7 +169,7 @@ extension Kind where Value == ValuePath {
     Kind(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text else {
         reading.report(
-          .wrongType, "expected a value such as alice.call.state, found \(node.description)", at: node.span)
+          .wrongType, "expected a value such as alice.ice.state, found \(node.description)", at: node.span)
         return nil
       }
       guard let path = ValuePath.resolve(scalar.text, at: node.span, in: node, from: 0, &reading) else { return nil }

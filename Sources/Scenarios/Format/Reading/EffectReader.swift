@@ -78,7 +78,10 @@ enum EffectReader {
       let hint =
         parts.count == 2 && peerNames.contains(parts[0])
         ? "write \(parts[0]).\(parts[1])"
-        : peerNames.first.map { "write peer.action, such as \($0).\(Self.isWord(text.value) ? text.value : "mute")" }
+        : reading.scope.peers.first.map { peer in
+          let name = Self.isWord(text.value) ? text.value : peer.vocabulary.actions.first?.name ?? "ACTION"
+          return "write peer.action, such as \(peer.name).\(name)"
+        }
       reading.report(.unknownAction, "'\(text.value)' names no peer", at: text.span, hint: hint, explain: "actions")
       return nil
     }

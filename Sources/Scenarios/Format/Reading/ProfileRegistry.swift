@@ -4,7 +4,14 @@ public import Vocabulary
 public struct ProfileRegistry: Sendable {
   public let vocabularies: [ProfileVocabulary]
 
-  public init(_ vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
+  /// - Throws: what does not fit in a declaration.
+  public init(_ vocabularies: [ProfileVocabulary]) throws(UnfitProfile) {
+    for vocabulary in vocabularies { try vocabulary.check() }
+    self.vocabularies = vocabularies
+  }
+
+  /// Of declarations that were looked through already.
+  init(checked vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
 
   public func vocabulary(_ name: String) -> ProfileVocabulary? { vocabularies.first { $0.profile == name } }
 
@@ -48,7 +55,7 @@ enum ProgramVocabulary {
   static let machines = [
     StateMachine(
       "program.state",
-      states: [.init("running", "it was started"), .init("exited", "it has ended", isTerminal: true)],
+      states: [.init("running", "it was started"), .init("exited", "it has ended", as: .over)],
       transitions: [.init("running", "exited", on: "exit")])
   ]
 

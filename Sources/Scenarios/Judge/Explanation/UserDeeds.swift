@@ -10,7 +10,7 @@ struct UserDeeds {
     let action: String
     let target: String
     let time: Instant
-    /// The action that takes it back: `unmute` of `mute`.
+    /// The action that takes it back: the one that unmutes, of the one that mutes.
     let inverse: String?
     var takenBackAt: Instant?
   }
@@ -39,7 +39,8 @@ struct UserDeeds {
   private static func note(_ deed: RunStory.Deed, _ actions: [ActionDeclaration], in deeds: inout [Deed]) {
     let (peer, name) = (deed.peer, deed.action)
     // A call begins with nothing done in it.
-    if actions.contains(where: { $0.name == name && $0.consent != nil }) {
+    let role = actions.first { $0.name == name }?.role
+    if role?.isConsent == true {
       deeds.removeAll { $0.peer == peer && $0.inverse != nil }
       return
     }
@@ -48,7 +49,7 @@ struct UserDeeds {
       return
     }
     deeds.removeAll { $0.peer == peer && $0.inverse != nil && $0.action == name }
-    let inverse = actions.contains { $0.name == "un" + name } ? "un" + name : nil
+    let inverse = role == .mute ? actions.first { $0.role == .unmute }?.name : nil
     deeds.append(Deed(peer: peer, action: name, target: deed.target, time: deed.time, inverse: inverse))
   }
 

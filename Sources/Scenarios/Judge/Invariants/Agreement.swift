@@ -59,9 +59,8 @@ final class Agreement {
 
   /// Whom an action calls; nil when it is no call.
   private func placed(_ record: TraceRecord, by peer: String) -> String? {
-    guard let vocabulary = context.vocabulary(of: peer),
-      let action = context.trace.datum("action", of: record)?.description,
-      vocabulary.actions.contains(where: { $0.name == action && $0.consent == .place }),
+    guard let action = context.trace.datum("action", of: record)?.description,
+      case .begin? = context.vocabulary(of: peer)?.action(action)?.role,
       case .symbol(let callee)? = context.trace.datum("to", of: record), names.contains(callee)
     else { return nil }
     return callee
@@ -122,7 +121,7 @@ final class Agreement {
     case (.none, .connected): disagree(b, a, one.ending, at: time)
     case (.none, .none):
       guard let mine = one.ending, let yours = other.ending,
-        contradict(claim(of: mine.code, by: a), claim(of: yours.code, by: b))
+        contradict(endCode(mine.code, of: a), endCode(yours.code, of: b))
       else { return }
       report(
         Violation(
@@ -138,15 +137,15 @@ final class Agreement {
     report(Violation(.agreement, at: time, actual: "\(connected) is connected, but \(end)"))
   }
 
-  private func claim(of code: String, by peer: String) -> CodeDeclaration.Claim? {
-    context.vocabulary(of: peer)?.endCodes.first { $0.name == code }?.claim
+  private func endCode(_ code: String, of peer: String) -> CodeDeclaration? {
+    context.vocabulary(of: peer)?.endCode(code)
   }
 
   /// Two sides disagree when each says that the other ended the call, or one that the other ended what that one
   /// refused; every other pair is one story seen from two sides, or two sides that gave up separately because they
   /// could not tell each other.
-  private func contradict(_ a: CodeDeclaration.Claim?, _ b: CodeDeclaration.Claim?) -> Bool {
-    guard let a, let b else { return false }
-    return a == .otherEnded || b == .otherEnded
+  private func contradict(_ a: CodeDeclaration?, _ b: CodeDeclaration?) -> Bool {
+    guard let a, let b, a.blame == .other, b.blame == .other else { return false }
+    return !a.isRefusal || !b.isRefusal
   }
 }

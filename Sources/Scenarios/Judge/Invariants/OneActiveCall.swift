@@ -1,9 +1,11 @@
 internal import CallCore
 
-/// A peer is in at most one active call: it never holds two peer connections, not for an instant.
+/// A peer is in at most one active call: it never holds two peer connections, not for an instant. Peers whose profile
+/// takes several connections for normal are left out.
 final class OneActiveCall {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {
+      guard context.vocabulary(of: peer)?.hasSeveralConnections != true else { continue }
       let slot = context.watch.slot(peer, "connections.open")
       context.watch.listen(slot) { [unowned watch = context.watch] record in
         guard case .integer(let count)? = watch.value(slot), count > 1 else { return }

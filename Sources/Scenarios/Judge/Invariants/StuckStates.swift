@@ -19,7 +19,7 @@ struct StuckStates {
 
 /// Where a peer's main machine stands, as far as every profile has it.
 enum CallStage {
-  /// The initial state or a terminal one.
+  /// There is no call, or it is over.
   case none(state: String)
   case connected(since: Instant)
   case underway(state: String, since: Instant)
@@ -35,16 +35,10 @@ enum CallStage {
     let slot = context.watch.slot(peer, machine.name)
     guard let state = context.watch.value(slot)?.description else { return nil }
     let since = context.watch.changedAt(slot) ?? .zero
-    // A vocabulary that says of no state that a call may stay there is taken by the usual word.
-    let active = machine.states.filter(\.isActive).map(\.name)
-    if active.isEmpty ? state == "connected" : active.contains(state) {
-      self = .connected(since: since)
-    } else if state == machine.states.first?.name
-      || machine.states.contains(where: { $0.name == state && $0.isTerminal })
-    {
-      self = .none(state: state)
-    } else {
-      self = .underway(state: state, since: since)
+    switch machine.role(of: state) {
+    case .connected: self = .connected(since: since)
+    case .idle, .over: self = .none(state: state)
+    case .alerting, .settingUp, .recovering, nil: self = .underway(state: state, since: since)
     }
   }
 }

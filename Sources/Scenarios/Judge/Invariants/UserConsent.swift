@@ -58,19 +58,19 @@ final class UserConsent {
 
   private func acted(_ action: String, to callee: String) {
     undo = nil
-    switch consent(of: action) {
-    case .place? where !callee.isEmpty:
+    switch vocabulary?.action(action)?.role {
+    case .begin where !callee.isEmpty:
       placed.append(scenario.userID(of: callee))
       undo = { [unowned self] in placed.removeLast() }
-    case .accept?:
+    case .accept:
       if let id = watch.value(callID)?.description {
         accepted.append(id)
         undo = { [unowned self] in accepted.removeLast() }
       } else {
         beUnspecific()
       }
-    case .place?: beUnspecific()
-    case nil: break
+    case .begin, .join: beUnspecific()
+    case .refuse, .end, .leave, .mute, .unmute, .restartICE, nil: break
     }
   }
 
@@ -78,11 +78,5 @@ final class UserConsent {
     guard !isUnspecific else { return }
     isUnspecific = true
     undo = { [unowned self] in isUnspecific = false }
-  }
-
-  /// A vocabulary that says of no action what it consents to leaves nothing to go by but that the user did something.
-  private func consent(of action: String) -> ActionDeclaration.Consent? {
-    guard let vocabulary, vocabulary.actions.contains(where: { $0.consent != nil }) else { return .accept }
-    return vocabulary.actions.first { $0.name == action }?.consent
   }
 }

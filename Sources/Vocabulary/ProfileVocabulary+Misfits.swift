@@ -1,0 +1,179 @@
+extension ProfileVocabulary {
+  /// Everything in the declaration that does not fit, in the order of the declaration; empty when it can be run.
+  public var misfits: [Misfit] {
+    var all: [Misfit] = []
+    if profile.isEmpty {
+      all.append(Misfit(.profile, "it has no name", remedy: "give profile: the name that scenarios use"))
+    }
+    all += machineMisfits
+    all += actionMisfits
+    all += codeMisfits
+    all += nameMisfits
+    return all
+  }
+
+  /// Throws what does not fit.
+  public func check() throws(UnfitProfile) {
+    let found = misfits
+    if !found.isEmpty { throw UnfitProfile(profile, found) }
+  }
+
+  // MARK: Machines
+
+  private var machineMisfits: [Misfit] {
+    guard let main = mainMachine else {
+      let problem = "it has no state machine, so nobody sees whether a call stands"
+      return [Misfit(.profile, problem, remedy: "declare one in machines: whose states have roles")]
+    }
+    return machines.flatMap(Self.misfits) + mainMisfits(main)
+  }
+
+  private static func misfits(_ machine: StateMachine) -> [Misfit] {
+    let names = machine.states.map(\.name)
+    var all = repeated(names).map {
+      Misfit(.state($0, of: machine.name), "it is declared twice", remedy: "leave one of the two out")
+    }
+    for transition in machine.transitions {
+      for name in [transition.from, transition.to] where !names.contains(name) {
+        let problem = "the transition \(transition.from) > \(transition.to) names it, and it is not declared"
+        all.append(Misfit(.state(name, of: machine.name), problem, remedy: "add it to states:"))
+      }
+    }
+    return all
+  }
+
+  private func mainMisfits(_ main: StateMachine) -> [Misfit] {
+    var all: [Misfit] = []
+    for state in main.states where state.role == nil {
+      let roles = StateMachine.Role.allCases.map { ".\($0)" }.joined(separator: ", ")
+      let place = Misfit.Place.state(state.name, of: main.name)
+      all.append(Misfit(place, "it has no role", remedy: "write as: with one of \(roles)"))
+    }
+    guard all.isEmpty else { return all }
+    let place = Misfit.Place.machine(main.name)
+    if let first = main.states.first, first.role != .idle {
+      let problem = "it begins in \(first.name), which is not idle"
+      all.append(Misfit(place, problem, remedy: "put the state with as: .idle first"))
+    }
+    let reachable = main.reachable
+    let connected = main.states.filter { $0.role == .connected }
+    if connected.isEmpty {
+      let problem = "no state is connected"
+      all.append(Misfit(place, problem, remedy: "give the state in which media may flow as: .connected"))
+    }
+    for state in main.states where !reachable.contains(state.name) {
+      let problem = "no transition leads to it from \(main.states[0].name)"
+      all.append(Misfit(.state(state.name, of: main.name), problem, remedy: "add it to transitions:, or leave it out"))
+    }
+    return all
+  }
+
+  // MARK: Actions
+
+  private var actionMisfits: [Misfit] {
+    var all = Self.repeated(actions.map(\.name)).map {
+      Misfit(.action($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    for action in actions {
+      all += parameterMisfits(of: action)
+      if let (problem, remedy) = loneliness(of: action.role) {
+        all.append(Misfit(.action(action.name), problem, remedy: remedy))
+      }
+    }
+    return all
+  }
+
+  private func parameterMisfits(of action: ActionDeclaration) -> [Misfit] {
+    let wanted: (name: String, type: ValueType, word: String)
+    switch action.role {
+    case .begin(let name?): wanted = (name, .peer, "peer")
+    case .join(let name?): wanted = (name, .text, "text")
+    default: return []
+    }
+    guard let parameter = action.parameters.first(where: { $0.name == wanted.name }) else {
+      let problem = "its role names the parameter '\(wanted.name)', which it has not"
+      return [Misfit(.action(action.name), problem, remedy: "declare it with the type .\(wanted.word)")]
+    }
+    guard parameter.type != wanted.type else { return [] }
+    let problem = "its role takes '\(wanted.name)' for a \(wanted.word), and it is no \(wanted.word)"
+    return [Misfit(.action(action.name), problem, remedy: "give the parameter the type .\(wanted.word)")]
+  }
+
+  /// What an action needs beside it: nothing can be accepted where nobody begins a call.
+  private func loneliness(of role: ActionDeclaration.Role?) -> (problem: String, remedy: String)? {
+    let roles = actions.compactMap(\.role)
+    let begins = roles.contains { if case .begin = $0 { true } else { false } }
+    let joins = roles.contains { if case .join = $0 { true } else { false } }
+    let beginning = "add an action with as: .begin(with: PARAMETER)"
+    switch role {
+    case .accept where !begins: return ("it accepts, and no action begins a call", beginning)
+    case .refuse where !begins: return ("it refuses, and no action begins a call", beginning)
+    case .accept where mainMachine?.states.contains { $0.role == .alerting } == false:
+      return ("it accepts, and nothing ever rings", "give the state in which it rings as: .alerting")
+    case .begin where !roles.contains(.end):
+      return ("it begins a call that no action ends", "add an action with as: .end")
+    case .end where !begins: return ("it ends a call, and no action begins one", beginning)
+    case .leave where !joins:
+      return ("it leaves a room, and no action joins one", "add an action with as: .join(room:)")
+    case .join where !roles.contains(.leave):
+      return ("it joins a room that no action leaves", "add an action with as: .leave")
+    case .unmute where !roles.contains(.mute):
+      return ("it takes back a mute, and no action mutes", "add an action with as: .mute")
+    case .begin, .accept, .refuse, .end, .join, .leave, .mute, .unmute, .restartICE, nil: return nil
+    }
+  }
+
+  // MARK: Codes and names
+
+  private var codeMisfits: [Misfit] {
+    let blames = CodeDeclaration.Blame.allCases.map { ".\($0)" }.joined(separator: ", ")
+    var all = Self.repeated(endCodes.map(\.name)).map {
+      Misfit(.endCode($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    all += endCodes.filter { $0.blame == nil }.map {
+      Misfit(.endCode($0.name), "it does not say who ended the call", remedy: "write blames: with one of \(blames)")
+    }
+    all += endCodes.filter { $0.isRefusal && $0.blame != .other && $0.blame != nil }.map {
+      Misfit(.endCode($0.name), "it is a refusal that does not blame the other side", remedy: "write blames: .other")
+    }
+    all += Self.repeated(errorCodes.map(\.name)).map {
+      Misfit(.errorCode($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    return all
+  }
+
+  /// Names that mean two things, or something of every peer.
+  private var nameMisfits: [Misfit] {
+    let common = Set(CommonVocabulary.values.map(\.name)).union(CommonVocabulary.machines.map(\.name))
+    var places: [(Misfit.Place, String)] = machines.map { (.machine($0.name), $0.name) }
+    places += values.map { (.value($0.name), $0.name) }
+    var all = places.filter { common.contains($0.1) }.map { place, _ in
+      Misfit(place, "every peer has a value of that name", remedy: "call it otherwise")
+    }
+    all += Self.repeated(places.map(\.1)).map {
+      Misfit(.value($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    all += actions.filter { action in CommonVocabulary.actions.contains { $0.name == action.name } }.map {
+      Misfit(.action($0.name), "every peer has an action of that name", remedy: "call it otherwise")
+    }
+    all += Self.repeated(settings.map(\.name)).map {
+      Misfit(.setting($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    all += settings.filter { $0.role == .restartsICE && $0.type != .flag }.map {
+      Misfit(.setting($0.name), "it says whether ICE is restarted, and is no flag", remedy: "give it the type .flag")
+    }
+    all += Self.repeated(messages.map(\.name)).map {
+      Misfit(.message($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    return all
+  }
+
+  /// Names that come more than once, each once, in order.
+  static func repeated(_ names: [String]) -> [String] {
+    var seen: [String: Int] = [:]
+    return names.filter { name in
+      seen[name, default: 0] += 1
+      return seen[name] == 2
+    }
+  }
+}
