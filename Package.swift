@@ -123,6 +123,7 @@ let tested: [String: [Target.Dependency]] = [
     "VirtualPeer",
   ],
   "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
+  "Vocabulary": [],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "VirtualPeer", "Vocabulary"],
   "Scenarios": [
     "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",

@@ -7,6 +7,7 @@ extension ProfileVocabulary {
     }
     all += machineMisfits
     all += actionMisfits
+    for message in messages { all += message.misfits }
     all += codeMisfits
     all += nameMisfits
     return all

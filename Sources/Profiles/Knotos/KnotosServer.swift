@@ -45,29 +45,40 @@ public final class KnotosServer: SignallingServer {
 
   public init(environment: ServerEnvironment) { self.environment = environment }
 
-  public static func label(of text: String) -> SignallingLabel {
-    guard let frame = EngineIOPacket(parsing: text) else { return SignallingLabel("malformed") }
-    guard frame.kind == .message else { return SignallingLabel("\(frame.kind)") }
-    guard let packet = try? SocketIOPacket(parsing: frame.payload) else { return SignallingLabel("malformed") }
-    return switch packet {
-    case .connect(let body): SignallingLabel("connect", sender: body?["userId"]?.string)
-    case .disconnect: SignallingLabel("disconnect")
-    case .event(let name, let arguments, _): SignallingLabel(name, sender: arguments.first?["fromUserId"]?.string)
-    case .acknowledgement: SignallingLabel("acknowledgement")
-    case .connectError: SignallingLabel("connect-error")
+  public static func frame(of text: String) -> SignallingFrame {
+    guard let frame = EngineIOPacket(parsing: text) else { return .transport("malformed") }
+    guard frame.kind == .message else { return .transport("\(frame.kind)") }
+    guard let packet = try? SocketIOPacket(parsing: frame.payload) else { return .transport("malformed") }
+    switch packet {
+    case .connect(let body): return .transport("connect", sender: body?["userId"]?.string)
+    case .disconnect: return .transport("disconnect")
+    case .event(let name, let arguments, _):
+      guard case .object(let members)? = arguments.first else { return .message(MessageContent(name)) }
+      return .message(MessageContent(name, members))
+    case .acknowledgement: return .transport("acknowledgement")
+    case .connectError: return .transport("connect-error")
     }
+  }
+
+  public static func text(of message: MessageContent, in frame: String?) -> String {
+    var rest: [JSON] = []
+    var acknowledgement: Int?
+    if let packet = frame.flatMap({ EngineIOPacket(parsing: $0) }),
+      case .event(_, let arguments, let id)? = try? SocketIOPacket(parsing: packet.payload)
+    {
+      (rest, acknowledgement) = (Array(arguments.dropFirst()), id)
+    }
+    let packet = SocketIOPacket.event(
+      name: message.type, arguments: [.object(message.fields)] + rest, acknowledgement: acknowledgement)
+    return EngineIOPacket(.message, packet.text).text
   }
 
   public func start() {
     environment.listen { [weak self] socket in self?.accept(socket) }
   }
 
-  public func inject(type: String, from: String, to: String, fields: NamedValues) {
-    var members = [JSON.Member("fromUserId", .string(from))]
-    for field in fields.all { members.append(JSON.Member(field.name, JSON(field.value))) }
-    let packet = SocketIOPacket.event(name: type, arguments: [.object(members)], acknowledgement: nil)
-    deliver(
-      SignallingMessage(type: type, from: from, to: to, text: EngineIOPacket(.message, packet.text).text))
+  public func inject(_ message: MessageContent, from: String, to: String) {
+    deliver(SignallingMessage(type: message.type, from: from, to: to, text: Self.text(of: message, in: nil)))
   }
 
   public func shutDown() {

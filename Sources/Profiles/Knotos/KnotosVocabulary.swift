@@ -23,14 +23,7 @@ extension KnotosApp {
         "ice-restart", [], "Gather again and renegotiate the transport of the connected call.",
         as: .restartICE),
     ],
-    messages: [
-      MessageDeclaration("call_offer", .both, "An offer, with the user it is for.", provenance: .documented),
-      MessageDeclaration("call_answer", .both, "The answer, under the key `offer`.", provenance: .documented),
-      MessageDeclaration("ice_candidate", .both, "One trickled candidate.", provenance: .documented),
-      MessageDeclaration("call_decline", .both, "The callee refuses.", provenance: .harnessDefault),
-      MessageDeclaration("call_busy", .both, "The callee is in another call.", provenance: .harnessDefault),
-      MessageDeclaration("call_hangup", .both, "Either side ends the call.", provenance: .harnessDefault),
-    ],
+    messages: messages,
     endCodes: [
       CodeDeclaration("local-hangup", "This user hung up.", provenance: .documented, blames: .me),
       CodeDeclaration("remote-hangup", "The other user hung up.", provenance: .documented, blames: .other),
@@ -60,7 +53,8 @@ extension KnotosApp {
       CodeDeclaration(
         "codec-mismatch", "No codec in common (reason `failed`).", provenance: .harnessDefault, blames: .nobody),
       CodeDeclaration(
-        "protocol-violation", "The peer's description is unusable (reason `failed`).", provenance: .harnessDefault),
+        "protocol-violation", "The peer's description is unusable (reason `failed`).", provenance: .harnessDefault,
+        blames: .nobody),
       CodeDeclaration(
         "signalling-failure", "Signalling was lost during setup (reason `failed`).", provenance: .documented,
         blames: .server),
@@ -97,6 +91,39 @@ extension KnotosApp {
         as: .restartsICE),
       ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
     ])
+
+  private static let messages = [
+    message(
+      "call_offer", "An offer, with the user it is for.", .documented,
+      [
+        MessageField("toUserId", .string, as: .addressee, going: .clientToServer, "whom the call is for"),
+        MessageField("offer", .sdp, as: .description),
+        MessageField("callType", .string, as: .payload, required: false, "always `audio`"),
+      ]),
+    message(
+      "call_answer", "The answer, under the key `offer`.", .documented, [MessageField("offer", .sdp, as: .description)]),
+    message(
+      "ice_candidate", "One trickled candidate.", .documented,
+      [
+        MessageField("candidate", .candidate, as: .candidate), MessageField("sdpMid", .string, required: false),
+        MessageField("sdpMLineIndex", .integer, required: false),
+      ]),
+    message("call_decline", "The callee refuses.", .harnessDefault),
+    message("call_busy", "The callee is in another call.", .harnessDefault),
+    message(
+      "call_hangup", "Either side ends the call.", .harnessDefault,
+      [MessageField("reason", .string, as: .payload, required: false, "an end code, when the call failed")]),
+  ]
+
+  /// Every message says which call it is of, and from the server on who sent it.
+  private static func message(
+    _ name: String, _ summary: String, _ provenance: Provenance, _ fields: [MessageField] = []
+  ) -> MessageDeclaration {
+    let sender = MessageField(
+      "fromUserId", .string, as: .sender, going: .serverToClient, "who sent it, as the server knows")
+    let call = MessageField("callId", .string, as: .callID, "which call; the harness gives every one an id")
+    return MessageDeclaration(name, .both, summary, provenance: provenance, fields: [sender] + fields + [call])
+  }
 
   private static let callState = StateMachine(
     "call.state",

@@ -1,4 +1,5 @@
 internal import VirtualPeer
+internal import Vocabulary
 
 /// What a finding is, apart from its words: the check that it broke, and how the machines of the peers concerned had come
 /// to where they were.

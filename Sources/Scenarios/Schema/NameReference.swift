@@ -64,8 +64,15 @@ struct NameReference: Sendable {
     let owner = vocabulary.profile
     var entries = vocabulary.machines.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.actions.flatMap { Self.entries($0, of: owner) }
-    entries += vocabulary.messages.map {
-      ($0.name, "signalling message of \(owner), \($0.direction.rawValue): \($0.summary)\n")
+    entries += vocabulary.messages.map { message in
+      let fields = (message.fields ?? []).map { field in
+        let role = field.role.map { " (\($0.rawValue))" } ?? ""
+        let way = field.direction == message.direction ? "" : ", \(field.direction.rawValue)"
+        let summary = field.summary.isEmpty ? "" : ": \(field.summary)"
+        return "    \(field.name)\(role), \(field.type)\(way)\(field.isRequired ? "" : ", optional")\(summary)\n"
+      }
+      let text = "signalling message of \(owner), \(message.direction.rawValue): \(message.summary)\n"
+      return (message.name, text + fields.joined())
     }
     entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner)\(blame($0)): \($0.summary)\n") }
     entries += vocabulary.errorCodes.map { ($0.name, "error code of \(owner): \($0.summary)\n") }

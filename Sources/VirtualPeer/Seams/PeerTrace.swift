@@ -103,11 +103,8 @@ public final class PeerTrace {
   }
 
   /// Writes that a signalling message to a user, or to the server, left; `isLost` when there was no connection to carry
-  /// it. Its type is one that the vocabulary declares for clients to send.
+  /// it. What it is must be declared: a message that is not is a finding of the profile once the server has it.
   public func signalSent(type: String, to user: String, isLost: Bool) {
-    precondition(
-      vocabulary.messages.contains { $0.name == type && $0.direction != .serverToClient },
-      "message '\(type)' is not declared as one that clients send")
     trace.write(ServerEvents.messageSent, subject, type, peer(ofUser: user), isLost)
   }
 

@@ -5,31 +5,29 @@ public import Vocabulary
 public protocol SignallingServer: AnyObject {
   init(environment: ServerEnvironment)
 
-  /// What a text frame is, whichever way it goes: scenarios drop, delay and damage messages by it.
+  /// What a text frame is, whichever way it goes: scenarios drop, delay and change messages by it.
   ///
-  /// It goes by the text alone. Text that makes no sense has a type too, such as `malformed`.
-  static func label(of text: String) -> SignallingLabel
+  /// It goes by the text alone. Text that makes no sense is a frame of the transport, called `malformed`.
+  static func frame(of text: String) -> SignallingFrame
+
+  /// A message as text: in a frame of its own, or in place of the message that `frame` carries.
+  static func text(of message: MessageContent, in frame: String?) -> String
 
   /// Begins to listen.
   func start()
 
   /// Delivers a message of any type, with any fields, as if `from` had sent it: what a puppet in a scenario says.
-  func inject(type: String, from: String, to: String, fields: NamedValues)
+  func inject(_ message: MessageContent, from: String, to: String)
 
   func shutDown()
 }
 
-/// What one frame says of itself.
-public struct SignallingLabel: Hashable, Sendable {
-  /// The message's name in the profile's vocabulary, or the transport's own word for the frame.
-  public var type: String
-  /// The user who sent it, when it says so: a client that introduces itself, or a message the server passes on.
-  public var sender: String?
-
-  public init(_ type: String, sender: String? = nil) {
-    self.type = type
-    self.sender = sender
-  }
+/// What one text frame is.
+public enum SignallingFrame: Hashable, Sendable {
+  /// A message, as the profile's vocabulary names it.
+  case message(MessageContent)
+  /// A frame of the transport under its own word, such as `ping`, and the user who introduces himself with it.
+  case transport(String, sender: String? = nil)
 }
 
 /// Everything the outside world is to a signalling server.

@@ -1,4 +1,5 @@
 package import CallCore
+internal import Formats
 package import Vocabulary
 
 /// A profile's signalling server on a host of the world.
@@ -7,6 +8,7 @@ package final class SignallingHost {
 
   package let runtime: HostRuntime
   package let faults: SignallingFaults
+  private let codec: SignallingCodec
   private let tap: SignallingTap
   private let server: any SignallingServer
 
@@ -18,7 +20,8 @@ package final class SignallingHost {
   ) {
     self.runtime = runtime
     let faults = SignallingFaults(clock: runtime.clock, trace: trace, subject: name)
-    let tap = SignallingTap(faults: faults, messages: messages) { server.label(of: $0) }
+    codec = SignallingCodec(server, messages: messages)
+    let tap = SignallingTap(faults: faults, codec: codec, trace: trace, subject: name)
     self.faults = faults
     self.tap = tap
     self.server = server.init(
@@ -42,9 +45,18 @@ package final class SignallingHost {
   /// While refused, a user's connections are dropped as soon as they say whose they are.
   package func refuse(user: String, _ refuses: Bool) { tap.setRefused(user, refuses) }
 
-  /// Delivers a message that no honest client sent.
+  /// Delivers a message that no honest client sent, under the sender's name.
   package func inject(type: String, from: String, to: String, fields: NamedValues) {
-    server.inject(type: type, from: from, to: to, fields: fields)
+    var content = MessageContent(type)
+    if let sender = codec.senderField(of: type) { content.fields.append(JSON.Member(sender, .string(from))) }
+    content.fields += fields.all.map { JSON.Member($0.name, JSON($0.value)) }
+    inject(content, from: from, to: to)
+  }
+
+  /// Delivers a message as it is.
+  package func inject(_ message: MessageContent, from: String, to: String) {
+    tap.forge(message)
+    server.inject(message, from: from, to: to)
   }
 
   package func shutDown() { server.shutDown() }

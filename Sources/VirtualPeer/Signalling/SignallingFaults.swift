@@ -1,4 +1,5 @@
 public import CallCore
+public import Vocabulary
 
 /// What a scenario does to signalling at the server's end of the WebSockets.
 public struct SignallingFault: Hashable, Sendable {
@@ -10,6 +11,10 @@ public struct SignallingFault: Hashable, Sendable {
     case reorder
     /// One character of the text is replaced.
     case corrupt
+    /// One field, by its name or its role, is damaged.
+    case damage(field: String)
+    /// One field, by its name or its role, becomes what the text stands for.
+    case set(field: String, String)
     /// Lost while the connections look up. Without a type and users everything is: upgrades and closings too.
     case blackhole
   }
@@ -48,8 +53,11 @@ public struct SignallingMessage: Hashable, Sendable {
   /// The user it goes to; nil when it is for the server.
   public var to: String?
   public var text: String
+  /// What it says, when it is a message and no frame of the transport.
+  public var content: MessageContent?
 
-  public init(type: String, from: String?, to: String?, text: String) {
+  public init(type: String, from: String?, to: String?, text: String, content: MessageContent? = nil) {
+    self.content = content
     self.type = type
     self.from = from
     self.to = to
@@ -76,6 +84,8 @@ package final class SignallingFaults {
   private var forestalled: Set<ID> = []
   /// How many frames a fault that delays has let go, and still holds.
   private var delays: [ID: (held: Int, released: Int)] = [:]
+  /// Reads and writes what messages say, for faults of single fields.
+  var codec: SignallingCodec?
   /// Told when a black hole opens or the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
@@ -143,7 +153,7 @@ package final class SignallingFaults {
     }
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     var isLost = false
-    for index in faults.indices where faults[index].fault.matches(message) {
+    for index in faults.indices where isMeant(faults[index].fault, for: message) {
       // What an older fault loses counts as one, too: what this one affects does not depend on that.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
       guard !isLost else {
@@ -159,6 +169,15 @@ package final class SignallingFaults {
     // One that overtakes is not held in its turn, or nothing would change places.
     if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
     carryOut(effects[...], on: message, lane, deliver)
+  }
+
+  /// Whether a fault works on a message: one of a field on those that have it alone.
+  private func isMeant(_ fault: SignallingFault, for message: SignallingMessage) -> Bool {
+    guard fault.matches(message) else { return false }
+    switch fault.effect {
+    case .damage(let field), .set(let field, _): return codec?.field(field, of: message) != nil
+    case .drop, .delay, .duplicate, .reorder, .corrupt, .blackhole: return true
+    }
   }
 
   /// Does to a message what the faults that it meets do, oldest first: what one lets on, the next one has.
@@ -183,11 +202,20 @@ package final class SignallingFaults {
     case .reorder: hold(message, on: lane, goOn)
     case .corrupt:
       var damaged = message
-      var characters = Array(message.text)
-      if !characters.isEmpty { characters[characters.count / 2] = "\u{FFFD}" }
-      damaged.text = String(characters)
+      damaged.text = MessageContent.damaged(message.text)
       goOn(damaged)
+    case .damage(let field): goOn(changed(message, field) { $0.damage($1) })
+    case .set(let field, let text):
+      let type = codec?.declaration(of: message.type)?.field(field)?.type ?? .string
+      goOn(changed(message, field) { $0[$1] = type.value(text) ?? .string(text) })
     }
+  }
+
+  private func changed(
+    _ message: SignallingMessage, _ field: String, _ change: (inout MessageContent, String) -> Void
+  ) -> SignallingMessage {
+    guard let codec, let name = codec.field(field, of: message) else { return message }
+    return codec.rewrite(message) { change(&$0, name) }
   }
 
   /// Nothing passes: the oldest fault that takes the frame has met it.
@@ -220,7 +248,7 @@ package final class SignallingFaults {
   }
 
   /// What traces call the end that is no user.
-  private static let server = "server"
+  static let server = "server"
 
   private func hold(
     _ message: SignallingMessage, on lane: Lane, _ deliver: @escaping (SignallingMessage) -> Void
@@ -240,7 +268,7 @@ package final class SignallingFaults {
     case .delay: "delay"
     case .duplicate: "duplicate"
     case .reorder: "reorder"
-    case .corrupt: "corrupt"
+    case .corrupt, .damage, .set: "corrupt"
     case .blackhole: "blackhole"
     }
   }

@@ -3,23 +3,28 @@ internal import Vocabulary
 
 /// Where scenarios get at signalling: every frame of every WebSocket of one server passes here, in both directions.
 ///
-/// A server cannot go round it, and does nothing for it but say what its frames are (``SignallingServer/label(of:)``).
+/// A server cannot go round it, and does nothing for it but say what its frames are (``SignallingServer/frame(of:)``).
 /// A message that the server passes on is met once, where it leaves for its receiver; one that is for the server alone
 /// where it arrives; a frame of the transport, such as a ping, wherever it goes.
 final class SignallingTap {
   let faults: SignallingFaults
-  private let label: (String) -> SignallingLabel
-  private let messages: [MessageDeclaration]
+  private let codec: SignallingCodec
+  private let trace: Trace
+  private let subject: TraceSubject
+  /// What puppets said: nobody has to have declared it.
+  private var forged: Set<MessageContent> = []
   private var sockets: [SignallingSocket] = []
   private var refused: [String] = []
   private var socketCount = 0
   /// Connections that were reset because their user is refused, by user.
   private(set) var refusalCounts: [String: Int] = [:]
 
-  init(faults: SignallingFaults, messages: [MessageDeclaration], label: @escaping (String) -> SignallingLabel) {
+  init(faults: SignallingFaults, codec: SignallingCodec, trace: Trace, subject: String) {
     self.faults = faults
-    self.messages = messages
-    self.label = label
+    self.codec = codec
+    self.trace = trace
+    self.subject = trace.subject(subject)
+    faults.codec = codec
     faults.onSilence = { [unowned self] in setSilenced($0) }
   }
 
@@ -63,24 +68,34 @@ final class SignallingTap {
 
   /// A frame of a client has come.
   func received(_ text: String, on socket: SignallingSocket) {
-    guard !faults.isIdle || !refused.isEmpty else { return socket.deliver(text) }
-    let label = label(text)
-    let sender = socket.user ?? label.sender
-    if let sender, refused.contains(sender), !faults.isSilent {
+    let message = codec.message(text, from: socket.user, to: nil)
+    check(message, going: .clientToServer)
+    if let sender = message.from, refused.contains(sender), !faults.isSilent {
       refusalCounts[sender, default: 0] += 1
       return socket.abort()
     }
-    let message = SignallingMessage(type: label.type, from: sender, to: nil, text: text)
     pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
   }
 
   /// The server has a frame for a client.
   func send(_ text: String, on socket: SignallingSocket) {
-    guard !faults.isIdle else { return socket.sendNow(text) }
-    let label = label(text)
-    let message = SignallingMessage(type: label.type, from: label.sender, to: socket.user, text: text)
+    let message = codec.message(text, from: nil, to: socket.user)
+    check(message, going: .serverToClient)
     pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak socket] in socket?.sendNow($0.text) }
   }
+
+  /// Says of a message that an app or the server itself wrote what its declaration has otherwise.
+  private func check(_ message: SignallingMessage, going direction: MessageDeclaration.Direction) {
+    guard let content = message.content, let problem = codec.problem(with: content, going: direction),
+      !forged.contains(content)
+    else { return }
+    let server = SignallingFaults.server
+    trace.write(
+      ServerEvents.messageMisfit, subject, message.type, message.from ?? server, message.to ?? server, problem)
+  }
+
+  /// From now on the content is no finding of the profile: a puppet says it.
+  func forge(_ content: MessageContent) { forged.insert(content) }
 
   private func pass(
     _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void
@@ -92,7 +107,7 @@ final class SignallingTap {
   }
 
   private func isMet(_ type: String, isToClient: Bool) -> Bool {
-    switch messages.first(where: { $0.name == type })?.direction {
+    switch codec.declaration(of: type)?.direction {
     case .clientToServer: !isToClient
     case .serverToClient, .both: isToClient
     case nil: true

@@ -108,6 +108,84 @@ import Vocabulary
       (#"42["call_offer",{"fromUserId":"zoe","callId":"z1"}]"#, "call_offer", "zoe"),
     ] as [(String, String, String?)])
   func `a frame is known by its text`(text: String, type: String, sender: String?) {
-    #expect(KnotosServer.label(of: text) == SignallingLabel(type, sender: sender))
+    let codec = SignallingCodec(KnotosServer.self, messages: KnotosApp.vocabulary.messages)
+    let message = codec.message(text, from: nil, to: nil)
+    #expect(message.type == type)
+    #expect(message.from == sender)
+  }
+
+  // MARK: Fields
+
+  @Test func `a field is set by its role, and the rest of the message goes on as it was`() throws {
+    let world = try KnotosWorld()
+    world.server.faults.add(SignallingFault(.set(field: "call-id", "other"), type: "call_answer"))
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    world.perform("bob", "accept")
+    world.run(for: .seconds(2))
+    #expect(faulted(world) == ["corrupt"])
+    #expect(world.values("alice", "message.rejected").first == "call_answer: unknown call")
+  }
+
+  @Test func `a damaged field leaves messages alone that do not have it`() throws {
+    let world = try KnotosWorld()
+    let id = world.server.faults.add(SignallingFault(.damage(field: "candidate")))
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    world.perform("bob", "accept")
+    world.run(for: .seconds(5))
+    #expect(world.server.faults.meetings(of: id) > 0)
+    #expect(world.count("bob", "code") > 0)
+    #expect(world.values("signalling", "signal.faulted").allSatisfy { $0 == "corrupt" })
+    #expect(world.value("bob", "call.state") == "connecting" || world.value("bob", "call.state") == "connected")
+  }
+
+  @Test func `a message in a frame keeps what the frame says beside it`() {
+    let text = #"4217["call_hangup",{"callId":"a1"},"more"]"#
+    guard case .message(var content) = KnotosServer.frame(of: text) else {
+      Issue.record("no message")
+      return
+    }
+    content["callId"] = "a2"
+    #expect(KnotosServer.text(of: content, in: text) == #"4217["call_hangup",{"callId":"a2"},"more"]"#)
+    #expect(KnotosServer.text(of: content, in: nil) == #"42["call_hangup",{"callId":"a2"}]"#)
+  }
+
+  // MARK: What does not fit
+
+  @Test func `all that the app and the server say in a call is declared`() throws {
+    let world = try KnotosWorld()
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    world.perform("bob", "accept")
+    world.run(for: .seconds(5))
+    world.perform("alice", "ice-restart")
+    world.run(for: .seconds(2))
+    world.perform("bob", "hangup")
+    world.run(for: .seconds(2))
+    #expect(world.count("signalling", "signal.misfit") == 0)
+  }
+
+  @Test func `a client that says what nobody declared is a finding, and traps nobody`() throws {
+    let world = try KnotosWorld()
+    let carol = world.stranger("carol")
+    world.run(for: .seconds(1))
+    carol.send(#"42["call_offer",{"toUserId":"bob","offer":7,"callId":"c1"}]"#)
+    carol.send(#"42["call_dance",{}]"#)
+    carol.send(#"42["call_decline",{"callId":"c1","mood":"bad"}]"#)
+    world.run(for: .seconds(1))
+    #expect(
+      world.fields("signalling", "signal.misfit").map { $0[3] } == [
+        "the field 'offer' is no session description", "no message of that type is declared",
+        "the field 'mood' is not declared",
+      ])
+  }
+
+  @Test func `what a puppet says need not fit`() throws {
+    let world = try KnotosWorld()
+    world.server.inject(type: "call_offer", from: "mallory", to: "bob", fields: NamedValues([("offer", .count(7))]))
+    world.server.inject(type: "call_dance", from: "mallory", to: "bob", fields: NamedValues([]))
+    world.run(for: .seconds(1))
+    #expect(world.count("signalling", "signal.misfit") == 0)
   }
 }

@@ -85,6 +85,22 @@ final class KnotosWorld {
     log.entries.filter { $0.subject == user && $0.kind == kind }.map { $0.fields.first ?? "" }
   }
 
+  /// The fields of one kind at a user, in order.
+  func fields(_ user: String, _ kind: String) -> [[String]] {
+    log.entries.filter { $0.subject == user && $0.kind == kind }.map(\.fields)
+  }
+
+  /// A client that introduces itself, and then says what the test wants.
+  func stranger(_ user: String) -> WebSocketChannel {
+    let channel = WebSocketChannel(
+      stream: strangers.network.connect(to: serverEndpoint),
+      socket: WebSocket(.client, host: "server", random: RandomStream(seed: 1)))
+    run(for: .milliseconds(500))
+    channel.send("40{\"userId\":\"\(user)\"}")
+    run(for: .milliseconds(200))
+    return channel
+  }
+
   func count(_ subject: String, _ kind: String) -> Int { values(subject, kind).count }
 
   /// When a kind last happened at a user.

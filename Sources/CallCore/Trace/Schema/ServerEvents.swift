@@ -7,6 +7,9 @@ public enum ServerEvents {
   /// A fault has done something to a message.
   public static let messageFaulted = TraceEvent(
     "signal.faulted", ("effect", String.self), ("type", String.self), ("from", String.self), ("to", String.self))
+  /// A message of a profile's own app or server is not as its vocabulary declares it.
+  public static let messageMisfit = TraceEvent(
+    "signal.misfit", ("type", String.self), ("from", String.self), ("to", String.self), ("problem", String.self))
   public static let messageMalformed = TraceEvent("signal.malformed", ("what", String.self))
   public static let messageUndeliverable = TraceEvent(
     "signal.undeliverable", ("type", String.self), ("to", String.self))

@@ -39,7 +39,8 @@ extension CallSession {
     _ kind: MediaKind, _ settings: TransceiverInit = TransceiverInit()
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
-    try checkSource(MediaStreamTrack(kind))
+    try checkKind(kind)
+    if settings.direction.sends { try checkSource(MediaStreamTrack(kind)) }
     return try addTransceiver(kind, nil, settings)
   }
 

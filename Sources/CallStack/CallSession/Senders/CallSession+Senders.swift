@@ -107,10 +107,14 @@ extension CallSession {
     return transceiver
   }
 
-  func checkSource(_ track: MediaStreamTrack) throws(SessionError) {
-    guard track.kind == .audio else {
-      throw .notSupported("a \(track.kind) track: this stack has a microphone and no camera")
+  func checkKind(_ kind: MediaKind) throws(SessionError) {
+    guard kind == .audio else {
+      throw .notSupported("a \(kind) track: this stack has a microphone and no camera")
     }
+  }
+
+  func checkSource(_ track: MediaStreamTrack) throws(SessionError) {
+    try checkKind(track.kind)
     if let problem = configuration.audio.problem { throw .notSupported(problem) }
     guard track.id.isEmpty || !media.channels.contains(where: { $0.state.track?.source?.id == track.id }) else {
       throw .invalidAccess("the track '\(track.id)' is sent already")

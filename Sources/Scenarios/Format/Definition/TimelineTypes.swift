@@ -149,6 +149,7 @@ extension FaultParameter.Kind {
     case .network: Kind<Located<String>>.network.value { .text($0.value) }
     case .server: Kind<Located<String>>.server.value { .text($0.value) }
     case .message: Kind<Value>.message
+    case .field: Kind<Value>.messageField
     }
   }
 }
@@ -171,12 +172,28 @@ extension Kind where Value == Scenarios.Value {
   }
 }
 
-extension Reading {
-  var messageNames: [String] {
-    var names: [String] = []
-    for message in scope.peers.flatMap({ $0.vocabulary.profile?.messages ?? [] }) where !names.contains(message.name) {
-      names.append(message.name)
+extension Kind where Value == Scenarios.Value {
+  /// A field of a signalling message of some peer of the scenario, by its name or its role.
+  static var messageField: Kind<Scenarios.Value> {
+    Kind<Scenarios.Value>(.text) { node, reading in
+      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+      let fields = reading.messages.flatMap { $0.fields ?? [] }
+      let legal = (fields.map(\.name) + fields.compactMap(\.role?.rawValue)).inOrderOfAppearance
+      guard legal.contains(text) else {
+        reading.reportUnknown(.unknownMessage, "message field", text, among: legal, at: node.span)
+        return nil
+      }
+      return .text(text)
+    } encode: {
+      $0.node
     }
-    return names
+  }
+}
+
+extension Reading {
+  var messages: [MessageDeclaration] { scope.peers.flatMap { $0.vocabulary.profile?.messages ?? [] } }
+
+  var messageNames: [String] {
+    messages.map(\.name).inOrderOfAppearance
   }
 }

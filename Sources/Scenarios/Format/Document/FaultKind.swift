@@ -48,6 +48,8 @@ public struct FaultParameter: Sendable {
     case link, network, server
     /// A signalling message type that some peer's vocabulary declares.
     case message
+    /// A field, by name or role, of a message that some peer's vocabulary declares.
+    case field
   }
 
   public let name: String
@@ -66,7 +68,7 @@ public struct FaultParameter: Sendable {
   var choices: [String] {
     switch kind {
     case .value(let type), .list(let type): type.choices
-    case .count, .counts, .link, .network, .server, .message: []
+    case .count, .counts, .link, .network, .server, .message, .field: []
     }
   }
 }
@@ -174,7 +176,12 @@ extension FaultKind {
     case .signalDuplicate: declare(Self.messages, "delivers matching signalling messages twice")
     case .signalReorder:
       declare(Self.messages, "holds a matching signalling message back until the next has passed it, or for a second")
-    case .signalCorrupt: declare(Self.messages, "damages the body of matching signalling messages")
+    case .signalCorrupt:
+      declare(
+        Self.messages + [
+          FaultParameter("field", .field, "only this field, by its name or its role, such as call-id"),
+          FaultParameter("value", .value(.text), "what the field becomes; damaged without it"),
+        ], "damages the body of matching signalling messages")
     case .signalDisconnect:
       declare([Self.peer("the peer")], "cuts the peer's signalling connection; while it lasts it cannot reconnect")
     case .signalBlackhole:

@@ -102,11 +102,13 @@ public enum FixedInvariant: String, Sendable, CaseIterable {
   case noTrap = "no-trap"
   case legalTransitions = "illegal-transition"
   case settled = "stuck-state"
+  case fittingMessages = "message-misfit"
 
   public var summary: String {
     switch self {
     case .noTrap: "no peer or server crashes, and the run comes to its end"
     case .legalTransitions: "state machines move only as their vocabulary declares"
+    case .fittingMessages: "apps and servers send messages as their vocabulary declares them"
     case .settled: "after all faults are cleared every call is connected or over"
     }
   }

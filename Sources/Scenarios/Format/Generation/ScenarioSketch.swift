@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Vocabulary
 
 /// One attempt at a scenario, which may hold what the reader refuses.
 struct ScenarioSketch: ~Copyable {
@@ -31,6 +31,8 @@ struct ScenarioSketch: ~Copyable {
   private mutating func duration(upTo milliseconds: Int = 20_000) -> YAMLNode {
     .plain(Quantity.written(.duration(.milliseconds(Int64(1 + below(milliseconds))))))
   }
+
+  private var messages: [MessageDeclaration] { registry.vocabularies.first?.messages ?? [] }
 
   // MARK: - The whole
 
@@ -238,8 +240,7 @@ struct ScenarioSketch: ~Copyable {
   }
 
   private mutating func send() -> [(key: String, value: YAMLNode)] {
-    let messages = registry.vocabularies.first?.messages.map(\.name) ?? []
-    var entry: Entries = [("send", .text(pick(messages))), ("from", .text(Self.puppet)), ("to", .text(pick(peers)))]
+    var entry: Entries = [("send", .text(pick(messages.map(\.name)))), ("from", .text(Self.puppet)), ("to", .text(pick(peers)))]
     if chance(60) {
       let fields: Entries = [
         ("callId", .text("c")), ("count", .plain("7")), ("text", .text("true")),
@@ -276,7 +277,8 @@ struct ScenarioSketch: ~Copyable {
     case .link: .text(pick(peers) + "-line")
     case .network: .text(pick(parameter.summary.contains("router") ? ["house"] : Self.networks))
     case .server: .text(pick(["relay", "relay", "stun"]))
-    case .message: .text(pick(registry.vocabularies.first?.messages.map(\.name) ?? [""]))
+    case .message: .text(pick(messages.map(\.name)))
+    case .field: .text(pick(messages.flatMap { $0.fields ?? [] }.map(\.name)))
     }
   }
 

@@ -221,6 +221,15 @@ enum EffectReader {
       reading.report(.conflictingKeys, message, at: span, hint: "leave count out")
       isFine = false
     }
+    if fault.arguments["field"] == nil, let span = fault.arguments.span(of: "value") {
+      let message = "'value' is what one field becomes"
+      reading.report(.conflictingKeys, message, at: span, hint: "add field: the field's name or role")
+      isFine = false
+    }
+    if let problem = fieldProblem(fault, reading) {
+      reading.report(.unknownMessage, problem, at: fault.arguments.span(of: "field") ?? node.span)
+      isFine = false
+    }
     let shortest = fault.kind == .linkFlap ? Interval.milliseconds(1) : .nanoseconds(1)
     for argument in fault.arguments.entries where fault.kind != .clockJump {
       guard case .duration(let interval) = argument.value.value, interval < shortest else { continue }
@@ -230,6 +239,16 @@ enum EffectReader {
       isFine = false
     }
     return isFine
+  }
+
+  /// A fault of one message and one field needs a message that has it, and a value that the field can have.
+  private static func fieldProblem(_ fault: Fault, _ reading: Reading) -> String? {
+    guard let field = fault.arguments.text("field") else { return nil }
+    let name = fault.arguments.text("message")
+    let fields = reading.messages.filter { name == nil || $0.name == name }.compactMap { $0.field(field) }
+    guard !fields.isEmpty else { return "\(name ?? "no message") has no field '\(field)'" }
+    guard let value = fault.arguments.text("value") else { return nil }
+    return fields.contains { $0.type.value(value) != nil } ? nil : "'\(value)' is no value of the field '\(field)'"
   }
 
   private static func checkServer(_ fault: Fault, _ reading: inout Reading) -> Bool {

@@ -34,6 +34,7 @@ final class InvariantJudge {
       }
     }
     monitors.append(LegalTransitions(context, report))
+    monitors.append(FittingMessages(context, report))
   }
 
   func isOn(_ invariant: Invariant) -> Bool { enabled.contains(invariant) }

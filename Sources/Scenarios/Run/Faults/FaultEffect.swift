@@ -104,7 +104,7 @@ extension FaultEffect {
     case .signalDelay: self = .signalling(arguments.signallingFault(.delay(try arguments.duration("by")), in: world))
     case .signalDuplicate: self = .signalling(arguments.signallingFault(.duplicate, in: world))
     case .signalReorder: self = .signalling(arguments.signallingFault(.reorder, in: world))
-    case .signalCorrupt: self = .signalling(arguments.signallingFault(.corrupt, in: world))
+    case .signalCorrupt: self = .signalling(arguments.signallingFault(arguments.corruption, in: world))
     case .signalBlackhole: self = .signalling(arguments.signallingFault(.blackhole, in: world))
     case .signalDisconnect: self = .signallingRefusal(peer: try arguments.text("peer"))
 
@@ -184,6 +184,12 @@ private struct FaultArguments {
     case "channel-bind": [.channelBind]
     default: World.rejectableMethods
     }
+  }
+
+  /// Of the whole text, or of one field.
+  var corruption: SignallingFault.Effect {
+    guard let field = arguments.text("field") else { return .corrupt }
+    return arguments.text("value").map { .set(field: field, $0) } ?? .damage(field: field)
   }
 
   func signallingFault(_ effect: SignallingFault.Effect, in world: World) -> SignallingFault {
