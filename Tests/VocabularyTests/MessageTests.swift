@@ -7,7 +7,8 @@ import Vocabulary
   private static let message = MessageDeclaration(
     "talk", .both, "", provenance: .harnessDefault,
     fields: [
-      MessageField("talk_id", .integer, as: .callID), MessageField("speaker", .string, as: .sender, going: .serverToClient),
+      MessageField("talk_id", .integer, as: .callID),
+      MessageField("speaker", .string, as: .sender, going: .serverToClient),
       MessageField("listener", .string, as: .addressee, going: .clientToServer),
       MessageField("description", .sdp, as: .description, required: false),
       MessageField("turn", .integer, as: .revision),

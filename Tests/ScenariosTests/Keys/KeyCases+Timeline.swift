@@ -214,8 +214,8 @@ extension KeyCases {
         "fault signal.corrupt.field", ["callId", "candidate", "description"],
         entry("at: 50ms, fault: signal.corrupt, for: 5s, field: <>", talk: "1s")),
       KeyCase(
-        "fault signal.corrupt.value", ["x", "y"],
-        entry("at: 50ms, fault: signal.corrupt, for: 5s, message: call_answer, field: call-id, value: <>", talk: "1s")),
+        "fault signal.corrupt.value", ["x", "'candidate:1 1 udp 2130706431 192.168.9.9 5000 typ host'"],
+        entry("at: 50ms, fault: signal.corrupt, for: 5s, field: candidate, value: <>", talk: "1s")),
       KeyCase("fault signal.delay.by", ["100ms", "300ms"], entry("at: 50ms, fault: signal.delay, for: 5s, by: <>")),
       KeyCase(
         effect: "fault signal.blackhole", at: "50ms", "fault: signal.blackhole, for: 5s",

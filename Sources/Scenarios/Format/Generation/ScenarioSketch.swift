@@ -240,7 +240,11 @@ struct ScenarioSketch: ~Copyable {
   }
 
   private mutating func send() -> [(key: String, value: YAMLNode)] {
-    var entry: Entries = [("send", .text(pick(messages.map(\.name)))), ("from", .text(Self.puppet)), ("to", .text(pick(peers)))]
+    var entry: Entries = [
+      ("send", .text(pick(messages.map(\.name)))),
+      ("from", .text(Self.puppet)),
+      ("to", .text(pick(peers))),
+    ]
     if chance(60) {
       let fields: Entries = [
         ("callId", .text("c")), ("count", .plain("7")), ("text", .text("true")),
