@@ -142,7 +142,9 @@ async def suite_view(browser, budget, seconds):
     names = "[...document.querySelectorAll('#rows .name a')].map(node => node.textContent)"
     await browser.value("document.querySelector('th[data-key=name] button').click()")
     listed = await browser.value(names)
-    check(listed == sorted(listed), "it sorts by name")
+    # A control character is shown as U+FFFD, and sorted as what it is.
+    readable = [name for name in listed if "\ufffd" not in name]
+    check(len(readable) > 1 and readable == sorted(readable), "it sorts by name")
     check(await browser.value("document.querySelector('th[data-key=name]').ariaSort") == "ascending", "and says so")
     await browser.value("document.querySelector('th[data-key=verdict] button').click()")
     await browser.press("/", *"lost-tun")
