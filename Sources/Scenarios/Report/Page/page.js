@@ -92,8 +92,9 @@ function onKey(event) {
   if (step && (current === null || !event.key.startsWith('Arrow') || event.shiftKey)) {
     if (current === null) stepRow(step); else stepRun(step);
   } else if (event.key === '/') {
-    if (current !== null) close();
-    setTimeout(() => { $('filter').focus(); $('filter').select(); });
+    const filter = () => { $('filter').focus(); $('filter').select(); };
+    // At once, for what is typed next; the table is back a moment after a run is closed.
+    if (current === null) filter(); else { close(); setTimeout(filter); }
   } else if (event.key === '?') {
     $('help').showModal();
   } else if (current === null || !runKey(event.key)) {
