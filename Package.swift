@@ -6,9 +6,14 @@ let package = Package(
   platforms: [.macOS(.v26)],
   products: [
     .executable(name: "callsim", targets: ["callsim"]),
+    // For editors and other readers of scenario files.
+    .library(name: "ScenarioFormat", targets: ["ScenarioFormat"]),
     .library(
       name: "CallSim",
-      targets: ["CallCore", "SimNet", "CallSession", "Vocabulary", "VirtualPeer", "Profiles", "Scenarios"]),
+      targets: [
+        "CallCore", "SimNet", "CallSession", "Vocabulary", "VirtualPeer", "Profiles", "ScenarioFormat", "ScenarioJudge",
+        "ScenarioRun", "ScenarioSuite",
+      ]),
   ],
   // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
@@ -48,10 +53,12 @@ package.targets = [
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "CSRTP"], path: stack + "SRTP"),
   .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
+  .target(name: "Statistics", path: stack + "Statistics"),
   .target(
     name: "CallSession",
     dependencies: [
-      "CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP", "Codecs",
+      "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
+      "SRTP", "Codecs",
       "Digests",
     ],
     path: stack + "CallSession"),
@@ -60,7 +67,8 @@ package.targets = [
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "CallSession", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN", "CLinux",
+      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN",
+      "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],
@@ -71,28 +79,45 @@ package.targets = [
   .target(
     name: "VirtualPeer",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
+      "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
+      "Formats",
       "Vocabulary",
     ]),
   .target(
     name: "ExternalPeer",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary", "CLinux",
+      "CallCore", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary",
+      "CLinux",
       "CNamespace",
     ]),
   .target(
     name: "Profiles", dependencies: ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
   .target(
-    name: "Scenarios",
+    name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],
+    path: "Sources/Scenarios/Format"),
+  .target(
+    name: "ScenarioJudge",
+    dependencies: ["CallCore", "Formats", "ScenarioFormat", "SimNet", "Statistics", "Vocabulary"],
+    path: "Sources/Scenarios/Judge"),
+  .target(
+    name: "ScenarioRun",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-      "Formats", "Vocabulary", "CLinux",
+      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "Profiles", "STUN", "ScenarioFormat",
+      "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
-    resources: page),
+    path: "Sources/Scenarios/Run"),
+  .target(
+    name: "ScenarioSuite",
+    dependencies: [
+      "CLinux", "CallCore", "CallSession", "ExternalPeer", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
+      "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
+    ],
+    path: "Sources/Scenarios/Suite", resources: page),
   .executableTarget(
     name: "callsim",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "Scenarios", "LivePeer",
+      "CallCore", "CallSession", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer",
       "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
@@ -101,7 +126,10 @@ package.targets = [
 package.targets.append(
   .executableTarget(
     name: "callsim-bench",
-    dependencies: ["CallCore", "CallSession", "Codecs", "DTLS", "SDP", "SRTP", "SimNet", "Profiles", "Scenarios"],
+    dependencies: [
+      "CallCore", "CallSession", "Codecs", "DTLS", "SDP", "SRTP", "SimNet", "Profiles", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSuite",
+    ],
     path: "Benchmarks"))
 
 let tested: [String: [Target.Dependency]] = [
@@ -113,19 +141,20 @@ let tested: [String: [Target.Dependency]] = [
   "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore", "COpus"],
   "CallSession": [
-    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "STUN", "TURN",
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds", "Vocabulary"],
+  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
 
   "LivePeer": [
     "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",
   ],
-  "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "VirtualPeer"],
+  "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
   "Vocabulary": [],
-  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "VirtualPeer", "Vocabulary"],
+  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
   "Scenarios": [
+    "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "CallSession",
     "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
 ]
@@ -142,7 +171,7 @@ let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
     .testTarget(
-      name: name + "Tests", dependencies: [.byName(name: name)] + others,
+      name: name + "Tests", dependencies: (name == "Scenarios" ? [] : [.byName(name: name)]) + others,
       exclude: corpora[name] ?? []))
 }
 
@@ -152,7 +181,7 @@ package.targets.append(
     name: "BugPatternTests",
     dependencies: [
       "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP",
-      "CallSession", "Scenarios", "Profiles", "StackWorlds",
+      "CallSession", "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds",
     ]))
 
 // These look at the package from outside: its source text, and the built program.
@@ -168,7 +197,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
     "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
-    "STUN": ["STUN"], "Scenario": ["Profiles", "Scenarios"],
+    "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioSuite"],
     "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "WebSocket": ["VirtualPeer"],

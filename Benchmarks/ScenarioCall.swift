@@ -1,6 +1,8 @@
 import CallCore
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioJudge
+import ScenarioRun
 
 /// The call of the first scenario anybody reads, as users run it: app, signalling, NATs, lossy Wi-Fi, trace and judge.
 struct ScenarioCall {

@@ -4,7 +4,7 @@
 
 import CallCore
 import CallSession
-import Scenarios
+import ScenarioFormat
 
 let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
 let rounds = CommandLine.arguments.contains("--quick") ? 1 : 5

@@ -1,7 +1,7 @@
 import CallCore
 import FuzzHarness
 import Profiles
-import Scenarios
+import ScenarioFormat
 
 private let registry = ProfileCatalogue.builtIn.registry
 

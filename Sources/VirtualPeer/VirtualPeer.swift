@@ -1,6 +1,7 @@
 public import CallCore
 public import CallSession
 public import SimNet
+public import Statistics
 public import Vocabulary
 
 /// One peer of a world: an app on a device on a host of the simulated network.

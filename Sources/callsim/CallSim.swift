@@ -1,7 +1,8 @@
 import ArgumentParser
 import Formats
 import Foundation
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 /// The command line: parses arguments, calls Scenarios, prints.
 struct CallSim: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CallSession
 import Foundation
-import Scenarios
+import ScenarioSuite
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioRun
+import ScenarioSuite
 
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Scenarios
+import ScenarioSuite
 
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,7 +5,8 @@ import DTLS
 import Formats
 import Foundation
 import LivePeer
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 /// A real call, over this machine's own network.
 struct LiveCommand: ParsableCommand {

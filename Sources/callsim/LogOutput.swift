@@ -1,5 +1,5 @@
 import Foundation
-import Scenarios
+import ScenarioFormat
 
 /// Lines on standard output from a program that must not wait for whoever reads them.
 ///

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Formats
 import Foundation
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 /// Where text goes.
 enum Output {

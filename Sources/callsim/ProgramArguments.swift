@@ -1,7 +1,8 @@
 import ArgumentParser
 import Formats
 import Foundation
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 /// What a command says about the programs that scenario files name.
 struct ProgramArguments: ParsableArguments {
@@ -16,7 +17,7 @@ struct ProgramArguments: ParsableArguments {
   /// A scenario file that names a program is code: it is run when somebody says so.
   ///
   /// Those of `--peer` were named by whoever runs the command.
-  func check(_ cells: [(path: String, cell: Cell)], overrides: [RunJob.Override]) throws {
+  func check(_ cells: [(path: String, cell: Cell)], overrides: [ScenarioOverride]) throws {
     for name in passed where name.isEmpty || name.contains(where: { "=,".contains($0) }) {
       throw UsageProblem(message: "--pass-env takes the name of a variable, not '\(name)'")
     }

@@ -3,7 +3,10 @@ import CallCore
 import Formats
 import Foundation
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioJudge
+import ScenarioRun
+import ScenarioSuite
 
 struct ReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -82,11 +85,11 @@ struct ReplayCommand: ParsableCommand {
     var path: String
     var cell: Cell
     var seed: UInt64
-    var overrides: [RunJob.Override]
+    var overrides: [ScenarioOverride]
   }
 
   /// A run's folder holds the scenario as it was; a name is looked up in the files as they are.
-  private func play(_ overrides: [RunJob.Override]) throws -> Play {
+  private func play(_ overrides: [ScenarioOverride]) throws -> Play {
     let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
     if paths.isEmpty, let saved = SavedRun(folder: folder) { return try play(saved, overrides) }
     let (name, paths) = try resolveTarget(folder)
@@ -97,7 +100,7 @@ struct ReplayCommand: ParsableCommand {
     return Play(path: file.path, cell: cell, seed: name.seed ?? file.seeds.all.first ?? 1, overrides: overrides)
   }
 
-  private func play(_ saved: SavedRun, _ changes: [RunJob.Override]) throws -> Play {
+  private func play(_ saved: SavedRun, _ changes: [ScenarioOverride]) throws -> Play {
     let job = saved.job
     let overrides = job.overrides.filter { old in !changes.contains { $0.name == old.name } } + changes
     let loaded = ScenarioFile.load(

@@ -1,6 +1,6 @@
 import Formats
 import Foundation
-import Scenarios
+import ScenarioSuite
 
 /// The reporters of a suite and the files they write to.
 struct ReportOutputs {

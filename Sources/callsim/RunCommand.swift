@@ -2,7 +2,8 @@ public import ArgumentParser
 import Formats
 import Foundation
 import Profiles
-public import Scenarios
+import ScenarioFormat
+public import ScenarioSuite
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -208,7 +209,7 @@ struct RunCommand: ParsableCommand {
   }
 
   /// What failed with other values is another run, which these values cannot judge.
-  private func lastFailedNames(_ overrides: [RunJob.Override]) throws -> Set<String> {
+  private func lastFailedNames(_ overrides: [ScenarioOverride]) throws -> Set<String> {
     let last = LastFailed(RunDirectory(root: out), overrides: overrides)
     guard !last.names.isEmpty else {
       let reason = last.hint ?? "\(TextStyle.printable(out)) holds no record of a run that failed"

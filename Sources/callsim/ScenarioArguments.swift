@@ -1,6 +1,8 @@
 import ArgumentParser
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioRun
+import ScenarioSuite
 
 /// What every command that reads scenarios takes.
 struct ScenarioArguments: ParsableArguments {
@@ -16,7 +18,7 @@ struct ScenarioArguments: ParsableArguments {
     help: ArgumentHelp("A program takes the place of a peer's stack.", valueName: "name=external:command"))
   var programs: [String] = []
 
-  func parsedOverrides() throws -> [RunJob.Override] {
+  func parsedOverrides() throws -> [ScenarioOverride] {
     try Assignment.parse(overrides, programs: programs)
   }
 
@@ -74,7 +76,7 @@ extension ScenarioCollection {
   /// run as if it had been changed.
   ///
   /// - Parameter file: the only file that counts; nil for all.
-  func requireTargets(of overrides: [RunJob.Override], in file: ScenarioFile? = nil) throws {
+  func requireTargets(of overrides: [ScenarioOverride], in file: ScenarioFile? = nil) throws {
     let files = file.map { [$0] } ?? self.files
     let known = Set(files.flatMap(\.variables)).sorted()
     // A file with errors may have it.
@@ -103,7 +105,7 @@ extension ScenarioCollection {
 
 enum Assignment {
   /// Reads every `--set` and `--peer`.
-  static func parse(_ values: [String], programs: [String]) throws -> [RunJob.Override] {
+  static func parse(_ values: [String], programs: [String]) throws -> [ScenarioOverride] {
     let overrides = try values.map { try parse($0, option: "--set") } + programs.map(parseProgram)
     for (index, override) in overrides.enumerated()
     where overrides[..<index].contains(where: { $0.name == override.name }) {
@@ -113,15 +115,15 @@ enum Assignment {
   }
 
   /// Reads `name=value`.
-  static func parse(_ text: String, option: String) throws -> RunJob.Override {
+  static func parse(_ text: String, option: String) throws -> ScenarioOverride {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw UsageProblem(message: "\(option) takes name=value, not '\(text)'; write \(option) 'loss=10%'")
     }
-    return RunJob.Override(name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
+    return ScenarioOverride(name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
   }
 
   /// Reads `alice=external:command`.
-  static func parseProgram(_ text: String) throws -> RunJob.Override {
+  static func parseProgram(_ text: String) throws -> ScenarioOverride {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     if parts.count == 2, ProgramOverride.hasOpenQuote(parts[1]) {
       throw UsageProblem(message: "a quote is not closed in --peer '\(text)'")

@@ -1,5 +1,7 @@
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioRun
+import ScenarioSuite
 
 /// What a shell offers where a scenario is named: what is in `scenarios/` of the folder it is in.
 enum ScenarioCompletions {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Formats
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioRun
 
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

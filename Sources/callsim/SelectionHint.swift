@@ -1,4 +1,5 @@
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 /// Why a selection leaves nothing to run: the first of its filters after which there is nothing, and what it could be.
 struct SelectionHint {
@@ -78,7 +79,7 @@ struct SelectionHint {
   }
 
   /// - Parameter choices: values of one variable, at least one.
-  private func cellProblem(_ choices: [RunJob.Override]) -> String? {
+  private func cellProblem(_ choices: [ScenarioOverride]) -> String? {
     guard let wanted = choices.first else { return nil }
     let assignments = files.flatMap(\.cells).flatMap(\.assignments)
     let variables = Set(assignments.map(\.variable)).sorted()

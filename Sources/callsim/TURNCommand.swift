@@ -5,7 +5,8 @@ import Formats
 import Foundation
 import LivePeer
 import STUN
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 import TURN
 
 /// Our STUN and TURN server on this machine's own network.

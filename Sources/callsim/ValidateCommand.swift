@@ -1,5 +1,6 @@
 import ArgumentParser
-import Scenarios
+import ScenarioFormat
+import ScenarioSuite
 
 struct ValidateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Profiles
-import Scenarios
+import ScenarioSuite
 
 /// The other end of `run`: takes jobs on standard input.
 struct WorkerCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import StackWorlds
+import Statistics
 import Testing
 
 @Suite struct CallTests {

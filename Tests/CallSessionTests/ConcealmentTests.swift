@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import StackWorlds
+import Statistics
 import Testing
 
 /// Addresses behind names (draft-ietf-mmusic-mdns-ice-candidates): ours, and others'.

@@ -3,6 +3,7 @@ import DTLS
 import ICE
 import STUN
 import StackWorlds
+import Statistics
 import TURN
 import Testing
 

@@ -3,6 +3,7 @@ import CallSession
 import Codecs
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 /// A sender whose track changes in a call that goes on, without negotiation (webrtc-pc section 5.2, `replaceTrack`).

@@ -2,6 +2,7 @@ import CallCore
 import RTP
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 @testable import CallSession

@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 @Suite struct RestartTests {

@@ -3,6 +3,7 @@ import Codecs
 import RTP
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 @testable import CallSession

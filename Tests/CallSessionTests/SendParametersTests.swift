@@ -3,6 +3,7 @@ import CallSession
 import Codecs
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 /// How a sender sends, changed in a call that goes on (webrtc-pc section 5.2, `getParameters` and `setParameters`).

@@ -4,6 +4,7 @@ import DTLS
 import ICE
 import STUN
 import StackWorlds
+import Statistics
 import Testing
 
 @testable import CallSession

@@ -3,6 +3,7 @@ import CallSession
 import Codecs
 import SDP
 import StackWorlds
+import Statistics
 import Testing
 
 #if canImport(Glibc)

@@ -12,7 +12,7 @@ struct Program {
   /// As the one place in the sources has it.
   static let version: String = {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-    let source = root.appending(path: "Sources/Scenarios/Report/RunEnvironment.swift")
+    let source = root.appending(path: "Sources/Scenarios/Suite/Report/RunEnvironment.swift")
     let text = (try? String(contentsOf: source, encoding: .utf8)) ?? ""
     let parts = text.components(separatedBy: "static let version = \"")
     return String((parts.last ?? "").prefix { $0 != "\"" })

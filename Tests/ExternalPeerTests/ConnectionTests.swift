@@ -2,6 +2,7 @@ import CallCore
 import CallSession
 import ICE
 import SDP
+import Statistics
 import Testing
 import VirtualPeer
 

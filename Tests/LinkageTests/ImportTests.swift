@@ -17,10 +17,12 @@ import Testing
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/SRTP", ["CallCore", "CSRTP"]),
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),
+    ("CallStack/Statistics", []),
     (
       "CallStack/CallSession",
       [
-        "CallCore", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP", "Codecs",
+        "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
+        "SRTP", "Codecs",
         "Digests",
       ]
     ),
@@ -28,7 +30,8 @@ import Testing
     (
       "LivePeer",
       [
-        "CallCore", "CallSession", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats", "CLinux",
+        "CallCore", "CallSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats",
+        "CLinux",
         "Glibc", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
     ),
@@ -37,31 +40,47 @@ import Testing
     (
       "VirtualPeer",
       [
-        "CallCore", "SimNet", "CallSession", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests", "Formats",
+        "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
+        "Formats",
         "Vocabulary", "Glibc",
       ]
     ),
     (
       "ExternalPeer",
       [
-        "CallCore", "SimNet", "CallSession", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary", "CLinux",
+        "CallCore", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary",
+        "CLinux",
         "CNamespace", "Glibc",
       ]
     ),
     ("Profiles", ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
     (
-      "Scenarios",
+      "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation"]
+    ),
+    (
+      "Scenarios/Judge",
+      ["CallCore", "Formats", "ScenarioFormat", "SimNet", "Statistics", "Vocabulary", "Foundation"]
+    ),
+    (
+      "Scenarios/Run",
       [
-        "CallCore", "SimNet", "CallSession", "VirtualPeer", "ExternalPeer", "Profiles", "ICE", "DTLS", "STUN", "TURN",
-        "CLinux",
-        "Formats", "Vocabulary", "Foundation", "Glibc", "Synchronization",
+        "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "Profiles", "STUN", "ScenarioFormat",
+        "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary", "Foundation", "Glibc",
+        "Synchronization",
+      ]
+    ),
+    (
+      "Scenarios/Suite",
+      [
+        "CLinux", "CallCore", "CallSession", "ExternalPeer", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
+        "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
       ]
     ),
     (
       "callsim",
       [
         "CallCore", "CallSession", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer", "Profiles",
-        "Scenarios", "ArgumentParser", "Foundation",
+        "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "ArgumentParser", "Foundation",
       ]
     ),
   ]
@@ -76,6 +95,23 @@ import Testing
         Issue.record("\(file.path):\(line): imports \(module), which \(folder) may not")
       }
     }
+  }
+
+  @Test func `reading scenario files needs neither OpenSSL nor a codec`() {
+    var reached: Set<String> = []
+    var next = ["ScenarioFormat"]
+    while let module = next.popLast() {
+      guard reached.insert(module).inserted, let row = Self.table.first(where: { Self.module(of: $0.folder) == module })
+      else { continue }
+      next += row.imports
+    }
+    #expect(reached == ["ScenarioFormat", "CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Glibc"])
+  }
+
+  /// `Sources/Scenarios/Format` is ScenarioFormat; any other folder has its module's name.
+  private static func module(of folder: String) -> String {
+    folder.replacingOccurrences(of: "Scenarios/", with: "Scenario").split(separator: "/").last.map(String.init)
+      ?? folder
   }
 
   @Test func `every source file belongs to a target of the table`() {

@@ -1,7 +1,9 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// What an explanation names first: people, then what the network did beyond what every call meets.
 @Suite struct ExplanationCauseTests {
@@ -261,7 +263,7 @@ import Testing
   }
 
   @Test func `what the file alone keeps from the test is not explained`() {
-    for kind: Scenarios.Expectation.Kind in [
+    for kind: ScenarioFormat.Expectation.Kind in [
       .eventually(.state("alice", "connected"), within: 50_000),
       .eventually(.state("alice", "ended"), within: 50_000, hold: 40_000),
     ] {

@@ -3,7 +3,8 @@ import Testing
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 @Suite struct ExternalBuilderTests {
   private func expected(_ timeline: String) throws -> Int? {

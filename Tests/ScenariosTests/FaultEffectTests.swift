@@ -2,7 +2,9 @@ import CallCore
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// A fault has met something only where its own effect takes place, and only while others leave it one.
 @Suite struct `The effect of a fault` {

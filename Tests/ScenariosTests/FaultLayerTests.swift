@@ -5,7 +5,8 @@ import STUN
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 @testable import TURN
 @testable import VirtualPeer
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct `Files that are wrong` {
   static let folder = FormatTest.folder + "Broken/"

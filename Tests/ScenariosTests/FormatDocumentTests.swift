@@ -2,7 +2,7 @@ import CallCore
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct `The document` {
   private func first(_ name: String) throws -> Scenario {

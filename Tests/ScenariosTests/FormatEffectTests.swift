@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// Keys and faults of which the file alone says that they change nothing.
 @Suite struct `What the file says is without effect` {

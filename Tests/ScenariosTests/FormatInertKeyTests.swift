@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// Keys that are legal, and have nothing to work on where they stand.
 @Suite struct `Keys without work` {

@@ -1,7 +1,7 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// What the file alone proves of its expectations.
 @Suite struct `Expectations that test nothing` {

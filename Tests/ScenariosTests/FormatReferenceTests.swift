@@ -4,7 +4,8 @@ import Testing
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 @Suite struct `The reference` {
   static let reference = ScenarioReference(registry: FormatTest.registry)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// What an error says to do is taken when it is done.
 @Suite struct `Remedies` {

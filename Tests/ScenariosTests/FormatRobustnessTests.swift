@@ -2,7 +2,7 @@ import CallCore
 import Foundation
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct `Bytes that are no scenario` {
   static func load(_ bytes: [UInt8]) -> ScenarioFile.Result {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct `The schema` {
   static let schema = ScenarioSchema.json(registry: FormatTest.registry)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// A network of `topology` is one network, where a named one gives each peer its own.
 @Suite struct `Networks that peers share` {

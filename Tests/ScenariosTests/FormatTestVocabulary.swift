@@ -2,7 +2,7 @@ import CallCore
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// A small profile for tests of the format, so that they do not change when a real profile does.
 enum FormatTest {

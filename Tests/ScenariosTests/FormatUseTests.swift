@@ -4,7 +4,7 @@ import Foundation
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// Files of `use`: what they declare means what it would mean in the scenario itself.
 @Suite struct `Files that scenarios use` {

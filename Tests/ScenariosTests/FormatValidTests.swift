@@ -1,7 +1,7 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct `Files that are right` {
   static let names = ["hello", "cgnat-handover", "everything"]

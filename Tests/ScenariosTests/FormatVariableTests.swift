@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// A value that cannot stand where its variable does is told where it is to be mended.
 @Suite struct `Values of variables` {

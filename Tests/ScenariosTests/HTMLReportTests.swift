@@ -4,7 +4,9 @@ import Foundation
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// The page of `--report html=FILE`. interop/report.py opens it in a browser.
 @Suite struct HTMLReportTests {

@@ -2,10 +2,12 @@ import CallCore
 import CallSession
 import Profiles
 import SimNet
+import Statistics
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
 
 /// A judge with one expectation and a trace that the test writes by hand. Times are milliseconds.
 final class JudgeBench {
@@ -14,7 +16,7 @@ final class JudgeBench {
   let anchors: Anchors
   let judge: Judge
   /// What crosses it the test says.
-  let wire = WireTap(peers: ["alice", "bob"])
+  let wire = WireTap()
   /// What peers' statistics are the test says, if anybody does.
   let statistics = StatsReader()
   private var states: [String: String] = [:]
@@ -314,4 +316,4 @@ extension Expectation.Kind {
 }
 
 /// The testing library has an `Expectation` as well.
-typealias Wanted = Scenarios.Expectation
+typealias Wanted = ScenarioFormat.Expectation

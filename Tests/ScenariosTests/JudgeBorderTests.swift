@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// What belongs to which side of a border, where several things come at the same time.
 @Suite struct JudgeBorderTests {

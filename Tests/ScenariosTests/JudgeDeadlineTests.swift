@@ -2,7 +2,8 @@ import CallCore
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
 
 @Suite struct JudgeDeadlineTests {
   private let up = Predicate.both(.state("alice", "connected"), .state("bob", "connected"))

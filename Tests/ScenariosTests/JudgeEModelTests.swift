@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
 
 @Suite struct JudgeEModelTests {
   private static func isClose(_ a: Double, _ b: Double) -> Bool { abs(a - b) < 1e-4 }

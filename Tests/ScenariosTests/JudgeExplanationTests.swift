@@ -1,7 +1,9 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct JudgeExplanationTests {
   @Test func `that no pair can work is told before ICE gives up, too`() throws {

@@ -1,7 +1,8 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
 
 @Suite struct JudgeFindingTests {
   @Test func `a failure becomes a finding with its nearest miss, and a pass becomes none`() {

@@ -1,9 +1,12 @@
 import CallCore
 import CallSession
 import SimNet
+import Statistics
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct JudgeInvariantTests {
   private func bench(_ change: (inout Scenario) -> Void = { _ in }) -> JudgeBench { JudgeBench([], change) }

@@ -3,7 +3,9 @@ import Testing
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct JudgeMetricTests {
   private let jitter = ValuePath.of("bob", "stats.inbound-rtp.audio.packetsLost")

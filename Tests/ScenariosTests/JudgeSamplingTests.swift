@@ -1,10 +1,12 @@
 import CallCore
 import CallSession
+import Statistics
 import Testing
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
 
 @Suite struct JudgeSamplingTests {
   private func report(seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000) -> StatsReport {

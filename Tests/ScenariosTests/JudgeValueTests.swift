@@ -2,7 +2,9 @@ import CallCore
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct JudgeValueTests {
   @Test func `a second call takes what the first had taken`() throws {

@@ -1,7 +1,9 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct JudgeWindowTests {
   private let connected = Predicate.state("alice", "connected")

@@ -1,7 +1,8 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 @Suite struct LayeredStateTests {
   /// A state of three values, of which faults set some, and the work that it takes.

@@ -5,7 +5,9 @@ import SimNet
 import Testing
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 @testable import VirtualPeer
 
 /// What is judged without asking the app, in whole runs.
@@ -395,16 +397,15 @@ private final class RelayedCall {
   let world: World
   let paths: RelayPaths
   private let watch = Watch(trace: Trace())
-  private let secrets = TLSSecrets()
-  private let wire: WireTap
+  private let wire = WireTap()
 
   init(_ scenario: Scenario) throws {
-    wire = WireTap(peers: ["alice", "bob"], secrets: secrets)
+    let secrets = TLSSecrets()
     paths = RelayPaths(watch: watch, wire: wire)
     simulator = Simulator(trace: watch.trace, random: RandomSource(seed: 1))
     world = try World(scenario: scenario, simulator: simulator)
     var outputs = RunOutputs()
-    outputs.tap = wire
+    outputs.tap = WireReader(wire, peers: ["alice", "bob"], secrets: secrets)
     try WorldBuilder(scenario: scenario, profiles: .builtIn, outputs: outputs, secrets: secrets, world: world).build()
     try world.start()
     simulator.run(until: .zero + .seconds(1))
@@ -427,7 +428,7 @@ private final class RelayedCall {
 private struct RelayBench {
   let trace = Trace()
   private let watch: Watch
-  private let wire = WireTap(peers: ["alice"])
+  private let wire = WireTap()
   private let paths: RelayPaths
   private let server: Endpoint
   private let relayed: Endpoint

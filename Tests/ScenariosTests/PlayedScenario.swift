@@ -2,7 +2,8 @@ import CallCore
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 /// Plays the first cell of a scenario that stands in a test.
 func play(_ text: String, seed: UInt64 = 1, outputs: RunOutputs = RunOutputs()) throws -> RunResult {

@@ -1,7 +1,7 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 @Suite struct ProgramOverrideTests {
   private static let text = """
@@ -19,7 +19,7 @@ import Testing
       - { eventually: alice.ice.state == connected, within: 1s }
     """
 
-  private static func load(_ overrides: [RunJob.Override] = []) throws -> Scenario {
+  private static func load(_ overrides: [ScenarioOverride] = []) throws -> Scenario {
     let loaded = ScenarioFile.load(
       text: text, registry: FormatTest.registry, overrides: overrides.map { (name: $0.name, value: $0.value) })
     return try #require(loaded.scenario).cells[0].scenario
@@ -37,13 +37,13 @@ import Testing
     #expect(ProgramOverride.override(peer: "alice", value: "external:prog --x")?.replacedPeer == "alice")
     #expect(ProgramOverride.override(peer: "alice", value: "external: ") == nil)
     #expect(ProgramOverride.override(peer: "alice", value: "puppet") == nil)
-    #expect(RunJob.Override(name: "loss", value: "1%").replacedPeer == nil)
+    #expect(ScenarioOverride(name: "loss", value: "1%").replacedPeer == nil)
   }
 
   @Test func `an override is told as it was given`() throws {
     let program = try #require(ProgramOverride.override(peer: "alice", value: "external:a b"))
     #expect("\(program.option) \(program.argument)" == "--peer alice=external:a b")
-    let variable = RunJob.Override(name: "loss", value: "1%")
+    let variable = ScenarioOverride(name: "loss", value: "1%")
     #expect("\(variable.option) \(variable.argument)" == "--set loss=1%")
   }
 

@@ -2,7 +2,7 @@ import CallCore
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
 
 /// What the judge counts of a source's packets, against libwebrtc's own way of counting.
 @Suite struct ReceptionRecordTests {

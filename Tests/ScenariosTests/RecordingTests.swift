@@ -6,7 +6,10 @@ import Testing
 import VirtualPeer
 
 @testable import Formats
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// `mic: { file: … }`: what is played is read with the scenario, is part of what it is, and goes where it goes.
 @Suite struct `Recordings that a scenario plays` {

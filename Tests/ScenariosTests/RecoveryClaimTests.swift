@@ -1,7 +1,8 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
 
 /// Whose loss it is that `recovers` has seen, by when its target is missing without the fault.
 @Suite struct RecoveryClaimTests {

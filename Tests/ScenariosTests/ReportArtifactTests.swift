@@ -5,7 +5,9 @@ import Testing
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 @Suite struct ReportArtifactTests {
   /// A folder that is gone after the test.

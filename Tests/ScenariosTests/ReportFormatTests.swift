@@ -4,7 +4,10 @@ import Foundation
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 @Suite struct ReportFormatTests {
   private static let nasty = "<a> & \"b\"\n]]>|`x`\u{1} é 🙂 %0A::"
@@ -258,10 +261,10 @@ import VirtualPeer
 
 @Suite struct ExitStatusTests {
   @Test func `the worst outcome counts, in the documented order`() {
-    let order: [Scenarios.ExitStatus] = [
+    let order: [ScenarioSuite.ExitStatus] = [
       .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
     ]
-    #expect(Scenarios.ExitStatus.orderText == "6, 5, 1, 4, 8, 7")
+    #expect(ScenarioSuite.ExitStatus.orderText == "6, 5, 1, 4, 8, 7")
     for (index, worse) in order.enumerated() {
       for better in order[index...] {
         #expect(worse.worse(better) == worse)
@@ -274,8 +277,8 @@ import VirtualPeer
 
   @Test func `every verdict has an exit code of its own, and what was skipped fails nothing`() {
     let verdicts = Verdict.allCases.filter { $0 != .skipped }
-    #expect(Set(verdicts.map { Scenarios.ExitStatus($0) }).count == verdicts.count)
-    #expect(Scenarios.ExitStatus(.skipped) == .pass)
+    #expect(Set(verdicts.map { ScenarioSuite.ExitStatus($0) }).count == verdicts.count)
+    #expect(ScenarioSuite.ExitStatus(.skipped) == .pass)
   }
 
   @Test func `a suite that skipped everything has shown nothing`() {

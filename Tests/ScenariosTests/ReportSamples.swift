@@ -1,6 +1,8 @@
 import CallCore
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// Runs as the tests of reports want them.
 enum Sample {

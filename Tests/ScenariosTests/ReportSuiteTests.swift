@@ -3,7 +3,10 @@ import Foundation
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// Suites over stand-ins for workers: shell scripts that answer jobs as a test wants it.
 @Suite struct ReportSuiteTests {

@@ -3,7 +3,10 @@ import Formats
 import Foundation
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 @Suite struct ReportTextTests {
   @Test func `a failure is printed with everything needed to follow it up`() {
@@ -186,7 +189,7 @@ import Testing
 
   @Test func `text cannot turn the direction of what follows`() {
     #expect(TextStyle.printable("a\u{202E}b\u{2066}c\u{200F}") == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
-    #expect(GitHubReporter.escape("a\u{1B}b\u{7}", inProperty: false) == "a\u{FFFD}b\u{FFFD}")
+    #expect(WorkflowCommand.escape("a\u{1B}b\u{7}", inProperty: false) == "a\u{FFFD}b\u{FFFD}")
   }
 
   @Test func `a live line is erased before anything else is printed`() {

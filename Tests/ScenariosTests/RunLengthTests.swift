@@ -1,7 +1,9 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct `How long a run lasts` {
   private let call = "  - { at: 1s, do: alice.call, to: bob }"

@@ -3,7 +3,10 @@ import Foundation
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// What follows a job of a run, without workers.
 @Suite struct RunTaskTests {

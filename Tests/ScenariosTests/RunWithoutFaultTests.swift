@@ -4,7 +4,9 @@ import SimNet
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// `recovers` in whole runs: the same run without the fault says whether the fault took what was lost.
 @Suite struct RunWithoutFaultTests {

@@ -3,7 +3,9 @@ import Profiles
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// Faults as files write them, in whole runs.
 @Suite struct RunningFaultTests {

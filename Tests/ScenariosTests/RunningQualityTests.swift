@@ -1,7 +1,9 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// What `q.*` says in whole runs.
 @Suite struct `Quality of a call` {

@@ -3,7 +3,8 @@ import Foundation
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 @Suite struct `Scenarios made by chance` {
   private static let registry = ProfileCatalogue.builtIn.registry

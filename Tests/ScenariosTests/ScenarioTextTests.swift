@@ -3,7 +3,8 @@ import Foundation
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 /// A scenario prints itself as a file that reads back to the same value.
 @Suite struct `A scenario as text` {

@@ -2,7 +2,10 @@ import CallCore
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// `share` is judged over the runs, whatever the kind of the expectation.
 @Suite struct `Shares of the runs` {

@@ -2,7 +2,8 @@ import Foundation
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 /// What the suite in `scenarios` is before it is played: every file is read without an error or a warning.
 ///

@@ -2,7 +2,8 @@ import CallCore
 import Profiles
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct SingleRunTests {
   private func call(_ network: String, extra: String = "", expect: String) -> String {

@@ -3,7 +3,10 @@ import Formats
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// What a story keeps of a run, and what is made from it.
 @Suite struct StoryTests {

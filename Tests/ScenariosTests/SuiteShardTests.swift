@@ -1,7 +1,10 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// What shards together say is what the suite says.
 @Suite struct SuiteShardTests {

@@ -3,7 +3,8 @@ import Profiles
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// Calls through a relay that is reached by TLS, in whole runs.
 @Suite struct TLSRelayTests {

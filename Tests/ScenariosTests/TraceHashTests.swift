@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 /// The hash of a trace is of the world alone, whatever is asked of it.
 @Suite struct TraceHashTests {

@@ -1,7 +1,8 @@
 import CallCore
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 @Suite struct `What was not put to the test` {
   private let call = "  - { at: 1s, do: alice.call, to: bob }"

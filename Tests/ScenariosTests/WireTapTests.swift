@@ -3,14 +3,16 @@ import SimNet
 import Testing
 import VirtualPeer
 
-@testable import Scenarios
+@testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// What the wire tap makes of real packets on a simulated network.
 @Suite struct WireTapTests {
   /// Alice and a server with a link between them that may lose, copy and reorder; what the tap tells is kept.
   private final class Bench {
     let simulator: Simulator
-    let tap: WireTap
+    let tap = WireTap()
+    let reader: WireReader
     let alice: HostRuntime
     let server: HostRuntime
     let serverAddress: IPAddress
@@ -18,7 +20,7 @@ import VirtualPeer
 
     init(loss: Double = 0, seed: UInt64 = 5) throws {
       simulator = Simulator(trace: Trace(), random: RandomSource(seed: seed))
-      tap = WireTap(peers: ["alice"])
+      reader = WireReader(tap, peers: ["alice"])
       let network = try simulator.addNetwork("lan", prefixes: [IPPrefix("192.0.2.0/24")!])
       let simulator = simulator
       var settings = LinkSettings()
@@ -37,7 +39,7 @@ import VirtualPeer
       alice = try add("alice")
       server = try add("server")
       serverAddress = server.network.activeInterfaces[0].addresses[0]
-      simulator.tap = tap
+      simulator.tap = reader
       tap.listen(media: { [unowned self] in media.append($0) })
     }
 
@@ -55,7 +57,7 @@ import VirtualPeer
       if number % 2 == 0 { stream.close() } else { stream.abort() }
       bench.run(for: .seconds(1))
     }
-    #expect(bench.tap.streams.count < 150 && bench.tap.readers.count < 150)
+    #expect(bench.reader.streams.count < 150 && bench.reader.readers.count < 150)
   }
 
   @Test(arguments: [0, 0.1], 1...20 as ClosedRange<UInt64>)

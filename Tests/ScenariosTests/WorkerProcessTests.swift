@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioSuite
 
 @Suite struct WorkerProcessTests {
   /// Whoever waits for the end of a pipe waits for every process that has its other end.

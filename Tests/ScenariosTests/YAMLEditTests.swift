@@ -2,7 +2,7 @@ import CallCore
 import Foundation
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// Edits of a text change one place and leave the others alone.
 @Suite struct `An edit of a text` {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Yams
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// What libyaml makes of a text: the same tree of texts, or nothing.
 private enum Reference {

@@ -1,6 +1,7 @@
 import CallCore
 import SimNet
 import Testing
+import Vocabulary
 
 @testable import VirtualPeer
 

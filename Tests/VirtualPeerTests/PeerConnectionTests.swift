@@ -3,6 +3,7 @@ import CallSession
 import DTLS
 import SDP
 import SimNet
+import Statistics
 import Testing
 
 @testable import VirtualPeer

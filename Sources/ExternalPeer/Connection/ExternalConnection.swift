@@ -3,6 +3,7 @@ internal import CallSession
 internal import ICE
 internal import SDP
 internal import SimNet
+internal import Statistics
 internal import VirtualPeer
 
 /// A peer connection that a program has: calls become requests, and what the program tells becomes events.

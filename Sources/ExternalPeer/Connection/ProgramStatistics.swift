@@ -1,5 +1,6 @@
 internal import CallSession
 internal import Formats
+internal import Statistics
 
 extension StatsReport {
   /// What `getStats` of a program gave: objects with W3C members, in the program's order.

@@ -4,6 +4,7 @@ internal import DTLS
 package import Formats
 internal import ICE
 internal import SDP
+internal import Statistics
 
 /// One call from first description to end: the connection, its files, its statistics, and why it ended.
 package final class LiveCall {

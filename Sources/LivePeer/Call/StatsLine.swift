@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import Statistics
 
 /// Statistics as one line a second that people can read.
 struct StatsLine {

@@ -3,6 +3,7 @@ package import CallSession
 package import DTLS
 package import ICE
 package import SDP
+package import Statistics
 
 /// How a live connection is made.
 package struct LiveConfiguration {

@@ -1,5 +1,6 @@
-package import CallSession
+import CallSession
 package import Formats
+import Statistics
 
 extension StatsReport {
   /// The W3C's `RTCStatsReport`: a map of id to `RTCStats`.

@@ -30,7 +30,7 @@ public struct ScenarioSource: Sendable, Equatable {
     }
 
     /// Whether these bytes are the file, when they are read.
-    func isRead(from bytes: [UInt8]) -> Bool {
+    package func isRead(from bytes: [UInt8]) -> Bool {
       let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
       guard case .text = contents, bytes.starts(with: mark) else { return bytes == self.bytes }
       return bytes.dropFirst(mark.count).elementsEqual(self.bytes)
@@ -75,10 +75,12 @@ public struct ScenarioSource: Sendable, Equatable {
 }
 
 /// The FNV-1a hash, 64 bits.
-struct FNV1a {
-  private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+package struct FNV1a {
+  package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  mutating func mix(_ bytes: some Sequence<UInt8>) {
+  package init() {}
+
+  package mutating func mix(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 }

@@ -1,23 +1,14 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// Judges what only the runs of all seeds together decide: `sometimes`, metrics `across: seeds`, and whatever has a
 /// `share`.
-enum AcrossSeeds {
-  /// Whether single runs leave the expectation open.
-  static func decides(_ expectation: Expectation) -> Bool {
-    if expectation.share != nil { return true }
-    return switch expectation.kind {
-    case .sometimes: true
-    case .metric(let metric): metric.across == .seeds
-    case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: false
-    }
-  }
-
+package enum AcrossSeeds {
   /// The result over the runs, from what each contributed.
   ///
   /// - Parameter results: of the same expectation, one a run; none for other kinds of expectation.
-  static func judge(_ results: [ExpectationResult]) -> ExpectationResult? {
+  package static func judge(_ results: [ExpectationResult]) -> ExpectationResult? {
     guard var result = results.last else { return nil }
     let measured = results.compactMap(\.measured)
     if let share = result.expectation.share { return judge(result, share, measured) }
@@ -67,18 +58,18 @@ enum AcrossSeeds {
   }
 
   /// The runs that made an expectation fail.
-  struct Culprits: Equatable {
+  package struct Culprits: Equatable {
     /// Indices, the one to look at first first.
-    var runs: [Int]
+    package var runs: [Int]
     /// What is so in these runs, and in no others.
-    var text: String
+    package var text: String
   }
 
   /// Whom to look at after ``judge(_:)`` found a failure: the runs in which it did not hold, or did where it was to be
   /// rare; of a metric the run that is furthest beyond the bound.
   ///
   /// - Returns: nil when no run is to blame more than another.
-  static func culprits(_ results: [ExpectationResult]) -> Culprits? {
+  package static func culprits(_ results: [ExpectationResult]) -> Culprits? {
     guard let expectation = results.last?.expectation else { return nil }
     let measured = results.enumerated().compactMap { index, result in result.measured.map { (index, number: $0) } }
     if let share = expectation.share {
@@ -105,22 +96,6 @@ extension [Expectation.Bound] {
     case .less, .lessOrEqual: true
     case .greater, .greaterOrEqual: false
     case .equal, .notEqual: number > limit
-    }
-  }
-}
-
-extension Cell {
-  /// What a run says of the expectations that only the runs of all seeds decide, a line each: of itself it fails none.
-  public func partOfAllSeeds(_ result: RunResult) -> [String] {
-    scenario.expectations.filter(AcrossSeeds.decides).compactMap { expectation in
-      guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { return nil }
-      let what =
-        switch (expectation.kind, measurement.measured) {
-        case (_, nil): "was not put to the test"
-        case (.metric(let metric), let number?) where expectation.share == nil: "is \(metric.text(of: number))"
-        case (_, let number?): number > 0 ? "held" : "did not hold"
-        }
-      return "\(expectation.text): \(what) in this run"
     }
   }
 }

@@ -1,8 +1,9 @@
-internal import CallCore
+package import CallCore
+package import ScenarioFormat
 
 /// What became of one expectation in one run.
-struct ExpectationResult: Sendable {
-  enum Verdict: String, Sendable {
+package struct ExpectationResult: Sendable {
+  package enum Verdict: String, Sendable {
     case pass, fail
     /// It was never put to the test: an empty window, a trigger that never came, a metric without samples, a deadline
     /// after the end of the run.
@@ -11,18 +12,18 @@ struct ExpectationResult: Sendable {
     case shared
   }
 
-  var expectation: Expectation
-  var verdict: Verdict
+  package var expectation: Expectation
+  package var verdict: Verdict
   /// When it was decided, in virtual time.
   var time: Instant
   /// What should have been, as a sentence without a full stop.
-  var expected: String
+  package var expected: String
   /// What was, likewise.
-  var actual: String
+  package var actual: String
   /// How close it came, for a failure that came close.
   var nearestMiss: String?
   /// What this run contributes when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
-  var measured: Double?
+  package var measured: Double?
   /// How far a failure is from what was expected; see ``Finding/miss``.
   var miss: Double?
   /// The states of the peers concerned, a line each. Of failures, like the two below, and of what was not put to the test
@@ -36,10 +37,24 @@ struct ExpectationResult: Sendable {
   var courses: [FindingSignature.Course] = []
   /// The part of the run that it is about.
   var window: ClosedRange<Instant>?
+
+  package init(
+    expectation: Expectation, verdict: Verdict, time: Instant, expected: String, actual: String,
+    nearestMiss: String? = nil, measured: Double? = nil, miss: Double? = nil
+  ) {
+    self.expectation = expectation
+    self.verdict = verdict
+    self.time = time
+    self.expected = expected
+    self.actual = actual
+    self.nearestMiss = nearestMiss
+    self.measured = measured
+    self.miss = miss
+  }
 }
 
 /// A broken invariant.
-struct Violation: Sendable, Hashable {
+package struct Violation: Sendable, Hashable {
   /// An invariant's name.
   var title: String
   var time: Instant

@@ -1,10 +1,11 @@
 internal import CallCore
+package import ScenarioFormat
 
 extension Finding {
   /// What a person has to be told of a result, or nil when there is nothing to tell in a single run.
   ///
   /// - Parameter location: where the expectation stands, as `path:line:column`.
-  init?(_ result: ExpectationResult, location: String?) {
+  package init?(_ result: ExpectationResult, location: String?) {
     let kind: Kind
     switch result.verdict {
     case .pass: return nil
@@ -22,12 +23,12 @@ extension Finding {
   }
 
   /// What says most first, which one line of a report has room for; what is alike stays in the order of the file.
-  static func byGravity(_ findings: [Finding]) -> [Finding] {
+  package static func byGravity(_ findings: [Finding]) -> [Finding] {
     let order: [Kind] = [.harness, .crash, .invariant, .expectation, .vacuous, .warning]
     return order.flatMap { kind in findings.filter { $0.kind == kind } }
   }
 
-  init(_ violation: Violation) {
+  package init(_ violation: Violation) {
     self.init(
       .invariant, violation.title, expected: violation.expected, actual: violation.actual, time: violation.time,
       trail: violation.trail, faults: violation.faults, explanation: violation.explanation,
@@ -37,5 +38,5 @@ extension Finding {
 
 extension Expectation {
   /// What signatures call it.
-  var checkID: String { id.isEmpty ? text : id }
+  package var checkID: String { id.isEmpty ? text : id }
 }

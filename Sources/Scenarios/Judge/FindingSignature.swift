@@ -1,4 +1,4 @@
-internal import VirtualPeer
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// What a finding is, apart from its words: the check that it broke, and how the machines of the peers concerned had come
@@ -8,7 +8,7 @@ internal import Vocabulary
 /// and wording are no part of it. `#2 | bob.call.state: ringing>connecting>ended (ice-failed)`
 public struct FindingSignature: Hashable, Sendable, CustomStringConvertible {
   /// How a peer's main machine came to where it is.
-  struct Course: Hashable, Sendable {
+  package struct Course: Hashable, Sendable {
     /// `bob.call.state`
     var machine: String
     /// The states of the last three transitions, the one that the first began from included.
@@ -25,10 +25,10 @@ public struct FindingSignature: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 
   /// - Parameter text: as another process wrote it.
-  init(text: String) { self.text = text }
+  package init(text: String) { self.text = text }
 
   /// - Parameter check: the id of an expectation, the name of an invariant, or what else was not as it should be.
-  init(_ check: String, _ courses: [Course] = []) {
+  package init(_ check: String, _ courses: [Course] = []) {
     text = ([check] + courses.map(\.text)).joined(separator: " | ")
   }
 }

@@ -1,19 +1,20 @@
-internal import CallCore
+package import CallCore
+internal import ScenarioFormat
 
 /// Judges one run: every expectation of the cell, and the invariants, from the trace as it is written.
 ///
 /// Make it before the world, so that it sees the first values. The alarms of its context say when time alone decides
 /// something: do not let the world pass them. When ``isSettled``, only the end of the run is missing. The verdicts of
 /// ``recoveries`` are final once runs without their faults have been asked.
-final class Judge {
+package final class Judge {
   let scenario: Scenario
   private let context: MonitorContext
   private var monitors: [(expectation: Expectation, monitor: any Monitor)] = []
-  private(set) var recoveries: [RecoversMonitor] = []
+  package private(set) var recoveries: [RecoversMonitor] = []
   private let explanation: Explanation
-  let invariants: InvariantJudge
+  package let invariants: InvariantJudge
 
-  init(_ context: MonitorContext) {
+  package init(_ context: MonitorContext) {
     self.context = context
     scenario = context.scenario
     explanation = Explanation(context)
@@ -54,13 +55,13 @@ final class Judge {
   // MARK: While it runs
 
   /// Whether every verdict is in that does not depend on the end of the run.
-  var isSettled: Bool { !monitors.contains { $0.monitor.isPending } }
+  package var isSettled: Bool { !monitors.contains { $0.monitor.isPending } }
 
   /// Everything up to and including `time` has happened.
   func advance(to time: Instant) { context.alarms.fire(through: time) }
 
   /// What explains something that came out otherwise than the file says, at this moment.
-  func explain(at time: Instant) -> Explanation.Finding {
+  package func explain(at time: Instant) -> Explanation.Finding {
     explanation.explain(peers: scenario.peers.prefix(4).map(\.name), at: time)
   }
 
@@ -84,7 +85,7 @@ final class Judge {
   // MARK: At the end
 
   /// The run is over: what is still open is decided.
-  func finish(at time: Instant) {
+  package func finish(at time: Instant) {
     advance(to: time)
     context.anchors.finish(at: time)
     for (_, monitor) in monitors {
@@ -95,7 +96,7 @@ final class Judge {
   }
 
   /// What became of the expectations, in the order of the file, once it is ``finish(at:)``.
-  var results: [ExpectationResult] {
+  package var results: [ExpectationResult] {
     monitors.compactMap { expectation, monitor in
       let ruling = monitor.ruling
       guard let decision = ruling.decision else { return nil }

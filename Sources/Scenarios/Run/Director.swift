@@ -1,4 +1,6 @@
 internal import CallCore
+internal import ScenarioFormat
+internal import ScenarioJudge
 internal import VirtualPeer
 
 /// Fires the entries of a timeline: waits for each trigger, then has its effect carried out.

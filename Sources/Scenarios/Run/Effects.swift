@@ -1,4 +1,6 @@
 internal import CallCore
+internal import ScenarioFormat
+internal import ScenarioJudge
 internal import SimNet
 internal import VirtualPeer
 internal import Vocabulary

@@ -3,6 +3,7 @@ internal import CallSession
 internal import ExternalPeer
 internal import Formats
 internal import Foundation
+internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 internal import Vocabulary

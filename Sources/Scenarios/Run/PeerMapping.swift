@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import ScenarioFormat
 internal import VirtualPeer
 internal import Vocabulary
 

@@ -1,5 +1,6 @@
 public import CallCore
 public import ExternalPeer
+import ScenarioFormat
 
 /// What a run with programs outside the simulation adds to its result: it is not reproducible, and it was so late.
 public struct RealTimeRecord: Hashable, Sendable {
@@ -26,7 +27,7 @@ public struct RealTimeRecord: Hashable, Sendable {
 
   /// For people: `real time, not reproducible, lag at most 3.1 ms at 4.00 s, 99 % within 0.4 ms, programs waited at most
   /// 2.0 ms for a processor`
-  var text: String {
+  package var text: String {
     func milliseconds(_ lag: Interval) -> String { TextStyle.decimal(lag.seconds * 1_000, places: 1) + " ms" }
     let waited = waits.filter { $0.program != WaitRecord.machine }.map(\.longest).max()
     return "real time, not reproducible, lag at most \(milliseconds(maximumLag)) at "

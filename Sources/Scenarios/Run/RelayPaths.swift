@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioJudge
 internal import SimNet
 internal import VirtualPeer
 

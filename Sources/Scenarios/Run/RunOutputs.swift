@@ -1,5 +1,6 @@
 public import CallCore
 public import ExternalPeer
+public import ScenarioJudge
 public import SimNet
 
 /// What a run writes besides its result. Each receiver is nil when nobody wants it.

@@ -1,7 +1,11 @@
 internal import CallCore
 internal import CallSession
+internal import DTLS
 internal import Profiles
+internal import ScenarioFormat
+internal import ScenarioJudge
 internal import SimNet
+internal import Statistics
 internal import VirtualPeer
 
 /// The world of one run with its timeline and its samplers, wired up; whoever judges it listens to its trace.
@@ -34,8 +38,9 @@ final class RunStage {
     let world = try World(scenario: scenario, simulator: simulator)
     self.world = world
     var outputs = outputs
-    outputs.tap = wire
-    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: outputs, secrets: wire.secrets, world: world)
+    let secrets = TLSSecrets()
+    outputs.tap = WireReader(wire, peers: scenario.peers.map(\.name), secrets: secrets, next: outputs.tap)
+    try WorldBuilder(scenario: scenario, profiles: profiles, outputs: outputs, secrets: secrets, world: world)
       .build()
     for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
     faults = FaultLayer(world: world) { [failures] error in failures.catching { throw error } }
@@ -44,7 +49,9 @@ final class RunStage {
     director = Director(
       scenario, clock: world.timekeeper.clock, anchors: context.anchors, watch: watch, trace: trace
     ) { effects.perform($0) }
-    sampler.attach(to: world)
+    for meter in sampler.recovery {
+      world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
+    }
     context.statistics.report = { [unowned world] in world.peer($0)?.statistics() }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
@@ -103,8 +110,7 @@ extension MonitorContext {
     let watch = Watch(trace: trace)
     self.init(
       scenario: scenario, watch: watch, anchors: Anchors(scenario, watch: watch), profiles: profiles,
-      wire: WireTap(peers: scenario.peers.map(\.name), next: outputs.tap),
-      statistics: StatsReader(), story: story)
+      wire: WireTap(), statistics: StatsReader(), story: story)
   }
 
   /// Ends the listening. Listeners hold what holds the run: without this, nothing of it would go.

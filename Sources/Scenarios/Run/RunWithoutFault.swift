@@ -1,5 +1,7 @@
 internal import CallCore
 internal import Profiles
+internal import ScenarioFormat
+internal import ScenarioJudge
 
 /// A run that is played again without one of its faults, to learn what would have been lost all the same.
 ///

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import DTLS
+internal import ScenarioFormat
 
 /// The certificates of a world's TURN servers for TLS, and the authority that its peers believe.
 ///

@@ -3,6 +3,8 @@ internal import DTLS
 internal import ExternalPeer
 internal import Glibc
 public import Profiles
+public import ScenarioFormat
+internal import ScenarioJudge
 internal import SimNet
 internal import VirtualPeer
 
@@ -195,7 +197,7 @@ public struct SingleRun {
   }
 
   private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
-    results.filter { $0.measured != nil || AcrossSeeds.decides($0.expectation) }.map {
+    results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
       Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
     }
   }

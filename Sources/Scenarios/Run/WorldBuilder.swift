@@ -4,6 +4,7 @@ internal import DTLS
 internal import ExternalPeer
 internal import ICE
 internal import Profiles
+internal import ScenarioFormat
 internal import SimNet
 internal import TURN
 internal import VirtualPeer
@@ -91,14 +92,15 @@ struct WorldBuilder {
     switch server.kind {
     case .stun:
       world.add(
-        STUNServerHost(runtime: runtime, listeners: server.listeners, delay: server.delay),
+        STUNServerHost(runtime: runtime, listeners: server.listeners.map(ServerListener.init), delay: server.delay),
         named: server.name)
     case .turn:
       let addresses = simulator.interfaces(of: host).flatMap(\.addresses)
       world.add(
         TURNServerHost(
           configuration: turnConfiguration(server, addresses: addresses), runtime: runtime,
-          listeners: server.listeners, tls: try tlsListener(of: server, random: random), delay: server.delay,
+          listeners: server.listeners.map(ServerListener.init), tls: try tlsListener(of: server, random: random),
+          delay: server.delay,
           random: random.stream("turn"), trace: simulator.trace, name: server.name, keyLog: learn),
         named: server.name)
     case .signalling:
@@ -227,8 +229,8 @@ struct WorldBuilder {
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
     configuration.ice.nomination = peer.ice.nomination == .regular ? .regular : .aggressive
     configuration.ice.prunesPairs = peer.ice.prune
-    configuration.gathering = peer.ice.gathering
-    configuration.restartSockets = peer.ice.restartSockets
+    configuration.gathering = peer.ice.gathering == .once ? .once : .continually
+    configuration.restartSockets = peer.ice.restartSockets == .new ? .new : .same
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
     for server in scenario.topology.servers where peer.ice.asks(server.name) {
@@ -254,11 +256,11 @@ struct WorldBuilder {
           secret: Self.sharedSecret, user: peer.name,
           expiry: WallClock().unixSeconds(at: .zero + server.credentialLifetime))
         : Self.staticCredentials(of: peer.name)
-      let used = server.transports.filter { peer.ice.uses($0) }.map(Path.Transport.init)
       return addresses.flatMap { address in
-        server.listeners.filter { used.contains($0.transport) }.map { listener in
+        server.listeners(for: peer.ice).map { listener in
           ICEServer(
-            kind: .turn, endpoint: Endpoint(address, port: listener.port), transport: listener.transport,
+            kind: .turn, endpoint: Endpoint(address, port: listener.port),
+            transport: Path.Transport(listener.transport),
             host: listener.transport == .tls ? ServerCertificates.name(of: server.name) : nil,
             username: credentials.username, credential: credentials.password)
         }
@@ -267,19 +269,10 @@ struct WorldBuilder {
   }
 }
 
-extension Topology.Server {
-  /// Where it listens: at the port its protocol is registered for, unless the scenario names others.
-  var listeners: [ServerListener] {
-    transports.flatMap { transport in
-      if transport == .tls { return [ServerListener(.tls, port: UInt16(clamping: tls.port))] }
-      let own = ports.filter { $0.transport == nil || $0.transport == transport }.map(\.number)
-      let numbers = own.isEmpty ? [kind == .turn ? TURNServerHost.port : STUNServerHost.port] : own
-      return numbers.map { ServerListener(Path.Transport(transport), port: $0) }
-    }
+extension ServerListener {
+  init(_ listener: Topology.Server.Listener) {
+    self.init(Path.Transport(listener.transport), port: listener.port)
   }
-
-  /// The one port of a signalling server.
-  var signallingPort: UInt16 { ports.first?.number ?? SignallingHost.port }
 }
 
 extension Path.Transport {

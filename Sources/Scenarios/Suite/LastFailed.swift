@@ -1,5 +1,8 @@
 internal import Formats
 internal import Foundation
+public import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
 
 /// The runs that did not pass when they were played last, in a file of the run directory: `--last-failed` plays them.
 ///
@@ -32,7 +35,7 @@ public final class LastFailed: Reporter {
     var line: String { overrides.isEmpty ? name : "\(name)\t\(overrides)" }
   }
 
-  public init(_ directory: RunDirectory, overrides: [RunJob.Override]) {
+  public init(_ directory: RunDirectory, overrides: [ScenarioOverride]) {
     self.directory = directory
     self.overrides = overrides.map { "\($0.option) \(ShellWord.quoted($0.argument))" }.sorted().joined(separator: " ")
   }

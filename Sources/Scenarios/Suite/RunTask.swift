@@ -1,5 +1,8 @@
 internal import CallCore
 internal import Foundation
+internal import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
 
 /// The way of one run through the jobs it takes: the run itself, the second run that must be equal, traces when they
 /// were not, and once more with everything written down when it failed.

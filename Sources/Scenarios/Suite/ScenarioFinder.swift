@@ -1,5 +1,6 @@
 internal import Formats
 internal import Foundation
+public import ScenarioFormat
 
 /// Finds scenario files under paths.
 public enum ScenarioFinder {
@@ -154,7 +155,7 @@ public struct ScenarioCollection: Sendable {
     reports.reduce(0) { $0 + $1.diagnostics.count { $0.code.severity == .warning } }
   }
 
-  public init(paths: [String], registry: ProfileRegistry, overrides: [RunJob.Override]) {
+  public init(paths: [String], registry: ProfileRegistry, overrides: [ScenarioOverride]) {
     var owners: [String: Int] = [:]
     for path in paths {
       let loaded = ScenarioFile.load(

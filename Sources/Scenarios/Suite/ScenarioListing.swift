@@ -1,4 +1,5 @@
 internal import Formats
+public import ScenarioFormat
 
 /// What there is to run.
 public struct ScenarioListing {

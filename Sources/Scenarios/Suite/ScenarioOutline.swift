@@ -1,3 +1,5 @@
+public import ScenarioFormat
+
 /// What one scenario does and wants, as `callsim explain <id>` tells it.
 public enum ScenarioOutline {
   /// - Parameter id: of a scenario, one of its cells, or a run.

@@ -1,4 +1,7 @@
 internal import CallCore
+internal import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
 
 /// What the runs of one cell say together; see ``AcrossSeeds``.
 struct SeedLedger {
@@ -25,9 +28,9 @@ struct SeedLedger {
   }
 
   /// Ends a cell.
-  mutating func close(_ entry: SuitePlan.Entry, overrides: [RunJob.Override]) -> Closing {
+  mutating func close(_ entry: SuitePlan.Entry, overrides: [ScenarioOverride]) -> Closing {
     defer { self = SeedLedger() }
-    let expectations = entry.cell.scenario.expectations.filter(AcrossSeeds.decides)
+    let expectations = entry.cell.scenario.expectations.filter(\.isJudgedAcrossSeeds)
     guard entry.isComplete, isConclusive else {
       let isUntested = expectations.count == entry.cell.scenario.expectations.count
       return Closing(notJudged: expectations.count, isUntested: isUntested)

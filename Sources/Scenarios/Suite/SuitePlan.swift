@@ -1,4 +1,5 @@
 internal import Foundation
+public import ScenarioFormat
 
 /// Which runs a command asks for.
 public struct SuiteSelection: Sendable {
@@ -7,7 +8,7 @@ public struct SuiteSelection: Sendable {
   /// Any of them is a piece of the cell's id or of the title; empty is all.
   public var texts: [String] = []
   /// `variable=value` pairs: a cell has, of each variable that they name, one of the values.
-  public var cell: [RunJob.Override] = []
+  public var cell: [ScenarioOverride] = []
   public var seed: UInt64?
   /// Seeds 1 to this, instead of those of the file.
   public var seedCount: Int?
@@ -15,7 +16,7 @@ public struct SuiteSelection: Sendable {
   public var shard: (index: Int, count: Int)?
   /// Only runs, or all runs of cells, of these names.
   public var names: Set<String>?
-  public var overrides: [RunJob.Override] = []
+  public var overrides: [ScenarioOverride] = []
 
   public init() {}
 
@@ -44,7 +45,7 @@ public struct SuitePlan: Sendable {
   public let runs: [(entry: Int, seed: UInt64)]
   /// How many runs all shards have together.
   public let suiteRunCount: Int
-  public let overrides: [RunJob.Override]
+  public let overrides: [ScenarioOverride]
   public let fileCount: Int
   public let fileHash: UInt64
 
@@ -127,7 +128,7 @@ struct ShardDealer {
 
   /// - Returns: the shard of each seed, counted from 0.
   mutating func deal(_ seeds: [UInt64], of cell: Cell) -> [Int] {
-    guard cell.scenario.expectations.contains(where: AcrossSeeds.decides) else { return seeds.map { _ in take(1) } }
+    guard cell.scenario.expectations.contains(where: \.isJudgedAcrossSeeds) else { return seeds.map { _ in take(1) } }
     let shard = take(seeds.count)
     return seeds.map { _ in shard }
   }

@@ -1,6 +1,9 @@
 internal import CallCore
 internal import Formats
 internal import Foundation
+public import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
 
 /// Runs a plan in worker processes and tells reporters, in the order of the plan.
 public final class SuiteRunner {
@@ -187,11 +190,11 @@ public final class SuiteRunner {
 public struct ReplayCommandLine: Sendable {
   public var runID: String
   public var path: String
-  public var overrides: [RunJob.Override]
+  public var overrides: [ScenarioOverride]
   /// Whether the file has programs of its own.
   public var hasPrograms = false
 
-  public init(runID: String, path: String, overrides: [RunJob.Override]) {
+  public init(runID: String, path: String, overrides: [ScenarioOverride]) {
     self.runID = runID
     self.path = path
     self.overrides = overrides

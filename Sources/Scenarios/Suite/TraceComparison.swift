@@ -1,6 +1,7 @@
 internal import CallCore
 internal import Formats
 internal import Foundation
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// Finds the first event in which two traces differ.

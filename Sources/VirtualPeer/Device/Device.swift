@@ -1,4 +1,5 @@
 public import CallCore
+public import Vocabulary
 
 /// The phone a peer runs on, as far as a call notices it: audio session, microphone, speaker.
 public final class Device {

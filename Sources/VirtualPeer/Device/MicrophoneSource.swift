@@ -1,4 +1,5 @@
 package import CallCore
+public import Formats
 internal import Glibc
 
 /// What a microphone hears.

@@ -1,6 +1,7 @@
 public import CallSession
 public import ICE
 public import SDP
+public import Statistics
 
 /// Who a peer connection tells what happens.
 public protocol PeerConnectionDelegate: AnyObject {

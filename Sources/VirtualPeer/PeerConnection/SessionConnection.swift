@@ -3,6 +3,7 @@ internal import CallSession
 internal import Codecs
 internal import ICE
 internal import SDP
+internal import Statistics
 
 /// Our call session on the sockets, timers and audio of a virtual device.
 final class SessionConnection: PeerConnection {

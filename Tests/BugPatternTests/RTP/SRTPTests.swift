@@ -4,6 +4,7 @@ import RTP
 import SDP
 import SRTP
 import StackWorlds
+import Statistics
 import Testing
 
 /// Patterns 32 to 34: what SRTP must know of a stream before it can read it, and who may change what is known.

@@ -1,7 +1,9 @@
 import CallCore
 import Foundation
 import Profiles
-import Scenarios
+import ScenarioFormat
+import ScenarioJudge
+import ScenarioRun
 import Testing
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,6 +1,7 @@
 import CallCore
 import CallSession
 import SimNet
+import Statistics
 import Testing
 
 @testable import Profiles

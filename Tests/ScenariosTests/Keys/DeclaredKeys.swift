@@ -2,7 +2,8 @@ import Profiles
 import VirtualPeer
 import Vocabulary
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioRun
 
 /// Every place of a scenario file that can say something, from the declarations that the decoder itself uses.
 ///

@@ -3,7 +3,10 @@ import Profiles
 import SimNet
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
 
 /// A scenario with a hole, and what may stand in the hole: each makes another run than the others.
 struct KeyCase: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Scenarios
+@testable import ScenarioFormat
 
 /// The cases of every key, and what has none with the reason.
 enum KeyCases {

@@ -2,6 +2,7 @@ internal import CallCore
 internal import Codecs
 internal import RTP
 internal import SDP
+internal import Statistics
 
 /// The entries of `getStats` about media.
 extension CallSession {

@@ -3,6 +3,7 @@ internal import DTLS
 internal import Digests
 internal import ICE
 internal import SRTP
+public import Statistics
 
 /// `getStats` (W3C webrtc-stats): members by their names there, absent rather than zero where nothing is known.
 extension CallSession {

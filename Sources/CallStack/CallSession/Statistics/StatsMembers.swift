@@ -1,4 +1,5 @@
 internal import JitterBuffer
+internal import Statistics
 
 /// Collects members, leaving out what is not known.
 struct StatsMembers {

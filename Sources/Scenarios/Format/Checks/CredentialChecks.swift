@@ -1,5 +1,4 @@
 import CallCore
-import CallSession
 import Vocabulary
 
 /// Advice about time-limited TURN credentials that no request of the run finds expired.

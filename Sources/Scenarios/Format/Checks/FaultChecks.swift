@@ -119,7 +119,7 @@ enum FaultChecks {
       return "the NAT behaves like this already"
     case .firewallBlock, .firewallAllow:
       guard let network = scenario.topology.network(fault.arguments.text("network") ?? ""),
-        let change = FaultEffect.FirewallChange(fault)
+        let change = FirewallChange(fault)
       else { return nil }
       let rules = FirewallRules(of: network) ?? .open
       return rules.under(change) == rules ? "the router lets none of that through anyway" : nil

@@ -1,5 +1,4 @@
 import CallCore
-import CallSession
 import Vocabulary
 
 /// Advice about keys of peers and of the run that are legal where they stand, and have nothing to work on there.

@@ -223,7 +223,7 @@ struct ProofChecks {
 
 extension Expectation {
   /// What its deadlines count from.
-  var origin: Anchor? {
+  package var origin: Anchor? {
     switch kind {
     case .eventually(let eventually): eventually.of
     case .ends(let ends): ends.of

@@ -1,5 +1,4 @@
 import CallCore
-import VirtualPeer
 import Vocabulary
 
 /// What must be true of a topology before a world can be built from it.

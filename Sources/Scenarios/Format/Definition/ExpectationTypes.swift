@@ -1,5 +1,5 @@
 import CallCore
-import Vocabulary
+package import Vocabulary
 
 /// What every expectation may have besides its own keys.
 struct ExpectationHeader: Sendable {
@@ -508,7 +508,7 @@ extension Expectation.Statistic {
   }
 
   /// The type a bound on the statistic has. A rate of bytes is a bit rate.
-  func result(of path: ValuePath) -> (ValueType, String?) {
+  package func result(of path: ValuePath) -> (ValueType, String?) {
     switch self {
     case .count: (.count, nil)
     case .rate where path.unit == "bytes" || path.type == .byteSize: (.rate, nil)

@@ -387,7 +387,8 @@ extension Kind {
   /// A number with a unit of one family.
   static func quantity(
     _ units: [String], _ noun: String, example: String,
-    _ take: @escaping @Sendable (Scenarios.Value) -> Value?, back: @escaping @Sendable (Value) -> Scenarios.Value
+    _ take: @escaping @Sendable (ScenarioFormat.Value) -> Value?,
+    back: @escaping @Sendable (Value) -> ScenarioFormat.Value
   ) -> Kind<Value> {
     Kind(.quantity(units)) { node, reading in
       guard let scalar = node.scalar else {
@@ -451,9 +452,9 @@ extension Kind where Value == IPPrefix {
   }
 }
 
-extension Kind where Value == Scenarios.Value {
+extension Kind where Value == ScenarioFormat.Value {
   /// A value of a declared type, as vocabularies and the fault catalogue declare them.
-  static func declared(_ type: ValueType) -> Kind<Scenarios.Value> {
+  static func declared(_ type: ValueType) -> Kind<ScenarioFormat.Value> {
     switch type {
     case .count: Kind<Int>.count().value { .count($0) }
     case .real: Kind<Double>.real.value { .real($0) }
@@ -469,13 +470,13 @@ extension Kind where Value == Scenarios.Value {
   }
 
   /// Any scalar, typed by what it looks like.
-  static var any: Kind<Scenarios.Value> { Kind<YAMLScalar>.scalar.value { Scenarios.Value($0) } }
+  static var any: Kind<ScenarioFormat.Value> { Kind<YAMLScalar>.scalar.value { ScenarioFormat.Value($0) } }
 }
 
 extension Kind {
   /// As a value of a declared type, which writes itself.
-  func value(_ make: @escaping @Sendable (Value) -> Scenarios.Value) -> Kind<Scenarios.Value> {
-    Kind<Scenarios.Value>(shape) { node, reading in
+  func value(_ make: @escaping @Sendable (Value) -> ScenarioFormat.Value) -> Kind<ScenarioFormat.Value> {
+    Kind<ScenarioFormat.Value>(shape) { node, reading in
       decode(node, &reading).map(make)
     } encode: {
       $0.node
@@ -483,7 +484,7 @@ extension Kind {
   }
 }
 
-extension Scenarios.Value {
+extension ScenarioFormat.Value {
   /// The value as a scenario file writes it.
   var node: YAMLNode {
     switch self {
@@ -494,7 +495,7 @@ extension Scenarios.Value {
   }
 }
 
-extension Scenarios.Value {
+extension ScenarioFormat.Value {
   /// What a scalar without a declared type means.
   init(_ scalar: YAMLScalar) {
     if let flag = scalar.flag {

@@ -2,7 +2,7 @@ import CallCore
 import SimNet
 
 /// A NAT as it is written: what is left out comes from what it names, or is the default.
-struct NATDraft: Sendable, Equatable {
+package struct NATDraft: Sendable, Equatable {
   var to: Located<String>?
   var profile: Located<String>?
   var kind: Located<NATKind>?
@@ -195,7 +195,7 @@ struct NATDraft: Sendable, Equatable {
 extension NATDraft {
   /// What a NAT that behaves like `base` becomes while it runs: how many addresses it has and how ports are given out in
   /// blocks stays, whatever kind it is from now on.
-  func changing(_ base: Topology.NAT) -> Topology.NAT {
+  package func changing(_ base: Topology.NAT) -> Topology.NAT {
     var nat = over(base)
     guard kind != nil, let blocks = base.blocks else { return nat }
     nat.blocks = blocks

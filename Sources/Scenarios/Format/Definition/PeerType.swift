@@ -1,5 +1,5 @@
 import CallCore
-import VirtualPeer
+import Formats
 
 /// A peer as it is written, with its `use:` profile already merged in.
 struct PeerDraft: Sendable, Equatable {

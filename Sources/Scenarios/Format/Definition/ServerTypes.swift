@@ -1,5 +1,4 @@
 import CallCore
-import VirtualPeer
 import Vocabulary
 
 /// A server as it is written, before profiles and defaults are filled in.

@@ -154,10 +154,10 @@ extension FaultParameter.Kind {
   }
 }
 
-extension Kind where Value == Scenarios.Value {
+extension Kind where Value == ScenarioFormat.Value {
   /// A signalling message type of some peer of the scenario.
-  static var message: Kind<Scenarios.Value> {
-    Kind<Scenarios.Value>(.text) { node, reading in
+  static var message: Kind<ScenarioFormat.Value> {
+    Kind<ScenarioFormat.Value>(.text) { node, reading in
       guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
       let span = node.span
       let legal = reading.messageNames
@@ -172,10 +172,10 @@ extension Kind where Value == Scenarios.Value {
   }
 }
 
-extension Kind where Value == Scenarios.Value {
+extension Kind where Value == ScenarioFormat.Value {
   /// A field of a signalling message of some peer of the scenario, by its name or its role.
-  static var messageField: Kind<Scenarios.Value> {
-    Kind<Scenarios.Value>(.text) { node, reading in
+  static var messageField: Kind<ScenarioFormat.Value> {
+    Kind<ScenarioFormat.Value>(.text) { node, reading in
       guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
       let fields = reading.messages.flatMap { $0.fields ?? [] }
       let legal = (fields.map(\.name) + fields.compactMap(\.role?.rawValue)).inOrderOfAppearance

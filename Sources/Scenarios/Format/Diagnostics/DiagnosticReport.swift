@@ -154,7 +154,7 @@ public struct DiagnosticReport: Sendable {
   }
 
   private var github: String {
-    let escape = GitHubReporter.escape
+    let escape = WorkflowCommand.escape
     var out = ""
     for item in shown {
       let place = "file=\(escape(path(of: item), true)),line=\(item.span.line),col=\(item.span.column)"

@@ -158,3 +158,21 @@ public struct Window: Sendable, Equatable {
     self.to = to
   }
 }
+
+extension Expectation.Statistic {
+  /// Whether it is averaged over the runs of several seeds: all but `min` and `max`, which are the smallest and the
+  /// largest of all runs.
+  var isAveragedOverRuns: Bool { self != .minimum && self != .maximum }
+}
+
+extension Expectation {
+  /// Whether single runs leave the expectation open.
+  package var isJudgedAcrossSeeds: Bool {
+    if share != nil { return true }
+    return switch kind {
+    case .sometimes: true
+    case .metric(let metric): metric.across == .seeds
+    case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: false
+    }
+  }
+}

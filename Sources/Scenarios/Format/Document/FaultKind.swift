@@ -217,7 +217,7 @@ extension FaultKind {
   }
 
   /// Whether it lasts; one case for each fault and none for all others, as with ``declaration``.
-  var lasts: Bool {
+  package var lasts: Bool {
     switch self {
     case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
       .turnDisconnect, .clockJump:
@@ -231,7 +231,7 @@ extension FaultKind {
   }
 
   /// Whether it takes hosts to another network while it lasts.
-  var movesHosts: Bool {
+  package var movesHosts: Bool {
     switch self {
     case .linkMove: true
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap,

@@ -1,17 +1,16 @@
 public import CallCore
-public import CallSession
-public import VirtualPeer
+public import Formats
 
 extension Scenario {
   /// The user id of each peer.
-  var userIDs: [String: String] {
+  package var userIDs: [String: String] {
     var ids: [String: String] = [:]
     for peer in peers { ids[peer.name] = peer.userID ?? peer.name }
     return ids
   }
 
   /// Who the peer is to the signalling server. A user id that is no peer's name is itself.
-  func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
+  package func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
 
   /// A device with an app, after its `use:` profile is merged in.
   public struct Peer: Sendable, Equatable {
@@ -92,6 +91,11 @@ extension Scenario {
   public struct ICESettings: Sendable, Equatable {
     public enum Policy: String, Sendable, CaseIterable { case all, relay }
     public enum Nomination: String, Sendable, CaseIterable { case regular, aggressive }
+    /// When candidates are gathered: once for each generation of credentials, or whenever an interface comes up.
+    public enum Gathering: String, Sendable, CaseIterable { case once, continually }
+    /// From which sockets an ICE restart gathers.
+    public enum RestartSockets: String, Sendable, CaseIterable { case new, same }
+
     /// Names in ``Topology/servers``; nil means every STUN and TURN server there is.
     public var servers: [Located<String>]?
     /// How the peer reaches TURN servers; nil means every way that a server offers.
@@ -99,12 +103,14 @@ extension Scenario {
     public var policy = Policy.all
     public var nomination = Nomination.aggressive
     public var prune = true
-    public var gathering = ICEGatheringPolicy.once
-    public var restartSockets = ICERestartSockets.new
+    public var gathering = Gathering.once
+    public var restartSockets = RestartSockets.new
     public init() {}
 
     /// Whether the peer asks the STUN or TURN server of this name.
-    func asks(_ server: String) -> Bool { servers.map { names in names.contains { $0.value == server } } ?? true }
+    package func asks(_ server: String) -> Bool {
+      servers.map { names in names.contains { $0.value == server } } ?? true
+    }
 
     func uses(_ transport: Topology.Server.Transport) -> Bool {
       turnTransports.map { wanted in wanted.contains { $0.value == transport } } ?? true

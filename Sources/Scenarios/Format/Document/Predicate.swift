@@ -42,7 +42,7 @@ public struct Predicate: Sendable, Equatable {
   ///   - isTrue: what it is.
   ///   - truth: what its parts are.
   ///   - number: what a counter is.
-  func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool, _ number: (Operand) -> Double?) -> Bool {
+  package func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool, _ number: (Operand) -> Double?) -> Bool {
     func isSettled(_ counter: Operand, _ comparison: Comparison, _ bound: Value) -> Bool {
       guard counter.neverFalls, let number = number(counter), let bound = bound.number else { return false }
       return comparison.isSettled(isTrue, of: number, beside: bound)
@@ -78,7 +78,7 @@ public struct Predicate: Sendable, Equatable {
 
 extension ValuePath {
   /// How it counts; nil of what does not.
-  var counting: ValueDeclaration.Counting? {
+  package var counting: ValueDeclaration.Counting? {
     name.hasPrefix("nat.drops") ? .upward : CommonVocabulary.value(name)?.counting
   }
 }
@@ -168,6 +168,17 @@ public struct ValuePath: Sendable, Equatable {
   /// What is meant when it is nothing of a peer, but of the network itself.
   public var wire: WireQuantity?
 
+  package init(
+    peer: String, name: String, type: ValueType, unit: String?, span: SourceSpan, wire: WireQuantity? = nil
+  ) {
+    self.peer = peer
+    self.name = name
+    self.type = type
+    self.unit = unit
+    self.span = span
+    self.wire = wire
+  }
+
   static let none = ValuePath(peer: "", name: "", type: .flag, unit: nil, span: .builtIn)
 
   /// Whether it is one of the quality metrics under `q`.
@@ -176,4 +187,12 @@ public struct ValuePath: Sendable, Equatable {
 
 extension ValuePath: CustomStringConvertible {
   public var description: String { wire.map { Operand.wire($0).description } ?? "\(peer).\(name)" }
+}
+
+extension WireQuantity {
+  /// Whose running totals they are in the trace: the wire's own.
+  package static let subject = "wire"
+
+  /// The kind of event under which its running total is written.
+  package var kindName: String { "wire.\(kind.rawValue)(\(from ?? "*"),\(to ?? "*"))" }
 }

@@ -1,6 +1,6 @@
 extension Sequence where Element: Hashable {
   /// Each element once, where it comes first.
-  var inOrderOfAppearance: [Element] {
+  package var inOrderOfAppearance: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
   }

@@ -9,7 +9,7 @@ public struct TimelineEntry: Sendable, Equatable {
   /// Whether the app is expected to refuse the action.
   public var refusal = Refusal.none
   /// Whether its fault changes nothing in this cell, and does in another: the cell is there to compare with.
-  var isControl = false
+  package var isControl = false
   public var why: String?
   @NotCompared public var span = SourceSpan.builtIn
   public init() {}
@@ -22,7 +22,7 @@ public struct TimelineEntry: Sendable, Equatable {
     case reason(String)
 
     /// - Parameter reason: why the app refused; nil when it did not.
-    func allows(_ reason: String?) -> Bool {
+    package func allows(_ reason: String?) -> Bool {
       switch self {
       case .none: reason == nil
       case .anyReason: reason != nil
@@ -79,6 +79,12 @@ public struct Anchor: Sendable, Equatable {
   @NotCompared public var span: SourceSpan = .builtIn
   /// As written.
   @NotCompared public var text: String = ""
+
+  package init(kind: Kind, span: SourceSpan = .builtIn, text: String = "") {
+    self.kind = kind
+    self.span = span
+    self.text = text
+  }
 }
 
 /// A fault of the catalogue with its typed arguments; ``FaultKind/declaration`` says which there are.
@@ -90,7 +96,7 @@ public struct Fault: Sendable, Equatable {
   /// The direction `link.set` and friends apply to; nil is both.
   public var direction: Direction?
   /// What `nat.set` changes.
-  var nat: NATDraft?
+  package var nat: NATDraft?
 
   /// Seen from the link's `from` end.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }
@@ -98,8 +104,19 @@ public struct Fault: Sendable, Equatable {
 
 extension TimelineEntry {
   /// The fault that it begins.
-  var fault: Fault? {
+  package var fault: Fault? {
     guard case .fault(let fault, _) = effect else { return nil }
     return fault
+  }
+}
+
+extension TimelineEntry.Trigger {
+  /// What it waits for, and what ends it.
+  package var anchors: [Anchor] {
+    switch self {
+    case .at, .when: []
+    case .after(_, let of): [of]
+    case .every(_, let from, let until, _): [from, until].compactMap { $0 }
+    }
   }
 }

@@ -15,10 +15,12 @@ public struct Topology: Sendable, Equatable {
   public func server(_ name: String) -> Server? { servers.first { $0.name == name } }
 
   /// The TURN servers that a peer asks.
-  func relays(of peer: Scenario.Peer) -> [Server] { servers.filter { $0.kind == .turn && peer.ice.asks($0.name) } }
+  package func relays(of peer: Scenario.Peer) -> [Server] {
+    servers.filter { $0.kind == .turn && peer.ice.asks($0.name) }
+  }
 
   /// The networks whose routers a packet passes on its way out of a network, that one first. A root has none.
-  func routers(from network: Network) -> [Network] {
+  package func routers(from network: Network) -> [Network] {
     var passed: [Network] = []
     var next: Network? = network
     while let current = next, current.uplink != nil, !passed.contains(where: { $0.name == current.name }) {

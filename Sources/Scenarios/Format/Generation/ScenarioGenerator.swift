@@ -1,5 +1,4 @@
 import CallCore
-import VirtualPeer
 
 /// Makes scenarios that are valid, from all that the format has: one after the other, the same for the same seed.
 ///

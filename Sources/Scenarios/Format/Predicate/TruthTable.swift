@@ -72,12 +72,12 @@ struct TruthTable {
         return { value($0) == .flag(true) }
       case .isIn(let operand, let values):
         let value = reader(operand, literals: values)
-        return { row in values.contains { Condition.compare(value(row), .equal, $0) } }
+        return { row in values.contains { Comparison.equal.holds(value(row), $0) } }
       case .compare(let a, let comparison, let b):
         join(a, b)
         let left = reader(a, literals: [b].compactMap(\.literal))
         let right = reader(b, literals: [a].compactMap(\.literal))
-        return { Condition.compare(left($0), comparison, right($0)) }
+        return { comparison.holds(left($0), right($0)) }
       }
     }
 

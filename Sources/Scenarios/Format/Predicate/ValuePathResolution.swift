@@ -156,7 +156,7 @@ extension Kind where Value == ValuePath {
       guard node.scalar?.text.hasPrefix("wire.") == true else { return own.decode(node, &reading) }
       return PredicateParser.wireQuantity(node, &reading).map { quantity in
         ValuePath(
-          peer: WireMeter.subject, name: WireMeter.kind(of: quantity), type: .count,
+          peer: WireQuantity.subject, name: quantity.kindName, type: .count,
           unit: quantity.kind == .bytes ? "bytes" : nil, span: node.span, wire: quantity)
       }
     } encode: {

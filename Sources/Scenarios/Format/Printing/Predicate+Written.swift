@@ -66,3 +66,13 @@ extension Anchor {
     }
   }
 }
+
+extension Operand: CustomStringConvertible {
+  /// As scenario files write it, with values as people read them.
+  public var description: String { text(\.description) }
+}
+
+extension Predicate: CustomStringConvertible {
+  /// As scenario files write it, with values as people read them.
+  public var description: String { text(\.description) }
+}

@@ -1,5 +1,4 @@
 import CallCore
-import VirtualPeer
 
 extension Scenario {
   /// The scenario as a file that reads back to the same value, with everything explicit.

@@ -252,7 +252,7 @@ struct CellReader {
 
 extension Expectation {
   /// Every watched value it reads.
-  var values: [ValuePath] {
+  package var values: [ValuePath] {
     switch kind {
     case .sequence(let sequence): [sequence.value]
     case .set(let set): [set.value]
@@ -270,7 +270,7 @@ extension Expectation {
   }
 
   /// The windows it is tested in.
-  var windows: [Window] {
+  package var windows: [Window] {
     switch kind {
     case .sequence(let sequence): [sequence.between]
     case .set(let set): [set.between]

@@ -372,9 +372,9 @@ enum EffectReader {
   }
 }
 
-extension Kind where Value == Scenarios.Value {
+extension Kind where Value == ScenarioFormat.Value {
   /// Any scalar, or a list of scalars.
-  static var anyOrList: Kind<Scenarios.Value> {
+  static var anyOrList: Kind<ScenarioFormat.Value> {
     let list = any.list()
     return Kind(.either([.anyScalar, list.shape])) { node, reading in
       node.items == nil ? any.decode(node, &reading) : list.decode(node, &reading).map { .list($0) }

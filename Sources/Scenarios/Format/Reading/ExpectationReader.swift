@@ -66,7 +66,7 @@ enum ExpectationReader {
     _ share: ShareDraft, of expectation: Expectation, _ node: YAMLNode, _ reading: inout Reading
   ) -> [Expectation.Bound]? {
     let place = node["share"] ?? node
-    guard !AcrossSeeds.decides(expectation) else {
+    guard !expectation.isJudgedAcrossSeeds else {
       reading.report(
         .conflictingKeys, "this is judged over the runs of all seeds already, so that it has no share of them",
         at: node.entry("share")?.keySpan ?? place.span)

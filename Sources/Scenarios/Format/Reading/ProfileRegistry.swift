@@ -11,7 +11,7 @@ public struct ProfileRegistry: Sendable {
   }
 
   /// Of declarations that were looked through already.
-  init(checked vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
+  package init(checked vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
 
   public func vocabulary(_ name: String) -> ProfileVocabulary? { vocabularies.first { $0.profile == name } }
 

@@ -16,9 +16,9 @@ public struct ProgramOverride: Sendable, Equatable {
   }
 
   /// The override for `alice` and `external:interop/peer chromium`; nil when the value has another form.
-  public static func override(peer: String, value: String) -> RunJob.Override? {
+  public static func override(peer: String, value: String) -> ScenarioOverride? {
     guard value.hasPrefix(scheme), words(String(value.dropFirst(scheme.count)))?.isEmpty == false else { return nil }
-    return RunJob.Override(name: prefix + peer, value: value)
+    return ScenarioOverride(name: prefix + peer, value: value)
   }
 
   /// Whether a value cannot be split into words.
@@ -44,13 +44,4 @@ public struct ProgramOverride: Sendable, Equatable {
     if let word { words.append(word) }
     return quote == nil ? words : nil
   }
-}
-
-extension RunJob.Override {
-  /// The peer whose place a program takes; nil when a variable is overridden.
-  public var replacedPeer: String? { ProgramOverride(name, value)?.peer }
-
-  /// The option of the command line that says this, and its argument.
-  public var option: String { replacedPeer == nil ? "--set" : "--peer" }
-  public var argument: String { "\(replacedPeer ?? name)=\(value)" }
 }

@@ -1,8 +1,8 @@
 /// Words that mean something already where names of a file stand, so that no name may be one of them: a file that
 /// gives `end` another meaning would change what its windows are.
-enum ReservedName {
+package enum ReservedName {
   /// The host and trace subject of the run itself.
-  static let timekeeper = "scenario"
+  package static let timekeeper = "scenario"
 
   /// What the word means as the name of a host, or nil when a peer or a server may have it as its name.
   static func host(_ name: String) -> String? {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import VirtualPeer
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// Peers whose device neither records nor plays in a call, because of what the app did with its audio session.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Peers that still gather and have no relay candidate, though they ask TURN servers for one.
 final class AwaitedRelays {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// What the network dropped, without what a call that goes well loses, too.
 ///

@@ -1,12 +1,13 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Why an expectation failed, or was not put to the test: what the peers did, which faults were active, and what the
 /// network did to packets.
-final class Explanation {
-  struct Finding {
-    var trail: [String]
-    var faults: [String]
-    var explanation: [String]
+package final class Explanation {
+  package struct Finding {
+    package var trail: [String]
+    package var faults: [String]
+    package var explanation: [String]
     /// What the signature of the finding is made of.
     var courses: [FindingSignature.Course]
   }

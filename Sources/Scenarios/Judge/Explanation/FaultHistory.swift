@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// When the faults of the timeline began and ended, as the story has it.
 struct FaultHistory {

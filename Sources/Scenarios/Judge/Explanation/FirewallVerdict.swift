@@ -1,6 +1,6 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import SimNet
-internal import VirtualPeer
 
 /// What the firewalls on a peer's way out keep it from.
 struct FirewallVerdict {
@@ -85,7 +85,7 @@ struct FirewallVerdict {
     return Obstacles(isBlocked: !lines.isEmpty, lines: lines)
   }
 
-  private func noTransport(of server: Topology.Server, _ listeners: [ServerListener], on way: Way) -> String {
+  private func noTransport(of server: Topology.Server, _ listeners: [Topology.Server.Listener], on way: Way) -> String {
     let transports = Wording.peers(listeners.map { "\($0.transport)".uppercased() }.inOrderOfAppearance)
     let offer =
       "the TURN server \(server.name) offers\(peer.ice.turnTransports == nil ? "" : " for \(peer.name)") nothing but "
@@ -118,18 +118,8 @@ struct FirewallVerdict {
   }
 }
 
-extension ServerListener {
+extension Topology.Server.Listener {
   fileprivate var `protocol`: TransportProtocol { transport == .udp ? .udp : .tcp }
-}
-
-extension Topology.Server {
-  /// Where a peer with these settings asks it.
-  func listeners(for ice: Scenario.ICESettings) -> [ServerListener] {
-    guard kind == .turn else { return listeners }
-    return listeners.filter { listener in
-      Transport.allCases.contains { Path.Transport($0) == listener.transport && ice.uses($0) }
-    }
-  }
 }
 
 extension Topology {

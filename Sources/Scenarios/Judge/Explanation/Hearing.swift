@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Whose sound an expectation is about, and why nothing of it can be heard.
 final class Hearing {

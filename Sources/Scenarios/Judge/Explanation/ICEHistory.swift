@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// How far ICE came at each peer, in its newest connection and before that was closed.
 final class ICEHistory {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Networks that peers lost in the middle of a call, where ICE found no other pair and nobody restarted it.
 ///

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// What the network did: packets it dropped and why, checks that failed, and how the NATs mapped.
 final class NetworkEvidence {
@@ -96,7 +97,7 @@ final class NetworkEvidence {
     }
     // A firewall that closes now shows in what it drops before ICE notices.
     let isCut = active.contains { instance in
-      FaultEffect.FirewallChange(instance.fault) != nil
+      FirewallChange(instance.fault) != nil
         && drops.dropped(
           at: "network/\(instance.fault.arguments.text("network") ?? "")", "firewall", since: instance.start)
     }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Says a predicate in words, and what its values are at the moment.
 struct PredicateAccount {
@@ -48,7 +49,7 @@ struct PredicateAccount {
   private func slot(_ operand: Operand) -> Watch.Slot {
     switch operand {
     case .value(let path): watch.slot(path.peer, path.name)
-    case .wire(let quantity): watch.slot(WireMeter.subject, WireMeter.kind(of: quantity))
+    case .wire(let quantity): watch.slot(WireQuantity.subject, quantity.kindName)
     case .literal: preconditionFailure("literals are not watched")
     }
   }
@@ -68,14 +69,4 @@ extension Operand {
     if case .literal = self { return false }
     return true
   }
-}
-
-extension Operand: CustomStringConvertible {
-  /// As scenario files write it, with values as people read them.
-  public var description: String { text(\.description) }
-}
-
-extension Predicate: CustomStringConvertible {
-  /// As scenario files write it, with values as people read them.
-  public var description: String { text(\.description) }
 }

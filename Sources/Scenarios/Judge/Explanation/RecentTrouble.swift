@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// The last things a peer did or met that a person would want to know: errors, refusals, failures.
 struct RecentTrouble {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Servers that take their time to answer, where a call still waits for them.
 struct SlowServers {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// What the topology alone says about whether two peers can reach each other (RFC 4787, RFC 5128).
 struct TopologyVerdict {

@@ -1,5 +1,6 @@
 internal import CallCore
-internal import VirtualPeer
+internal import Formats
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// What people did that decides what others hear: a user who muted, hung up or keeps the app from recording, and a

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import SimNet
 
 /// A network that a peer is on, with the networks whose routers its packets pass on their way out.
@@ -62,7 +63,7 @@ extension FirewallRules {
   fileprivate init?(of network: Topology.Network, under faults: [Fault]) {
     let own = FirewallRules(of: network)
     let changes = faults.filter { $0.arguments.text("network") == network.name }.compactMap(
-      FaultEffect.FirewallChange.init)
+      FirewallChange.init)
     guard let first = own ?? (changes.isEmpty ? nil : .open) else { return nil }
     self = changes.reduce(first) { $0.under($1) }
   }

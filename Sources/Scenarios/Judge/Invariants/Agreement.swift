@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// Both sides of a call end with views that pair: both connected, or both ended by codes that tell one story.

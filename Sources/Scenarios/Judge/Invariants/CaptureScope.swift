@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// The microphone is open only from the call or accept to the end plus ``grace``.
 final class CaptureScope {

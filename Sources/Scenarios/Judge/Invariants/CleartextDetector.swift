@@ -6,7 +6,7 @@ internal import SimNet
 /// A session says the first eight bytes of each payload before it is protected (`media.sent`). They must not be at
 /// the start of the payload of any RTP packet the peer's host sends, be it bare or inside TURN framing. Whether the
 /// event or the packet comes first does not matter.
-final class CleartextDetector {
+package final class CleartextDetector {
   /// Payloads shorter than a prefix are padded by the session, and prove nothing.
   private static let prefixSize = 8
   private static let smallestHeader = 12
@@ -29,7 +29,7 @@ final class CleartextDetector {
   }
 
   /// - Parameter peers: those whose sessions say what they protect.
-  init(peers: [String], tap: WireTap, watch: Watch) {
+  package init(peers: [String], tap: WireTap, watch: Watch) {
     trace = watch.trace
     for peer in peers {
       let sighting = Sightings(peer: peer, subject: trace.subject(peer))

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import SimNet
 
 /// No media leaves a device before its user accepted or placed the call, packet by packet, by what its interfaces carry.

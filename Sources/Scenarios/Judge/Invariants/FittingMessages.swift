@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// A message of an app or a server that is not as the vocabulary declares it is a bug of the profile, or of its declaration.
 /// It cannot be turned off. What puppets say and faults change is nobody's bug.

@@ -1,5 +1,6 @@
 internal import CallCore
-internal import CallSession
+internal import ScenarioFormat
+internal import Statistics
 
 /// Statistics equal what the peer's interfaces carried, stream by stream: packets, bytes, losses, jitter, round trips.
 ///

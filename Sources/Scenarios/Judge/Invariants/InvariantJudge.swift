@@ -1,9 +1,10 @@
-internal import CallCore
-internal import CallSession
+package import CallCore
+internal import ScenarioFormat
+package import Statistics
 
 /// The invariants of a run: those that hold by default, with what the scenario adds and takes away.
-final class InvariantJudge {
-  private(set) var violations: [Violation] = []
+package final class InvariantJudge {
+  package private(set) var violations: [Violation] = []
   private let context: MonitorContext
   private let explanation: Explanation
   private let enabled: [Invariant]
@@ -52,12 +53,12 @@ final class InvariantJudge {
   // MARK: What the runner hands in
 
   /// A peer's statistics, taken when nothing of the peer was half done.
-  func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
+  package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
     statistics?.check(report, of: peer, at: time)
   }
 
   /// Whether no peer is on its way from one state to another, or still in a call that the other side has left.
-  var arePeersSettled: Bool {
+  package var arePeersSettled: Bool {
     agreement?.isOneSided != true
       && context.scenario.peers.allSatisfy { peer in
         if case .underway? = CallStage(of: peer.name, context) { false } else { true }
@@ -65,13 +66,13 @@ final class InvariantJudge {
   }
 
   /// The timeline is over, the faults are cleared, and the time to recover has passed.
-  func endOfPhaseTwo(at time: Instant) {
+  package func endOfPhaseTwo(at time: Instant) {
     agreement?.check(at: time)
     StuckStates(context).check(at: time) { add($0) }
   }
 
   /// Everything was shut down, and this is left, a line each: `alice: 2 timers`.
-  func quiesced(leftovers: [String], at time: Instant) {
+  package func quiesced(leftovers: [String], at time: Instant) {
     guard isOn(.quiescence) else { return }
     for line in leftovers { add(Violation(.quiescence, at: time, actual: line)) }
   }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// A transition that the vocabulary does not allow is a bug of the app, whoever provoked it. It cannot be turned off.
 final class LegalTransitions {

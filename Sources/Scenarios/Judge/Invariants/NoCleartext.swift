@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// No media packet crosses the wire unprotected, as ``CleartextDetector`` sees it.
 final class NoCleartext {

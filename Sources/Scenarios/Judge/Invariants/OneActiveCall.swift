@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// A peer is in at most one active call: it never holds two peer connections, not for an instant. Peers whose profile

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Before its user accepts, a peer's address does not get out: it signals relay candidates only, and sends packets to
 /// nobody but servers.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// After the time to recover no peer may be on its way: it is idle, connected, or its call has ended.

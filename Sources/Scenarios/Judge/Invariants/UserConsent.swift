@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// What the user of one peer allowed: the call he placed or accepted, until it ends.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// `count`: how often an anchor comes, or a predicate becomes true, within the window.
@@ -121,9 +122,4 @@ final class CountMonitor: Monitor {
     look(at: time)
     conclude(at: time)
   }
-}
-
-extension Expectation.Bound {
-  /// Whether more may break it.
-  var isUpper: Bool { comparison != .greater && comparison != .greaterOrEqual }
 }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `eventually`: the condition becomes true in time, and stays true as long as asked.
 final class EventuallyMonitor: Monitor {

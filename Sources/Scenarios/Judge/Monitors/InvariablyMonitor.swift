@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `always` and `never`: the condition at every moment of the window.
 ///

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `leads_to`: every time the condition becomes true, the consequence is true in time.
 final class LeadsToMonitor: Monitor {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// Whether audio arrives at both ends of a call.
 ///

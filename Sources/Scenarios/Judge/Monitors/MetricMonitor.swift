@@ -1,4 +1,5 @@
 internal import CallCore
+public import ScenarioFormat
 internal import Vocabulary
 
 /// `metric`: a statistic of a number over the window, compared with bounds.
@@ -228,7 +229,7 @@ extension Expectation.Metric {
   var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
 
   /// A value of the statistic in its unit.
-  func text(of number: Double) -> String {
+  package func text(of number: Double) -> String {
     let (type, unit) = statistic.result(of: value)
     return Wording.quantity(number, type, unit: unit)
   }

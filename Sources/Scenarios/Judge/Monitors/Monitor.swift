@@ -1,4 +1,5 @@
-internal import CallCore
+package import CallCore
+package import ScenarioFormat
 internal import Vocabulary
 
 /// One expectation at work: told of events through its conditions and anchors, and of time through alarms.
@@ -85,18 +86,31 @@ final class Ruling {
 }
 
 /// What every monitor is made with.
-struct MonitorContext {
-  let scenario: Scenario
-  let watch: Watch
-  let anchors: Anchors
+package struct MonitorContext {
+  package let scenario: Scenario
+  package let watch: Watch
+  package let anchors: Anchors
   let profiles: ProfileRegistry
-  let wire: WireTap
-  let statistics: StatsReader
+  package let wire: WireTap
+  package let statistics: StatsReader
   /// What has happened so far, as people are told it.
-  let story: StoryCollector
+  package let story: StoryCollector
 
-  var trace: Trace { watch.trace }
-  var alarms: Alarms { watch.alarms }
+  package init(
+    scenario: Scenario, watch: Watch, anchors: Anchors, profiles: ProfileRegistry, wire: WireTap,
+    statistics: StatsReader, story: StoryCollector
+  ) {
+    self.scenario = scenario
+    self.watch = watch
+    self.anchors = anchors
+    self.profiles = profiles
+    self.wire = wire
+    self.statistics = statistics
+    self.story = story
+  }
+
+  package var trace: Trace { watch.trace }
+  package var alarms: Alarms { watch.alarms }
 
   /// The peer's main state machine; nil for a puppet.
   func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// The part of a run that a window names: from the event of its first anchor up to, not including, that of its second.
 ///

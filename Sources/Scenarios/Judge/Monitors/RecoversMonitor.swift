@@ -1,4 +1,5 @@
-internal import CallCore
+package import CallCore
+internal import ScenarioFormat
 
 /// `recovers`: what was there when a fault began is lost after it, and is back in time and stays.
 ///
@@ -8,7 +9,7 @@ internal import CallCore
 ///
 /// Each firing of the fault's entry is judged with a deadline and a hold of its own. A loss is laid to the last firing
 /// before it. The first failure is the verdict; the later ones are judged, too, for it may turn out to be another fault's.
-final class RecoversMonitor: Monitor {
+package final class RecoversMonitor: Monitor {
   /// One beginning of the fault that is not decided yet, or failed and is not back.
   private struct Firing {
     let watch: RecoveryWatch
@@ -53,10 +54,10 @@ final class RecoversMonitor: Monitor {
     context.anchors.listen(.entry(recovers.fault)) { [unowned self] in begin(at: $0) }
   }
 
-  var fault: String { recovers.fault.value }
+  package var fault: String { recovers.fault.value }
 
   /// What the verdict lays to the fault, each firing by itself; none when it is vacuous.
-  var claims: [RecoveryClaim] {
+  package var claims: [RecoveryClaim] {
     switch ruling.decision?.verdict {
     case .pass: recovered
     case .fail: failures.map(\.claim)
@@ -182,7 +183,7 @@ final class RecoversMonitor: Monitor {
   /// - Parameters:
   ///   - loss: when the target is lost there.
   ///   - standing: the first claim of which that is not so. A recovery stands with it; of failures it is the verdict.
-  func refute(lossWithoutFault loss: Instant, standing: RecoveryClaim?) {
+  package func refute(lossWithoutFault loss: Instant, standing: RecoveryClaim?) {
     guard let claim = claims.first else { return }
     if let standing {
       if let failure = failures.first(where: { $0.claim.firing == standing.firing }) { ruling = failure.ruling }

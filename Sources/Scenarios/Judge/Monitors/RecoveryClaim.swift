@@ -1,15 +1,16 @@
-internal import CallCore
+package import CallCore
+package import ScenarioFormat
 
 /// What a verdict of `recovers` lays to its fault: that the fault took the target, and, of a failure, that it is why the
 /// target was not back. A run without the fault shows whether that is so.
-struct RecoveryClaim {
-  let recovers: Expectation.Recovers
+package struct RecoveryClaim {
+  package let recovers: Expectation.Recovers
   /// Whose media it was.
-  let participants: [String]
+  package let participants: [String]
   /// When the fault began first.
-  let began: Instant
+  package let began: Instant
   /// When it began to take the target.
-  let firing: Instant
+  package let firing: Instant
   let firstLoss: Instant
   /// The last before the verdict.
   let lastLoss: Instant
@@ -24,10 +25,10 @@ struct RecoveryClaim {
   private var latestLastLoss: Instant { lastLoss + Self.tolerance }
 
   /// How far a run without the fault has to go.
-  var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
+  package var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
 
   /// Whether more of a run without the fault can change nothing.
-  func isDecided(by absences: [RecoveryWatch.Absence]) -> Bool { firstLoss(among: absences) != nil }
+  package func isDecided(by absences: [RecoveryWatch.Absence]) -> Bool { firstLoss(among: absences) != nil }
 
   /// The loss that takes the place of the fault's.
   private func firstLoss(among absences: [RecoveryWatch.Absence]) -> Instant? {
@@ -38,7 +39,7 @@ struct RecoveryClaim {
   ///
   /// - Parameter absences: those from the firing on, of a run without the fault that went to the ``horizon``, or was
   ///   decided.
-  func loss(among absences: [RecoveryWatch.Absence]) -> Instant? {
+  package func loss(among absences: [RecoveryWatch.Absence]) -> Instant? {
     if let loss = firstLoss(among: absences) { return loss }
     guard let failure else { return nil }
     let end = max(failure, latestLastLoss)

@@ -1,7 +1,8 @@
-internal import CallCore
+package import CallCore
+package import ScenarioFormat
 
 /// What `recovers` waits for, media both ways or a predicate, and whether it is there.
-final class RecoveryTarget {
+package final class RecoveryTarget {
   let name: String
   private let context: MonitorContext
   private let target: Expectation.Recovers.Target
@@ -9,7 +10,7 @@ final class RecoveryTarget {
   private let media: MediaBothWays?
   private var watches: [RecoveryWatch] = []
 
-  init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
+  package init(_ recovers: Expectation.Recovers, _ context: MonitorContext) {
     self.context = context
     target = recovers.to
     switch target {
@@ -36,7 +37,7 @@ final class RecoveryTarget {
   }
 
   /// Notes from now on, after the event at work, when it is missing for these participants.
-  func watch(for participants: [String], from time: Instant) -> RecoveryWatch {
+  package func watch(for participants: [String], from time: Instant) -> RecoveryWatch {
     let watch = RecoveryWatch(participants, from: time)
     watches.append(watch)
     media?.follow(participants)
@@ -65,9 +66,9 @@ final class RecoveryTarget {
 }
 
 /// When the target of `recovers` was missing since its fault began once.
-final class RecoveryWatch {
+package final class RecoveryWatch {
   /// A time in which it was not there; without an end it is not back.
-  struct Absence: Equatable {
+  package struct Absence: Equatable {
     let start: Instant
     var end: Instant?
   }
@@ -78,7 +79,7 @@ final class RecoveryWatch {
   /// Those of them whose media are still waited for.
   fileprivate(set) var awaited: [String]
   /// In order of time.
-  private(set) var absences: [Absence] = []
+  package private(set) var absences: [Absence] = []
   /// Told of the beginning and the end of each absence.
   var onChange: ((Instant) -> Void)?
 

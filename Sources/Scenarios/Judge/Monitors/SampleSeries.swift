@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import Vocabulary
 
 /// The samples of one number within a window, and their statistics.
@@ -100,10 +101,6 @@ extension Expectation.Statistic {
     case .first, .last, .sum, .count, .rate, .delta: false
     }
   }
-
-  /// Whether it is averaged over the runs of several seeds: all but `min` and `max`, which are the smallest and the
-  /// largest of all runs.
-  var isAveragedOverRuns: Bool { self != .minimum && self != .maximum }
 
   /// What it comes to over runs, from what it is in each; the order of the runs does not matter.
   ///

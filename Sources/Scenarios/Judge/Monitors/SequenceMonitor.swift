@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `sequence`: the values a watched value takes, in order.
 ///

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `set`: values that a watched value takes within the window, in any order. What holds when it opens counts.
 final class SetMonitor: Monitor {

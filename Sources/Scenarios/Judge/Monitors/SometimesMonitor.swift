@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 
 /// `sometimes`: whether this run reached it. Only the runs of all seeds together decide.
 final class SometimesMonitor: Monitor {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import CallSession
+internal import Statistics
 
 /// What a peer hears: the derived values under `q`.
 struct QualityEstimator {

@@ -1,12 +1,12 @@
-internal import CallCore
-internal import VirtualPeer
+package import CallCore
+internal import ScenarioFormat
 
 /// `q.recovery`: from the last fault that has begun to sound that is heard again, after an interruption.
-final class RecoveryMeter {
+package final class RecoveryMeter {
   private let trace: Trace
   private let event: TraceEvent<Interval>
   private let subject: TraceSubject
-  private let peer: String
+  package let peer: String
   private var latestFault: Instant?
 
   init(_ path: ValuePath, _ scenario: Scenario, trace: Trace, anchors: Anchors) {
@@ -22,13 +22,9 @@ final class RecoveryMeter {
     }
   }
 
-  func attach(to world: World) {
-    world.peers.first { $0.name == peer }?.audioRecord.resumed = { [unowned self] in resumed(at: $0) }
-  }
-
   /// Sound is heard again after an interruption. One that was over before a fault began has nothing to do with it; during
   /// one, every fault that begins is the last.
-  func resumed(at now: Instant) {
+  package func resumed(at now: Instant) {
     guard let fault = latestFault, now > fault else { return }
     trace.write(event, subject, now - fault)
   }

@@ -1,12 +1,12 @@
-internal import CallCore
-internal import CallSession
-internal import VirtualPeer
+package import CallCore
+package import ScenarioFormat
+package import Statistics
 internal import Vocabulary
 
 /// Writes statistics into the trace under the names scenarios use, at fixed times, and only those a scenario uses.
-final class StatsSampler {
+package final class StatsSampler {
   /// How often it wants a report of each peer.
-  static let period = Interval.milliseconds(250)
+  package static let period = Interval.milliseconds(250)
 
   private final class Subject {
     let peer: String
@@ -30,9 +30,9 @@ final class StatsSampler {
   private let watch: Watch
   private var trace: Trace { watch.trace }
   private var subjects: [Subject] = []
-  private var recovery: [RecoveryMeter] = []
+  package private(set) var recovery: [RecoveryMeter] = []
 
-  init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
+  package init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
     self.scenario = scenario
     self.watch = watch
     for peer in scenario.peers {
@@ -55,18 +55,13 @@ final class StatsSampler {
     }
   }
 
-  /// Begins to listen to what the peers' speakers play.
-  func attach(to world: World) {
-    for meter in recovery { meter.attach(to: world) }
-  }
-
   /// The peers whose statistics some expectation reads.
-  var peers: [String] { subjects.map(\.peer) }
+  package var peers: [String] { subjects.map(\.peer) }
 
   /// What a session says is of the types that are declared. What a program says otherwise is left unknown.
   ///
   /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
-  func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
+  package func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
     // A call has two ends: what one hears, the other has packed. Where nobody knows who that is, quality is not measured.
     if let remote = remote(of: subject) {

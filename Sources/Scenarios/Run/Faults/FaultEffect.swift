@@ -1,5 +1,6 @@
 internal import CallCore
 internal import STUN
+internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 
@@ -31,12 +32,6 @@ enum FaultEffect {
     case oneWay(delivering: Fault.Direction)
     /// Leads to another network.
     case move(network: String)
-  }
-
-  enum FirewallChange {
-    /// No ports are all ports.
-    case block([TransportProtocol], Set<UInt16>)
-    case allowOnly([TransportProtocol], Set<UInt16>)
   }
 
   enum NATEvent {
@@ -120,18 +115,6 @@ extension FaultEffect {
   }
 }
 
-extension FaultEffect.FirewallChange {
-  /// Nil for a fault of something else.
-  init?(_ fault: Fault) {
-    let arguments = FaultArguments(fault)
-    switch fault.kind {
-    case .firewallBlock: self = .block(arguments.transports, arguments.ports)
-    case .firewallAllow: self = .allowOnly(arguments.transports, arguments.ports)
-    default: return nil
-    }
-  }
-}
-
 /// The arguments of a fault in the simulator's terms.
 private struct FaultArguments {
   private let fault: Fault
@@ -154,16 +137,6 @@ private struct FaultArguments {
   func count(_ key: String) throws -> Int {
     guard let count = arguments.count(key) else { throw missing(key) }
     return count
-  }
-
-  var ports: Set<UInt16> { Set((arguments.texts("ports") ?? []).compactMap { UInt16($0) }) }
-
-  var transports: [TransportProtocol] {
-    switch arguments.text("protocol") {
-    case "udp": [.udp]
-    case "tcp": [.tcp]
-    default: [.udp, .tcp]
-    }
   }
 
   /// The NAT's outside addresses from now on.

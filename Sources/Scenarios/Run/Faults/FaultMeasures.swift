@@ -1,5 +1,6 @@
 internal import CallCore
 internal import STUN
+internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 

@@ -1,0 +1,19 @@
+/// What somebody recorded: 48 kHz, mono, 16 bits.
+public struct Recording: Hashable, Sendable {
+  /// What is heard after the last sample.
+  public enum End: String, Sendable, CaseIterable {
+    /// The recording again, from its beginning.
+    case `repeat`
+    case silence
+  }
+
+  public let samples: [Int16]
+  public let atEnd: End
+
+  /// - Precondition: there is a sample.
+  public init(_ samples: [Int16], atEnd: End = .repeat) {
+    precondition(!samples.isEmpty, "a recording has samples")
+    self.samples = samples
+    self.atEnd = atEnd
+  }
+}

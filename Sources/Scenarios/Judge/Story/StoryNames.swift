@@ -1,0 +1,82 @@
+internal import CallCore
+internal import ScenarioFormat
+
+extension RunStory.Note {
+  /// What is noted, with the sentence for its fields in order.
+  static let kinds: [String: @Sendable ([String]) -> String] = [
+    "code": { "raised \($0[0])" },
+    "call.ended": { "ended with \($0[0])" },
+    "action-refused": { "the app refused \($0[0]): \($0[1])" },
+    "illegal-transition": { "\($0[0]) may not go from \($0[1]) to \($0[2]) on \($0[3])" },
+    "message.rejected": { "rejected a message: \($0[0])" },
+    "ice.server-error": { fields in
+      switch fields[1] {
+      // W3C webrtc-pc, RTCPeerConnectionIceErrorEvent.
+      case "701": "\(fields[0]) was not reached: \(fields[2])"
+      case "0": "\(fields[0]) answered with an error without a code: \(fields[2])"
+      default: "\(fields[0]) answered \(fields[1]): \(fields[2])"
+      }
+    },
+    "ice.candidate-refused": { "did not check the candidate '\($0[0])': \($0[1])" },
+    "ice.restart": { $0[0] == "peer" ? "was asked to restart ICE" : "restarts ICE" },
+    "dtls.failed": { "DTLS failed: \($0[0])" },
+    "consent.expired": { "consent expired for \($0[0])" },
+  ]
+
+  /// Whether it is something gone wrong, or the end of a call.
+  var isTrouble: Bool { kind != "ice.restart" }
+
+  var text: String {
+    let padded = fields + Array(repeating: "", count: max(0, 4 - fields.count))
+    return Self.kinds[kind].map { $0(padded) } ?? ([kind] + fields).joined(separator: " ")
+  }
+}
+
+extension Fault {
+  /// `link.down alice/wifi`
+  var label: String {
+    ([kind.rawValue] + arguments.entries.map { $0.value.value.description }).joined(separator: " ")
+  }
+}
+
+extension Scenario {
+  /// Peers, then servers.
+  var participants: [RunStory.Participant] {
+    peers.map { peer in
+      let role: RunStory.Participant.Role =
+        switch peer.stack {
+        case .real: .peer
+        case .puppet: .puppet
+        case .external: .program
+        }
+      return .init(name: peer.name, role: role)
+    } + topology.servers.map { .init(name: $0.name, role: .server) }
+  }
+
+  /// The participants that a fault is laid over: who has the link, who is on the network or behind it, the server, the
+  /// peers that its arguments name.
+  func targets(of fault: Fault) -> [String] {
+    let arguments = fault.arguments
+    var names = ["peer", "from", "to", "server"].compactMap { arguments.text($0) }
+    if let link = arguments.text("link") {
+      names += peers.filter { $0.interfaces.contains { $0.link == link } }.map(\.name)
+    } else if let network = arguments.text("network") {
+      names += peers.filter { peer in
+        peer.interfaces.contains { interface in
+          interface.network == network
+            || topology.network(interface.network).map {
+              topology.routers(from: $0).contains { $0.name == network }
+            } ?? false
+        }
+      }.map(\.name)
+    }
+    return participants.map(\.name).filter(names.contains)
+  }
+
+  /// How long faults of the timeline hold signalling messages.
+  var signallingDelays: [StoryMessages.Delay] {
+    timeline.compactMap(\.fault).filter { $0.kind == .signalDelay }.map { fault in
+      .init(type: fault.arguments.text("message"), by: fault.arguments.duration("by") ?? .zero)
+    }
+  }
+}

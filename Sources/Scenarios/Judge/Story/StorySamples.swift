@@ -1,0 +1,43 @@
+internal import CallCore
+internal import Statistics
+
+/// What the samples of statistics say over time: round trips, loss, the delay of the jitter buffer.
+struct StorySamples {
+  /// Counters as they were at the sample before.
+  private struct Counters {
+    var lost = 0.0
+    var received = 0.0
+    var delay = 0.0
+    var emitted = 0.0
+  }
+
+  private(set) var gauges: [RunStory.Gauge] = []
+  private var counters: [String: Counters] = [:]
+
+  mutating func add(_ report: StatsReport, of subject: String, at time: Instant) {
+    if let roundTrip = report.selectedPair?.number("currentRoundTripTime") {
+      add(roundTrip, .roundTrip, of: subject, at: time)
+    }
+    let streams = report.entries.filter { $0.type == "inbound-rtp" }
+    func sum(_ member: String) -> Double { streams.reduce(0) { $0 + ($1.number(member) ?? 0) } }
+    let now = Counters(
+      lost: sum("packetsLost"), received: sum("packetsReceived"), delay: sum("jitterBufferDelay"),
+      emitted: sum("jitterBufferEmittedCount"))
+    let old = counters.updateValue(now, forKey: subject) ?? Counters()
+    // Another connection begins to count anew.
+    guard now.received >= old.received, now.emitted >= old.emitted else { return }
+    let (lost, received) = (max(0, now.lost - old.lost), now.received - old.received)
+    if lost + received > 0 { add(lost / (lost + received), .loss, of: subject, at: time) }
+    if now.emitted > old.emitted {
+      add(max(0, now.delay - old.delay) / (now.emitted - old.emitted), .bufferDelay, of: subject, at: time)
+    }
+  }
+
+  private mutating func add(
+    _ value: Double, _ quantity: RunStory.Gauge.Quantity, of subject: String, at time: Instant
+  ) {
+    let known = gauges.firstIndex { $0.subject == subject && $0.quantity == quantity }
+    if known == nil { gauges.append(.init(subject: subject, quantity: quantity, points: .init())) }
+    gauges[known ?? gauges.count - 1].points.add(value, at: time)
+  }
+}

@@ -1,0 +1,124 @@
+package import CallCore
+package import ScenarioFormat
+
+/// When the anchors of a scenario came: entries firing, states entered, events, first truths.
+package final class Anchors {
+  /// How often and when an anchor came.
+  private final class Record {
+    var times: [Instant] = []
+    var listeners: [(Instant) -> Void] = []
+
+    func come(at time: Instant) {
+      times.append(time)
+      for listener in listeners { listener(time) }
+    }
+  }
+
+  private let watch: Watch
+  private let definitions: [Scenario.Definition]
+  private var records: [String: Record] = [:]
+  private var conditions: [Condition] = []
+  /// Set when the run is over: windows that end with it end here.
+  private(set) var endOfRun: Instant?
+
+  /// When an entry of the timeline fired last, or nil before the first.
+  private(set) var lastFiring: Instant?
+
+  /// Make it before the world: what peers begin with comes at the start.
+  package init(_ scenario: Scenario, watch: Watch) {
+    self.watch = watch
+    definitions = scenario.definitions
+    for anchor in scenario.timeline.flatMap(\.trigger.anchors) { _ = record(of: anchor) }
+  }
+
+  /// Calls `listener` each time the anchor comes, and at once for each time that it has come. Points in time and the
+  /// end of the run are asked for, not told.
+  package func listen(_ anchor: Anchor, _ listener: @escaping (Instant) -> Void) {
+    let record = record(of: anchor)
+    record.listeners.append(listener)
+    for time in record.times { listener(time) }
+  }
+
+  /// When the anchor came first, or nil while it has not.
+  package func first(_ anchor: Anchor) -> Instant? {
+    switch anchor.kind {
+    case .time(let time): time
+    case .end: endOfRun
+    default: record(of: anchor).times.first
+    }
+  }
+
+  /// Every time the anchor came.
+  func all(_ anchor: Anchor) -> [Instant] {
+    switch anchor.kind {
+    case .time(let time): [time]
+    case .end: endOfRun.map { [$0] } ?? []
+    default: record(of: anchor).times
+    }
+  }
+
+  /// When an entry of the timeline fired first.
+  package func firstFiring(of id: String) -> Instant? { records["entry \(id)"]?.times.first }
+
+  package func entryFired(_ id: String, at time: Instant) {
+    lastFiring = time
+    if records["entry \(id)"] == nil { records["entry \(id)"] = Record() }
+    records["entry \(id)"]?.come(at: time)
+  }
+
+  func finish(at time: Instant) { endOfRun = time }
+
+  /// The record of an anchor, kept from the first time somebody asks: ask before the run begins.
+  private func record(of anchor: Anchor) -> Record {
+    let key = Self.key(anchor.kind)
+    if let known = records[key] { return known }
+    let record = Record()
+    records[key] = record
+    switch anchor.kind {
+    case .time, .end, .entry: break
+    case .definition(let name):
+      guard let definition = definitions.first(where: { $0.name == name }) else { break }
+      let condition = Condition(definition.predicate, watch: watch)
+      conditions.append(condition)
+      condition.listenToRises { if record.times.isEmpty { record.come(at: $0) } }
+    case .entersState(let peer, let machine, let state):
+      let slot = watch.slot(peer, machine)
+      watch.listen(slot) { [unowned self] event in
+        if watch.value(slot) == .symbol(state) { record.come(at: event.time) }
+      }
+    case .becomesTrue(let peer, let value):
+      let slot = watch.slot(peer, value)
+      watch.listen(slot) { [unowned self] event in
+        guard watch.value(slot) == .flag(true), record.times.isEmpty else { return }
+        watch.beforeLooks { [unowned self] in
+          if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
+        }
+      }
+    case .event(let peer, let name):
+      guard name.hasPrefix(Self.userPrefix) else {
+        watch.listen(watch.slot(peer, name)) { record.come(at: $0.time) }
+        break
+      }
+      // `user.accept` is the action `accept`, however it is written.
+      let action = TraceDatum.symbol(String(name.dropFirst(Self.userPrefix.count)))
+      watch.listen(watch.slot(peer, "user.action")) { [unowned self] event in
+        if watch.trace.datum("action", of: event) == action { record.come(at: event.time) }
+      }
+    }
+    return record
+  }
+
+  private static let userPrefix = "user."
+
+  private static func key(_ kind: Anchor.Kind) -> String {
+    switch kind {
+    case .time(let time): "time \(time.nanoseconds)"
+    case .end: "end"
+    case .entry(let id): "entry \(id)"
+    case .definition(let name): "definition \(name)"
+    case .entersState(let peer, let machine, let state): "state \(peer) \(machine) \(state)"
+    case .becomesTrue(let peer, let value): "true \(peer) \(value)"
+    case .event(let peer, let name): "event \(peer) \(name)"
+    }
+  }
+}

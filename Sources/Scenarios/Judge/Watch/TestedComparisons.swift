@@ -1,0 +1,125 @@
+import ScenarioFormat
+
+/// Which comparisons of a predicate came to matter: `never: a and b` asks for `b` only while `a` is true.
+///
+/// One that was unknown for want of a connection while others left it to decide, and never known while they did, was not
+/// put to the test.
+final class TestedComparisons {
+  private indirect enum Node {
+    case constant(Bool)
+    case all([Node])
+    case any([Node])
+    case not(Node)
+    case comparison(Int)
+  }
+
+  /// The parts without which a comparison could break nothing, where it stands with them: by their numbers.
+  private typealias Company = Set<Int>
+
+  /// What the predicate is where it breaks what is expected of it.
+  private let breach: Truth
+  private var root = Node.constant(true)
+  private var comparisons: [Condition] = []
+  /// In which company each was known, and in which it was asked for and unknown.
+  private var known: [Set<Company>] = []
+  private var missed: [Set<Company>] = []
+
+  init(of predicate: Predicate, breachedBy breach: Bool, watch: Watch) {
+    self.breach = Truth(breach)
+    root = bind(predicate, watch)
+    known = comparisons.map { _ in [] }
+    missed = known
+  }
+
+  /// Calls `listener` whenever one of them changes.
+  func listen(_ listener: @escaping () -> Void) {
+    for comparison in comparisons { comparison.listen { _ in listener() } }
+  }
+
+  /// What is known of the predicate.
+  var truth: Truth { truth(of: root) }
+
+  /// Notes which of them matter at this moment.
+  func look() { look(at: root, breach, beside: [], isAsked: true) }
+
+  /// Whether each of them was known at some time.
+  var wereKnown: Bool { known.allSatisfy { !$0.isEmpty } }
+
+  /// `whenever it came to alice.q.mos, that was unknown`: why some were not put to the test, or nil.
+  var untested: String? {
+    let untested = comparisons.indices.filter { index in
+      missed[index].contains { company in !known[index].contains { company.isSubset(of: $0) } }
+    }
+    let names = untested.flatMap { comparisons[$0].predicate.values.map(\.description) }
+    guard !names.isEmpty else { return nil }
+    return "whenever it came to \(names.inOrderOfAppearance.joined(separator: ", ")), that was unknown"
+  }
+
+  private func bind(_ predicate: Predicate, _ watch: Watch) -> Node {
+    switch predicate.kind {
+    case .constant(let value): return .constant(value)
+    case .and(let parts): return .all(parts.map { bind($0, watch) })
+    case .or(let parts): return .any(parts.map { bind($0, watch) })
+    case .not(let part): return .not(bind(part, watch))
+    case .defined(_, let part): return bind(part, watch)
+    case .compare, .isIn, .holds:
+      comparisons.append(Condition(predicate, watch: watch))
+      return .comparison(comparisons.count - 1)
+    }
+  }
+
+  private func truth(of node: Node) -> Truth {
+    switch node {
+    case .constant(let value): Truth(value)
+    case .all(let parts): .all(parts.lazy.map { self.truth(of: $0) })
+    case .any(let parts): .any(parts.lazy.map { self.truth(of: $0) })
+    case .not(let part): !truth(of: part)
+    case .comparison(let index): comparisons[index].truth
+    }
+  }
+
+  /// - Parameter breach: what the node would have to be for the whole to be broken.
+  private func look(at node: Node, _ breach: Truth, beside company: Company, isAsked: Bool) {
+    switch node {
+    case .constant: break
+    case .all(let parts): look(at: parts, deciding: .no, breach, beside: company, isAsked)
+    case .any(let parts): look(at: parts, deciding: .yes, breach, beside: company, isAsked)
+    case .not(let part): look(at: part, !breach, beside: company, isAsked: isAsked)
+    case .comparison(let index):
+      if comparisons[index].truth != .unknown {
+        known[index].insert(company)
+      } else if isAsked, isOfConnection(index) {
+        missed[index].insert(company)
+      }
+    }
+  }
+
+  /// A part that decides leaves nothing to the others. Where one part alone can break the whole, none needs the others.
+  private func look(
+    at parts: [Node], deciding: Truth, _ breach: Truth, beside company: Company, _ isAsked: Bool
+  ) {
+    let truths = parts.map { truth(of: $0) }
+    let isDecided = truths.contains(deciding)
+    let leaving = zip(parts, truths).compactMap { part, truth in
+      deciding == breach || truth == deciding || truth == .unknown ? nil : number(of: part)
+    }
+    for (part, truth) in zip(parts, truths) {
+      let others = company.union(leaving).subtracting([number(of: part)])
+      look(at: part, breach, beside: others, isAsked: isAsked && (!isDecided || truth == deciding))
+    }
+  }
+
+  private func isOfConnection(_ index: Int) -> Bool {
+    comparisons[index].predicate.values.contains { Watch.isOfConnection($0.name) }
+  }
+
+  /// That of its first comparison: parts beside each other have none in common.
+  private func number(of node: Node) -> Int {
+    switch node {
+    case .constant: -1
+    case .all(let parts), .any(let parts): parts.first.map { number(of: $0) } ?? -1
+    case .not(let part): number(of: part)
+    case .comparison(let index): index
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package import CallCore
+package import SimNet
+
+/// One RTP packet as a peer's interface carried it, bare or in TURN framing: what the network knows of it, whatever the
+/// peer's stack says.
+package struct WireMedia {
+  package var peer: String
+  /// `tx` when the peer sends it, `rx` when it has reached the peer.
+  package var direction: LinkDirection
+  package var transport = TransportProtocol.udp
+  package var ssrc: UInt32
+  package var sequence: UInt16 = 0
+  package var timestamp: UInt32 = 0
+  /// The RTP packet's size, protected as it is.
+  package var byteCount: Int
+  /// The first eight bytes of its payload; nil when it has fewer.
+  package var prefix: UInt64?
+  /// Equal for the same packet wherever it is seen: networks and relays change what is around it only.
+  package var identity: UInt64 = 0
+  package var time: Instant
+
+  package init(
+    peer: String, direction: LinkDirection, transport: TransportProtocol = .udp, ssrc: UInt32, sequence: UInt16 = 0,
+    timestamp: UInt32 = 0, byteCount: Int, prefix: UInt64? = nil, identity: UInt64 = 0, time: Instant
+  ) {
+    self.peer = peer
+    self.direction = direction
+    self.transport = transport
+    self.ssrc = ssrc
+    self.sequence = sequence
+    self.timestamp = timestamp
+    self.byteCount = byteCount
+    self.prefix = prefix
+    self.identity = identity
+    self.time = time
+  }
+}
+
+/// One Binding request or its success response (RFC 8489) at a peer's interface, bare or in TURN framing.
+package struct WireCheck {
+  package var peer: String
+  package var direction: LinkDirection
+  package var transport = TransportProtocol.udp
+  package var isRequest: Bool
+  /// Whether it is in TURN framing.
+  package var isRelayed = false
+  /// A hash of the transaction identifier.
+  package var transaction: UInt64
+  package var time: Instant
+
+  package init(
+    peer: String, direction: LinkDirection, transport: TransportProtocol = .udp, isRequest: Bool,
+    isRelayed: Bool = false, transaction: UInt64, time: Instant
+  ) {
+    self.peer = peer
+    self.direction = direction
+    self.transport = transport
+    self.isRequest = isRequest
+    self.isRelayed = isRelayed
+    self.transaction = transaction
+    self.time = time
+  }
+}
+
+/// What a peer and a TURN server say of an allocation over UDP, at the peer's interface: a Refresh that leaves the peer,
+/// or an answer that reaches it (RFC 8656 sections 7 and 8).
+package struct WireAllocation {
+  package enum Message: Hashable {
+    case allocated
+    /// A Refresh; one with lifetime zero gives the allocation back.
+    case refresh(seconds: UInt32?)
+    case refreshAnswered
+  }
+
+  package var message: Message
+  /// Where the peer has its end, and where the server.
+  package var client: Endpoint
+  package var server: Endpoint
+  package var transaction: UInt64
+  package var time: Instant
+
+  package init(
+    message: Message, client: Endpoint, server: Endpoint, transaction: UInt64, time: Instant
+  ) {
+    self.message = message
+    self.client = client
+    self.server = server
+    self.transaction = transaction
+    self.time = time
+  }
+}
+
+/// One packet as a peer's interface carried it.
+package struct WirePacket {
+  package var peer: String
+  package var direction: LinkDirection
+  /// What UDP carries, or a TCP segment with its header.
+  package var byteCount: Int
+  /// What it carries, out of TURN framing: one of UDP; of TCP the segment and every TURN message it completes.
+  package var identities: [UInt64]
+
+  package init(
+    peer: String, direction: LinkDirection, byteCount: Int, identities: [UInt64]
+  ) {
+    self.peer = peer
+    self.direction = direction
+    self.byteCount = byteCount
+    self.identities = identities
+  }
+}
+
+/// What crosses the peers' interfaces, in the order of the network, for whoever listens; whoever reads it there tells it.
+package final class WireTap {
+  private var mediaListeners: [(WireMedia) -> Void] = []
+  private var packetListeners: [(WirePacket) -> Void] = []
+  private var checkListeners: [(WireCheck) -> Void] = []
+  private var allocationListeners: [(WireAllocation) -> Void] = []
+
+  package init() {}
+
+  package func listen(media listener: @escaping (WireMedia) -> Void) { mediaListeners.append(listener) }
+
+  package func listen(packets listener: @escaping (WirePacket) -> Void) { packetListeners.append(listener) }
+
+  package func listen(checks listener: @escaping (WireCheck) -> Void) { checkListeners.append(listener) }
+
+  package func listen(allocations listener: @escaping (WireAllocation) -> Void) { allocationListeners.append(listener) }
+
+  /// Lets go of every listener: they hold what holds the tap.
+  package func close() {
+    mediaListeners.removeAll()
+    packetListeners.removeAll()
+    checkListeners.removeAll()
+    allocationListeners.removeAll()
+  }
+
+  // MARK: Telling
+
+  // What nobody listens to need not be read.
+  package var wantsMedia: Bool { !mediaListeners.isEmpty }
+  package var wantsPackets: Bool { !packetListeners.isEmpty }
+  package var wantsChecks: Bool { !checkListeners.isEmpty }
+  package var wantsAllocations: Bool { !allocationListeners.isEmpty }
+
+  package func tell(_ check: WireCheck) { for listener in checkListeners { listener(check) } }
+
+  package func tell(_ allocation: WireAllocation) { for listener in allocationListeners { listener(allocation) } }
+
+  package func tell(_ media: WireMedia) { for listener in mediaListeners { listener(media) } }
+
+  package func tell(_ packet: WirePacket) { for listener in packetListeners { listener(packet) } }
+}

@@ -1,0 +1,18 @@
+public import ScenarioFormat
+internal import ScenarioJudge
+
+extension Cell {
+  /// What a run says of the expectations that only the runs of all seeds decide, a line each: of itself it fails none.
+  public func partOfAllSeeds(_ result: RunResult) -> [String] {
+    scenario.expectations.filter(\.isJudgedAcrossSeeds).compactMap { expectation in
+      guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { return nil }
+      let what =
+        switch (expectation.kind, measurement.measured) {
+        case (_, nil): "was not put to the test"
+        case (.metric(let metric), let number?) where expectation.share == nil: "is \(metric.text(of: number))"
+        case (_, let number?): number > 0 ? "held" : "did not hold"
+        }
+      return "\(expectation.text): \(what) in this run"
+    }
+  }
+}

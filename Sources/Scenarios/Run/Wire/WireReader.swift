@@ -1,0 +1,155 @@
+internal import CallCore
+internal import DTLS
+internal import STUN
+internal import ScenarioJudge
+internal import SimNet
+
+/// Reads what crosses every peer's interfaces, and tells the tap of it.
+///
+/// Relayed packets are taken out of their framing: ChannelData, Send and Data indications, over UDP and over TCP, whose
+/// segments it puts in order as the receiver would, and over TLS, which it reads with the servers' secrets. What was
+/// damaged on the way is not told when it arrives: the host drops it.
+package final class WireReader: PacketTap {
+  private let tap: WireTap
+  private let peers: [String]
+  /// Sees everything as well, such as a capture.
+  private let next: (any PacketTap)?
+  private var owners: [InterfaceID: String] = [:]
+  private(set) var streams: [StreamKey: WireStream] = [:]
+  /// By the client's direction.
+  private(set) var readers: [StreamKey: TLSReader] = [:]
+  /// Connections that an end has finished, oldest first: what is sent again after that is still read.
+  private var finished = FIFO<StreamKey>()
+  private static let finishedLimit = 64
+  /// What decrypts connections to TURN servers.
+  let secrets: TLSSecrets
+
+  struct StreamKey: Hashable {
+    let interface: InterfaceID
+    let source: Endpoint
+    let destination: Endpoint
+
+    var reversed: StreamKey { StreamKey(interface: interface, source: destination, destination: source) }
+  }
+
+  init(_ tap: WireTap, peers: [String], secrets: TLSSecrets = TLSSecrets(), next: (any PacketTap)? = nil) {
+    self.tap = tap
+    self.peers = peers
+    self.secrets = secrets
+    self.next = next
+  }
+
+  // MARK: PacketTap
+
+  func added(_ interface: InterfaceID, name: String) {
+    next?.added(interface, name: name)
+    // An interface is named after its host: `alice wifi`.
+    let host = String(name.prefix { $0 != " " })
+    if peers.contains(host) { owners[interface] = host }
+  }
+
+  func observed(
+    _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
+    isDamaged: Bool, at now: Instant
+  ) {
+    next?.observed(payload, header, on: interface, direction, isDamaged: isDamaged, at: now)
+    guard let peer = owners[interface], !(isDamaged && direction == .rx) else { return }
+    var identities: [UInt64] = []
+    switch header.transport {
+    case .udp: saw(payload, header, of: peer, direction, &identities, at: now)
+    case .tcp:
+      if tap.wantsPackets { identities.append(PacketContent.identity(of: payload)) }
+      let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
+      streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
+        saw(message, header, of: peer, direction, &identities, at: now)
+      }
+      if header.flags.contains(.rst) { forget(key) } else if header.flags.contains(.fin) { finished.append(key) }
+      if finished.count > Self.finishedLimit, let oldest = finished.popFirst() { forget(oldest) }
+    }
+    guard tap.wantsPackets else { return }
+    tap.tell(WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities))
+  }
+
+  private func forget(_ key: StreamKey) {
+    for key in [key, key.reversed] {
+      streams[key] = nil
+      readers[key] = nil
+    }
+  }
+
+  /// Reads the TLS connection that a stream is one direction of. The client speaks first.
+  private func reader(of key: StreamKey, _ sender: TLSReader.Sender) -> TLSReader {
+    if sender == .server, let known = readers[key.reversed] { return known }
+    let reader = TLSReader(secrets: secrets)
+    if sender == .client { readers[key] = reader }
+    return reader
+  }
+
+  /// A datagram, or a message on a connection to a TURN server.
+  private func saw(
+    _ message: RawSpan, _ header: PacketHeader, of peer: String, _ direction: LinkDirection,
+    _ identities: inout [UInt64], at now: Instant
+  ) {
+    let transport = header.transport
+    if tap.wantsAllocations, let allocation = Self.allocation(message, header, direction, at: now) {
+      tap.tell(allocation)
+    }
+    let relayed = PacketContent.relayed(in: message)
+    let content = message.extracting(relayed ?? 0..<message.byteCount)
+    if tap.wantsPackets { identities.append(PacketContent.identity(of: content)) }
+    if tap.wantsChecks, let type = content.bigEndian(UInt16.self, at: 0), type & ~0x0100 == 0x0001,
+      content.byteCount >= 20
+    {
+      let transaction = PacketContent.identity(of: content.extracting(8..<20))
+      tap.tell(
+        WireCheck(
+          peer: peer, direction: direction, transport: transport, isRequest: type == 0x0001,
+          isRelayed: relayed != nil, transaction: transaction, time: now))
+    }
+    guard tap.wantsMedia, let range = PacketContent.range(of: .rtp, in: message) else { return }
+    let packet = message.extracting(range)
+    guard let sequence = packet.bigEndian(UInt16.self, at: 2), let timestamp = packet.bigEndian(UInt32.self, at: 4),
+      let ssrc = packet.bigEndian(UInt32.self, at: 8)
+    else { return }
+    tap.tell(
+      WireMedia(
+        peer: peer, direction: direction, transport: transport, ssrc: ssrc, sequence: sequence, timestamp: timestamp,
+        byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet),
+        identity: PacketContent.identity(of: packet),
+        time: now))
+  }
+
+  // MARK: Reading
+
+  private static func allocation(
+    _ message: RawSpan, _ header: PacketHeader, _ direction: LinkDirection, at now: Instant
+  ) -> WireAllocation? {
+    guard header.transport == .udp, let type = message.bigEndian(UInt16.self, at: 0) else { return nil }
+    // Most of what a relay's path carries is data.
+    let isSent = direction == .tx
+    guard isSent ? type == 0x0004 : [0x0103, 0x0104, 0x0114].contains(type),
+      let parsed = try? STUNMessage(parsing: message)
+    else { return nil }
+    let (client, server) = isSent ? (header.source, header.destination) : (header.destination, header.source)
+    let content: WireAllocation.Message =
+      switch parsed.method {
+      case .allocate: .allocated
+      default: isSent ? .refresh(seconds: parsed[.lifetime]) : .refreshAnswered
+      }
+    return WireAllocation(
+      message: content, client: client, server: server,
+      transaction: PacketContent.identity(of: message.extracting(8..<20)), time: now
+    )
+  }
+
+  /// The first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
+  static func payloadPrefix(of packet: RawSpan) -> UInt64? {
+    guard let first = packet.byte(at: 0) else { return nil }
+    var offset = 12 + Int(first & 0x0F) * 4
+    if first & 0x10 != 0 {
+      guard let words = packet.bigEndian(UInt16.self, at: offset + 2) else { return nil }
+      offset += 4 + Int(words) * 4
+    }
+    return packet.bigEndian(UInt64.self, at: offset)
+  }
+}

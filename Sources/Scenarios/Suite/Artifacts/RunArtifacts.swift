@@ -1,0 +1,83 @@
+internal import CallCore
+internal import ExternalPeer
+internal import Formats
+internal import ScenarioFormat
+internal import ScenarioRun
+internal import SimNet
+
+/// Writes everything there is to see of one run into its folder, while it runs.
+final class RunArtifacts {
+  private let folder: String
+  private let job: RunJob
+  private let trace: TraceFile
+  private let capture: FileSink
+  private var diagram = ""
+  private var speakers: [(peer: String, file: WAVFile)] = []
+  private var failure: FileError?
+
+  init(folder: String, job: RunJob) throws(FileError) {
+    self.folder = folder
+    self.job = job
+    try RunDirectory.prepare(folder)
+    // First, so that a run that ends its process can be played again.
+    try SavedRun(job).write(to: folder)
+    trace = try TraceFile(path: folder + "/trace.jsonl")
+    capture = try FileSink(path: folder + "/run.pcapng")
+  }
+
+  /// What the run has to be given.
+  var outputs: RunOutputs {
+    var outputs = RunOutputs()
+    let packets = PacketCapture { [capture] bytes in capture.write(bytes) }
+    outputs.observers = [trace]
+    outputs.told = { [unowned self] in diagram = SequenceDiagram($0).text }
+    outputs.tap = packets
+    outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
+    outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
+    outputs.wrote = { [unowned self] account in
+      write(account.output, to: "\(account.name).stdout.txt")
+      write(account.errors, to: "\(account.name).stderr.txt")
+    }
+    return outputs
+  }
+
+  /// What a program wrote, where there is any.
+  private func write(_ bytes: [UInt8], to name: String) {
+    guard failure == nil, !bytes.isEmpty else { return }
+    do throws(FileError) {
+      try Self.write(String(decoding: bytes, as: UTF8.self), to: "\(folder)/\(name)")
+    } catch { failure = error }
+  }
+
+  private func append(_ samples: Span<Int16>, heardBy peer: String) {
+    if let known = speakers.first(where: { $0.peer == peer }) {
+      known.file.append(samples)
+      return
+    }
+    guard failure == nil else { return }
+    do {
+      let file = try WAVFile(path: "\(folder)/\(peer).wav")
+      speakers.append((peer, file))
+      file.append(samples)
+    } catch { failure = error }
+  }
+
+  /// - Parameter result: nil when there is none, because the harness failed.
+  func finish(_ result: RunResult?) throws(FileError) {
+    if let failure { throw failure }
+    try trace.close()
+    try capture.close()
+    for speaker in speakers { try speaker.file.close() }
+    try Self.write(diagram, to: folder + "/sequence.mmd")
+    guard let result, case .object(var members) = result.json else { return }
+    members.append(.init("callsim", RunEnvironment.current.json))
+    members.append(.init("files", .string(RunResult.hexadecimal(job.source.hash))))
+    try Self.write(JSON.object(members).description + "\n", to: folder + "/result.json")
+  }
+
+  static func write(_ text: String, to path: String) throws(FileError) {
+    let sink = try FileSink(path: path)
+    sink.write(text)
+    try sink.close()
+  }
+}

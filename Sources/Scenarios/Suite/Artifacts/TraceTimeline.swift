@@ -1,0 +1,100 @@
+public import CallCore
+import ScenarioFormat
+
+/// Prints events for people as they happen: time, subject, kind, fields.
+public final class TraceTimeline: TraceObserver {
+  /// What is shown, and what is left out of that.
+  private let shown: [String]
+  private let hidden: [String]
+  private let from: Instant?
+  private let until: Instant?
+  private let write: (String) -> Void
+  private var trace: Trace?
+  /// By kind and by subject: what the topics say of it; nil until it is met.
+  private var kindChoices: [Choice?] = []
+  private var subjectChoices: [Choice?] = []
+
+  private struct Choice {
+    var isShown: Bool
+    var isHidden: Bool
+  }
+
+  /// - Parameters:
+  ///   - topics: `ice` shows the kinds `ice`, `ice.…` and `ice-…`; a subject such as `alice` shows all about it;
+  ///     empty shows everything but single packets. `-packet` leaves out what `packet` shows.
+  ///   - from: nothing earlier is shown.
+  ///   - until: nothing later is shown.
+  public init(topics: [String], from: Instant? = nil, until: Instant?, write: @escaping (String) -> Void) {
+    shown = topics.filter { !$0.hasPrefix("-") }
+    hidden = topics.filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) }
+    self.from = from
+    self.until = until
+    self.write = write
+  }
+
+  public func observe(_ record: TraceRecord, in trace: Trace) {
+    self.trace = trace
+    let (kind, subject) = (choice(of: record.kind, in: trace), choice(of: record.subject, in: trace))
+    if let until, record.time > until { return }
+    if let from, record.time < from { return }
+    guard kind.isShown || subject.isShown, !kind.isHidden, !subject.isHidden else { return }
+    let declaration = trace.declarations[Int(record.kind.id)]
+    var line = "\(Self.padded(TextStyle.decimal(record.time.seconds, places: 6), 12)) s  "
+    line += Self.padded(trace.subjects[Int(record.subject.id)], -12) + "  " + Self.padded(declaration.name, -20)
+    for index in 0..<Int(record.fieldCount) {
+      line += "  \(declaration.fields[index].name)=\(TextStyle.printable("\(trace.datum(at: index, of: record))"))"
+    }
+    write(line + "\n")
+  }
+
+  /// The topics that no event of the run is of or about.
+  public var unknownTopics: [String] {
+    (shown + hidden).filter { topic in !subjects.contains(topic) && !kinds.contains { Self.matches($0, topic) } }
+  }
+
+  /// What a topic can be in this run.
+  public var names: [String] { families + kinds + subjects }
+
+  /// The same without the kinds themselves and without links and networks, of which there are many.
+  public var families: [String] {
+    let subjects = subjects.filter { !$0.contains("/") }
+    return Set(kinds.map { String($0.prefix { $0 != "." && $0 != "-" }) } + subjects).subtracting([""]).sorted()
+  }
+
+  private var kinds: [String] { Self.met(trace?.declarations.map(\.name) ?? [], kindChoices) }
+  private var subjects: [String] { Self.met(trace?.subjects ?? [], subjectChoices) }
+
+  /// The names that an event had.
+  private static func met(_ names: [String], _ choices: [Choice?]) -> [String] {
+    zip(names, choices).filter { $1 != nil }.map(\.0)
+  }
+
+  private static func matches(_ kind: String, _ topic: String) -> Bool {
+    kind == topic || kind.hasPrefix(topic + ".") || kind.hasPrefix(topic + "-")
+  }
+
+  private func choice(of kind: TraceKind, in trace: Trace) -> Choice {
+    while kindChoices.count <= Int(kind.id) { kindChoices.append(nil) }
+    if let known = kindChoices[Int(kind.id)] { return known }
+    let name = trace.declarations[Int(kind.id)].name
+    let isShown = shown.isEmpty ? !name.hasPrefix("packet.") : shown.contains { Self.matches(name, $0) }
+    let choice = Choice(isShown: isShown, isHidden: hidden.contains { Self.matches(name, $0) })
+    kindChoices[Int(kind.id)] = choice
+    return choice
+  }
+
+  private func choice(of subject: TraceSubject, in trace: Trace) -> Choice {
+    while subjectChoices.count <= Int(subject.id) { subjectChoices.append(nil) }
+    if let known = subjectChoices[Int(subject.id)] { return known }
+    let name = trace.subjects[Int(subject.id)]
+    let choice = Choice(isShown: shown.contains(name), isHidden: hidden.contains(name))
+    subjectChoices[Int(subject.id)] = choice
+    return choice
+  }
+
+  /// On the left to `width`, or on the right when it is negative.
+  private static func padded(_ text: String, _ width: Int) -> String {
+    let fill = String(repeating: " ", count: max(0, abs(width) - text.count))
+    return width < 0 ? text + fill : fill + text
+  }
+}

@@ -1,0 +1,63 @@
+import ScenarioJudge
+import ScenarioRun
+
+/// Runs that fail in the same way: findings with the same signatures, whatever the measured values.
+///
+/// Twenty seeds that miss one expectation are one thing to look at, not twenty.
+struct FailureGroup {
+  /// What failed, a line for each finding that is no warning.
+  let signature: [String]
+  private(set) var runs: [ReportedRun] = []
+
+  init(_ run: ReportedRun) {
+    signature = Self.signature(of: run.result)
+    runs = [run]
+  }
+
+  static func signature(of result: RunResult) -> [String] {
+    [result.verdict.rawValue]
+      + result.findings.filter { $0.kind != .warning }.map { "\($0.kind.rawValue) \($0.signature)" }
+  }
+
+  mutating func add(_ run: ReportedRun) { runs.append(run) }
+
+  var seeds: [UInt64] { runs.map(\.result.seed) }
+
+  var notable: NotableRun {
+    let misses = runs.map { $0.result.findings.filter { $0.kind != .warning }.map(\.miss) }
+    return NotableRun(of: runs, misses: misses)
+  }
+}
+
+/// The run to look at first of several that fail in the same way.
+struct NotableRun {
+  let index: Int
+  /// Whether it is worse than another of them; else it is only the first.
+  let isWorst: Bool
+
+  var word: String { isWorst ? "worst" : "see" }
+
+  /// The worst verdict goes first, then the run that is furthest from what was expected, then the one with the most to say.
+  ///
+  /// - Parameters:
+  ///   - runs: at least one.
+  ///   - misses: of each run, how far it is from each expectation; what is nil in one of them is compared in none.
+  init(of runs: [ReportedRun], misses: [[Double?]]) {
+    var (index, isWorst) = (0, false)
+    let measures = Self.measures(runs, misses)
+    for other in measures.indices.dropFirst() where measures[other] != measures[index] {
+      isWorst = true
+      if measures[index].lexicographicallyPrecedes(measures[other]) { index = other }
+    }
+    (self.index, self.isWorst) = (index, isWorst)
+  }
+
+  /// What is compared of each run, what weighs most first, more is worse.
+  private static func measures(_ runs: [ReportedRun], _ misses: [[Double?]]) -> [[Double]] {
+    let columns = (0..<(misses.map(\.count).min() ?? 0)).filter { column in misses.allSatisfy { $0[column] != nil } }
+    return zip(runs, misses).map { run, misses in
+      let findings = run.result.findings.count { $0.kind != .warning }
+      return [Double(ExitStatus(run.result.verdict).severity)] + columns.compactMap { misses[$0] } + [Double(findings)]
+    }
+  }
+}

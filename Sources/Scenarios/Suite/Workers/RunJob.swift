@@ -1,0 +1,124 @@
+internal import Formats
+internal import Foundation
+public import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+
+/// One run for a worker: which cell of which scenario, with which seed, and what to write.
+public struct RunJob: Sendable, Equatable {
+  public enum Output: Sendable, Equatable {
+    case nothing
+    /// Everything, into this folder.
+    case artifacts(folder: String)
+    /// The trace alone, to this file.
+    case trace(file: String)
+  }
+
+  public var source: ScenarioSource
+  public var cellID: String
+  public var seed: UInt64
+  public var overrides: [ScenarioOverride]
+  public var output = Output.nothing
+  /// Whether the story of the run is wanted although it passes; that of a run that does not pass comes anyway.
+  public var wantsStory = false
+
+  public init(
+    source: ScenarioSource, cellID: String, seed: UInt64, overrides: [ScenarioOverride] = [], output: Output = .nothing
+  ) {
+    self.source = source
+    self.cellID = cellID
+    self.seed = seed
+    self.overrides = overrides
+    self.output = output
+  }
+
+  public var path: String { source.path }
+  public var runID: String { "\(cellID)#\(seed)" }
+}
+
+extension RunJob {
+  /// - Parameter hasFiles: whether what it is made of goes with it; without, whoever reads it must know that by its hash.
+  func json(hasFiles: Bool) -> JSON {
+    var members: [JSON.Member] = [
+      .init("source", .string(RunResult.hexadecimal(source.hash))), .init("cell", .string(cellID)),
+      .init("seed", .unsigned(seed)),
+      .init("set", .array(overrides.map { .strings([$0.name, $0.value]) })),
+    ]
+    switch output {
+    case .nothing: break
+    case .artifacts(let folder): members.append(.init("artifacts", .string(folder)))
+    case .trace(let file): members.append(.init("trace", .string(file)))
+    }
+    if wantsStory { members.append(.init("story", .bool(true))) }
+    if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
+    return .object(members)
+  }
+
+  /// - Parameter known: what may have been left out.
+  init?(json: JSON, known: ScenarioSource? = nil) {
+    guard let hash = json["source"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
+      let set = json["set"]?.array, let source = Self.source(in: json) ?? known,
+      RunResult.hexadecimal(source.hash) == hash
+    else { return nil }
+    let overrides = set.compactMap { pair in
+      pair.strings.count == 2 ? ScenarioOverride(name: pair.strings[0], value: pair.strings[1]) : nil
+    }
+    self.init(source: source, cellID: cell, seed: seed, overrides: overrides)
+    wantsStory = json["story"] == true
+    if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
+    if let file = json["trace"]?.string { output = .trace(file: file) }
+  }
+
+  private static func source(in json: JSON) -> ScenarioSource? {
+    guard let files = json["files"]?.array else { return nil }
+    let known = files.compactMap { ScenarioSource.File(json: $0) }
+    return known.count == files.count ? ScenarioSource(known) : nil
+  }
+}
+
+extension ScenarioSource.File {
+  fileprivate var json: JSON {
+    switch contents {
+    case .text(let text): .object([.init("path", .string(path)), .init("text", .string(text))])
+    case .recording(let bytes):
+      .object([.init("path", .string(path)), .init("base64", .string(Data(bytes).base64EncodedString()))])
+    }
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let path = json["path"]?.string else { return nil }
+    if let text = json["text"]?.string {
+      self.init(path: path, text: text)
+    } else if let bytes = json["base64"]?.string.flatMap({ Data(base64Encoded: $0) }) {
+      self.init(path: path, recording: Array(bytes))
+    } else {
+      return nil
+    }
+  }
+}
+
+/// What a worker says about a job.
+enum WorkerReply {
+  case result(RunResult)
+  /// The harness failed; nothing is known about the run.
+  case failure(String)
+
+  var json: JSON {
+    switch self {
+    case .result(let result):
+      .object([.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? []))
+    case .failure(let message): .object([.init("error", .string(message))])
+    }
+  }
+
+  init?(json: JSON) {
+    if var result = json["result"].flatMap({ RunResult(json: $0) }) {
+      result.story = json["story"].flatMap(RunStory.init)
+      self = .result(result)
+    } else if let message = json["error"]?.string {
+      self = .failure(message)
+    } else {
+      return nil
+    }
+  }
+}

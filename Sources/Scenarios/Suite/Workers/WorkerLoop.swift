@@ -1,0 +1,105 @@
+internal import ExternalPeer
+internal import Formats
+internal import Foundation
+public import Profiles
+internal import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+
+/// The worker's end of the pipe: runs one job after the other, a line of JSON each way.
+public struct WorkerLoop {
+  private let profiles: ProfileCatalogue
+  /// Texts come once, with the first of the jobs that need them.
+  private var source: ScenarioSource?
+  /// Jobs come cell by cell, so the newest is enough to keep.
+  private var newest: (job: RunJob, cell: Cell)?
+
+  public init(profiles: ProfileCatalogue) { self.profiles = profiles }
+
+  /// Runs until standard input ends, or whoever started this process does.
+  public mutating func run() {
+    guard ProcessTree.endWithParent() else { return }
+    // Replies go to the pipe alone: whatever else prints, prints to standard error.
+    let replies = dup(STDOUT_FILENO)
+    dup2(STDERR_FILENO, STDOUT_FILENO)
+    while let line = readLine(strippingNewline: true) {
+      let reply: WorkerReply
+      if let json = try? JSON(parsing: line.utf8), let job = RunJob(json: json, known: source) {
+        source = job.source
+        reply = execute(job)
+      } else {
+        reply = .failure("a job could not be read; are both processes the same version of callsim?")
+      }
+      ChildPipe.writeAll(Array((reply.json.description + "\n").utf8), to: replies)
+    }
+  }
+
+  mutating func execute(_ job: RunJob) -> WorkerReply {
+    do {
+      var result = try JobExecution(job: job, profiles: profiles).result(cell: try cell(of: job))
+      if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
+      return .result(result)
+    } catch {
+      return .failure("\(error)")
+    }
+  }
+
+  private mutating func cell(of job: RunJob) throws -> Cell {
+    if let (known, cell) = newest, known.cellID == job.cellID, known.source.hash == job.source.hash,
+      known.overrides == job.overrides
+    {
+      return cell
+    }
+    let loaded = ScenarioFile.load(
+      source: job.source, cellID: job.cellID, registry: profiles.registry,
+      overrides: job.overrides.map { (name: $0.name, value: $0.value) })
+    guard let cell = loaded.scenario?.cells.first(where: { $0.id == job.cellID }) else {
+      throw JobError(
+        message: "\(job.path) has no cell '\(job.cellID)' for a worker; are both of one version of callsim?")
+    }
+    newest = (job, cell)
+    return cell
+  }
+}
+
+/// One job in this process.
+struct JobExecution {
+  let job: RunJob
+  let profiles: ProfileCatalogue
+
+  func result(cell: Cell) throws -> RunResult {
+    let run = SingleRun(cell: cell, seed: job.seed, path: job.path, profiles: profiles)
+    switch job.output {
+    case .nothing: return try run.execute(outputs: RunOutputs())
+    case .trace(let path):
+      let file = try TraceFile(path: path)
+      var outputs = RunOutputs()
+      outputs.observers = [file]
+      let result = try run.execute(outputs: outputs)
+      try file.close()
+      return result
+    case .artifacts(let folder):
+      do {
+        let artifacts = try RunArtifacts(folder: folder, job: job)
+        let outcome = Result { try run.execute(outputs: artifacts.outputs) }
+        try artifacts.finish(try? outcome.get())
+        return try outcome.get()
+      } catch let error as FileError {
+        throw JobError(artifacts: error)
+      }
+    }
+  }
+}
+
+struct JobError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}
+
+extension JobError {
+  /// A run's files could not be written.
+  init(artifacts error: FileError) {
+    self.init(
+      message: "\(error). \(error.isWantOfSpace ? "Free some space" : "Run elsewhere") or choose --artifacts none.")
+  }
+}

@@ -1,0 +1,173 @@
+internal import CallCore
+internal import Formats
+internal import Foundation
+internal import ScenarioRun
+
+/// How a job ended, seen from outside the worker.
+enum JobOutcome {
+  case result(RunResult)
+  /// The harness failed inside the worker.
+  case failure(String)
+  /// The worker died.
+  case crash(WorkerProcess.Death, lastWords: [String])
+  /// The worker took too long and was ended.
+  case timeout(Interval)
+  /// The worker took more memory than this, in MiB, and was ended.
+  case oversize(Int)
+}
+
+/// Runs jobs in worker processes, several at a time, one after the other in each.
+///
+/// Everything happens on the calling thread, which waits for pipes.
+final class WorkerPool {
+  /// What happens next to a task of which a job has ended.
+  enum Step {
+    case done
+    /// Another job of the same task; in a new process when `isFresh`.
+    case next(RunJob, isFresh: Bool)
+  }
+
+  struct Configuration {
+    /// The program that has the worker's end, and the arguments that make it one.
+    var executable: String
+    var arguments: [String]
+    var workerCount: Int
+    /// How much memory a worker may take, in MiB.
+    var memoryLimit: Int
+  }
+
+  private final class Slot {
+    var worker: WorkerProcess?
+    var task: Int?
+    var job: RunJob?
+    var limit = Interval.zero
+    var deadline: ContinuousClock.Instant?
+    var hearsErrors = true
+    /// Whether its worker's output can be read, or has ended.
+    var isReady = false
+  }
+
+  private let configuration: Configuration
+  private var slots: [Slot]
+  private var nextMemoryCheck = ContinuousClock.Instant.now
+  private static let memoryCheckPeriod = Duration.milliseconds(200)
+
+  init(_ configuration: Configuration) {
+    self.configuration = configuration
+    slots = (0..<max(1, configuration.workerCount)).map { _ in Slot() }
+  }
+
+  /// - Parameters:
+  ///   - nextTask: the first job of the next task with its number, or nil when there is none left.
+  ///   - wallLimit: how long one job may take.
+  ///   - follow: decides what happens after a job.
+  /// - Returns: false when it was interrupted.
+  func run(
+    nextTask: () -> (task: Int, job: RunJob)?, wallLimit: (Int) -> Interval,
+    follow: (Int, RunJob, JobOutcome) -> Step
+  ) throws -> Bool {
+    let interruption = try Interruption.watch()
+    defer {
+      for slot in slots { slot.worker?.end() }
+      Interruption.unwatch()
+    }
+    while true {
+      for slot in slots where slot.task == nil {
+        guard let next = nextTask() else { break }
+        slot.task = next.task
+        slot.limit = wallLimit(next.task)
+        try start(next.job, on: slot)
+      }
+      let busy = slots.filter { $0.task != nil }
+      if busy.isEmpty { return true }
+      guard wait(for: busy, interruption: interruption) else { return false }
+      let isMemoryDue = nextMemoryCheck <= .now
+      if isMemoryDue { nextMemoryCheck = .now + Self.memoryCheckPeriod }
+      for slot in busy {
+        let outcome = slot.isReady ? read(slot) : expired(slot) ?? (isMemoryDue ? oversize(slot) : nil)
+        guard let outcome, let task = slot.task, let job = slot.job else {
+          continue
+        }
+        switch follow(task, job, outcome) {
+        case .done: slot.task = nil
+        case .next(let job, let isFresh):
+          if isFresh { retire(slot) }
+          try start(job, on: slot)
+        }
+      }
+    }
+  }
+
+  private func start(_ job: RunJob, on slot: Slot) throws {
+    if slot.worker == nil {
+      slot.worker = try WorkerProcess(executable: configuration.executable, arguments: configuration.arguments)
+      slot.hearsErrors = true
+    }
+    slot.job = job
+    slot.deadline = .now + slot.limit.duration
+    slot.worker?.send(job)
+  }
+
+  private func retire(_ slot: Slot) {
+    slot.worker?.end()
+    slot.worker = nil
+  }
+
+  // MARK: Waiting
+
+  /// Waits until a worker says something or a deadline passes.
+  ///
+  /// - Returns: false when a signal came.
+  private func wait(for busy: [Slot], interruption: Int32) -> Bool {
+    var descriptors = [pollfd(fd: interruption, events: Int16(POLLIN), revents: 0)]
+    for slot in busy {
+      guard let worker = slot.worker else { continue }
+      descriptors.append(pollfd(fd: worker.output, events: Int16(POLLIN), revents: 0))
+      descriptors.append(pollfd(fd: slot.hearsErrors ? worker.errors : -1, events: Int16(POLLIN), revents: 0))
+    }
+    let nearest = min(nextMemoryCheck, busy.compactMap(\.deadline).min() ?? .now)
+    let milliseconds = Interval(nearest - .now).milliseconds
+    let count = poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: max(0, milliseconds + 1)))
+    if count < 0 { return errno == EINTR }
+    guard descriptors[0].revents == 0 else { return false }
+    for (index, slot) in busy.enumerated() {
+      slot.isReady = descriptors[1 + 2 * index].revents != 0
+      if descriptors[2 + 2 * index].revents != 0 { slot.hearsErrors = slot.worker?.receiveErrors() ?? false }
+    }
+    return true
+  }
+
+  /// Reads what a worker has said.
+  ///
+  /// - Returns: how its job ended, or nil while it has not.
+  private func read(_ slot: Slot) -> JobOutcome? {
+    guard let worker = slot.worker else { return nil }
+    let (line, isOpen) = worker.receive()
+    if let line {
+      let reply = (try? JSON(parsing: line)).flatMap(WorkerReply.init)
+      switch reply {
+      case .result(let result): return .result(result)
+      case .failure(let message): return .failure(message)
+      case nil: return .failure("a worker's reply could not be read; are both processes the same version of callsim?")
+      }
+    }
+    guard !isOpen else { return nil }
+    let lastWords = worker.lastWords()
+    let death = worker.reap()
+    retire(slot)
+    return .crash(death, lastWords: lastWords)
+  }
+
+  private func expired(_ slot: Slot) -> JobOutcome? {
+    guard let deadline = slot.deadline, deadline <= .now else { return nil }
+    retire(slot)
+    return .timeout(slot.limit)
+  }
+
+  /// Ends a worker that has grown beyond the limit, before the machine has no memory left for anybody.
+  private func oversize(_ slot: Slot) -> JobOutcome? {
+    guard let size = slot.worker?.memory, size > configuration.memoryLimit << 20 else { return nil }
+    retire(slot)
+    return .oversize(configuration.memoryLimit)
+  }
+}

@@ -1,0 +1,181 @@
+internal import CLinux
+internal import Foundation
+internal import ScenarioFormat
+internal import VirtualPeer
+
+/// A worker as its parent sees it: a process with three pipes.
+final class WorkerProcess {
+  /// How a worker ended that was not asked to.
+  enum Death: Equatable {
+    case signal(Int32)
+    case exit(Int32)
+
+    var description: String {
+      switch self {
+      case .signal(let number):
+        "ended by signal \(number)\(strsignal(number).map { " (\(String(cString: $0)))" } ?? "")"
+      case .exit(let code): "ended with exit code \(code)"
+      }
+    }
+  }
+
+  /// How much of standard error is kept.
+  private static let errorLimit = 16_384
+
+  let identifier: pid_t
+  let output: Int32
+  let errors: Int32
+  private let input: Int32
+  private var received: [UInt8] = []
+  private var errorTail: [UInt8] = []
+  private var isReaped = false
+  /// The texts that the worker was given last.
+  private var knownSource: UInt64?
+
+  init(executable: String, arguments: [String]) throws {
+    let input = try ChildPipe()
+    let output = try ChildPipe()
+    let errors = try ChildPipe()
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output.writeEnd, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
+    posix_spawnattr_init(&attributes)
+    // A process group of its own: Ctrl-C reaches the parent alone, which then ends its workers.
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    posix_spawnattr_setpgroup(&attributes, 0)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+      for end in [input.readEnd, output.writeEnd, errors.writeEnd] { close(end) }
+    }
+    var vector: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
+    var environment = Self.environment.map { strdup($0) } as [UnsafeMutablePointer<CChar>?]
+    defer { for pointer in vector + environment { free(pointer) } }
+    vector.append(nil)
+    environment.append(nil)
+    var child: pid_t = 0
+    let status = posix_spawn(&child, executable, &actions, &attributes, vector, environment)
+    guard status == 0 else {
+      for end in [input.writeEnd, output.readEnd, errors.readEnd] { close(end) }
+      throw JobError(message: "cannot start a worker (\(executable)): \(String(cString: strerror(status)))")
+    }
+    identifier = child
+    self.input = input.writeEnd
+    self.output = output.readEnd
+    self.errors = errors.readEnd
+  }
+
+  /// Every worker hashes with a seed of its own, so that an order that depends on hashing shows.
+  private static var environment: [String] {
+    ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }
+      .filter { $0.key != "SWIFT_DETERMINISTIC_HASHING" }
+      .map { "\($0.key)=\($0.value)" }
+  }
+
+  deinit {
+    end()
+    for end in [input, output, errors] { close(end) }
+  }
+
+  func send(_ job: RunJob) {
+    received.removeAll()
+    errorTail.removeAll()
+    // A worker that is already dead is noticed when its output ends.
+    let json = job.json(hasFiles: job.source.hash != knownSource)
+    knownSource = job.source.hash
+    ChildPipe.writeAll(Array((json.description + "\n").utf8), to: input)
+  }
+
+  /// Reads what there is.
+  ///
+  /// - Returns: a whole line when there is one; `isOpen` is false when the worker has closed its end.
+  func receive() -> (line: [UInt8]?, isOpen: Bool) {
+    guard let bytes = ChildPipe.readSome(from: output) else { return (nil, false) }
+    received += bytes
+    guard let end = received.firstIndex(of: UInt8(ascii: "\n")) else { return (nil, true) }
+    let line = Array(received[..<end])
+    received.removeSubrange(...end)
+    return (line, true)
+  }
+
+  /// Keeps the end of what the worker writes to standard error.
+  func receiveErrors() -> Bool {
+    guard let bytes = ChildPipe.readSome(from: errors) else { return false }
+    errorTail += bytes
+    if errorTail.count > Self.errorLimit { errorTail.removeFirst(errorTail.count - Self.errorLimit) }
+    return true
+  }
+
+  /// The last lines of standard error.
+  func lastWords(_ count: Int = 12) -> [String] {
+    while receiveErrors() {}
+    let text = String(decoding: errorTail, as: UTF8.self)
+    return text.split(whereSeparator: \.isNewline).suffix(count).map(String.init)
+  }
+
+  /// How many bytes of memory it has now; nil where the system does not tell.
+  var memory: Int? {
+    guard let text = try? String(contentsOfFile: "/proc/\(identifier)/statm", encoding: .utf8) else { return nil }
+    // The second word is the resident set, in pages (proc(5)).
+    let words = text.split(separator: " ")
+    guard words.count > 1, let pages = Int(words[1]) else { return nil }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  /// Waits for a worker whose output has ended.
+  func reap() -> Death {
+    var status: Int32 = 0
+    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    isReaped = true
+    let signal = status & 0x7F
+    return signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF)
+  }
+
+  /// Ends the process at once.
+  func end() {
+    guard !isReaped else { return }
+    kill(identifier, SIGKILL)
+    _ = reap()
+  }
+}
+
+/// A pipe that children do not inherit by accident.
+struct ChildPipe {
+  let readEnd: Int32
+  let writeEnd: Int32
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    // At once: another thread may start a child at any time, and whoever has the write end keeps the pipe from its end.
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw JobError(message: "no pipe: \(String(cString: strerror(errno)))") }
+    (readEnd, writeEnd) = (ends[0], ends[1])
+  }
+
+  /// - Returns: nil at the end of the stream.
+  static func readSome(from end: Int32) -> [UInt8]? {
+    var count = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initialized in
+      repeat { count = read(end, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      initialized = max(0, count)
+    }
+    return count > 0 ? bytes : nil
+  }
+
+  static func writeAll(_ bytes: [UInt8], to end: Int32) {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes.withUnsafeBytes { write(end, $0.baseAddress! + offset, $0.count - offset) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      offset += count
+    }
+  }
+}
