@@ -1,17 +1,36 @@
 public import VirtualPeer
 public import Vocabulary
 
-/// A product as scenarios name it: its app and its signalling server.
+/// A product as scenarios name it: its app and its servers.
 public struct Profile {
   public let app: any CallApp.Type
-  public let server: any SignallingServer.Type
+  /// What runs as each server that the vocabulary declares, by the name it has there.
+  public let servers: [String: any CallServer.Type]
 
   public var vocabulary: ProfileVocabulary { app.vocabulary }
   public var name: String { vocabulary.profile }
 
-  public init(app: any CallApp.Type, server: any SignallingServer.Type) {
+  public init(app: any CallApp.Type, servers: [String: any CallServer.Type]) {
     self.app = app
-    self.server = server
+    self.servers = servers
+  }
+
+  /// A product with one server, whatever its vocabulary calls it.
+  public init(app: any CallApp.Type, server: any CallServer.Type) {
+    let names = app.vocabulary.servers.map(\.name)
+    self.init(app: app, servers: names.count == 1 ? [names[0]: server] : [:])
+  }
+
+  /// What does not fit: in the declaration, and between it and the servers that there are.
+  fileprivate var misfits: [Misfit] {
+    let declared = vocabulary.servers.map(\.name)
+    let missing = declared.filter { servers[$0] == nil }.map {
+      Misfit(.server($0), "it is declared, and the profile has none", remedy: "give Profile(app:servers:) its type")
+    }
+    let extra = servers.keys.sorted().filter { !declared.contains($0) }.map {
+      Misfit(.server($0), "the profile has one, and it is not declared", remedy: "add it to servers:")
+    }
+    return vocabulary.misfits + missing + extra
   }
 }
 
@@ -22,7 +41,8 @@ public struct ProfileCatalogue {
   /// - Throws: what does not fit in the declaration of one of them, or that two have one name.
   public init(_ profiles: [Profile]) throws(UnfitProfile) {
     for (index, profile) in profiles.enumerated() {
-      try profile.vocabulary.check()
+      let misfits = profile.misfits
+      if !misfits.isEmpty { throw UnfitProfile(profile.name, misfits) }
       if profiles[..<index].contains(where: { $0.name == profile.name }) {
         let misfit = Misfit(.profile, "there are two profiles of that name", remedy: "give one of them another name")
         throw UnfitProfile(profile.name, [misfit])

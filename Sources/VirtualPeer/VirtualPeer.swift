@@ -16,14 +16,28 @@ public final class VirtualPeer {
     public var session: SessionConfiguration
     /// Settings the profile's vocabulary declares.
     public var settings = NamedValues([])
-    public var signallingServer: Endpoint
+    /// The servers of the peer's profile, by the names that its vocabulary declares.
+    public var servers: [String: Server]
     /// What the scenario calls the peer's interfaces, with the names of their links. No two have one name.
     public var interfaceNames: [(link: String, name: String)] = []
 
-    public init(name: String, session: SessionConfiguration, signallingServer: Endpoint) {
+    /// A server of the peer's profile.
+    public struct Server: Hashable, Sendable {
+      /// The name of its host.
+      public var name: String
+      /// Where it listens.
+      public var endpoint: Endpoint
+
+      public init(name: String, endpoint: Endpoint) {
+        self.name = name
+        self.endpoint = endpoint
+      }
+    }
+
+    public init(name: String, session: SessionConfiguration, servers: [String: Server]) {
       self.name = name
       self.session = session
-      self.signallingServer = signallingServer
+      self.servers = servers
     }
   }
 
@@ -74,19 +88,20 @@ public final class VirtualPeer {
     device = Device(settings: configuration.device, trace: trace, peer: name)
     let random = simulator.random.scoped("peer").scoped(name)
     let connectionEnvironment = ConnectionEnvironment(
-      peer: name, clock: runtime.clock, network: runtime.network, device: device, random: random,
+      clock: runtime.clock, network: runtime.network, device: device, random: random,
       media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard)
     audioRecord = connectionEnvironment.audioRecord
+    let peers = PeerNames(configuration.userIDs, servers: configuration.servers.mapValues(\.name))
     connections = PeerConnectionFactory(
-      configuration: configuration.session, environment: connectionEnvironment, stack: stack)
+      configuration: configuration.session, environment: connectionEnvironment, owner: name,
+      names: vocabulary.connections, remotes: peers, stack: stack)
     app = type.init(
       environment: PeerEnvironment(
         name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, random: random.scoped("app"),
         network: runtime.network, device: device,
         connections: connections,
-        trace: PeerTrace(
-          trace: trace, peer: name, vocabulary: type.vocabulary, userIDs: configuration.userIDs),
-        settings: configuration.settings, signallingServer: configuration.signallingServer))
+        trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers),
+        settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
   }
 
@@ -169,6 +184,16 @@ public final class VirtualPeer {
 
   /// The statistics of the newest open connection, or nil when there is none.
   public func statistics() -> StatsReport? { connections.openConnections.last?.statistics() }
+
+  /// The statistics of open connections, by their trace subjects: the peer's own where the profile has a single one.
+  package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
+    connections.reports(where: isWanted)
+  }
+
+  /// The statistics of the open connection with a trace subject.
+  package func statistics(of subject: String) -> StatsReport? {
+    connections.reports { $0 == subject }.first?.report
+  }
 
   /// Timers not yet fired or cancelled: zero after ``shutDown()``.
   public var pendingTimerCount: Int { runtime.clock.pendingCount }

@@ -41,6 +41,17 @@ public enum CommonVocabulary {
   public static let values: [ValueDeclaration] =
     deviceValues + selectedPair + stats + quality
 
+  /// Whether something belongs to one peer connection, and not to the device or its app: where a device has several at a
+  /// time, each has its own.
+  public static func isOfConnection(_ name: String) -> Bool {
+    machines.contains { $0.name == name } || ["selected.", "stats."].contains { name.hasPrefix($0) }
+      || ["q.mos", "q.concealment", "q.mouth_to_ear", "ice.restart", "ice.server-error", "media.first-sent"].contains(
+        name)
+  }
+
+  /// The values of one peer connection.
+  package static var connectionValues: [ValueDeclaration] { values.filter { isOfConnection($0.name) } }
+
   /// The declaration of a value of every peer.
   package static func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
 

@@ -9,6 +9,8 @@ extension ProfileVocabulary {
     all += actionMisfits
     for message in messages { all += message.misfits }
     all += codeMisfits
+    all += serverMisfits
+    all += connectionMisfits
     all += nameMisfits
     return all
   }
@@ -122,6 +124,36 @@ extension ProfileVocabulary {
       return ("it takes back a mute, and no action mutes", "add an action with as: .mute")
     case .begin, .accept, .refuse, .end, .join, .leave, .mute, .unmute, .restartICE, nil: return nil
     }
+  }
+
+  // MARK: Servers and connections
+
+  private var serverMisfits: [Misfit] {
+    guard !servers.isEmpty else {
+      return [Misfit(.profile, "it has no server", remedy: "leave servers: out, or declare the one that clients reach")]
+    }
+    var all = Self.repeated(servers.map(\.name)).map {
+      Misfit(.server($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    all += servers.filter { ["stun", "turn", ""].contains($0.name) }.map {
+      Misfit(.server($0.name), "scenarios mean something else by that kind", remedy: "call it otherwise")
+    }
+    return all
+  }
+
+  private var connectionMisfits: [Misfit] {
+    guard case .named(let names) = connections else { return [] }
+    var all = Self.repeated(names).map {
+      Misfit(.connection($0), "it is declared twice", remedy: "leave one of the two out")
+    }
+    if names.isEmpty {
+      all.append(Misfit(.profile, "its connections have no names", remedy: "write connections: .single, or name them"))
+    }
+    all += names.filter { $0.isEmpty || $0.contains { ". /()".contains($0) } }.map {
+      let problem = "a predicate cannot name it"
+      return Misfit(.connection($0), problem, remedy: "use letters, digits and hyphens")
+    }
+    return all
   }
 
   // MARK: Codes and names

@@ -21,15 +21,16 @@ public struct ProfileVocabulary: Sendable {
   public let values: [ValueDeclaration]
   /// What a scenario may set on a peer of this profile.
   public let settings: [ParameterDeclaration]
-  /// Whether several peer connections of one device are normal: one to publish and one to subscribe, or one to each other
-  /// participant.
-  public let hasSeveralConnections: Bool
+  /// The servers of the product; apps and scenarios name them.
+  public let servers: [ServerDeclaration]
+  /// How many peer connections a device has at a time, and their names.
+  public let connections: ConnectionNames
 
   public init(
     profile: String, summary: String, machines: [StateMachine], actions: [ActionDeclaration],
     messages: [MessageDeclaration] = [], endCodes: [CodeDeclaration] = [], errorCodes: [CodeDeclaration] = [],
     values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = [],
-    severalConnections: Bool = false
+    servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single
   ) {
     self.profile = profile
     self.summary = summary
@@ -40,7 +41,8 @@ public struct ProfileVocabulary: Sendable {
     self.errorCodes = errorCodes
     self.values = values
     self.settings = settings
-    hasSeveralConnections = severalConnections
+    self.servers = servers
+    self.connections = connections
   }
 
   public var mainMachine: StateMachine? { machines.first }
@@ -48,6 +50,7 @@ public struct ProfileVocabulary: Sendable {
   public func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }
   public func endCode(_ name: String) -> CodeDeclaration? { endCodes.first { $0.name == name } }
   public func message(_ name: String) -> MessageDeclaration? { messages.first { $0.name == name } }
+  public func server(_ name: String) -> ServerDeclaration? { servers.first { $0.name == name } }
 }
 
 /// Where a fact about a product comes from; anything but `documented` is configuration, never a vendor's fact.

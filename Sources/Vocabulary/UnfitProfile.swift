@@ -25,6 +25,7 @@ public struct Misfit: Hashable, Sendable, CustomStringConvertible {
     case value(String)
     case setting(String)
     case server(String)
+    case connection(String)
 
     public var description: String {
       switch self {
@@ -39,6 +40,7 @@ public struct Misfit: Hashable, Sendable, CustomStringConvertible {
       case .value(let name): "value \(name)"
       case .setting(let name): "setting \(name)"
       case .server(let name): "server \(name)"
+      case .connection(let name): "connection \(name)"
       }
     }
   }

@@ -47,8 +47,9 @@ final class SimulatedCall: PacketTap, PeerConnectionDelegate {
       let factory = PeerConnectionFactory(
         configuration: session,
         environment: ConnectionEnvironment(
-          peer: name, clock: runtime.clock, network: runtime.network, device: device,
-          random: simulator.random.scoped(name), media: .real, trace: simulator.trace, keyLog: nil, heard: heard))
+          clock: runtime.clock, network: runtime.network, device: device,
+          random: simulator.random.scoped(name), media: .real, trace: simulator.trace, keyLog: nil, heard: heard),
+        owner: name)
       connection = factory.make()
       keep = factory
     }

@@ -38,7 +38,7 @@ import Testing
       Issue.record("not after")
       return
     }
-    #expect(anchor.kind == .entersState(peer: "bob", machine: "call.state", state: "connected"))
+    #expect(anchor.kind == .entersState(subject: "bob", machine: "call.state", state: "connected"))
   }
 
   @Test func `a topology of one's own takes profiles for its links and NATs`() throws {

@@ -185,7 +185,7 @@ final class JudgeBench {
 
 extension ValuePath {
   static func of(_ peer: String, _ name: String, _ type: ValueType = .count, unit: String? = nil) -> ValuePath {
-    ValuePath(peer: peer, name: name, type: type, unit: unit, span: .builtIn)
+    ValuePath(subject: peer, name: name, type: type, unit: unit, span: .builtIn)
   }
 }
 
@@ -207,13 +207,13 @@ extension Anchor {
   }
   static func state(_ peer: String, _ state: String) -> Anchor {
     Anchor(
-      kind: .entersState(peer: peer, machine: "call.state", state: state), span: .builtIn, text: "\(peer).\(state)")
+      kind: .entersState(subject: peer, machine: "call.state", state: state), span: .builtIn, text: "\(peer).\(state)")
   }
   static func becomes(_ peer: String, _ name: String) -> Anchor {
-    Anchor(kind: .becomesTrue(peer: peer, value: name), span: .builtIn, text: "\(peer).\(name)")
+    Anchor(kind: .becomesTrue(subject: peer, value: name), span: .builtIn, text: "\(peer).\(name)")
   }
   static func event(_ peer: String, _ name: String) -> Anchor {
-    Anchor(kind: .event(peer: peer, name: name), span: .builtIn, text: "\(peer).\(name)")
+    Anchor(kind: .event(subject: peer, name: name), span: .builtIn, text: "\(peer).\(name)")
   }
 }
 

@@ -20,7 +20,7 @@ import Vocabulary
     let (trace, words) = (Trace(), Words())
     trace.add(words)
     let place = Endpoint("192.0.2.1:5000")!
-    var connection = ConnectionTrace(trace: trace, peer: "alice", keyLog: nil)
+    var connection = ConnectionTrace(trace: trace, subject: "alice", keyLog: nil)
     connection.write(
       .selectedCandidatePairChange(
         local: CandidateSummary(candidateType: type, endpoint: place, networkType: network, relayProtocol: relay),

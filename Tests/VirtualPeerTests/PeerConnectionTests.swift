@@ -29,9 +29,10 @@ import Testing
       factory = PeerConnectionFactory(
         configuration: SessionConfiguration(certificate: certificate, cname: name),
         environment: ConnectionEnvironment(
-          peer: name, clock: runtime.clock, network: runtime.network,
+          clock: runtime.clock, network: runtime.network,
           device: Device(settings: settings, trace: simulator.trace, peer: name), random: random, media: .real,
-          trace: simulator.trace, keyLog: nil, heard: nil))
+          trace: simulator.trace, keyLog: nil, heard: nil),
+        owner: name)
       connection = factory.make()
       connection.delegate = self
     }

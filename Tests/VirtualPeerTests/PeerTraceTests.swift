@@ -38,7 +38,9 @@ import Vocabulary
     let trace = PeerTrace(
       trace: written, peer: "alice",
       vocabulary: ProfileVocabulary(profile: "small", summary: "", machines: [], actions: [], messages: Self.messages),
-      userIDs: ["alice": "1001", "bob": "1002", "phone": "carl", "tablet": "carl", "dora": "erik", "erik": "dora"])
+      peers: PeerNames([
+        "alice": "1001", "bob": "1002", "phone": "carl", "tablet": "carl", "dora": "erik", "erik": "dora",
+      ]))
     let words = ["1002": "bob", "carl": "carl", "dora": "erik", "erik": "dora", "mallory": "mallory"]
     for user in words.keys.sorted() {
       let recorder = LastWord()

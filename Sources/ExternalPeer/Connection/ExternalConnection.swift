@@ -40,10 +40,10 @@ final class ExternalConnection: PeerConnection {
     var isEnabled: Bool?
   }
 
-  init(environment: ConnectionEnvironment, bridge: ExternalHost) {
+  init(subject: String, environment: ConnectionEnvironment, bridge: ExternalHost) {
     self.environment = environment
     self.bridge = bridge
-    events = environment.makeEvents()
+    events = environment.makeEvents(of: subject)
   }
 
   /// Takes over a program that has been opened.
@@ -95,7 +95,7 @@ final class ExternalConnection: PeerConnection {
 
   func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
     guard track.kind == .audio else { throw .notSupported("a \(track.kind) track: programs play audio alone") }
-    environment.device.startAudioUnit()
+    environment.beginAudio(self)
     trackCount += 1
     let id = Transceiver.ID(number: trackCount)
     tracks.append(Track(id: id))
@@ -238,7 +238,7 @@ final class ExternalConnection: PeerConnection {
     states.close()
     events.deliver(from: self)
     events.close()
-    environment.device.stopAudioUnit()
+    environment.endAudio(self)
     environment.connectionClosed(self)
     settle()
   }

@@ -123,7 +123,7 @@ package final class ExternalStack: MediaStack {
   // MARK: Connections
 
   package func makeConnection(
-    _ configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment
+    _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection {
     if self.configuration.iceServers != configuration.iceServers {
       // The program that waits was told of other servers.
@@ -131,7 +131,7 @@ package final class ExternalStack: MediaStack {
       standby?.client.program.stop(patience: .zero)
       standby = nil
     }
-    let connection = ExternalConnection(environment: environment, bridge: bridge)
+    let connection = ExternalConnection(subject: subject, environment: environment, bridge: bridge)
     do throws(ExternalError) {
       let program = try take()
       connection.begin(program.client, recording: program.recording)

@@ -6,7 +6,7 @@ public import Vocabulary
 /// The Knotos signalling server: Socket.IO over WebSocket, routing events between users.
 ///
 /// Users are bound to the connection they last connected on. Events that name nobody follow their call.
-public final class KnotosServer: SignallingServer {
+public final class KnotosServer: CallServer {
   private final class Client {
     let socket: SignallingSocket
     /// Who it is, once connected.

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import VirtualPeer
+internal import Vocabulary
 
 /// The app's Socket.IO connection: opens, answers pings, notices death, comes back by itself.
 ///
@@ -32,11 +33,12 @@ final class SocketIOClient {
     retry = nil
     connectionCount += 1
     state = .connecting
-    let stream = environment.network.connect(to: environment.signallingServer)
+    let server = environment.endpoint(of: ServerDeclaration.signalling.name)
+    let stream = environment.network.connect(to: server)
     let channel = WebSocketChannel(
       stream: stream,
       socket: WebSocket(
-        .client, host: "\(environment.signallingServer)", path: "/socket.io/?EIO=4&transport=websocket",
+        .client, host: "\(server)", path: "/socket.io/?EIO=4&transport=websocket",
         random: environment.random.stream("websocket/\(connectionCount)")))
     self.channel = channel
     channel.onText = { [weak self] text in self?.received(text) }

@@ -41,9 +41,8 @@ final class Effects {
           .vacuous, entry, expected: "nat.reboot gives the router \(address)",
           actual: "that address is taken at \(Wording.time(world.simulator.now)): \(remedy)")
       }
-    case .send(let message, let from, let to, let fields):
-      guard let server = world.signallingServer else { throw HarnessError("there is no signalling server") }
-      server.inject(
+    case .send(let message, let from, let to, let server, let fields):
+      try world.callServer(named: server).inject(
         type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
         fields: NamedValues(fields))
     case .clear(let id):

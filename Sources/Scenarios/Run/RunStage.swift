@@ -52,7 +52,7 @@ final class RunStage {
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }
-    context.statistics.report = { [unowned world] in world.peer($0)?.statistics() }
+    context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
@@ -90,11 +90,18 @@ final class RunStage {
   }
 
   private func sample(everybody: Bool) {
-    for peer in world.peers where everybody || sampler.peers.contains(peer.name) {
-      guard let report = peer.statistics() else { continue }
-      sampler.sample(report, mouthToEar: world.mouthToEar(to: peer), of: peer.name, at: now)
-      context.story.sample(report, of: peer.name, at: now)
-      sampled?(report, peer.name)
+    for peer in world.peers {
+      for (subject, report) in peer.reports(where: { everybody || sampler.reads($0) }) {
+        sampler.sample(report, mouthToEar: world.mouthToEar(to: peer, over: subject), of: subject, at: now)
+        context.story.sample(report, of: subject, at: now)
+        sampled?(report, peer.name)
+      }
+    }
+    for server in world.callServers {
+      for (subject, report) in server.reports(where: { everybody || sampler.reads($0) }) {
+        sampler.sample(report, mouthToEar: nil, of: subject, at: now)
+        context.story.sample(report, of: subject, at: now)
+      }
     }
   }
 }

@@ -5,6 +5,7 @@ internal import Formats
 internal import Foundation
 internal import ScenarioFormat
 internal import SimNet
+internal import Statistics
 internal import VirtualPeer
 internal import Vocabulary
 
@@ -14,7 +15,7 @@ final class World {
   let simulator: Simulator
   let pace: Pace
   private(set) var peers: [VirtualPeer] = []
-  private var signalling: [(name: String, host: SignallingHost)] = []
+  private(set) var callServers: [CallServerHost] = []
   private var stun: [(name: String, host: STUNServerHost)] = []
   private var turn: [(name: String, host: TURNServerHost)] = []
   private var stacks: [(peer: String, stack: ExternalStack)] = []
@@ -38,11 +39,10 @@ final class World {
   func peer(_ name: String) -> VirtualPeer? { peers.first { $0.name == name } }
   func stunServer(_ name: String) -> STUNServerHost? { stun.first { $0.name == name }?.host }
   func turnServer(_ name: String) -> TURNServerHost? { turn.first { $0.name == name }?.host }
-  /// All peers of a scenario share one signalling server.
-  var signallingServer: SignallingHost? { signalling.first?.host }
+  func callServer(_ name: String) -> CallServerHost? { callServers.first { $0.name == name } }
 
   func add(_ peer: VirtualPeer) { peers.append(peer) }
-  func add(_ server: SignallingHost, named name: String) { signalling.append((name, server)) }
+  func add(_ server: CallServerHost) { callServers.append(server) }
   func add(_ server: STUNServerHost, named name: String) { stun.append((name, server)) }
   func add(_ server: TURNServerHost, named name: String) { turn.append((name, server)) }
 
@@ -85,7 +85,7 @@ final class World {
         return
       }
     }
-    for server in signalling { server.host.start() }
+    for server in callServers { server.start() }
     for server in stun { server.host.start() }
     for server in turn { server.host.start() }
     for peer in peers { peer.start() }
@@ -121,9 +121,10 @@ final class World {
     }
   }
 
-  /// Ends every app and lets it go of what it holds.
+  /// Ends every app and lets it go of what it holds. Servers stay, and close their peer connections.
   func shutDownPeers() {
     for peer in peers { peer.shutDown() }
+    for server in callServers { server.closeConnections() }
   }
 
   /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
@@ -152,9 +153,18 @@ final class World {
     return lines
   }
 
-  /// How long ago what the peer plays now was said, wherever that was; nil while it plays nothing that was said.
-  func mouthToEar(to peer: VirtualPeer) -> Interval? {
-    guard let (position, playedAt) = peer.audioRecord.played, simulator.now - playedAt < .milliseconds(40) else {
+  /// The statistics of an open connection, by its trace subject.
+  func statistics(of subject: String) -> StatsReport? {
+    let owner = ConnectionSubject.owner(of: subject)
+    return peer(owner)?.statistics(of: subject) ?? callServer(owner)?.statistics(of: subject)
+  }
+
+  /// How long ago what the peer plays now of a connection was said, wherever that was; nil while it plays nothing that
+  /// was said.
+  func mouthToEar(to peer: VirtualPeer, over connection: String) -> Interval? {
+    guard let (position, playedAt) = peer.audioRecord.played(over: connection),
+      simulator.now - playedAt < .milliseconds(40)
+    else {
       return nil
     }
     return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: position) }.first.map { playedAt - $0 }

@@ -83,8 +83,8 @@ struct WorldBuilder {
   }
 
   private func add(_ server: Topology.Server) throws {
-    // Nobody's app would ask it anything, and nobody's profile says what it is.
-    if server.kind == .signalling, !scenario.peers.contains(where: { $0.profile != nil }) { return }
+    // A server of no peer's profile: no app would ask it anything.
+    if server.kind.isDeclared, server.profile == nil { return }
     let host = try simulator.addHost(server.name)
     try attach(host, named: server.name, to: server.network.value)
     let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
@@ -103,15 +103,19 @@ struct WorldBuilder {
           delay: server.delay,
           random: random.stream("turn"), trace: simulator.trace, name: server.name, keyLog: learn),
         named: server.name)
-    case .signalling:
-      guard let profile = scenario.peers.lazy.compactMap(\.profile?.value).first.flatMap({ profiles[$0] }) else {
-        throw HarnessError("no peer's profile says which signalling server '\(server.name)' is")
+    case .declared(let kind):
+      guard let profile = server.profile.flatMap({ profiles[$0.value] }), let type = profile.servers[kind] else {
+        throw HarnessError("there is no profile whose server '\(server.name)' is")
+      }
+      var media: CallServerHost.Media?
+      if profile.vocabulary.server(kind)?.opensConnections == true {
+        let session = sessionConfiguration(named: server.name)
+        media = CallServerHost.Media(session: session, userIDs: scenario.userIDs, keyLog: learn)
       }
       world.add(
-        SignallingHost(
-          server: profile.server, messages: profile.app.vocabulary.messages, runtime: runtime,
-          port: server.signallingPort, delay: server.delay, random: random, trace: simulator.trace, name: server.name),
-        named: server.name)
+        CallServerHost(
+          server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
+          delay: server.delay, media: media, random: random, trace: simulator.trace, name: server.name))
     }
   }
 
@@ -165,7 +169,7 @@ struct WorldBuilder {
     let wallClock = WallClock(skew: peer.clock.skew, driftPPM: peer.clock.drift * 1e6)
     var configuration = VirtualPeer.Configuration(
       name: peer.name, session: try sessionConfiguration(of: peer, wallClock: wallClock),
-      signallingServer: try signallingEndpoint())
+      servers: try callServers(of: peer))
     configuration.userIDs = scenario.userIDs
     configuration.wallClock = wallClock
     configuration.device = Device.Settings(peer)
@@ -207,25 +211,37 @@ struct WorldBuilder {
         bridge: try builder.bridge(peer, host: host), runtime: runtime))
   }
 
-  private func signallingEndpoint() throws -> Endpoint {
-    guard let server = scenario.topology.servers.first(where: { $0.kind == .signalling }),
-      let address = try addresses(of: server.name).first
-    else { throw HarnessError("the topology has no signalling server") }
-    return Endpoint(address, port: server.signallingPort)
+  /// The servers of the peer's profile, by the names that its vocabulary has for them.
+  private func callServers(of peer: Scenario.Peer) throws -> [String: VirtualPeer.Configuration.Server] {
+    var servers: [String: VirtualPeer.Configuration.Server] = [:]
+    for server in scenario.topology.servers(of: peer) {
+      guard let address = try addresses(of: server.name).first else {
+        throw HarnessError("the server '\(server.name)' has no address")
+      }
+      servers[server.kind.word] = .init(
+        name: server.name, endpoint: Endpoint(address, port: server.signallingPort))
+    }
+    return servers
   }
 
   private func addresses(of host: String) throws -> [IPAddress] {
     simulator.interfaces(of: try simulator.host(host)).flatMap(\.addresses)
   }
 
+  /// What any peer or server begins with.
+  private func sessionConfiguration(named name: String) -> SessionConfiguration {
+    var configuration = SessionConfiguration(
+      certificate: CertificateCache.certificate(of: name, seed: simulator.random.seed), cname: name)
+    configuration.media = scenario.media == .real ? .real : .synthetic
+    return configuration
+  }
+
   private func sessionConfiguration(
     of peer: Scenario.Peer, wallClock: WallClock
   ) throws -> SessionConfiguration {
-    var configuration = SessionConfiguration(
-      certificate: CertificateCache.certificate(of: peer.name, seed: simulator.random.seed), cname: peer.name)
+    var configuration = sessionConfiguration(named: peer.name)
     configuration.wallClock = wallClock
     configuration.tls.trust = .authorities(world.authority)
-    configuration.media = scenario.media == .real ? .real : .synthetic
     configuration.iceTransportPolicy = peer.ice.policy == .relay ? .relay : .all
     configuration.ice.nomination = peer.ice.nomination == .regular ? .regular : .aggressive
     configuration.ice.prunesPairs = peer.ice.prune
@@ -244,7 +260,7 @@ struct WorldBuilder {
   ) throws -> [ICEServer] {
     let addresses = try addresses(of: server.name)
     switch server.kind {
-    case .signalling: return []
+    case .declared: return []
     case .stun:
       return addresses.flatMap { address in
         server.listeners.map { ICEServer(kind: .stun, endpoint: Endpoint(address, port: $0.port)) }

@@ -17,8 +17,8 @@ package final class AudioRecord {
   /// Ten seconds of frames of 10 ms: nothing plays later than that.
   private static let capacity = 1_024
   private var streams: [UInt32: Stream] = [:]
-  /// What the speaker played last, and when that began; nil when it was invented, or nothing.
-  package private(set) var played: (position: AudioPosition, at: Instant)?
+  /// What the speaker played last of each connection, and when that began; none where it was concealed, or nothing.
+  private var played: [String: (position: AudioPosition, at: Instant)] = [:]
   /// Called when sound that was sent is played again after at least 100 ms in which none was.
   package var resumed: ((_ now: Instant) -> Void)?
   private var lastPlayed: Instant?
@@ -46,8 +46,11 @@ package final class AudioRecord {
     streams[position.ssrc] = stream
   }
 
-  func play(_ position: AudioPosition?, at now: Instant) {
-    played = position.map { ($0, now) }
+  /// What the speaker played last of a connection, by its trace subject.
+  package func played(over connection: String) -> (position: AudioPosition, at: Instant)? { played[connection] }
+
+  func play(_ position: AudioPosition?, over connection: String, at now: Instant) {
+    played[connection] = position.map { ($0, now) }
     guard position != nil else { return }
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now

@@ -12,6 +12,8 @@ public final class Device {
     public var isSimulator = false
     /// How much faster than true time the audio hardware's clock runs, in parts per million.
     public var audioClockDriftPPM = 0.0
+    /// Whether each connection gets back what came over it, in place of the microphone: an echo test service.
+    public var echoes = false
 
     public init() {}
   }

@@ -2,26 +2,28 @@ internal import CallCore
 internal import CallSession
 internal import Codecs
 
-/// The audio hardware at work: every ``audioDevicePeriod`` of the device's own clock it records a frame and plays one.
+/// The audio hardware at work: every ``audioDevicePeriod`` of the device's own clock it records a frame for all
+/// connections and plays what they have, mixed.
 final class AudioLoop {
   private static let period = audioDevicePeriod.interval
   static let frameSize = audioDevicePeriod.samplesPerChannel
 
-  private unowned let connection: SessionConnection
-  private let environment: ConnectionEnvironment
+  private unowned let environment: ConnectionEnvironment
+  private var connections: [SessionConnection] = []
   private var generator: SampleGenerator
   private var talk: TalkSpurts
+  private let mixer = AudioMixer()
   private let recorded = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
   private let played = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
   private var timer: PeerTimer?
   private let beginning: Instant
   private let phase: Interval
   private var ticks: Int64 = 0
-  /// Whether the connection has ever stood.
+  /// Whether a connection has ever been established.
   private var hasListener = false
 
-  init(connection: SessionConnection, environment: ConnectionEnvironment) {
-    self.connection = connection
+  /// Starts the loop.
+  init(environment: ConnectionEnvironment) {
     self.environment = environment
     let settings = environment.device.settings
     let source = settings.mayRecord ? settings.microphone : .silence
@@ -30,6 +32,7 @@ final class AudioLoop {
     var phases = environment.random.stream("audio-phase")
     phase = Interval(nanoseconds: Int64(phases.uniform(below: UInt64(Self.period.nanoseconds))))
     beginning = environment.clock.now
+    scheduleNext()
   }
 
   deinit {
@@ -37,7 +40,9 @@ final class AudioLoop {
     played.deallocate()
   }
 
-  func start() { scheduleNext() }
+  func add(_ connection: SessionConnection) { connections.append(connection) }
+
+  func remove(_ connection: SessionConnection) { connections.removeAll { $0 === connection } }
 
   func stop() {
     timer?.cancel()
@@ -56,25 +61,47 @@ final class AudioLoop {
     ticks += 1
     scheduleNext()
     guard environment.device.isAudioRunning else { return }
-    if connection.connectionState == .connected { hasListener = true }
+    if !hasListener { hasListener = connections.contains { $0.connectionState == .connected } }
+    if environment.device.settings.echoes { return echo() }
+    record()
+    let level = play(connections)
+    environment.device.played(isLoud: (level ?? .silence) > Self.threshold, at: environment.clock.now)
+  }
+
+  private func record() {
     switch environment.media {
-    case .real: recordSamples()
-    case .synthetic: connection.sendAudio(talk.next(hasListener: hasListener), duration: Self.period)
+    case .real:
+      generator.fill(recorded, hasListener: hasListener)
+      for connection in connections { connection.sendAudio(UnsafeBufferPointer(recorded).span) }
+    case .synthetic:
+      let level = talk.next(hasListener: hasListener)
+      for connection in connections { connection.sendAudio(level, duration: Self.period) }
     }
-    play()
   }
 
-  private func recordSamples() {
-    generator.fill(recorded, hasListener: hasListener)
-    connection.sendAudio(UnsafeBufferPointer(recorded).span)
-  }
-
-  private func play() {
+  /// Plays what some connections have, mixed, and says how loud it is; nil when nothing plays.
+  private func play(_ connections: [SessionConnection]) -> AudioLevel? {
     var output = OutputSpan<Int16>(buffer: played, initializedCount: 0)
-    let level = connection.playAudio(sampleCount: Self.frameSize, into: &output)
+    mixer.begin()
+    for connection in connections {
+      mixer.add(into: &output) { connection.playAudio(sampleCount: Self.frameSize, into: &$0) }
+    }
+    let level = mixer.level(of: output)
     let count = output.finalize(for: played)
     if count > 0 { environment.heard?(UnsafeBufferPointer(rebasing: played[..<count]).span) }
-    environment.device.played(isLoud: (level ?? .silence) > Self.threshold, at: environment.clock.now)
+    return level
+  }
+
+  /// Sends back over each connection what it plays.
+  private func echo() {
+    for connection in connections {
+      played.initialize(repeating: 0)
+      let level = play([connection])
+      switch environment.media {
+      case .real: connection.sendAudio(UnsafeBufferPointer(played).span)
+      case .synthetic: connection.sendAudio(level ?? .silence, duration: Self.period)
+      }
+    }
   }
 
   /// Quieter than this is not heard: −55 dBov.

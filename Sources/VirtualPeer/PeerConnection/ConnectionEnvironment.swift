@@ -1,7 +1,9 @@
 package import CallCore
 package import CallSession
 
-/// What the connections of one peer share: all that a media stack is given of the world.
+/// What the connections of one device share: all that a media stack is given of the world.
+///
+/// Each connection has a trace subject: its own, such as `alice/to/bob`, or its peer's where there is a single one.
 package final class ConnectionEnvironment {
   package let clock: PeerClock
   package let network: PeerNetwork
@@ -15,18 +17,17 @@ package final class ConnectionEnvironment {
   /// Closed connections that still say farewell to their relays.
   private var lingering: [any PeerConnection] = []
   private let trace: Trace
-  private let peer: String
-  private let subject: TraceSubject
   private let keyLog: ((String) -> Void)?
-  let tlsTrace: TLSTrace
+  /// The connections that want audio, in the order in which they began.
+  private var audible: [any PeerConnection] = []
+  private var audioLoop: AudioLoop?
   /// How many TLS connections to TURN servers have begun so far.
   var tlsConnectionCount = 0
 
   package init(
-    peer: String, clock: PeerClock, network: PeerNetwork, device: Device, random: RandomSource, media: MediaFidelity,
+    clock: PeerClock, network: PeerNetwork, device: Device, random: RandomSource, media: MediaFidelity,
     trace: Trace, keyLog: ((String) -> Void)?, heard: ((Span<Int16>) -> Void)?
   ) {
-    self.peer = peer
     self.clock = clock
     self.network = network
     self.device = device
@@ -36,24 +37,55 @@ package final class ConnectionEnvironment {
     self.keyLog = keyLog
     self.heard = heard
     audioRecord = AudioRecord(media: media)
-    subject = trace.subject(peer)
-    tlsTrace = TLSTrace(trace, subject: peer)
   }
 
-  /// Writes how many peer connections are open now.
-  func traceOpenConnections(_ count: Int) { trace.write(PeerEvents.openConnections, subject, count) }
+  // MARK: Trace
+
+  /// Writes how many peer connections of a device, or of one name, are open now.
+  func traceOpenConnections(_ count: Int, of subject: String) {
+    trace.write(PeerEvents.openConnections, trace.subject(subject), count)
+  }
 
   /// Writes that what a session wanted to send could not leave the device.
-  func traceUnsent(_ reason: String) { trace.write(PeerConnectionEvents.packetUnsent, subject, reason) }
+  func traceUnsent(_ reason: String, of subject: String) {
+    trace.write(PeerConnectionEvents.packetUnsent, trace.subject(subject), reason)
+  }
+
+  func tlsTrace(of subject: String) -> TLSTrace { TLSTrace(trace, subject: subject) }
 
   /// Passes on what decrypts a connection.
   func learn(keyLog line: String) { keyLog?(line) }
 
-  package func makeEvents() -> ConnectionEvents {
-    var events = ConnectionTrace(trace: trace, peer: peer, keyLog: keyLog)
+  package func makeEvents(of subject: String) -> ConnectionEvents {
+    var events = ConnectionTrace(trace: trace, subject: subject, keyLog: keyLog)
     events.begin()
     return ConnectionEvents(events, clock: clock)
   }
+
+  // MARK: Audio
+
+  /// Starts the device's audio unit, which all its connections share, with the first that wants it.
+  package func beginAudio(_ connection: any PeerConnection) {
+    guard !audible.contains(where: { $0 === connection }) else { return }
+    device.startAudioUnit()
+    audible.append(connection)
+    guard let connection = connection as? SessionConnection else { return }
+    let loop = audioLoop ?? AudioLoop(environment: self)
+    loop.add(connection)
+    audioLoop = loop
+  }
+
+  /// Stops the audio unit once no connection wants it any more.
+  package func endAudio(_ connection: any PeerConnection) {
+    audible.removeAll { $0 === connection }
+    if let connection = connection as? SessionConnection { audioLoop?.remove(connection) }
+    guard audible.isEmpty else { return }
+    audioLoop?.stop()
+    audioLoop = nil
+    device.stopAudioUnit()
+  }
+
+  // MARK: Lifetime
 
   package func connectionClosed(_ connection: any PeerConnection) { onClose?(connection) }
 

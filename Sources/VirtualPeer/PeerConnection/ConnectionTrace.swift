@@ -13,10 +13,11 @@ struct ConnectionTrace {
   private var hasSentMedia = false
   private var states: [String: String] = [:]
 
-  init(trace: Trace, peer: String, keyLog: ((String) -> Void)?) {
+  /// - Parameter subject: the connection's own, or its peer where that has a single connection.
+  init(trace: Trace, subject: String, keyLog: ((String) -> Void)?) {
     self.trace = trace
     self.keyLog = keyLog
-    subject = trace.subject(peer)
+    self.subject = trace.subject(subject)
   }
 
   mutating func write(_ observation: SessionObservation) {

@@ -3,8 +3,9 @@ package import CallSession
 
 /// What makes the peer connections of one peer: the seam below the app.
 package protocol MediaStack: AnyObject {
+  /// - Parameter subject: about whom the connection writes into the trace.
   func makeConnection(
-    _ configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment
+    _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection
 
   /// The device's interfaces changed; told before the open connections are.
@@ -16,9 +17,9 @@ package final class SessionStack: MediaStack {
   package init() {}
 
   package func makeConnection(
-    _ configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment
+    _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection {
-    SessionConnection(configuration: configuration, random: random, environment: environment)
+    SessionConnection(configuration: configuration, random: random, subject: subject, environment: environment)
   }
 
   package func interfacesChanged() {}

@@ -1,37 +1,81 @@
 package import CallCore
 package import CallSession
+package import Statistics
+package import Vocabulary
 
-/// Makes a peer's connections, configured as the scenario says.
+/// Makes the peer connections of a device, configured as the scenario says.
 public final class PeerConnectionFactory {
+  private struct Opened {
+    weak var connection: (any PeerConnection)?
+    /// About whom it writes into the trace.
+    let subject: String
+  }
+
   private var configuration: SessionConfiguration
   private let environment: ConnectionEnvironment
-  private var count = 0
-  private var open: [Weak] = []
-
+  private let owner: String
+  private let names: ConnectionNames
+  private let remotes: PeerNames
   private let stack: any MediaStack
+  private var count = 0
+  private var opened: [Opened] = []
 
-  private struct Weak { weak var connection: (any PeerConnection)? }
-
+  /// - Parameter owner: the peer or server whose connections they are.
   package init(
-    configuration: SessionConfiguration, environment: ConnectionEnvironment, stack: any MediaStack = SessionStack()
+    configuration: SessionConfiguration, environment: ConnectionEnvironment, owner: String,
+    names: ConnectionNames = .single, remotes: PeerNames = PeerNames(), stack: any MediaStack = SessionStack()
   ) {
     self.configuration = configuration
     self.environment = environment
+    self.owner = owner
+    self.names = names
+    self.remotes = remotes
     self.stack = stack
-    environment.onClose = { [unowned self, unowned environment] closed in
-      open.removeAll { $0.connection == nil || $0.connection === closed }
-      environment.traceOpenConnections(openConnections.count)
+    environment.onClose = { [unowned self] closed in
+      let subject = opened.first { $0.connection === closed }?.subject
+      opened.removeAll { $0.connection == nil || $0.connection === closed }
+      traceOpen(subject)
     }
   }
 
   /// A new connection, gathering on the interfaces that are up.
-  public func make() -> any PeerConnection {
+  ///
+  /// - Parameter name: the id of the user, or the declared name of the server, to whom it leads; with
+  ///   ``ConnectionNames/named(_:)`` the name that the vocabulary declares, with ``ConnectionNames/single`` none.
+  public func make(to name: String? = nil) -> any PeerConnection {
     count += 1
+    let subject = subject(of: name)
     let connection = stack.makeConnection(
-      configuration, random: environment.random.scoped("connection/\(count)"), environment: environment)
-    open.append(Weak(connection: connection))
-    environment.traceOpenConnections(openConnections.count)
+      configuration, random: environment.random.scoped("connection/\(count)"), subject: subject,
+      environment: environment)
+    opened.append(Opened(connection: connection, subject: subject))
+    traceOpen(subject)
     return connection
+  }
+
+  private func subject(of name: String?) -> String {
+    switch names {
+    case .single: return owner
+    case .peers:
+      guard let name else {
+        preconditionFailure("\(owner) has several connections: say to whom this one leads, make(to:)")
+      }
+      return ConnectionSubject.name(of: remotes.remote(name), at: owner)
+    case .named(let names):
+      guard let name, names.contains(name) else {
+        preconditionFailure(
+          "'\(name ?? "")' is no connection that the vocabulary of \(owner)'s profile declares: \(names)")
+      }
+      return ConnectionSubject.name(of: name, at: owner)
+    }
+  }
+
+  /// Writes how many connections there are, in all and of one name.
+  private func traceOpen(_ subject: String?) {
+    environment.traceOpenConnections(openConnections.count, of: owner)
+    guard let subject, subject != owner else { return }
+    environment.traceOpenConnections(
+      opened.count { $0.connection != nil && $0.subject == subject }, of: subject)
   }
 
   /// How many connections were made so far: peer connections, and those over TLS to TURN servers.
@@ -40,7 +84,18 @@ public final class PeerConnectionFactory {
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
 
   /// The connections that are not closed.
-  package var openConnections: [any PeerConnection] { open.compactMap(\.connection) }
+  package var openConnections: [any PeerConnection] { opened.compactMap(\.connection) }
+
+  /// The statistics of the newest open connection of each trace subject.
+  package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
+    var newest: [(subject: String, connection: any PeerConnection)] = []
+    for entry in opened where isWanted(entry.subject) {
+      guard let connection = entry.connection else { continue }
+      newest.removeAll { $0.subject == entry.subject }
+      newest.append((entry.subject, connection))
+    }
+    return newest.map { ($0.subject, $0.connection.statistics()) }
+  }
 
   package func interfacesChanged() {
     stack.interfacesChanged()

@@ -12,12 +12,15 @@ final class SessionConnection: PeerConnection {
   private let environment: ConnectionEnvironment
   private let host: SimulatedSessionHost
   private let driver: SessionDriver<SimulatedSessionHost>
+  private let subject: String
   private var isClosed = false
-  private var audio: AudioLoop?
 
-  init(configuration: SessionConfiguration, random: RandomSource, environment: ConnectionEnvironment) {
+  init(
+    configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
+  ) {
     self.environment = environment
-    host = SimulatedSessionHost(environment)
+    self.subject = subject
+    host = SimulatedSessionHost(environment, subject: subject)
     driver = SessionDriver(configuration: configuration, random: random, environment: host)
     host.connection = self
     host.onWake = { [unowned driver] in driver.advance() }
@@ -46,21 +49,21 @@ final class SessionConnection: PeerConnection {
   func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let sender = try driver.session.addTrack(track)
-    startAudio()
+    environment.beginAudio(self)
     return sender
   }
 
   func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(track, settings)
-    startAudio()
+    environment.beginAudio(self)
     return transceiver
   }
 
   func addTransceiver(_ kind: MediaKind, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(kind, settings)
-    startAudio()
+    environment.beginAudio(self)
     return transceiver
   }
 
@@ -96,14 +99,6 @@ final class SessionConnection: PeerConnection {
 
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.stop(transceiver) }
-  }
-
-  private func startAudio() {
-    guard audio == nil else { return }
-    environment.device.startAudioUnit()
-    let loop = AudioLoop(connection: self, environment: environment)
-    audio = loop
-    loop.start()
   }
 
   // MARK: Negotiation
@@ -144,9 +139,7 @@ final class SessionConnection: PeerConnection {
     environment.keep(self)
     driver.close()
     host.close()
-    audio?.stop()
-    audio = nil
-    environment.device.stopAudioUnit()
+    environment.endAudio(self)
     environment.connectionClosed(self)
   }
 
@@ -175,7 +168,7 @@ final class SessionConnection: PeerConnection {
   /// Pulls `count` samples from the jitter buffer; the result says how loud they are, nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
     let level = driver.session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
-    environment.audioRecord.play(driver.session.playedPosition, at: environment.clock.now)
+    environment.audioRecord.play(driver.session.playedPosition, over: subject, at: environment.clock.now)
     return level
   }
 }

@@ -6,6 +6,8 @@ internal import SimNet
 /// What a virtual device is to a call session: sockets and streams on the simulated network, virtual time, the trace.
 final class SimulatedSessionHost: SessionEnvironment {
   private let environment: ConnectionEnvironment
+  /// The trace subject of the connection.
+  private let subject: String
   private let network: PeerNetwork
   private let clock: PeerClock
   /// Whose events these are.
@@ -15,11 +17,12 @@ final class SimulatedSessionHost: SessionEnvironment {
   private var timer: PeerTimer?
   private var timerDeadline = Instant.zero
 
-  init(_ environment: ConnectionEnvironment) {
+  init(_ environment: ConnectionEnvironment, subject: String) {
     self.environment = environment
+    self.subject = subject
     network = environment.network
     clock = environment.clock
-    events = environment.makeEvents()
+    events = environment.makeEvents(of: subject)
   }
 
   var now: Instant { clock.now }
@@ -66,11 +69,15 @@ final class SimulatedSessionHost: SessionEnvironment {
     if case .keyLog(let line) = observation { environment.learn(keyLog: line) } else { events.append(observation) }
   }
 
-  func unsent(_ reason: UnsentReason) { environment.traceUnsent(reason.rawValue) }
+  func unsent(_ reason: UnsentReason) { environment.traceUnsent(reason.rawValue, of: subject) }
 
-  func secured(_ tls: TLSConnection, with server: Endpoint) { environment.tlsTrace.established(tls, with: server) }
+  func secured(_ tls: TLSConnection, with server: Endpoint) {
+    environment.tlsTrace(of: subject).established(tls, with: server)
+  }
 
-  func refused(_ failure: TLSFailure, by server: Endpoint) { environment.tlsTrace.failed(failure, with: server) }
+  func refused(_ failure: TLSFailure, by server: Endpoint) {
+    environment.tlsTrace(of: subject).failed(failure, with: server)
+  }
 
   func settled(_ wake: Wake) {
     schedule(wake)

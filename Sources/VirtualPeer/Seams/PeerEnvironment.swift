@@ -16,12 +16,11 @@ public struct PeerEnvironment {
   public let trace: PeerTrace
   /// What the scenario set on this peer, as the vocabulary declares it.
   public let settings: NamedValues
-  /// Where the profile's signalling server listens.
-  public let signallingServer: Endpoint
+  private let servers: [String: Endpoint]
 
   package init(
     name: String, userID: String, clock: PeerClock, random: RandomSource, network: PeerNetwork, device: Device,
-    connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues, signallingServer: Endpoint
+    connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues, servers: [String: Endpoint]
   ) {
     self.name = name
     self.userID = userID
@@ -32,6 +31,16 @@ public struct PeerEnvironment {
     self.connections = connections
     self.trace = trace
     self.settings = settings
-    self.signallingServer = signallingServer
+    self.servers = servers
+  }
+
+  /// Where a server of the product listens.
+  ///
+  /// - Parameter name: as the vocabulary declares it.
+  public func endpoint(of name: String) -> Endpoint {
+    guard let endpoint = servers[name] else {
+      preconditionFailure("'\(name)' is no server that the vocabulary declares")
+    }
+    return endpoint
   }
 }

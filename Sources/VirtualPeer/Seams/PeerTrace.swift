@@ -9,15 +9,13 @@ public final class PeerTrace {
   private let trace: Trace
   private let subject: TraceSubject
   private let vocabulary: ProfileVocabulary
-  /// The only peer of each user id.
-  private let peers: [String: String]
+  private let peers: PeerNames
   private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
 
-  /// - Parameter userIDs: the user ids of peers, by the peers' names.
-  package init(trace: Trace, peer: String, vocabulary: ProfileVocabulary, userIDs: [String: String] = [:]) {
+  package init(trace: Trace, peer: String, vocabulary: ProfileVocabulary, peers: PeerNames = PeerNames()) {
     self.trace = trace
     self.vocabulary = vocabulary
-    peers = Dictionary(grouping: userIDs.keys) { userIDs[$0] ?? $0 }.compactMapValues { $0.count == 1 ? $0[0] : nil }
+    self.peers = peers
     subject = trace.subject(peer)
     for machine in vocabulary.machines {
       guard let initial = machine.states.first else { continue }
@@ -26,8 +24,6 @@ public final class PeerTrace {
       trace.write(event, subject, initial.name, initial.name, "start")
     }
   }
-
-  private func peer(ofUser id: String) -> String { peers[id] ?? id }
 
   /// The present state of a declared machine.
   public func state(of machine: String) -> String? {
@@ -71,7 +67,7 @@ public final class PeerTrace {
   /// so that what he answers is known to be an answer to this call.
   public func begin(call id: String, with user: String) {
     set("call.id", id)
-    set("call.peer", peer(ofUser: user))
+    set("call.peer", peers.peer(ofUser: user))
   }
 
   /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:
@@ -105,11 +101,11 @@ public final class PeerTrace {
   /// Writes that a signalling message to a user, or to the server, left; `isLost` when there was no connection to carry
   /// it. What it is must be declared: a message that is not is a finding of the profile once the server has it.
   public func signalSent(type: String, to user: String, isLost: Bool) {
-    trace.write(ServerEvents.messageSent, subject, type, peer(ofUser: user), isLost)
+    trace.write(ServerEvents.messageSent, subject, type, peers.peer(ofUser: user), isLost)
   }
 
   /// Writes that a signalling message of a user, or of the server, came. What others send may have any type.
   public func signalReceived(type: String, from user: String) {
-    trace.write(ServerEvents.messageReceived, subject, type, peer(ofUser: user))
+    trace.write(ServerEvents.messageReceived, subject, type, peers.peer(ofUser: user))
   }
 }

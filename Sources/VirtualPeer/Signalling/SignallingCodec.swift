@@ -8,7 +8,7 @@ package struct SignallingCodec {
   /// What the profile calls the sender, where a message does not say.
   private let usualSender: String?
 
-  package init(_ server: any SignallingServer.Type, messages: [MessageDeclaration]) {
+  package init(_ server: any CallServer.Type, messages: [MessageDeclaration]) {
     self.messages = messages
     frame = { server.frame(of: $0) }
     text = { server.text(of: $0, in: $1) }

@@ -3,7 +3,7 @@ internal import Vocabulary
 
 /// Where scenarios get at signalling: every frame of every WebSocket of one server passes here, in both directions.
 ///
-/// A server cannot go round it, and does nothing for it but say what its frames are (``SignallingServer/frame(of:)``).
+/// A server cannot go round it, and does nothing for it but say what its frames are (``CallServer/frame(of:)``).
 /// A message that the server passes on is met once, where it leaves for its receiver; one that is for the server alone
 /// where it arrives; a frame of the transport, such as a ping, wherever it goes.
 final class SignallingTap {

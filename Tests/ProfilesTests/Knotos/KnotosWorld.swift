@@ -10,7 +10,7 @@ import Vocabulary
 /// Two Knotos users on one network with a signalling server, in virtual time.
 final class KnotosWorld {
   let simulator: Simulator
-  let server: SignallingHost
+  let server: CallServerHost
   private(set) var peers: [VirtualPeer] = []
   let serverEndpoint: Endpoint
   /// A host for clients that are no app of ours.
@@ -45,11 +45,11 @@ final class KnotosWorld {
     }
     let serverHost = try addHost("signalling")
     let runtime = HostRuntime(simulator: simulator, host: serverHost, wallClock: WallClock())
-    server = SignallingHost(
+    server = CallServerHost(
       server: KnotosServer.self, messages: KnotosApp.vocabulary.messages, runtime: runtime,
       random: simulator.random.scoped("server"), trace: trace, name: "signalling")
     let address = simulator.interfaces(of: serverHost)[0].addresses[0]
-    serverEndpoint = Endpoint(address, port: SignallingHost.port)
+    serverEndpoint = Endpoint(address, port: CallServerHost.port)
     strangers = HostRuntime(simulator: simulator, host: try addHost("strangers"), wallClock: WallClock())
     server.start()
     for user in users {
@@ -58,7 +58,7 @@ final class KnotosWorld {
       var session = SessionConfiguration(certificate: certificate, cname: user)
       session.media = .synthetic
       var configuration = VirtualPeer.Configuration(
-        name: user, session: session, signallingServer: Endpoint(address, port: SignallingHost.port))
+        name: user, session: session, servers: ["signalling": .init(name: "signalling", endpoint: serverEndpoint)])
       configuration.settings = settings[user] ?? NamedValues([])
       configuration.device = device
       let peer = VirtualPeer(configuration, app: KnotosApp.self, on: try addHost(user), of: simulator)

@@ -1,10 +1,10 @@
 internal import CallCore
-internal import Codecs
+package import Codecs
 
 /// Adds up what several streams play, as an output device does: with saturation.
 ///
 /// A single stream is played straight into the output.
-final class AudioMixer {
+package final class AudioMixer {
   private var scratch: UnsafeMutableBufferPointer<Int16>?
   private var streams = 0
   /// The sum of the squares of their levels, for streams that yield no samples.
@@ -13,15 +13,17 @@ final class AudioMixer {
   /// The longest pull of a jitter buffer: 120 ms.
   private static let capacity = 5_760
 
+  package init() {}
+
   deinit { scratch?.deallocate() }
 
-  func begin() {
+  package func begin() {
     streams = 0
     power = 0
   }
 
   /// Adds what one stream plays; `play` appends its samples, and returns nil when the stream is silent for good.
-  func add(into output: inout OutputSpan<Int16>, _ play: (inout OutputSpan<Int16>) -> AudioLevel?) {
+  package func add(into output: inout OutputSpan<Int16>, _ play: (inout OutputSpan<Int16>) -> AudioLevel?) {
     let level: AudioLevel?
     if streams == 0 {
       level = play(&output)
@@ -40,7 +42,7 @@ final class AudioMixer {
   }
 
   /// How loud all of it is; nil when nothing played.
-  func level(of output: borrowing OutputSpan<Int16>) -> AudioLevel? {
+  package func level(of output: borrowing OutputSpan<Int16>) -> AudioLevel? {
     switch streams {
     case 0: nil
     case 1: single

@@ -91,7 +91,7 @@ extension Scenario {
       waiting.removeAll { below in ready.contains { $0.name == below.name } }
     }
     let hasApp = peers.contains { $0.profile != nil }
-    let servers = topology.servers.filter { $0.network.value == network && ($0.kind != .signalling || hasApp) }
+    let servers = topology.servers.filter { $0.network.value == network && (!$0.kind.isDeclared || hasApp) }
     var owners: [(name: String, isRouter: Bool)] = []
     for router in routers where router.uplink?.value == network {
       owners += Array(repeating: (router.name, true), count: router.nat?.addresses ?? 0)

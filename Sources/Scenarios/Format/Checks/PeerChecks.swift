@@ -59,11 +59,12 @@ enum PeerChecks {
   }
 
   private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
-    let usable = topology.servers.filter { $0.kind != .signalling }.map(\.name)
+    let usable = topology.servers.filter { !$0.kind.isDeclared }.map(\.name)
     for server in peer.ice.servers ?? [] {
       reading.scope.used.insert("server \(server.value)")
-      if topology.server(server.value)?.kind == .signalling {
-        reading.report(.wrongServerKind, "'\(server.value)' is a signalling server, not STUN or TURN", at: server.span)
+      if let kind = topology.server(server.value)?.kind, kind.isDeclared {
+        reading.report(
+          .wrongServerKind, "'\(server.value)' is a \(kind.word) server, not STUN or TURN", at: server.span)
       } else if !usable.contains(server.value) {
         reading.reportUnknown(.unknownServer, "server", server.value, among: usable, at: server.span)
       }

@@ -109,8 +109,9 @@ struct ProofChecks {
     switch anchor?.kind {
     case nil: return initialValues
     case .time(let time)? where time <= .zero: return initialValues
-    case .entersState(let peer, let machine, let state)?: return ["\(peer).\(machine)": .text(state)]
-    case .becomesTrue(let peer, let value)?: return ["\(peer).\(value)": .flag(true)]
+    case .entersState(let subject, let machine, let state)?:
+      return [ValuePath.text(machine, of: subject): .text(state)]
+    case .becomesTrue(let subject, let value)?: return [ValuePath.text(value, of: subject): .flag(true)]
     case .time, .end, .entry, .definition, .event: return [:]
     }
   }
@@ -187,8 +188,8 @@ struct ProofChecks {
       guard let table = TruthTable([predicate], known: initialValues) else { return false }
       return !table.canBe { !$0[0] }
     case .anchor(let anchor)?:
-      guard case .entersState(let peer, let machine, let state) = anchor.kind else { return false }
-      return initialValues["\(peer).\(machine)"] == .text(state)
+      guard case .entersState(let subject, let machine, let state) = anchor.kind else { return false }
+      return initialValues[ValuePath.text(machine, of: subject)] == .text(state)
     case nil: return false
     }
   }

@@ -15,10 +15,13 @@ enum TopologyChecks {
       let message = "no user reaches 'user_quota', which is \(user): 'total_quota' allows \(total) allocations in all"
       reading.report(.ineffective, message, at: server.span)
     }
-    let signalling = topology.servers.filter { $0.kind == .signalling }
-    for second in signalling.dropFirst() {
-      let message = "all peers meet at '\(signalling[0].name)', so nobody would use this signalling server"
-      reading.report(.severalSignallingServers, message, at: second.span)
+    for (index, server) in topology.servers.enumerated() where server.kind.isDeclared && server.profile != nil {
+      let first = topology.servers[..<index].first {
+        $0.kind == server.kind && $0.profile?.value == server.profile?.value
+      }
+      guard let first else { continue }
+      let message = "all peers meet at '\(first.name)', so nobody would use this \(server.kind.word) server"
+      reading.report(.severalCallServers, message, at: server.span)
     }
   }
 
@@ -87,7 +90,7 @@ enum TopologyChecks {
     guard !scenario.movesHosts else { return }
     let topology = scenario.topology
     for server in topology.servers where server.span != .builtIn {
-      let ports = server.kind == .signalling ? [server.signallingPort] : server.listeners.map(\.port)
+      let ports = server.kind.isDeclared ? [server.signallingPort] : server.listeners.map(\.port)
       for network in topology.wayOut(of: server.network.value) {
         guard let firewall = network.firewall, network.uplink != nil, firewall.inbound == .answers,
           !ports.contains(where: { port in firewall.openPorts.contains { $0.contains(port) } })
@@ -104,19 +107,23 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks that nothing leads out of, and that a peer with an app never leaves, while the signalling server
+  /// Reports networks that nothing leads out of, and that a peer with an app never leaves, while a server of its profile
   /// stands elsewhere.
   static func checkWaysOut(_ scenario: Scenario, _ reading: inout Reading) {
+    for server in scenario.topology.servers where server.kind.isDeclared {
+      checkWaysOut(to: server, scenario, &reading)
+    }
+  }
+
+  private static func checkWaysOut(to server: Topology.Server, _ scenario: Scenario, _ reading: inout Reading) {
     let topology = scenario.topology
-    guard let server = topology.servers.first(where: { $0.kind == .signalling }),
-      let hub = topology.wayOut(of: server.network.value).last
-    else { return }
+    guard let hub = topology.wayOut(of: server.network.value).last else { return }
     checkFamilies(of: server, scenario, &reading)
     // Of a firewall without a router its own key is told.
     for network in topology.networks
     where network.uplink == nil && network.name != hub.name && network.firewall == nil {
       let stuck = scenario.peers.first { peer in
-        peer.hasCallStack && !peer.interfaces.isEmpty && !scenario.isMoved(peer)
+        peer.hasCallStack && peer.isClient(of: server) && !peer.interfaces.isEmpty && !scenario.isMoved(peer)
           && peer.interfaces.allSatisfy { topology.wayOut(of: $0.network).last?.name == network.name }
       }
       guard let stuck, !reading.hasError(at: "topology") else { continue }
@@ -124,11 +131,12 @@ enum TopologyChecks {
         "nothing leads out of '\(network.name)', so that \(stuck.name) never reaches '\(server.name)' on "
         + "'\(server.network.value)'"
       reading.report(
-        .noWayOut, message, at: network.span, hint: "give it the key to, or nat, or put a signalling server on it")
+        .noWayOut, message, at: network.span,
+        hint: "give it the key to, or nat, or put a \(server.kind.word) server on it")
     }
   }
 
-  /// Reports networks on which a peer with an app has no address of the family that the signalling server is asked by.
+  /// Reports networks on which a peer with an app has no address of the family that a server of its profile is asked by.
   private static func checkFamilies(
     of server: Topology.Server, _ scenario: Scenario, _ reading: inout Reading
   ) {
@@ -142,7 +150,8 @@ enum TopologyChecks {
     }
     for network in topology.networks where lacksIt(network) {
       let stuck = scenario.peers.first { peer in
-        peer.hasCallStack && peer.interfaces.contains { $0.network == network.name } && !scenario.isMoved(peer)
+        peer.hasCallStack && peer.isClient(of: server) && peer.interfaces.contains { $0.network == network.name }
+          && !scenario.isMoved(peer)
           && peer.interfaces.allSatisfy { topology.network($0.network).map(lacksIt) ?? false }
       }
       guard let stuck else { continue }
@@ -215,6 +224,10 @@ extension Scenario {
     let moved = timeline.compactMap(\.fault).filter(\.kind.movesHosts).compactMap { $0.arguments.text("link") }
     return peer.interfaces.contains { moved.contains($0.link) }
   }
+}
+
+extension Scenario.Peer {
+  fileprivate func isClient(of server: Topology.Server) -> Bool { profile?.value == server.profile?.value }
 }
 
 extension Topology {

@@ -9,12 +9,17 @@ struct ServerDraft: Sendable, Equatable {
   private static let serverType = MappingType(
     "server settings", "", Topology.Server(),
     [
-      .key("kind", .choice, \.kind, required: true, "what it serves"),
+      .key(
+        "kind", .serverKind, \.kind, required: true,
+        "what it serves: stun, turn, or what the vocabulary of a profile declares, such as signalling"),
+      .key(
+        "profile", Kind<String>.text.located, \.profile,
+        "whose server it is; the only profile of the peers that declares such a server without it"),
       .key(
         "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
         default: "[udp]", "how clients reach it"),
       .key(
-        "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for signalling",
+        "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for a server of a profile",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
     ])
@@ -43,7 +48,7 @@ struct ServerDraft: Sendable, Equatable {
     ])
 
   static let type = MappingType(
-    "server", "a STUN, TURN or signalling host", ServerDraft(),
+    "server", "a STUN or TURN host, or a server of a profile", ServerDraft(),
     [
       .key(
         "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
@@ -59,14 +64,17 @@ struct ServerDraft: Sendable, Equatable {
     checkPorts(of: server, node, &reading)
     checkListeners(of: server, node, &reading)
     for entry in node.entries ?? [] {
-      if server.kind != .turn, ofTURN.contains(entry.key) {
-        let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.rawValue) server"
+      if entry.key == "profile", !server.kind.isDeclared {
+        let message = "a \(server.kind.word) server belongs to no profile"
+        reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "leave profile out")
+      } else if server.kind != .turn, ofTURN.contains(entry.key) {
+        let message = "'\(entry.key)' is for TURN servers, and this is a \(server.kind.word) server"
         reading.report(.conflictingKeys, message, at: entry.keySpan)
       } else if entry.key == "credential_lifetime", server.credentials != .rest {
         let message = "'credential_lifetime' is how long REST credentials are good"
         reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add credentials: rest")
       } else if entry.key == "transports", let only = server.kind.onlyTransport, server.transports != [only] {
-        let message = "clients reach a \(server.kind.rawValue) server by \(only.rawValue.uppercased()) only"
+        let message = "clients reach a \(server.kind.word) server by \(only.rawValue.uppercased()) only"
         reading.report(.wrongTransport, message, at: entry.value.span, hint: "leave transports out")
       } else if let (message, hint) = server.transportProblem(with: entry.key) {
         reading.report(.wrongTransport, message, at: entry.keySpan, hint: hint)
@@ -118,10 +126,10 @@ extension ServerDraft {
   /// Ports of each transport are ports of transports that the server has.
   private static func checkPorts(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
     guard let span = node["port"]?.span, !server.ports.isEmpty else { return }
-    if server.kind == .signalling, server.ports.count > 1 || server.ports[0].transport != nil {
-      reading.report(.conflictingKeys, "a signalling server has one port, and clients go there", at: span)
+    if server.kind.isDeclared, server.ports.count > 1 || server.ports[0].transport != nil {
+      reading.report(.conflictingKeys, "a \(server.kind.word) server has one port, and clients go there", at: span)
     }
-    guard server.ports[0].transport != nil, server.kind != .signalling else { return }
+    guard server.ports[0].transport != nil, !server.kind.isDeclared else { return }
     // TLS has a port of its own.
     let known = server.kind.onlyTransport.map { [$0] } ?? server.transports.filter { $0 != .tls }
     for port in server.ports {
@@ -188,8 +196,34 @@ extension Topology.Server.Kind {
   fileprivate var onlyTransport: Topology.Server.Transport? {
     switch self {
     case .stun: .udp
-    case .signalling: .tcp
+    case .declared: .tcp
     case .turn: nil
     }
+  }
+}
+
+extension Kind where Value == Topology.Server.Kind {
+  /// `stun`, `turn`, or a server that a registered profile declares.
+  static var serverKind: Kind<Topology.Server.Kind> {
+    Kind(.text) { node, reading in
+      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+      let legal = Topology.Server.Kind.words(in: reading.registry)
+      guard legal.contains(text) else {
+        let hint = Suggestion.hint(for: text, among: legal)
+        let message = "'\(YAMLNode.abbreviated(text))' is not one of the choices here"
+        reading.report(.notAChoice, message, at: node.span, hint: hint)
+        return nil
+      }
+      return Topology.Server.Kind(text)
+    } encode: {
+      .text($0.word)
+    }
+  }
+}
+
+extension Topology.Server.Kind {
+  /// Every word that may stand for one.
+  static func words(in registry: ProfileRegistry) -> [String] {
+    (["stun", "turn"] + registry.vocabularies.flatMap(\.servers).map(\.name)).inOrderOfAppearance
   }
 }

@@ -128,6 +128,9 @@ enum SendEffect {
     MappingShape.Key(name: "from", shape: .text, isRequired: true, summary: "the puppet", defaultText: nil),
     MappingShape.Key(name: "to", shape: .text, isRequired: true, summary: "the peer it is sent to", defaultText: nil),
     MappingShape.Key(
+      name: "server", shape: .text, isRequired: false, summary: "the server by way of which, where there are several",
+      defaultText: nil),
+    MappingShape.Key(
       name: "fields", shape: .named(Kind<Value>.anyOrList.shape), isRequired: false, summary: "fields of the message",
       defaultText: nil),
   ]

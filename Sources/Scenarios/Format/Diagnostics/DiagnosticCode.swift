@@ -41,6 +41,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case unknownName = "E228"
   case unknownInterface = "E229"
   case badRecording = "E230"
+  case ambiguousName = "E231"
+  case unknownConnection = "E232"
 
   case wrongNode = "E301"
   case wrongType = "E302"
@@ -75,7 +77,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case impossibleBound = "E417"
   case wrongTransport = "E418"
   case notOfAProgram = "E419"
-  case severalSignallingServers = "E420"
+  case severalCallServers = "E420"
   case tooFewAddresses = "E421"
   case variableName = "E422"
   case beyondEnd = "E423"
@@ -155,6 +157,11 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .badRecording:
       "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB; "
         + "all recordings of a scenario file have at most 32 MiB together."
+    case .ambiguousName:
+      "The name could stand for several: connections of a peer at a time, or servers of profiles. Write out which."
+    case .unknownConnection:
+      "A peer whose profile has several connections at a time names them alice.to.NAME: by the other peer, the server or "
+        + "the name that the profile declares. Other peers have a single one, without a name."
     case .wrongNode: "A mapping, a list or a scalar was expected here, and the file has another of the three."
     case .wrongType: "The value has another type than the key. YAML 1.2: only true and false are booleans."
     case .missingUnit:
@@ -194,8 +201,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .wrongTransport: "Nothing reaches the server this way: its transports say how clients come."
     case .notOfAProgram:
       "A peer with stack: external gives its W3C states and statistics; what our own stack measures beyond them it lacks."
-    case .severalSignallingServers:
-      "All peers of a scenario meet at one signalling server, so a second one would hear nobody."
+    case .severalCallServers:
+      "All peers of a profile meet at one server of each kind that the profile declares, so a second one would hear nobody."
     case .tooFewAddresses:
       "Every interface on a network has an address of its own, at the start or when link.move has taken it there, and a NAT "
         + "as many as its key addresses says; nat.reboot with address: new takes as many others before it gives those back. "

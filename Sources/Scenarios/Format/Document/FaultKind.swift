@@ -183,7 +183,9 @@ extension FaultKind {
           FaultParameter("value", .value(.text), "what the field becomes; damaged without it"),
         ], "damages the body of matching signalling messages")
     case .signalDisconnect:
-      declare([Self.peer("the peer")], "cuts the peer's signalling connection; while it lasts it cannot reconnect")
+      declare(
+        [Self.peer("the peer"), Self.callServer],
+        "cuts the peer's signalling connection; while it lasts it cannot reconnect")
     case .signalBlackhole:
       declare(
         Self.messages.filter { $0.name != "count" },
@@ -230,6 +232,20 @@ extension FaultKind {
     }
   }
 
+  /// Whether it happens to messages, at the server of a profile.
+  package var isOfSignalling: Bool {
+    switch self {
+    case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
+      .signalBlackhole:
+      true
+    case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
+      .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
+      .packetDrop, .clockJump, .deviceAudioLate:
+      false
+    }
+  }
+
   /// Whether it takes hosts to another network while it lasts.
   package var movesHosts: Bool {
     switch self {
@@ -272,8 +288,10 @@ extension FaultKind {
     FaultParameter("message", .message, "only this message type; without it every frame, pings and connects too"),
     FaultParameter("from", .value(.peer), "only what this peer sends"),
     FaultParameter("to", .value(.peer), "only what goes to this peer"),
-    FaultParameter("count", .count(numbers), "the first so many messages"),
+    FaultParameter("count", .count(numbers), "the first so many messages"), callServer,
   ]
+  private static let callServer = FaultParameter(
+    "server", .server, "the server of a profile at which it happens; needed where several come into question")
 
   private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
   private static let nth = FaultParameter(

@@ -1,5 +1,6 @@
 public import CallCore
 public import Formats
+import Vocabulary
 
 extension Scenario {
   /// The user id of each peer.
@@ -33,6 +34,8 @@ extension Scenario {
     /// The program of an external stack, with its arguments.
     public var command: [String] = []
     public var programProtocol = ProgramProtocol.peer
+    /// The names of the connections that it may have at a time; nil where its profile has a single one, without a name.
+    public var connectionNames: [String]?
     /// In the order the device prefers them; the first that is up is used first.
     public var interfaces: [Interface] = []
     public var devices = Devices()
@@ -45,6 +48,11 @@ extension Scenario {
     public var why: String?
     @NotCompared public var span = SourceSpan.builtIn
     public init() {}
+
+    /// The trace subjects of its connections: its own, or one for each name.
+    package var connectionSubjects: [String] {
+      connectionNames?.map { ConnectionSubject.name(of: $0, at: name) } ?? [name]
+    }
 
     /// Whether calls can reach it: it has an app and below it a media stack, ours or another.
     public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }

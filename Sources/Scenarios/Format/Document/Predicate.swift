@@ -155,11 +155,13 @@ public struct WireQuantity: Sendable, Equatable {
   public var to: String?
 }
 
-/// A value of a peer: `alice.call.state`, `bob.stats.inbound-rtp.audio.packetsLost`, `bob.q.mos`.
+/// A value of a peer, of one of its connections or of a network: `alice.call.state`, `bob.q.mos`,
+/// `alice.to.bob.ice.state`, `network/home.nat.mappings`.
 ///
-/// `name` is the trace kind whose newest `value` about the peer is meant.
+/// `name` is the trace kind whose newest `value` about `subject` is meant.
 public struct ValuePath: Sendable, Equatable {
-  public var peer: String
+  /// The trace subject: `alice`, `alice/to/bob`, `network/home`.
+  public var subject: String
   public var name: String
   public var type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
@@ -169,9 +171,9 @@ public struct ValuePath: Sendable, Equatable {
   public var wire: WireQuantity?
 
   package init(
-    peer: String, name: String, type: ValueType, unit: String?, span: SourceSpan, wire: WireQuantity? = nil
+    subject: String, name: String, type: ValueType, unit: String?, span: SourceSpan, wire: WireQuantity? = nil
   ) {
-    self.peer = peer
+    self.subject = subject
     self.name = name
     self.type = type
     self.unit = unit
@@ -179,14 +181,22 @@ public struct ValuePath: Sendable, Equatable {
     self.wire = wire
   }
 
-  static let none = ValuePath(peer: "", name: "", type: .flag, unit: nil, span: .builtIn)
+  /// The peer or server that it is of.
+  public var owner: String { ConnectionSubject.owner(of: subject) }
+
+  static let none = ValuePath(subject: "", name: "", type: .flag, unit: nil, span: .builtIn)
 
   /// Whether it is one of the quality metrics under `q`.
   public var isOfQuality: Bool { name.hasPrefix("q.") }
 }
 
 extension ValuePath: CustomStringConvertible {
-  public var description: String { wire.map { Operand.wire($0).description } ?? "\(peer).\(name)" }
+  public var description: String { wire.map { Operand.wire($0).description } ?? Self.text(name, of: subject) }
+
+  /// How a scenario writes something of a subject: `alice.to.bob.ice.state`.
+  package static func text(_ name: String, of subject: String) -> String {
+    ConnectionSubject(subject).map { "\($0.owner).to.\($0.name).\(name)" } ?? "\(subject).\(name)"
+  }
 }
 
 extension WireQuantity {

@@ -21,6 +21,6 @@ extension Topology.Server {
     kind == .turn ? listeners.filter { ice.uses($0.transport) } : listeners
   }
 
-  /// The one port of a signalling server.
+  /// The one port of a server of a product.
   package var signallingPort: UInt16 { ports.first?.number ?? 443 }
 }

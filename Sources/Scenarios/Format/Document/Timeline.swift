@@ -47,8 +47,8 @@ public struct TimelineEntry: Sendable, Equatable {
     case action(peer: String, name: String, arguments: Arguments)
     /// A fault, cleared by itself after `duration` when given.
     case fault(Fault, duration: Interval?)
-    /// Raw signalling from a puppet.
-    case send(message: String, from: String, to: String, fields: Arguments)
+    /// Raw signalling from a puppet, by way of a server of a profile; nil where no profile has one.
+    case send(message: String, from: String, to: String, server: String?, fields: Arguments)
     /// Ends the fault another entry began.
     case clear(entry: Located<String>)
     /// Nothing: the entry names a time.
@@ -67,12 +67,13 @@ public struct Anchor: Sendable, Equatable {
     case entry(String)
     /// A defined predicate is true for the first time.
     case definition(String)
-    /// A state machine of a peer enters a state: `bob.connected` is ("bob", "call.state", "connected").
-    case entersState(peer: String, machine: String, state: String)
+    /// A state machine of a peer or of one of its connections enters a state: `bob.connected` is ("bob", "call.state",
+    /// "connected").
+    case entersState(subject: String, machine: String, state: String)
     /// A flag of a peer becomes true for the first time: `victim.user.accepted`.
-    case becomesTrue(peer: String, value: String)
+    case becomesTrue(subject: String, value: String)
     /// A declared event of a peer happens: `alice.ice.restart`.
-    case event(peer: String, name: String)
+    case event(subject: String, name: String)
   }
 
   public var kind: Kind
@@ -97,6 +98,8 @@ public struct Fault: Sendable, Equatable {
   public var direction: Direction?
   /// What `nat.set` changes.
   package var nat: NATDraft?
+  /// The server of a profile at which messages are lost, delayed and the like, also where the file leaves it out.
+  package var callServer: String?
 
   /// Seen from the link's `from` end.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }

@@ -1,5 +1,6 @@
 public import CallCore
 public import SimNet
+import Vocabulary
 
 /// The networks, links and servers of a cell with everything explicit: named networks are expanded, the default
 /// internet, signalling and STUN hosts are added, and every profile is merged in.
@@ -13,6 +14,12 @@ public struct Topology: Sendable, Equatable {
   public func network(_ name: String) -> Network? { networks.first { $0.name == name } }
   public func link(_ name: String) -> Link? { links.first { $0.name == name } }
   public func server(_ name: String) -> Server? { servers.first { $0.name == name } }
+
+  /// The servers of a product.
+  package func servers(of profile: String) -> [Server] { servers.filter { $0.profile?.value == profile } }
+
+  /// The servers of the product that a peer runs.
+  package func servers(of peer: Scenario.Peer) -> [Server] { peer.profile.map { servers(of: $0.value) } ?? [] }
 
   /// The TURN servers that a peer asks.
   package func relays(of peer: Scenario.Peer) -> [Server] {
@@ -207,7 +214,32 @@ public struct Topology: Sendable, Equatable {
   }
 
   public struct Server: Sendable, Equatable {
-    public enum Kind: String, Sendable, CaseIterable { case stun, turn, signalling }
+    public enum Kind: Hashable, Sendable {
+      case stun, turn
+      /// A server of a product, by the name that the product's vocabulary declares: `signalling`.
+      case declared(String)
+
+      init(_ word: String) {
+        self =
+          switch word {
+          case "stun": .stun
+          case "turn": .turn
+          default: .declared(word)
+          }
+      }
+
+      /// As scenarios write it.
+      public var word: String {
+        switch self {
+        case .stun: "stun"
+        case .turn: "turn"
+        case .declared(let name): name
+        }
+      }
+
+      /// Whether it is one of a product.
+      public var isDeclared: Bool { self != .stun && self != .turn }
+    }
     public enum Transport: String, Sendable, CaseIterable { case udp, tcp, tls }
     public enum Credentials: String, Sendable, CaseIterable { case static_ = "static", rest }
     /// What a server shows over TLS, and what a client finds wrong with it.
@@ -240,10 +272,14 @@ public struct Topology: Sendable, Equatable {
 
     public var name = ""
     public var kind = Kind.stun
+    /// The profile whose server it is; nil for STUN and TURN.
+    public var profile: Located<String>?
+    /// The peers to which it may have peer connections.
+    public var connectionNames: [String] = []
     /// The network the host stands on.
     public var network = Located("")
     public var transports: [Transport] = [.udp]
-    /// Where it listens for UDP and TCP; empty is 3478, and 443 for signalling.
+    /// Where it listens for UDP and TCP; empty is 3478, and 443 for a server of a product.
     public var ports: [Port] = []
     public var tls = TLS()
     /// One-way processing delay before every answer or forwarded message.
@@ -261,5 +297,8 @@ public struct Topology: Sendable, Equatable {
     public var why: String?
     @NotCompared public var span = SourceSpan.builtIn
     public init() {}
+
+    /// The trace subjects of its peer connections.
+    package var connectionSubjects: [String] { connectionNames.map { ConnectionSubject.name(of: $0, at: name) } }
   }
 }

@@ -11,8 +11,10 @@ extension Scenario {
   /// The values of NATs that something reads.
   package var watchedNATs: [(network: String, value: NATValue)] {
     watchedValues.compactMap { path in
-      guard path.peer.hasPrefix(ValuePath.networkPrefix), let value = NATValue(rawValue: path.name) else { return nil }
-      return (String(path.peer.dropFirst(ValuePath.networkPrefix.count)), value)
+      guard path.subject.hasPrefix(ValuePath.networkPrefix), let value = NATValue(rawValue: path.name) else {
+        return nil
+      }
+      return (String(path.subject.dropFirst(ValuePath.networkPrefix.count)), value)
     }
   }
 
@@ -35,8 +37,8 @@ extension Scenario {
 extension Anchor {
   /// The flag that it waits for.
   fileprivate var flag: ValuePath? {
-    guard case .becomesTrue(let peer, let value) = kind else { return nil }
-    return ValuePath(peer: peer, name: value, type: .flag, unit: nil, span: span)
+    guard case .becomesTrue(let subject, let value) = kind else { return nil }
+    return ValuePath(subject: subject, name: value, type: .flag, unit: nil, span: span)
   }
 }
 

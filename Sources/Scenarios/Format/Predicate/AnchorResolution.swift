@@ -33,25 +33,22 @@ enum AnchorResolution {
     if text == "start" { return .time(.zero) }
     if text == "end" { return .end }
     if let quantity = Quantity.read(text) { return time(quantity, text, at: node, &reading) }
-    guard let dot = text.firstIndex(of: ".") else {
+    guard text.contains(".") else {
       let legal = reading.scope.entries.map(\.id).filter { !$0.hasPrefix("#") } + reading.scope.definitionNames
       reading.reportUnknown(
         .unknownAnchor, "anchor", text, among: legal + ["start", "end"], at: node.span, explain: "anchors")
       return nil
     }
-    let peerName = String(text[..<dot])
-    guard let peer = reading.scope.peer(peerName) else {
-      let span = node.span(ofLetters: 0, length: peerName.unicodeScalars.count)
-      reading.reportUnknown(.unknownPeer, "peer", peerName, among: reading.scope.peers.map(\.name), at: span)
-      return nil
+    guard let owner = PathOwner(text, in: node, from: 0, &reading) else { return nil }
+    let (peer, name) = (owner.peer, owner.name)
+    if let event = event(name, of: peer) {
+      guard let subject = owner.subject(of: event.name, in: node, from: 0, &reading) else { return nil }
+      return event.kind(subject)
     }
-    reading.scope.used.insert("peer \(peerName)")
-    let name = String(text[dot...].dropFirst())
-    if let event = event(name, of: peer) { return event }
     if peer.isUnknown { return nil }
-    let span = node.span(ofLetters: peerName.unicodeScalars.count + 1, length: max(1, name.unicodeScalars.count))
+    let span = node.span(ofLetters: owner.start, length: max(1, name.unicodeScalars.count))
     let legal = names(of: peer.vocabulary)
-    let message = "nothing called '\(YAMLNode.abbreviated(name))' happens to \(peerName)"
+    let message = "nothing called '\(YAMLNode.abbreviated(name))' happens to \(peer.name)"
     let hint =
       name.contains(" ")
       ? "an anchor is a name: give the condition one in define" : Suggestion.hint(for: name, among: legal)
@@ -72,20 +69,24 @@ enum AnchorResolution {
     return nil
   }
 
+  /// What a name stands for: the machine, value or event, and the anchor that it is of a subject.
+  ///
   /// `connected` is a state of the main machine, `ice.connected` one of the machine `ice.state`.
-  private static func event(_ name: String, of peer: Scope.PeerNames) -> Anchor.Kind? {
+  private static func event(
+    _ name: String, of peer: Scope.PeerNames
+  ) -> (name: String, kind: (_ subject: String) -> Anchor.Kind)? {
     let vocabulary = peer.vocabulary
     if let main = vocabulary.profile?.machines.first, main.states.contains(where: { $0.name == name }) {
-      return .entersState(peer: peer.name, machine: main.name, state: name)
+      return (main.name, { .entersState(subject: $0, machine: main.name, state: name) })
     }
     for machine in vocabulary.machines {
       for state in machine.states
       where [short(machine) + "." + state.name, machine.name + "." + state.name].contains(name) {
-        return .entersState(peer: peer.name, machine: machine.name, state: state.name)
+        return (machine.name, { .entersState(subject: $0, machine: machine.name, state: state.name) })
       }
     }
-    if vocabulary.events.contains(name) { return .event(peer: peer.name, name: name) }
-    if vocabulary.value(name)?.type == .flag { return .becomesTrue(peer: peer.name, value: name) }
+    if vocabulary.events.contains(name) { return (name, { .event(subject: $0, name: name) }) }
+    if vocabulary.value(name)?.type == .flag { return (name, { .becomesTrue(subject: $0, value: name) }) }
     return nil
   }
 

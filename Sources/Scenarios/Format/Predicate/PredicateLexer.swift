@@ -81,7 +81,9 @@ struct PredicateLexer {
       while end < scalars.count, isWord(scalars[end]) || scalars[end] == "%" { end += 1 }
       return token(.number, upTo: end)
     }
-    guard isWordStart(first) else { return token(.invalid, upTo: start + 1) }
+    // `.ice.state` stands behind a parenthesis.
+    let isMember = first == "." && second.map(isWordStart) == true
+    guard isWordStart(first) || isMember else { return token(.invalid, upTo: start + 1) }
     var end = start + 1
     while end < scalars.count, isWord(scalars[end]) { end += 1 }
     return token(.word, upTo: end)

@@ -7,6 +7,7 @@ import Vocabulary
 ///     conjunction = term *( "and" term )
 ///     term       = "not" term / "(" predicate ")" / operand [ comparison operand / ["not"] "in" list ]
 ///     operand    = path / name / word / number / quoted / "wire." name "(" [ "from:" peer ] [ "to:" peer ] ")"
+///                / ("any" / "all") "(" peer ".connections" ")" "." name
 ///
 /// Every problem is reported at its token; the parser stops at the first that leaves the rest without meaning.
 struct PredicateParser {
@@ -146,7 +147,12 @@ struct PredicateParser {
     if isKeyword("in") || (isKeyword("not") && following.text == "in") {
       let isNegated = isKeyword("not")
       index += isNegated ? 2 : 1
-      guard let values = list(matching: left, &reading) else { return nil }
+      guard let values = list(matching: left.first, &reading) else { return nil }
+      if case .several(let operands, _, let isAny) = left {
+        let parts = operands.map { Predicate(.isIn($0, values), at: span(from: start)) }
+        let inner = joined(parts.map { isNegated ? Predicate(.not($0), at: $0.span) : $0 }, isAny: isAny, from: start)
+        return inner
+      }
       if case .term(.literal(let value), _) = left {
         let isIn = values.contains { Self.evaluate(value, .equal, $0) == true }
         return Predicate(.constant(isIn != isNegated), at: span(from: start))
@@ -169,7 +175,21 @@ struct PredicateParser {
     let rightStart = current
     guard let right = operand(&reading) else { return nil }
     if variables != nil { return compareFixed(left, start, comparison, sign, right, &reading) }
+    if case .several(let operands, let type, let isAny) = left {
+      var parts: [Predicate] = []
+      for operand in operands {
+        let one = Parsed.term(operand, type)
+        guard let part = compare(one, start, comparison, sign, right, rightStart, &reading) else { return nil }
+        parts.append(part)
+      }
+      return joined(parts, isAny: isAny, from: start)
+    }
     return compare(left, start, comparison, sign, right, rightStart, &reading)
+  }
+
+  /// What is said of each of several connections, as one predicate.
+  private func joined(_ parts: [Predicate], isAny: Bool, from start: PredicateToken) -> Predicate {
+    parts.count == 1 ? parts[0] : Predicate(isAny ? .or(parts) : .and(parts), at: span(from: start))
   }
 
   /// Guards compare a variable with a fixed value, and are decided here.
@@ -184,7 +204,7 @@ struct PredicateParser {
     switch right {
     case .word(let word): other = .text(word)
     case .term(.literal(let literal), _): other = literal
-    case .term: other = .list([])
+    case .term, .several: other = .list([])
     }
     guard let isTrue = Self.evaluate(value, comparison, other) else {
       let message = "'\(leftToken.text)' is \(value) here, which cannot be compared so"
@@ -199,6 +219,12 @@ struct PredicateParser {
     switch operand {
     case .term(.literal(.flag(let flag)), _): return Predicate(.constant(flag), at: span(from: start))
     case .term(let term, .flag): return Predicate(.holds(term), at: span(from: start))
+    case .several(let terms, .flag, let isAny):
+      return joined(terms.map { Predicate(.holds($0), at: span(from: start)) }, isAny: isAny, from: start)
+    case .several:
+      let hint = "compare it, for example with '=='"
+      report(.predicateType, "'\(start.text)' is neither true nor false", at: start, hint: hint, &reading)
+      return nil
     case .term(let term, _):
       let hint = if case .value = term { "compare it, for example with '=='" } else { nil as String? }
       report(.predicateType, "'\(start.text)' is neither true nor false", at: start, hint: hint, &reading)
@@ -253,8 +279,15 @@ struct PredicateParser {
   private enum Parsed {
     /// An operand, with the type of a watched value.
     case term(Operand, ValueType?)
+    /// The same value of each connection of a peer, of which any or all are meant.
+    case several([Operand], ValueType, isAny: Bool)
     /// A bare word: a state, a choice, or the name of a definition.
     case word(String)
+
+    /// One of several, for whoever looks at its type.
+    var first: Parsed {
+      if case .several(let operands, let type, _) = self { .term(operands[0], type) } else { self }
+    }
   }
 
   private mutating func operand(_ reading: inout Reading) -> Parsed? {
@@ -273,6 +306,7 @@ struct PredicateParser {
       reading.scope.used.insert("asked variable \(variable.name)")
       return .term(.literal(variable.value), variable.value.type)
     case .word where variables != nil: return .word(token.text)
+    case .word where ["any", "all"].contains(token.text) && isSymbol("("): return connections(token, &reading)
     case .word where token.text.hasPrefix("wire."): return wire(token, &reading)
     case .word where token.text.contains("."):
       let span = node.span(ofLetters: token.start, length: token.length)
@@ -304,6 +338,44 @@ struct PredicateParser {
       report(.predicateSyntax, "'\(token.text)' is not a number", at: token, hint: hint, &reading)
     }
     return nil
+  }
+
+  /// `any(alice.connections).ice.state`, from the parenthesis on
+  private mutating func connections(_ quantifier: PredicateToken, _ reading: inout Reading) -> Parsed? {
+    _ = skip("(")
+    let start = take()
+    let suffix = ".connections"
+    guard start.kind == .word, start.text.hasSuffix(suffix), skip(")"), current.kind == .word,
+      current.text.hasPrefix(".")
+    else {
+      let hint = "write \(quantifier.text)(PEER.connections).ice.state"
+      report(.predicateSyntax, "expected the connections of a peer", at: start, hint: hint, &reading)
+      return nil
+    }
+    let member = take()
+    let name = String(start.text.dropLast(suffix.count))
+    guard let owner = reading.scope.owner(name) else {
+      let hint = Suggestion.hint(for: name, among: reading.scope.owners, noun: "there are")
+      report(.unknownPeer, "unknown peer '\(YAMLNode.abbreviated(name))'", at: start, hint: hint, &reading)
+      return nil
+    }
+    // Without names there is a single one.
+    let names = reading.scope.connectionNames(of: owner)
+    let paths = names.map { $0.map { "\(name).to.\($0)\(member.text)" } } ?? ["\(name)\(member.text)"]
+    guard !paths.isEmpty else {
+      report(.unknownConnection, "\(name) has nobody to connect to", at: start, &reading)
+      return nil
+    }
+    let span = node.span(ofLetters: start.start, length: member.start + member.length - start.start)
+    var operands: [Operand] = []
+    var type: ValueType?
+    for text in paths {
+      let place = YAMLNode(standingFor: text, at: span)
+      guard let path = ValuePath.resolve(text, at: span, in: place, from: 0, &reading) else { return nil }
+      operands.append(.value(path))
+      type = path.type
+    }
+    return type.map { .several(operands, $0, isAny: quantifier.text == "any") }
   }
 
   /// `wire.media(from: bob, to: alice)`
@@ -359,7 +431,7 @@ struct PredicateParser {
         switch member {
         case .word(let word): values.append(.text(word))
         case .term(.literal(let value), _): values.append(value)
-        case .term: break
+        case .term, .several: break
         }
         _ = skip(",")
         if current.kind == .end { break }
@@ -421,7 +493,7 @@ struct PredicateParser {
     switch parsed {
     case .word(let word): value = .text(word)
     case .term(.literal(let literal), _): value = literal
-    case .term:
+    case .term, .several:
       report(.predicateType, "only fixed values stand here", at: token, &reading)
       return nil
     }
@@ -468,6 +540,11 @@ extension Kind where Value == Predicate {
 }
 
 extension YAMLNode {
+  /// A text that the file does not have, in place of what it has there.
+  fileprivate init(standingFor text: String, at span: SourceSpan) {
+    self.init(content: .scalar(YAMLScalar(text: text, isPlain: true, isSubstituted: true)), span: span)
+  }
+
   /// The place of some letters of a scalar's value.
   func span(ofLetters start: Int, length: Int) -> SourceSpan {
     guard let scalar, !scalar.isSubstituted else { return span }

@@ -7,29 +7,22 @@ extension ValuePath {
     _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
   ) -> ValuePath? {
     if text.hasPrefix(networkPrefix) { return network(text, at: span, in: node, from: start, &reading) }
-    let dot = text.firstIndex(of: ".") ?? text.endIndex
-    let peerName = String(text[..<dot])
-    let name = String(text[dot...].dropFirst())
-    let peerSpan = node.span(ofLetters: start, length: peerName.unicodeScalars.count)
-    guard let peer = reading.scope.peer(peerName) else {
-      reading.reportUnknown(.unknownPeer, "peer", peerName, among: reading.scope.peers.map(\.name), at: peerSpan)
-      return nil
-    }
-    reading.scope.used.insert("peer \(peerName)")
+    guard let owner = PathOwner(text, in: node, from: start, &reading) else { return nil }
+    let (peer, name) = (owner.peer, owner.name)
+    let peerName = peer.name
     let vocabulary = peer.vocabulary
+    let place = node.span(ofLetters: owner.start, length: max(1, name.unicodeScalars.count))
     if peer.stack == .external, name.hasPrefix("q."), !reading.isReplaced(peerName) {
-      let whole = node.span(ofLetters: start + peerName.unicodeScalars.count + 1, length: name.unicodeScalars.count)
       let message = "\(peerName) is a program: the quality of what it hears is not measured"
-      reading.report(.notOfAProgram, message, at: whole, hint: "its stats.… are there, as it gives them")
+      reading.report(.notOfAProgram, message, at: place, hint: "its stats.… are there, as it gives them")
       return nil
     }
     if let value = vocabulary.value(name) {
+      guard let subject = owner.subject(of: value.name, in: node, from: start, &reading) else { return nil }
       let type = reading.type(of: value, of: peer)
-      return ValuePath(peer: peerName, name: value.name, type: type, unit: value.unit, span: span)
+      return ValuePath(subject: subject, name: value.name, type: type, unit: value.unit, span: span)
     }
     if peer.isUnknown { return nil }
-    let nameStart = start + peerName.unicodeScalars.count + 1
-    let place = node.span(ofLetters: nameStart, length: max(1, name.unicodeScalars.count))
     let message = "'\(YAMLNode.abbreviated(name))' is not a value of \(peerName)"
     if peer.isPuppet {
       let hint = "a puppet has no app and no stack; ask what others make of what it sends"
@@ -41,7 +34,7 @@ extension ValuePath {
       reading.report(.unknownMember, message, at: place, hint: hint, explain: machine.name)
       return nil
     }
-    report(name, of: peerName, from: nameStart, in: node, among: vocabulary.values.map(\.name), &reading)
+    report(name, of: peerName, from: owner.start, in: node, among: vocabulary.values.map(\.name), &reading)
     return nil
   }
 
@@ -79,7 +72,7 @@ extension ValuePath {
       return nil
     }
     reading.scope.used.insert("network \(name)")
-    return ValuePath(peer: networkPrefix + name, name: known.rawValue, type: .count, unit: nil, span: span)
+    return ValuePath(subject: networkPrefix + name, name: known.rawValue, type: .count, unit: nil, span: span)
   }
 
   /// Points at the first component that leads nowhere: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.
@@ -142,7 +135,7 @@ extension Reading {
 
   /// Whether the value is the state of a machine.
   func isMachine(_ path: ValuePath) -> Bool {
-    scope.peer(path.peer)?.vocabulary.machine(path.name) != nil
+    scope.owner(path.owner)?.vocabulary.machine(path.name) != nil
   }
 }
 
@@ -156,7 +149,7 @@ extension Kind where Value == ValuePath {
       guard node.scalar?.text.hasPrefix("wire.") == true else { return own.decode(node, &reading) }
       return PredicateParser.wireQuantity(node, &reading).map { quantity in
         ValuePath(
-          peer: WireQuantity.subject, name: quantity.kindName, type: .count,
+          subject: WireQuantity.subject, name: quantity.kindName, type: .count,
           unit: quantity.kind == .bytes ? "bytes" : nil, span: node.span, wire: quantity)
       }
     } encode: {

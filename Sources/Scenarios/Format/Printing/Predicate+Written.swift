@@ -61,8 +61,8 @@ extension Anchor {
     case .end: "end"
     case .entry(let id): id
     case .definition(let name): name
-    case .entersState(let peer, let machine, let state): "\(peer).\(machine).\(state)"
-    case .becomesTrue(let peer, let name), .event(let peer, let name): "\(peer).\(name)"
+    case .entersState(let subject, let machine, let state): ValuePath.text("\(machine).\(state)", of: subject)
+    case .becomesTrue(let subject, let name), .event(let subject, let name): ValuePath.text(name, of: subject)
     }
   }
 }

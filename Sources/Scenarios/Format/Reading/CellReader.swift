@@ -30,9 +30,11 @@ struct CellReader {
     scenario.peers = peers(draft.peers, in: substituted, &reading)
     let catalogue = profiles.networks(&reading)
     var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
-    builder.build(&scenario.peers, from: draft.peers, &reading)
+    let vocabularies = scenario.peers.compactMap(\.profile?.value).inOrderOfAppearance
+      .compactMap { reading.registry.vocabulary($0) }
+    builder.build(&scenario.peers, from: draft.peers, vocabularies, &reading)
     scenario.topology = builder.topology
-    declareNames(scenario, &reading)
+    declareNames(&scenario, &reading)
     PeerChecks.check(&scenario, draft, &reading)
     TimelineReader.collectIDs(draft.timeline, &reading)
     scenario.definitions = definitions(draft.definitions, &reading)
@@ -70,7 +72,7 @@ struct CellReader {
   private func leaveOutWhatCannotBeAsked(_ scenario: inout Scenario, _ reading: Reading) {
     guard !reading.programs.isEmpty else { return }
     let isBeyondReach = { (expectation: Expectation) in
-      expectation.values.contains { reading.isReplaced($0.peer) && $0.isOfQuality }
+      expectation.values.contains { reading.isReplaced($0.owner) && $0.isOfQuality }
     }
     scenario.notJudged = scenario.expectations.filter(isBeyondReach).map(\.text)
     scenario.expectations.removeAll(where: isBeyondReach)
@@ -207,7 +209,7 @@ struct CellReader {
     return arguments
   }
 
-  private func declareNames(_ scenario: Scenario, _ reading: inout Reading) {
+  private func declareNames(_ scenario: inout Scenario, _ reading: inout Reading) {
     reading.scope.networks = scenario.topology.networks.map(\.name)
     reading.scope.links = scenario.topology.links.map(\.name)
     reading.scope.servers = scenario.topology.servers
@@ -216,6 +218,16 @@ struct CellReader {
       let peer = scenario.peer(reading.scope.peers[index].name)
       reading.scope.peers[index].interfaces = peer?.interfaces.map(\.name) ?? []
     }
+    for index in scenario.peers.indices {
+      guard let owner = reading.scope.owner(scenario.peers[index].name), !owner.isPuppet else { continue }
+      scenario.peers[index].connectionNames = reading.scope.connectionNames(of: owner)
+    }
+    for index in scenario.topology.servers.indices {
+      guard let owner = reading.scope.owner(scenario.topology.servers[index].name) else { continue }
+      scenario.topology.servers[index].connectionNames = reading.scope.connectionNames(of: owner) ?? []
+    }
+    reading.scope.servers = scenario.topology.servers
+    reading.scope.topology = scenario.topology
   }
 
   private func definitions(_ node: YAMLNode?, _ reading: inout Reading) -> [Scenario.Definition] {

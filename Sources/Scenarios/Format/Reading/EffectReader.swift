@@ -178,6 +178,18 @@ enum EffectReader {
     fault.direction = arguments.text("direction").flatMap { Fault.Direction(rawValue: $0) }
     guard checkRanges(fault, node, &reading), checkServer(fault, &reading), checkRouter(fault, &reading)
     else { return nil }
+    if kind.isOfSignalling {
+      let peers = ["from", "to", "peer"].compactMap { arguments.text($0) }
+      let message = arguments.text("message")
+      let choice = CallServerResolution(reading.scope).choice(
+        arguments.text("server"), of: peers, message: message, what: name.value,
+        at: arguments.span(of: "server") ?? name.span, &reading)
+      switch choice {
+      case .server(let name): fault.callServer = name
+      case .nobody: break
+      case .refused: return nil
+      }
+    }
     let own = (node.entries ?? []).map(\.key).filter { !extraKeys(declaration.extras).contains($0) }
     switch declaration.extras {
     case .none: break
@@ -255,10 +267,11 @@ enum EffectReader {
     guard let name = fault.arguments.text("server"), let span = fault.arguments.span(of: "server"),
       let server = reading.scope.servers.first(where: { $0.name == name })
     else { return true }
+    guard !fault.kind.isOfSignalling else { return true }
     let wanted: [Topology.Server.Kind] = fault.kind == .stunSilent ? [.stun, .turn] : [.turn]
     guard wanted.contains(server.kind) else {
       let message =
-        "\(name) is a \(server.kind.rawValue) server, and \(fault.kind.rawValue) needs a \(wanted[0].rawValue) server"
+        "\(name) is a \(server.kind.word) server, and \(fault.kind.rawValue) needs a \(wanted[0].word) server"
       reading.report(.wrongServerKind, message, at: span)
       return false
     }
@@ -353,7 +366,20 @@ enum EffectReader {
       guard let named = Kind<Value>.anyOrList.named.decode(node, &reading) else { return nil }
       fields.entries = named.map { ($0.name, Located($0.value, at: $0.span)) }
     }
-    return .send(message: message.value, from: from.value, to: to.value, fields: fields)
+    var written: Located<String>?
+    if let node = node["server"] {
+      guard let name = Kind<Located<String>>.server.decode(node, &reading) else { return nil }
+      written = name
+    }
+    let choice = CallServerResolution(reading.scope).choice(
+      written?.value, of: [to.value], message: message.value, what: "send", at: written?.span ?? message.span, &reading)
+    let server: String?
+    switch choice {
+    case .server(let name): server = name
+    case .nobody: server = nil
+    case .refused: return nil
+    }
+    return .send(message: message.value, from: from.value, to: to.value, server: server, fields: fields)
   }
 
   private static func clear(_ entry: Located<String>, _ reading: inout Reading) -> TimelineEntry.Effect? {

@@ -26,6 +26,8 @@ struct PeerVocabulary: Sendable {
   var isProgram = false
   /// It has no app and no stack, so nothing of it is seen.
   var isPuppet = false
+  /// It is a server that opens peer connections, of which alone something is seen.
+  var isServer = false
 
   /// The profile's machines come first, so that a bare state means the profile's main machine.
   var machines: [StateMachine] {
@@ -37,12 +39,17 @@ struct PeerVocabulary: Sendable {
   /// Every value a predicate may read; a machine is a choice of its states.
   var values: [ValueDeclaration] {
     machines.map { ValueDeclaration($0.name, .choice($0.states.map(\.name)), "state machine") }
-      + (isPuppet ? [] : isProgram ? ProgramVocabulary.values : (profile?.values ?? []) + CommonVocabulary.values)
+      + (isPuppet
+        ? []
+        : isProgram
+          ? ProgramVocabulary.values
+          : isServer ? CommonVocabulary.connectionValues : (profile?.values ?? []) + CommonVocabulary.values)
   }
 
   /// Events: the common ones, and each action of the user as `user.<action>`.
   var events: [String] {
-    isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
+    if isServer { return CommonVocabulary.events.map(\.name).filter(CommonVocabulary.isOfConnection) }
+    return isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
   }
 
   func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }

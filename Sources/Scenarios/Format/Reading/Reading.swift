@@ -236,7 +236,10 @@ struct Scope {
     var stack: Scenario.Peer.Stack
     var isPuppet: Bool { stack == .puppet }
     /// Its profile is wrong, which is reported already: whatever it is asked may exist.
-    var isUnknown: Bool { vocabulary.profile == nil && !isPuppet && !vocabulary.isProgram }
+    var isUnknown: Bool {
+      vocabulary.profile == nil && !isPuppet && !vocabulary.isProgram && !vocabulary.isServer
+    }
+    var profile: String? { vocabulary.profile?.profile }
     var interfaces: [String] = []
   }
 

@@ -1,4 +1,5 @@
 import CallCore
+import Vocabulary
 
 /// Makes the topology of a cell explicit: expands named networks, attaches peers, and adds the default hosts.
 struct TopologyBuilder {
@@ -22,10 +23,15 @@ struct TopologyBuilder {
   }
 
   /// Fills in the interfaces of the peers.
-  mutating func build(_ peers: inout [Scenario.Peer], from drafts: [Named<PeerDraft>], _ reading: inout Reading) {
+  ///
+  /// - Parameter vocabularies: of the profiles that peers have, in the order in which they appear.
+  mutating func build(
+    _ peers: inout [Scenario.Peer], from drafts: [Named<PeerDraft>], _ vocabularies: [ProfileVocabulary],
+    _ reading: inout Reading
+  ) {
     addRoot(for: drafts)
     for network in draft.networks { add(network, &reading) }
-    addServers(besides: peers.map(\.name), &reading)
+    addServers(of: vocabularies, besides: peers.map(\.name), &reading)
     for index in peers.indices {
       let name = peers[index].name
       guard let draft = drafts.first(where: { $0.name == name }), peers[index].stack != .puppet else { continue }
@@ -300,13 +306,16 @@ struct TopologyBuilder {
 
   // MARK: - Servers
 
-  private mutating func addServers(besides peers: [String], _ reading: inout Reading) {
+  private mutating func addServers(
+    of vocabularies: [ProfileVocabulary], besides peers: [String], _ reading: inout Reading
+  ) {
     for named in draft.servers {
       var server = named.value.server
       server.name = named.name
       reading.refuse(named.name, meaning: ReservedName.host(named.name), at: named.span)
       server.span = named.span
       server.network = named.value.network ?? Located(root, at: named.span)
+      server.profile = owner(of: server, among: vocabularies, &reading)
       let networks = topology.networks.map(\.name)
       if !networks.contains(server.network.value) {
         let span = server.network.span
@@ -315,28 +324,65 @@ struct TopologyBuilder {
       reading.scope.used.insert("network \(server.network.value)")
       topology.servers.append(server)
     }
-    addDefault(.signalling, besides: peers)
-    addDefault(.stun, besides: peers)
+    for vocabulary in vocabularies {
+      for declared in vocabulary.servers {
+        let kind = Topology.Server.Kind.declared(declared.name)
+        guard !topology.servers(of: vocabulary.profile).contains(where: { $0.kind == kind }) else { continue }
+        let name = vocabularies.count == 1 ? declared.name : "\(vocabulary.profile)-\(declared.name)"
+        add(kind, named: name, of: Located(vocabulary.profile), besides: peers)
+      }
+    }
+    if !topology.servers.contains(where: { $0.kind == .stun }) { add(.stun, named: "stun", besides: peers) }
     guard draft.wantsTURN.value else { return }
-    guard topology.server(Topology.Server.Kind.turn.rawValue)?.kind != .turn else {
+    guard topology.server("turn")?.kind != .turn else {
       let message = "'turn' changes nothing: there is a TURN server of that name already"
       return reading.report(.ineffective, message, at: draft.wantsTURN.span)
     }
-    add(.turn, besides: peers)
+    add(.turn, named: "turn", besides: peers)
   }
 
-  private mutating func addDefault(_ kind: Topology.Server.Kind, besides peers: [String]) {
-    if !topology.servers.contains(where: { $0.kind == kind }) { add(kind, besides: peers) }
+  /// The profile whose server it is: as written, or the only one of the peers' profiles that declares its kind.
+  private func owner(
+    of server: Topology.Server, among vocabularies: [ProfileVocabulary], _ reading: inout Reading
+  ) -> Located<String>? {
+    guard case .declared(let kind) = server.kind else { return nil }
+    let candidates = vocabularies.filter { $0.server(kind) != nil }.map(\.profile)
+    if let written = server.profile {
+      guard !candidates.contains(written.value) else { return written }
+      let used = vocabularies.contains { $0.profile == written.value }
+      let message =
+        used
+        ? "the profile \(written.value) declares no server '\(kind)'"
+        : "no peer has the profile '\(YAMLNode.abbreviated(written.value))', so nobody would use this server"
+      let hint = Suggestion.hint(for: written.value, among: candidates, noun: "profiles with such a server")
+      reading.report(.unknownProfile, message, at: written.span, hint: hint)
+      return nil
+    }
+    switch candidates.count {
+    case 1: return Located(candidates[0], at: server.span)
+    case 0:
+      let message = "no peer's profile declares a server '\(kind)', so nobody would use '\(server.name)'"
+      reading.report(.ineffective, message, at: server.span)
+    default:
+      let names = candidates.joined(separator: ", or profile: ")
+      reading.report(
+        .ambiguousName, "'\(server.name)' could be a server of \(candidates.joined(separator: " or of "))",
+        at: server.span, hint: "write profile: \(names)")
+    }
+    return nil
   }
 
-  /// Adds a server called as its kind is, or `default-` and that where the name is taken.
-  private mutating func add(_ kind: Topology.Server.Kind, besides peers: [String]) {
+  /// Adds a server, as `default-` and its name where the name is taken.
+  private mutating func add(
+    _ kind: Topology.Server.Kind, named name: String, of profile: Located<String>? = nil, besides peers: [String]
+  ) {
     var server = Topology.Server()
-    server.name = kind.rawValue
+    server.name = name
+    server.profile = profile
     while topology.server(server.name) != nil || peers.contains(server.name) { server.name = "default-" + server.name }
     server.kind = kind
     server.network = Located(root)
-    server.transports = kind == .signalling ? [.tcp] : [.udp]
+    server.transports = kind.isDeclared ? [.tcp] : [.udp]
     topology.servers.append(server)
   }
 

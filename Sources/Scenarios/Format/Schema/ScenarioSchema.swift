@@ -118,7 +118,9 @@ private struct SchemaWriter {
   private func closedWords(of key: String, in mapping: String) -> JSON? {
     switch (mapping, key) {
     case (EntryDraft.type.name, "do"): actions
-    case ("peer", "profile"): Self.orVariable(Self.words(registry.vocabularies.map(\.profile)))
+    case (ServerDraft.type.name, "kind"): Self.orVariable(Self.words(Topology.Server.Kind.words(in: registry)))
+    case ("peer", "profile"), (ServerDraft.type.name, "profile"):
+      Self.orVariable(Self.words(registry.vocabularies.map(\.profile)))
     case ("ends", "code"):
       Self.oneOrMany(Self.orVariable(Self.words(registry.vocabularies.flatMap(\.endCodes).map(\.name))))
     default: nil

@@ -75,7 +75,7 @@ package final class Explanation {
     anchors.removeAll { anchor in anchor.map { context.anchors.first($0) != nil } ?? true }
     guard anchors.isEmpty else { return true }
     // What is of a connection is unknown without one.
-    return expectation.values.contains { context.watch.value(context.watch.slot($0.peer, $0.name)) == nil }
+    return expectation.values.contains { context.watch.value(context.watch.slot($0.subject, $0.name)) == nil }
   }
 
   func explain(peers: [String], at time: Instant) -> Finding {
@@ -115,7 +115,7 @@ package final class Explanation {
   }
 
   private static func written(in expectation: Expectation, of scenario: Scenario) -> [String] {
-    var named = expectation.values.map(\.peer)
+    var named = expectation.values.map(\.owner)
     if case .ends(let ends) = expectation.kind { named = [ends.peer.value] }
     // What is counted, and what recovers, is of both ends.
     switch expectation.kind {

@@ -96,11 +96,11 @@ struct FirewallVerdict {
 
   // MARK: Signalling
 
-  /// Why none of the peer's ways leads to the signalling server; none where one does.
+  /// Why none of the peer's ways leads to a server of its profile; none where one does.
   ///
   /// - Parameter isDropping: whether the firewall of a network has dropped something.
   func signalling(isDropping: (String) -> Bool) -> [String] {
-    topology.servers.filter { $0.kind == .signalling }.flatMap { server -> [String] in
+    topology.servers(of: peer).flatMap { server -> [String] in
       let port = server.signallingPort
       let obstacles = ways.compactMap { way in
         way.routers.prefix { $0.network.name != server.network.value }.first { router in
@@ -111,7 +111,8 @@ struct FirewallVerdict {
       return obstacles.filter { isDropping($0.network.name) }.compactMap { router in
         guard let rules = router.rules else { return nil }
         let rule = rules.blocksAllTCP ? "blocks TCP" : rules.rule(for: .tcp, closed: [port])
-        return "\(peer.name)'s network \(router.network.name) \(rule), so that it cannot reach the signalling server "
+        return
+          "\(peer.name)'s network \(router.network.name) \(rule), so that it cannot reach the \(server.kind.word) server "
           + "\(server.name) at port \(port)"
       }
     }

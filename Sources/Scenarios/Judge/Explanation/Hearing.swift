@@ -27,7 +27,7 @@ final class Hearing {
 
   /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
   func speakers(heardIn expectation: Expectation) -> [String] {
-    var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.peer) }
+    var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.owner) }
     for listener in awaitedListeners(of: expectation) { found += speakers(heardIn: "audible", of: listener) }
     return found
   }
@@ -69,7 +69,7 @@ final class Hearing {
   }
 
   private func deafListeners(of expectation: Expectation) -> [String] {
-    (expectation.values.filter { $0.name == "audible" }.map(\.peer) + awaitedListeners(of: expectation)).filter {
+    (expectation.values.filter { $0.name == "audible" }.map(\.owner) + awaitedListeners(of: expectation)).filter {
       !hears($0)
     }
   }

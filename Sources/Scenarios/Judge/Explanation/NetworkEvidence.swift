@@ -81,12 +81,12 @@ final class NetworkEvidence {
     connectivity(of: peers, at: time) + signalling(of: peers, at: time) + drops.lines(withLosses: withLosses)
   }
 
-  /// What keeps a call that never came about from the signalling server.
+  /// What keeps a call that never came about from the servers of its profile.
   private func signalling(of peers: [String], at time: Instant) -> [String] {
     guard !peers.allSatisfy(ice.wasConnected) else { return [] }
     let verdict = TopologyVerdict(context.scenario, under: faults.active(at: time).map(\.fault))
     return verdict.signalling(of: peers) { drops.dropped(at: "network/\($0)", "firewall", since: .zero) }
-      + SlowServers(context.scenario).lines(of: peers, of: [.signalling])
+      + SlowServers(context.scenario).lines(of: peers, \.isDeclared)
   }
 
   private func connectivity(of peers: [String], at time: Instant) -> [String] {
@@ -111,7 +111,7 @@ final class NetworkEvidence {
 
   /// What servers have not told yet of candidates.
   private func candidates(of peers: [String], at time: Instant) -> [String] {
-    SlowServers(context.scenario).lines(of: peers, of: [.stun, .turn]) + relays.lines(of: peers, at: time)
+    SlowServers(context.scenario).lines(of: peers) { !$0.isDeclared } + relays.lines(of: peers, at: time)
   }
 
   /// What the topology says at the time when it decided; what is not so any more has that time.

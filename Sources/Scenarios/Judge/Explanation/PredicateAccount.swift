@@ -48,7 +48,7 @@ struct PredicateAccount {
 
   private func slot(_ operand: Operand) -> Watch.Slot {
     switch operand {
-    case .value(let path): watch.slot(path.peer, path.name)
+    case .value(let path): watch.slot(path.subject, path.name)
     case .wire(let quantity): watch.slot(WireQuantity.subject, quantity.kindName)
     case .literal: preconditionFailure("literals are not watched")
     }

@@ -11,15 +11,15 @@ struct SlowServers {
   init(_ scenario: Scenario) { self.scenario = scenario }
 
   /// `the TURN server relay answers each request only after 3s (delay: 3s), and a pair with a relay takes several of them`
-  func lines(of peers: [String], of kinds: [Topology.Server.Kind]) -> [String] {
+  func lines(of peers: [String], _ isMeant: (Topology.Server.Kind) -> Bool) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
-    let slow = scenario.topology.servers.filter { $0.delay >= Self.limit && kinds.contains($0.kind) }
+    let slow = scenario.topology.servers.filter { $0.delay >= Self.limit && isMeant($0.kind) }
     return slow.compactMap { server in
       let isAwaited = real.contains { peer in
         switch server.kind {
         case .turn: peer.ice.asks(server.name)
         case .stun: peer.ice.asks(server.name) && peer.ice.policy != .relay
-        case .signalling: true
+        case .declared: peer.profile?.value == server.profile?.value
         }
       }
       return isAwaited ? line(of: server) : nil
@@ -32,7 +32,7 @@ struct SlowServers {
     case .turn:
       "the TURN server \(server.name) answers each request \(delay), and a pair with a relay takes several of them"
     case .stun: "the STUN server \(server.name) answers \(delay), so that server-reflexive candidates come late"
-    case .signalling: "the signalling server \(server.name) passes messages on \(delay)"
+    case .declared(let kind): "the \(kind) server \(server.name) passes messages on \(delay)"
     }
   }
 }

@@ -1,17 +1,15 @@
 internal import CallCore
 internal import ScenarioFormat
-internal import Vocabulary
 
-/// A peer is in at most one active call: it never holds two peer connections, not for an instant. Peers whose profile
-/// takes several connections for normal are left out.
+/// A peer is in at most one active call: it never holds two peer connections, not for an instant; one whose profile takes
+/// several for normal never holds two of one name.
 final class OneActiveCall {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
-    for peer in context.scenario.peers.map(\.name) {
-      guard context.vocabulary(of: peer)?.hasSeveralConnections != true else { continue }
-      let slot = context.watch.slot(peer, "connections.open")
+    for subject in context.scenario.peers.flatMap(\.connectionSubjects) {
+      let slot = context.watch.slot(subject, "connections.open")
       context.watch.listen(slot) { [unowned watch = context.watch] record in
         guard case .integer(let count)? = watch.value(slot), count > 1 else { return }
-        let actual = "\(peer) has \(count) connections open at \(Wording.time(record.time))"
+        let actual = "\(subject) has \(count) connections open at \(Wording.time(record.time))"
         report(Violation(.oneActiveCall, at: record.time, actual: actual))
       }
     }

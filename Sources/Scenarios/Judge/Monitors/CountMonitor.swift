@@ -42,8 +42,8 @@ final class CountMonitor: Monitor {
       case .definition(let name):
         guard let definition = context.scenario.definitions.first(where: { $0.name == name }) else { return }
         listen(to: definition.predicate)
-      case .becomesTrue(let peer, let value):
-        let path = ValuePath(peer: peer, name: value, type: .flag, unit: nil, span: anchor.span)
+      case .becomesTrue(let subject, let value):
+        let path = ValuePath(subject: subject, name: value, type: .flag, unit: nil, span: anchor.span)
         listen(to: Predicate(.holds(.value(path)), at: anchor.span))
       default: context.anchors.listen(anchor) { [unowned self] _ in hear() }
       }

@@ -39,7 +39,7 @@ final class MetricMonitor: Monitor {
   init(_ metric: Expectation.Metric, _ context: MonitorContext) {
     self.metric = metric
     self.context = context
-    slot = context.watch.slot(metric.value.peer, metric.value.name)
+    slot = context.watch.slot(metric.value.subject, metric.value.name)
     span = ObservedWindow(metric.window, context)
     readsBorders = metric.value.isStatistic && [.first, .last, .rate, .delta].contains(metric.statistic)
     let across = metric.across == .seeds ? " across seeds" : ""
@@ -77,7 +77,7 @@ final class MetricMonitor: Monitor {
   private func read(_ border: Border) {
     guard context.statistics.report != nil else { return }
     let reading = BorderReading(
-      isMade: true, hasConnection: context.statistics.hasConnection(metric.value.peer),
+      isMade: true, hasConnection: context.statistics.hasConnection(metric.value.subject),
       number: context.statistics.number(of: metric.value))
     switch border {
     case .opening: if !opening.isMade { opening = reading }
@@ -99,7 +99,7 @@ final class MetricMonitor: Monitor {
   }
 
   /// Written whenever a pair is selected.
-  private var pair: Watch.Slot { context.watch.slot(metric.value.peer, "selected.local.port") }
+  private var pair: Watch.Slot { context.watch.slot(metric.value.subject, "selected.local.port") }
 
   private func select(at now: Instant) {
     if span.contains(now) { selections.append(now) }
@@ -111,7 +111,8 @@ final class MetricMonitor: Monitor {
     guard isOfOnePair, selections.count + (opensWithPair ? 1 : 0) > 1, let last = selections.last else { return nil }
     let transport = metric.value.name.replacing("candidate-pair", with: "transport")
     let remedy =
-      CommonVocabulary.value(transport) == nil ? "" : ": \(metric.value.peer).\(transport) counts over all pairs"
+      CommonVocabulary.value(transport) == nil
+      ? "" : ": \(ValuePath.text(transport, of: metric.value.subject)) counts over all pairs"
     return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
   }
 

@@ -152,7 +152,7 @@ package struct MonitorContext {
 
   /// When any of what an expectation reads changed last.
   func lastChange(in expectation: Expectation) -> Instant? {
-    expectation.values.compactMap { watch.changedAt(watch.slot($0.peer, $0.name)) }.max()
+    expectation.values.compactMap { watch.changedAt(watch.slot($0.subject, $0.name)) }.max()
   }
 
   func account(_ predicate: Predicate) -> String { PredicateAccount(watch: watch).account(of: predicate) }

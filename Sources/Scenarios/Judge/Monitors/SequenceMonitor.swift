@@ -22,7 +22,7 @@ final class SequenceMonitor: Monitor {
   init(_ sequence: Expectation.Sequence, _ context: MonitorContext) {
     self.sequence = sequence
     self.context = context
-    slot = context.watch.slot(sequence.value.peer, sequence.value.name)
+    slot = context.watch.slot(sequence.value.subject, sequence.value.name)
     span = ObservedWindow(sequence.between, context)
     let steps = sequence.steps.map { step in step.value.value + (step.by.map { " by \($0)" } ?? "") }
     let manner = sequence.isStrict ? "exactly " : ""

@@ -15,7 +15,7 @@ final class SetMonitor: Monitor {
   init(_ set: Expectation.SetOf, _ context: MonitorContext) {
     self.set = set
     self.context = context
-    slot = context.watch.slot(set.value.peer, set.value.name)
+    slot = context.watch.slot(set.value.subject, set.value.name)
     span = ObservedWindow(set.between, context)
     let values = set.contains.map(\.value).joined(separator: ", ")
     ruling = Ruling(

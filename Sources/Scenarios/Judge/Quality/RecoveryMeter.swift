@@ -11,8 +11,8 @@ package final class RecoveryMeter {
 
   init(_ path: ValuePath, _ scenario: Scenario, trace: Trace, anchors: Anchors) {
     self.trace = trace
-    peer = path.peer
-    subject = trace.subject(path.peer)
+    peer = path.owner
+    subject = trace.subject(path.subject)
     event = HarnessEvents.sample(path.name, Interval.self)
     for entry in scenario.timeline {
       guard case .fault = entry.effect else { continue }

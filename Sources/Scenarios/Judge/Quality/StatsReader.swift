@@ -15,7 +15,7 @@ package final class StatsReader {
 
   /// The number in its base unit, or nil while the statistic does not exist.
   func number(of path: ValuePath) -> Double? {
-    guard let value = report?(path.peer)?.value(of: path) else { return nil }
+    guard let value = report?(path.subject)?.value(of: path) else { return nil }
     let number: Double
     switch value {
     case .integer(let integer): number = Double(integer)

@@ -8,19 +8,23 @@ package final class StatsSampler {
   /// How often it wants a report of each peer.
   package static let period = Interval.milliseconds(250)
 
+  /// A connection, or the only one of a peer.
   private final class Subject {
-    let peer: String
+    let name: String
     let subject: TraceSubject
-    let isProgram: Bool
+    /// Nil for a server.
+    let owner: Scenario.Peer?
     let wanted: [ValuePath]
-    /// Whom its call is with.
+    /// With whom the owner's call is, as its app says.
     let partner: Watch.Slot
     var quality = QualityEstimator()
 
-    init(peer: Scenario.Peer, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
-      self.peer = peer.name
+    var isProgram: Bool { owner?.stack == .external }
+
+    init(name: String, owner: Scenario.Peer?, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
+      self.name = name
+      self.owner = owner
       self.subject = subject
-      isProgram = peer.stack == .external
       self.wanted = wanted
       self.partner = partner
     }
@@ -35,16 +39,18 @@ package final class StatsSampler {
   package init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
     self.scenario = scenario
     self.watch = watch
-    for peer in scenario.peers {
+    let sampled = scenario.watchedValues.filter(\.isSampled)
+    for name in sampled.map(\.subject).inOrderOfAppearance {
       var wanted: [ValuePath] = []
-      for path in scenario.watchedValues where path.peer == peer.name && path.isSampled {
+      for path in sampled where path.subject == name {
         if !wanted.contains(where: { $0.name == path.name }) { wanted.append(path) }
       }
-      guard !wanted.isEmpty else { continue }
+      let owner = ConnectionSubject.owner(of: name)
       let subject = Subject(
-        peer: peer, subject: trace.subject(peer.name), wanted: wanted, partner: watch.slot(peer.name, "call.peer"))
+        name: name, owner: scenario.peer(owner), subject: trace.subject(name), wanted: wanted,
+        partner: watch.slot(owner, "call.peer"))
       subjects.append(subject)
-      let open = watch.slot(peer.name, "connections.open")
+      let open = watch.slot(name, "connections.open")
       // The next call is heard anew.
       watch.listen(open) { [unowned watch] _ in
         if watch.value(open) == .integer(0) { subject.quality = QualityEstimator() }
@@ -55,28 +61,40 @@ package final class StatsSampler {
     }
   }
 
-  /// The peers whose statistics some expectation reads.
-  package var peers: [String] { subjects.map(\.peer) }
+  /// Whether some expectation reads statistics of a connection, by its trace subject.
+  package func reads(_ subject: String) -> Bool { subjects.contains { $0.name == subject } }
 
   /// What a session says is of the types that are declared. What a program says otherwise is left unknown.
   ///
-  /// - Parameter mouthToEar: of the sample that the peer plays now, where that is known.
-  package func sample(_ report: StatsReport, mouthToEar: Interval?, of peer: String, at time: Instant) {
-    guard let subject = subjects.first(where: { $0.peer == peer }) else { return }
+  /// - Parameters:
+  ///   - mouthToEar: of the sample that the peer plays now, where that is known.
+  ///   - name: the trace subject of the connection.
+  package func sample(_ report: StatsReport, mouthToEar: Interval?, of name: String, at time: Instant) {
+    guard let subject = subjects.first(where: { $0.name == name }) else { return }
     // A call has two ends: what one hears, the other has packed. Where nobody knows who that is, quality is not measured.
     if let remote = remote(of: subject) {
-      subject.quality.packetDuration = remote.audio.ptime ?? .milliseconds(20)
-      subject.quality.isMeasured = scenario.peer(peer)?.stack == .real && remote.stack == .real
+      let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
+      subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
+      subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
     for path in subject.wanted { write(path, report, subject) }
   }
 
-  /// The other end of a peer's call; where the app does not say, the only one that there may be.
-  private func remote(of subject: Subject) -> Scenario.Peer? {
-    if let name = watch.value(subject.partner)?.description, let peer = scenario.peer(name) { return peer }
-    let others = scenario.peers.filter { $0.name != subject.peer && $0.hasCallStack }
-    return others.count == 1 ? others[0] : nil
+  private enum Remote {
+    case peer(Scenario.Peer)
+    case server
+  }
+
+  /// The other end of a connection: as it is called, or as the app says of its call, or the only one that there may be.
+  private func remote(of subject: Subject) -> Remote? {
+    if let name = ConnectionSubject(subject.name)?.name {
+      if let peer = scenario.peer(name) { return .peer(peer) }
+      if scenario.topology.server(name) != nil { return .server }
+    }
+    if let name = watch.value(subject.partner)?.description, let peer = scenario.peer(name) { return .peer(peer) }
+    let others = scenario.peers.filter { $0.name != subject.owner?.name && $0.hasCallStack }
+    return others.count == 1 ? .peer(others[0]) : nil
   }
 
   private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {

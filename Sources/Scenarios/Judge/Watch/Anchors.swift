@@ -81,27 +81,27 @@ package final class Anchors {
       let condition = Condition(definition.predicate, watch: watch)
       conditions.append(condition)
       condition.listenToRises { if record.times.isEmpty { record.come(at: $0) } }
-    case .entersState(let peer, let machine, let state):
-      let slot = watch.slot(peer, machine)
+    case .entersState(let subject, let machine, let state):
+      let slot = watch.slot(subject, machine)
       watch.listen(slot) { [unowned self] event in
         if watch.value(slot) == .symbol(state) { record.come(at: event.time) }
       }
-    case .becomesTrue(let peer, let value):
-      let slot = watch.slot(peer, value)
+    case .becomesTrue(let subject, let value):
+      let slot = watch.slot(subject, value)
       watch.listen(slot) { [unowned self] event in
         guard watch.value(slot) == .flag(true), record.times.isEmpty else { return }
         watch.beforeLooks { [unowned self] in
           if watch.value(slot) == .flag(true), record.times.isEmpty { record.come(at: event.time) }
         }
       }
-    case .event(let peer, let name):
+    case .event(let subject, let name):
       guard name.hasPrefix(Self.userPrefix) else {
-        watch.listen(watch.slot(peer, name)) { record.come(at: $0.time) }
+        watch.listen(watch.slot(subject, name)) { record.come(at: $0.time) }
         break
       }
       // `user.accept` is the action `accept`, however it is written.
       let action = TraceDatum.symbol(String(name.dropFirst(Self.userPrefix.count)))
-      watch.listen(watch.slot(peer, "user.action")) { [unowned self] event in
+      watch.listen(watch.slot(subject, "user.action")) { [unowned self] event in
         if watch.trace.datum("action", of: event) == action { record.come(at: event.time) }
       }
     }
@@ -116,9 +116,9 @@ package final class Anchors {
     case .end: "end"
     case .entry(let id): "entry \(id)"
     case .definition(let name): "definition \(name)"
-    case .entersState(let peer, let machine, let state): "state \(peer) \(machine) \(state)"
-    case .becomesTrue(let peer, let value): "true \(peer) \(value)"
-    case .event(let peer, let name): "event \(peer) \(name)"
+    case .entersState(let subject, let machine, let state): "state \(subject) \(machine) \(state)"
+    case .becomesTrue(let subject, let value): "true \(subject) \(value)"
+    case .event(let subject, let name): "event \(subject) \(name)"
     }
   }
 }

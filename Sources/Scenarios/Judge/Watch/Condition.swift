@@ -135,7 +135,7 @@ package final class Condition {
     switch operand {
     case .literal(let value): return .literal(value)
     case .value(let path):
-      let slot = watch.slot(path.peer, path.name)
+      let slot = watch.slot(path.subject, path.name)
       slots.append(slot)
       return .watched(slot)
     case .wire(let quantity):

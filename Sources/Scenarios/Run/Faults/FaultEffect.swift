@@ -13,9 +13,9 @@ enum FaultEffect {
   case rejection(server: String, [STUNMethod], STUNError)
   case silence(server: String)
   case certificate(server: String, Topology.Server.Certificate)
-  case signalling(SignallingFault)
+  case signalling(server: String?, SignallingFault)
   /// Cuts a user's signalling connection, and resets those that the user makes while it lasts.
-  case signallingRefusal(peer: String)
+  case signallingRefusal(server: String?, peer: String)
   case packetRules([PacketRule])
   case audioLatency(peer: String, Interval)
   // Over at once.
@@ -95,13 +95,18 @@ extension FaultEffect {
       self = .rejection(server: try arguments.text("server"), arguments.methods, error)
     case .stunSilent: self = .silence(server: try arguments.text("server"))
 
-    case .signalDrop: self = .signalling(arguments.signallingFault(.drop, in: world))
-    case .signalDelay: self = .signalling(arguments.signallingFault(.delay(try arguments.duration("by")), in: world))
-    case .signalDuplicate: self = .signalling(arguments.signallingFault(.duplicate, in: world))
-    case .signalReorder: self = .signalling(arguments.signallingFault(.reorder, in: world))
-    case .signalCorrupt: self = .signalling(arguments.signallingFault(arguments.corruption, in: world))
-    case .signalBlackhole: self = .signalling(arguments.signallingFault(.blackhole, in: world))
-    case .signalDisconnect: self = .signallingRefusal(peer: try arguments.text("peer"))
+    case .signalDrop: self = .signalling(server: fault.callServer, arguments.signallingFault(.drop, in: world))
+    case .signalDelay:
+      self = .signalling(
+        server: fault.callServer, arguments.signallingFault(.delay(try arguments.duration("by")), in: world))
+    case .signalDuplicate:
+      self = .signalling(server: fault.callServer, arguments.signallingFault(.duplicate, in: world))
+    case .signalReorder: self = .signalling(server: fault.callServer, arguments.signallingFault(.reorder, in: world))
+    case .signalCorrupt:
+      self = .signalling(server: fault.callServer, arguments.signallingFault(arguments.corruption, in: world))
+    case .signalBlackhole:
+      self = .signalling(server: fault.callServer, arguments.signallingFault(.blackhole, in: world))
+    case .signalDisconnect: self = .signallingRefusal(server: fault.callServer, peer: try arguments.text("peer"))
 
     case .dtlsDrop: self = .packetRules(try arguments.packetRules(.dtls, in: world))
     case .packetDrop:

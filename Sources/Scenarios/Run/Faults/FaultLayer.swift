@@ -146,8 +146,9 @@ final class FaultLayer {
       try lay(over: state, &instance) { $0 = certificate }
       instance.reach = FaultReach(
         state, instance.id, known: "the server showed such a certificate already", lack: "nobody was shown it")
-    case .signalling(let fault): try begin(fault, &instance)
-    case .signallingRefusal(let peer): try refuse(peer, &instance)
+    case .signalling(let server, let fault): try begin(fault, at: try world.callServer(named: server), &instance)
+    case .signallingRefusal(let server, let peer):
+      try refuse(peer, at: try world.callServer(named: server), &instance)
     case .packetRules(let rules):
       let added = rules.map { (id: simulator.addRule($0), rule: $0) }
       instance.reach = FaultReach(rules: added, in: simulator)
@@ -176,8 +177,8 @@ final class FaultLayer {
     return true
   }
 
-  private func begin(_ fault: SignallingFault, _ instance: inout Instance) throws {
-    let faults = try world.signallingHost.faults
+  private func begin(_ fault: SignallingFault, at server: CallServerHost, _ instance: inout Instance) throws {
+    let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
       lack: faults.isForestalled(id) ? "another fault took its messages" : "no message was like this"
@@ -187,12 +188,11 @@ final class FaultLayer {
     instance.finish = { faults.remove(id) }
   }
 
-  private func refuse(_ peer: String, _ instance: inout Instance) throws {
-    let server = try world.signallingHost
+  private func refuse(_ peer: String, at server: CallServerHost, _ instance: inout Instance) throws {
     let user = world.scenario.userID(of: peer)
     let isConnected = server.isConnected(user: user)
     server.disconnect(user: user)
-    let (state, id) = (try states.refusal(of: peer), instance.id)
+    let (state, id) = (states.refusal(of: peer, at: server), instance.id)
     try lay(over: state, &instance) { $0 = true }
     instance.reach = FaultReach(lack: "\(peer) had no connection, and made none") { isConnected || state.hasMet(id) }
   }

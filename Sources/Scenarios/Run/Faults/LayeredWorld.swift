@@ -82,9 +82,9 @@ final class LayeredWorld {
     }
   }
 
-  func refusal(of peer: String) throws -> LayeredState<Bool, Int> {
-    let (server, user) = (try world.signallingHost, world.scenario.userID(of: peer))
-    return refusals.state(peer) {
+  func refusal(of peer: String, at server: CallServerHost) -> LayeredState<Bool, Int> {
+    let user = world.scenario.userID(of: peer)
+    return refusals.state("\(server.name)/\(peer)") {
       LayeredState(
         read: { false }, write: { server.refuse(user: user, $0) },
         measure: .init { server.refusalCount(of: user) })
@@ -172,10 +172,10 @@ extension World {
     return peer
   }
 
-  var signallingHost: SignallingHost {
-    get throws {
-      guard let server = signallingServer else { throw HarnessError("there is no signalling server") }
-      return server
+  func callServer(named name: String?) throws -> CallServerHost {
+    guard let name, let server = callServer(name) else {
+      throw HarnessError("there is no server '\(name ?? "")' of a profile")
     }
+    return server
   }
 }

@@ -1,8 +1,9 @@
 public import CallCore
 public import Vocabulary
 
-/// A profile's signalling server: an app on a host of its own.
-public protocol SignallingServer: AnyObject {
+/// A server of a profile: it listens on a host of its own, keeps time, passes messages between users, and may open peer
+/// connections.
+public protocol CallServer: AnyObject {
   init(environment: ServerEnvironment)
 
   /// What a text frame is, whichever way it goes: scenarios drop, delay and change messages by it.
@@ -30,7 +31,14 @@ public enum SignallingFrame: Hashable, Sendable {
   case transport(String, sender: String? = nil)
 }
 
-/// Everything the outside world is to a signalling server.
+/// What a server sends over its peer connections.
+public enum ServerMediaSource: Hashable, Sendable {
+  case samples(MicrophoneSource)
+  /// To each client what comes from it, decoded and encoded again.
+  case echo
+}
+
+/// Everything the outside world is to a server.
 public struct ServerEnvironment {
   public let clock: PeerClock
   public let random: RandomSource
@@ -40,11 +48,12 @@ public struct ServerEnvironment {
   private let delay: Interval
   private let trace: Trace
   private let subject: TraceSubject
+  private let connections: ServerConnections
   private let open: (PeerStream) -> SignallingSocket
 
   init(
     clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval, trace: Trace,
-    subject: String, open: @escaping (PeerStream) -> SignallingSocket
+    subject: String, connections: ServerConnections, open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
     self.random = random
@@ -53,6 +62,7 @@ public struct ServerEnvironment {
     self.delay = delay
     self.trace = trace
     self.subject = trace.subject(subject)
+    self.connections = connections
     self.open = open
   }
 
@@ -62,6 +72,12 @@ public struct ServerEnvironment {
       if delay > .zero { stream.postpone = { leave in clock.schedule(after: delay, leave) } }
       accept(open(stream))
     }
+  }
+
+  /// Makes what opens the server's peer connections, `make(to:)` with the id of the client's user. Its vocabulary declares
+  /// the server with `opensConnections`. Statistics and states are those of `SERVER.to.PEER` in scenarios.
+  public func makeConnections(sending source: ServerMediaSource) -> PeerConnectionFactory {
+    connections.makeFactory(sending: source)
   }
 
   /// Says that a client sent what cannot be used; it was ignored.

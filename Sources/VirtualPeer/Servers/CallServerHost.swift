@@ -1,34 +1,58 @@
 package import CallCore
+package import CallSession
 internal import Formats
+package import Statistics
 package import Vocabulary
 
-/// A profile's signalling server on a host of the world.
-package final class SignallingHost {
+/// A server of a profile on a host of the world.
+package final class CallServerHost {
   package static let port: UInt16 = 443
 
+  /// What a server that opens peer connections needs for them.
+  package struct Media {
+    package var session: SessionConfiguration
+    /// The user ids of the world's peers, by the peers' names.
+    package var userIDs: [String: String]
+    package var keyLog: ((String) -> Void)?
+
+    package init(session: SessionConfiguration, userIDs: [String: String], keyLog: ((String) -> Void)? = nil) {
+      self.session = session
+      self.userIDs = userIDs
+      self.keyLog = keyLog
+    }
+  }
+
+  package let name: String
   package let runtime: HostRuntime
   package let faults: SignallingFaults
   private let codec: SignallingCodec
   private let tap: SignallingTap
-  private let server: any SignallingServer
+  private let server: any CallServer
+  private let connections: ServerConnections
 
-  /// - Parameter messages: what the profile's vocabulary declares.
+  /// - Parameters:
+  ///   - messages: what the profile's vocabulary declares.
+  ///   - media: nil for a server whose declaration does not say that it opens peer connections.
   package init(
-    server: any SignallingServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
-    port: UInt16 = SignallingHost.port, delay: Interval = .zero,
+    server: any CallServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
+    port: UInt16 = CallServerHost.port, delay: Interval = .zero, media: Media? = nil,
     random: RandomSource, trace: Trace, name: String
   ) {
+    self.name = name
     self.runtime = runtime
     let faults = SignallingFaults(clock: runtime.clock, trace: trace, subject: name)
     codec = SignallingCodec(server, messages: messages)
     let tap = SignallingTap(faults: faults, codec: codec, trace: trace, subject: name)
     self.faults = faults
     self.tap = tap
+    let connections = ServerConnections(media, runtime: runtime, random: random, trace: trace, name: name)
+    self.connections = connections
     self.server = server.init(
       environment: ServerEnvironment(
         clock: runtime.clock, random: random, network: runtime.network, port: port, delay: delay, trace: trace,
-        subject: name
+        subject: name, connections: connections
       ) { tap.accept($0, random: random) })
+    if media != nil { runtime.onInterfacesChanged = { connections.interfacesChanged() } }
   }
 
   package func start() { server.start() }
@@ -59,5 +83,22 @@ package final class SignallingHost {
     server.inject(message, from: from, to: to)
   }
 
-  package func shutDown() { server.shutDown() }
+  // MARK: Peer connections
+
+  /// The statistics of open peer connections, by their trace subjects.
+  package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
+    connections.reports(where: isWanted)
+  }
+
+  package func statistics(of subject: String) -> StatsReport? { reports { $0 == subject }.first?.report }
+
+  package var openConnectionCount: Int { connections.openCount }
+
+  /// Closes the server's peer connections; nothing else of it ends.
+  package func closeConnections() { connections.close() }
+
+  package func shutDown() {
+    server.shutDown()
+    connections.close()
+  }
 }

@@ -1,0 +1,106 @@
+import Vocabulary
+
+extension Scope {
+  /// The names of the connections that a peer or server may have at a time; nil for a peer whose single one needs none.
+  func connectionNames(of owner: PeerNames) -> [String]? {
+    let naming = owner.vocabulary.isServer ? .peers : owner.vocabulary.profile?.connections ?? .single
+    switch naming {
+    case .single: return nil
+    case .named(let names): return names
+    case .peers:
+      let profile = owner.vocabulary.isServer ? servers.first { $0.name == owner.name }?.profile?.value : owner.profile
+      let others = peers.filter { $0.name != owner.name && !$0.isPuppet && $0.profile == profile }.map(\.name)
+      return others + (owner.vocabulary.isServer ? [] : connectingServers.filter { $0.profile == profile }.map(\.name))
+    }
+  }
+
+  /// A peer, or a server that opens peer connections.
+  func owner(_ name: String) -> PeerNames? {
+    if let peer = peer(name) { return peer }
+    guard connectingServers.contains(where: { $0.name == name }) else { return nil }
+    return PeerNames(name: name, vocabulary: PeerVocabulary(profile: nil, isServer: true), stack: .real)
+  }
+
+  /// Everybody of whom there are values.
+  var owners: [String] { peers.map(\.name) + connectingServers.map(\.name) }
+
+  private var connectingServers: [(name: String, profile: String)] {
+    servers.compactMap { server in
+      guard let profile = server.profile?.value, case .declared(let kind) = server.kind,
+        let vocabulary = peers.lazy.compactMap(\.vocabulary.profile).first(where: { $0.profile == profile }),
+        vocabulary.server(kind)?.opensConnections == true
+      else { return nil }
+      return (server.name, profile)
+    }
+  }
+}
+
+/// What a path says before the name of a value: whose it is.
+struct PathOwner {
+  let peer: Scope.PeerNames
+  /// As written behind `to`.
+  let connection: String?
+  /// What is left: the name of a value, a state or an event, and where it begins.
+  let name: String
+  let start: Int
+
+  /// Splits `alice.to.bob.ice.state`; nil when the peer is unknown, which is reported.
+  init?(_ text: String, in node: YAMLNode, from start: Int, _ reading: inout Reading) {
+    let dot = text.firstIndex(of: ".") ?? text.endIndex
+    let ownerName = String(text[..<dot])
+    let span = node.span(ofLetters: start, length: ownerName.unicodeScalars.count)
+    guard let peer = reading.scope.owner(ownerName) else {
+      reading.reportUnknown(.unknownPeer, "peer", ownerName, among: reading.scope.owners, at: span)
+      return nil
+    }
+    reading.scope.used.insert("peer \(ownerName)")
+    self.peer = peer
+    var rest = text[dot...].dropFirst()
+    if rest.hasPrefix("to."), let end = rest.dropFirst(3).firstIndex(of: ".") {
+      connection = String(rest.dropFirst(3)[..<end])
+      rest = rest[end...].dropFirst()
+    } else {
+      connection = nil
+    }
+    name = String(rest)
+    self.start = start + text.unicodeScalars.count - rest.unicodeScalars.count
+  }
+
+  /// The trace subject of what is named: the peer's, or that of one of its connections; nil when that was reported.
+  func subject(of name: String, in node: YAMLNode, from start: Int, _ reading: inout Reading) -> String? {
+    let names = reading.scope.connectionNames(of: peer)
+    let isOfConnection = CommonVocabulary.isOfConnection(name)
+    func report(_ code: DiagnosticCode, _ message: String, hint: String?, _ reading: inout Reading) -> String? {
+      let span = node.span(ofLetters: start, length: max(1, self.start - start + self.name.unicodeScalars.count))
+      reading.report(code, message, at: span, hint: hint)
+      return nil
+    }
+    guard let names else {
+      guard connection != nil else { return peer.name }
+      let hint = "write \(peer.name).\(self.name)"
+      return report(.unknownConnection, "\(peer.name) has a single connection, without a name", hint: hint, &reading)
+    }
+    if let connection {
+      guard names.contains(connection) else {
+        let hint = Suggestion.hint(for: connection, among: names, noun: "there are")
+        let message = "\(peer.name) has no connection to '\(YAMLNode.abbreviated(connection))'"
+        return report(.unknownConnection, message, hint: hint, &reading)
+      }
+      guard isOfConnection else {
+        let message = "'\(name)' is of \(peer.name), and not of one of its connections"
+        return report(.unknownConnection, message, hint: "write \(peer.name).\(self.name)", &reading)
+      }
+      return ConnectionSubject.name(of: connection, at: peer.name)
+    }
+    guard isOfConnection else { return peer.name }
+    guard names.count == 1 else {
+      let choices = names.map { "\(peer.name).to.\($0).\(self.name)" }
+      let message =
+        names.isEmpty
+        ? "\(peer.name) has nobody to connect to" : "\(peer.name) may have \(names.count) connections at a time"
+      let hint = names.isEmpty ? nil : "write \(choices.joined(separator: ", or "))"
+      return report(.ambiguousName, message, hint: hint, &reading)
+    }
+    return ConnectionSubject.name(of: names[0], at: peer.name)
+  }
+}

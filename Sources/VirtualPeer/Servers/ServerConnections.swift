@@ -1,0 +1,58 @@
+internal import CallCore
+internal import CallSession
+internal import Statistics
+internal import Vocabulary
+
+/// The peer connections of a server. One that opens none costs nothing, and writes nothing into the trace.
+final class ServerConnections {
+  private let media: CallServerHost.Media?
+  private let runtime: HostRuntime
+  private let random: RandomSource
+  private let trace: Trace
+  private let name: String
+  private var factories: [PeerConnectionFactory] = []
+
+  init(_ media: CallServerHost.Media?, runtime: HostRuntime, random: RandomSource, trace: Trace, name: String) {
+    self.media = media
+    self.runtime = runtime
+    self.random = random
+    self.trace = trace
+    self.name = name
+  }
+
+  func makeFactory(sending source: ServerMediaSource) -> PeerConnectionFactory {
+    guard let media else {
+      preconditionFailure("\(name) opens peer connections: declare it with opensConnections: true")
+    }
+    var settings = Device.Settings()
+    // A server asks no operating system for a microphone.
+    settings.isSimulator = true
+    switch source {
+    case .samples(let source): settings.microphone = source
+    case .echo: settings.echoes = true
+    }
+    let environment = ConnectionEnvironment(
+      clock: runtime.clock, network: runtime.network, device: Device(settings: settings, trace: trace, peer: name),
+      random: random.scoped("media/\(factories.count + 1)"), media: media.session.media, trace: trace,
+      keyLog: media.keyLog, heard: nil)
+    let factory = PeerConnectionFactory(
+      configuration: media.session, environment: environment, owner: name, names: .peers,
+      remotes: PeerNames(media.userIDs))
+    factories.append(factory)
+    return factory
+  }
+
+  func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
+    factories.flatMap { $0.reports(where: isWanted) }
+  }
+
+  var openCount: Int { factories.reduce(0) { $0 + $1.openConnections.count } }
+
+  func interfacesChanged() { for factory in factories { factory.interfacesChanged() } }
+
+  func close() {
+    for factory in factories {
+      for connection in factory.openConnections { connection.close() }
+    }
+  }
+}
