@@ -23,7 +23,13 @@ enum KeyCases {
     ("leads_to.leads_to", "its members are the keys of 'implication'"),
     ("profile file.callsim", "there is one version"),
     ("profile file.use", "read by FormatValidTests"),
+    ("server.profile", "chooses among several profiles: FormatConnectionTests"),
+    ("send.server", "chooses among the servers of several profiles: FormatConnectionTests"),
   ]
+    + [
+      "signal.drop", "signal.delay", "signal.duplicate", "signal.reorder", "signal.corrupt", "signal.disconnect",
+      "signal.blackhole",
+    ].map { ("fault \($0).server", "chooses among the servers of several profiles: FormatConnectionTests") }
 
   /// Words that need what a test of one process has not.
   static let inertWords: [(site: String, words: [String], reason: String)] = [
