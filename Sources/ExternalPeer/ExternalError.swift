@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Why a program outside the simulation could not be run, or went wrong.
+/// A failure to run an external program, or a failure of the program itself.
 public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Sendable {
-    /// This machine cannot do it, or the program is not there: nothing was tested.
+    /// The machine lacks a prerequisite, or the program is missing: nothing was tested.
     case unavailable
-    /// The program under test broke down.
+    /// The program under test failed.
     case program
-    /// The harness did.
+    /// The harness failed.
     case harness
   }
 
@@ -19,6 +19,6 @@ public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible 
     self.description = description
   }
 
-  /// What a system call said, as `-errno`.
+  /// Returns the text for an error number of a system call, given as `errno` or `-errno`.
   static func text(ofCode code: Int32) -> String { String(cString: strerror(abs(code))) }
 }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Whether this machine can run programs on simulated networks.
+/// Checks whether this machine can run programs on simulated networks.
 public enum ExternalSupport {
-  /// The variable that names further variables of our environment that programs are given: `CHROMIUM,PROXY`.
+  /// The environment variable that lists further variables to pass to programs, for example `CHROMIUM,PROXY`.
   public static let passVariable = "CALLSIM_PASS_ENV"
 
-  /// What is missing, in words for a person; nil when nothing is.
+  /// A message about a missing prerequisite; nil if nothing is missing.
   public static var problem: String? {
     do throws(ExternalError) {
       guard access("/dev/net/tun", F_OK) == 0 else {
@@ -22,15 +22,15 @@ public enum ExternalSupport {
     }
   }
 
-  /// Why the program of a command cannot be started; nil when it can.
+  /// Returns a message if the program of a command cannot be started, else nil.
   public static func problem(with command: [String]) -> String? {
     guard let program = command.first, find(program) == nil else { return nil }
     return program.contains("/")
-      ? "'\(program)' is not there, or not a program; the path is looked up from the folder callsim runs in"
+      ? "'\(program)' does not exist or is not executable; the path is relative to the folder in which callsim runs"
       : "there is no program '\(program)'"
   }
 
-  /// Where a program lies, as a shell would find it.
+  /// Returns the path of a program, as a shell would find it.
   private static func find(_ program: String) -> String? {
     if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"

@@ -4,12 +4,12 @@ internal import Formats
 internal import Vocabulary
 
 extension CandidateSummary {
-  /// One end of a selected pair, as a program tells it; nil where it is no candidate, or of a type that nobody knows.
+  /// Creates one end of a selected pair from a program's report; nil if it is not a candidate of a known type.
   ///
-  /// - Parameter networkType: of the network that a local address is on.
+  /// - Parameter networkType: returns the type of the network to which a local address belongs.
   init?(peerProtocol json: JSON?, networkType: (IPAddress) -> String) {
     guard let json, let type = Self.word(json["candidateType"], of: "selected.local.candidateType") else { return nil }
-    // A name of multicast DNS stands for an address that is not told.
+    // The program may hide the address behind an mDNS name.
     let address = json["address"]?.string.flatMap { IPAddress($0) } ?? .anyIPv4
     let port = UInt16(clamping: json["port"]?.integer ?? 0)
     self.init(

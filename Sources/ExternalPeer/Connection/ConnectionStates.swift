@@ -4,10 +4,10 @@ internal import Formats
 internal import ICE
 internal import SDP
 
-/// The states of a program's peer connection, as it has told them so far.
+/// The states of a program's peer connection, as far as the program has reported them.
 ///
-/// A call that has returned has changed the signalling state, whether the program's event is here already or comes
-/// later: either way the change is told once.
+/// A successful call changes the signalling state at once. The program's event for the same change may come before or
+/// after that; the change is reported once.
 struct ConnectionStates {
   private(set) var signaling = SignalingState.stable
   private(set) var connection = ConnectionState.new
@@ -21,7 +21,7 @@ struct ConnectionStates {
     return .signalingStateChange(state)
   }
 
-  /// What an event of the program says that was not known; nil for what is known, and for what nobody knows.
+  /// Applies an event of the program and returns the change; nil if the event changes nothing or is unknown.
   mutating func take(_ event: JSON) -> SessionEvent? {
     let state = event["state"]?.string ?? ""
     switch event["event"]?.string {
@@ -45,7 +45,7 @@ struct ConnectionStates {
     }
   }
 
-  /// A program that is closed tells nothing more.
+  /// Marks the connection as closed: the program reports no further states.
   mutating func close() { (signaling, connection, ice) = (.closed, .closed, .closed) }
 
   private static func change<State: Equatable>(
@@ -58,7 +58,7 @@ struct ConnectionStates {
 }
 
 extension SignalingState {
-  /// Where a description that was applied leads (webrtc-pc section 4.4.1.5).
+  /// Returns the state after a description was applied (webrtc-pc section 4.4.1.5).
   func after(_ kind: SessionDescriptionText.Kind, isLocal: Bool) -> SignalingState {
     switch kind {
     case .offer: isLocal ? .haveLocalOffer : .haveRemoteOffer
@@ -67,21 +67,21 @@ extension SignalingState {
     }
   }
 
-  /// Whether a local description of the kind may be set (webrtc-pc section 4.4.1.5). A rollback, which not every stack
-  /// has, is left to the program.
+  /// Returns whether a local description of the kind may be set (webrtc-pc section 4.4.1.5); false for a rollback. Not
+  /// every stack supports rollback, so the program decides.
   func allowsLocal(_ kind: SessionDescriptionText.Kind) -> Bool {
     DescriptionType(rawValue: kind.rawValue).flatMap { next(.local, $0) } != nil
   }
 }
 
-/// Notices ICE restarts: a local description with another username fragment than the last (RFC 8839 section 4.4.1.1.1).
+/// Detects ICE restarts: the username fragment of the local description changes (RFC 8839 section 4.4.1.1.1).
 struct RestartDetector {
   private var local: String?
   private var remoteOfferIsPending = false
 
   mutating func note(_ remote: SessionDescriptionText) { remoteOfferIsPending = remote.kind == .offer }
 
-  /// - Returns: nil when nothing restarted, else whether the peer had asked for it.
+  /// - Returns: whether the peer requested the restart; nil if there was none.
   mutating func applied(_ description: SessionDescriptionText, isLocal: Bool) -> Bool? {
     guard description.kind != .rollback, let fragment = Self.fragment(of: description.sdp) else { return nil }
     let before = local

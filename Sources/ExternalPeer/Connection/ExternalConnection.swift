@@ -6,7 +6,7 @@ internal import SimNet
 internal import Statistics
 internal import VirtualPeer
 
-/// A peer connection that a program has: calls become requests, and what the program tells becomes events.
+/// A peer connection in a program: calls become requests, and the program's messages become events.
 final class ExternalConnection: PeerConnection {
   weak var delegate: (any PeerConnectionDelegate)?
 
@@ -25,18 +25,18 @@ final class ExternalConnection: PeerConnection {
   private var candidates = LocalCandidates()
   private var restart = RestartDetector()
   private var hasFailed = false
-  /// Requests whose answer nobody waits for.
+  /// The number of unanswered requests that were posted without waiting for the answer.
   private var pendingPosts = 0
   private(set) var hasRemoteDescription = false
 
-  /// Told once, when the connection is established or closed.
+  /// A callback for the moment when the connection is established or closed, called once.
   var onSettled: (() -> Void)?
 
   private struct Track {
     let id: Transceiver.ID
-    /// What the program calls it, once it has said so.
+    /// The program's name for the track; nil until the program has answered.
     var name: String?
-    /// As asked for last.
+    /// The value that was requested last.
     var isEnabled: Bool?
   }
 
@@ -46,9 +46,9 @@ final class ExternalConnection: PeerConnection {
     events = environment.makeEvents(of: subject)
   }
 
-  /// Takes over a program that has been opened.
+  /// Takes over a program that has answered `open`.
   ///
-  /// - Parameter recording: where it writes what it hears.
+  /// - Parameter recording: the path of the file to which the program writes received audio.
   func begin(_ client: PeerProtocolClient, recording: String) {
     self.client = client
     self.recording = RecordingTail(path: recording)
@@ -78,7 +78,7 @@ final class ExternalConnection: PeerConnection {
   var iceGatheringState: ICEGatheringState { states.gathering }
   private(set) var localDescription: SessionDescriptionText?
 
-  /// Those of the tracks that were added: a program tells of no others.
+  /// The transceivers of the tracks that were added: a program reports no others.
   var transceivers: [RTPTransceiver] {
     tracks.map { track in
       RTPTransceiver(
@@ -88,7 +88,7 @@ final class ExternalConnection: PeerConnection {
     }
   }
 
-  /// As the program gave them last: it is asked once a second.
+  /// Returns the last statistics of the program, which are requested once a second.
   func statistics() -> StatsReport { report }
 
   // MARK: Requests
@@ -146,7 +146,7 @@ final class ExternalConnection: PeerConnection {
     throw .notSupported("the peer protocol has no preferences of codecs")
   }
 
-  /// What a program can encode only its descriptions tell.
+  /// Returns no codecs: only the program's descriptions list them.
   func codecs(for kind: MediaKind) -> [CodecCapability] { [] }
 
   func setConfiguration(_ configuration: ICEConfiguration) throws(SessionError) {
@@ -169,8 +169,8 @@ final class ExternalConnection: PeerConnection {
     try description(in: request("createAnswer", [:]), default: .answer)
   }
 
-  /// Does not wait for the answer where the state allows the call: a program may gather candidates before it gives one,
-  /// and for that the simulated network has to go on.
+  /// Does not wait for the answer where the state allows the call: a program may gather candidates before it answers,
+  /// and gathering needs the simulated network to run.
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
     if states.signaling.allowsLocal(description.kind) {
       try post("setLocalDescription", description.peerProtocolJSON)
@@ -183,7 +183,7 @@ final class ExternalConnection: PeerConnection {
   }
 
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    // The answer to an offer that the program is still at: it would be done after that, while the network stood still.
+    // The program applies the answer only after the pending offer. Waiting would stop the simulated network.
     if pendingPosts > 0, description.kind == .answer, states.signaling == .haveLocalOffer {
       try post("setRemoteDescription", description.peerProtocolJSON)
     } else {
@@ -199,7 +199,7 @@ final class ExternalConnection: PeerConnection {
       "candidate": candidate.map { .string($0) } ?? .null, "sdpMid": mid.map { .string($0) } ?? .null,
       "sdpMLineIndex": mLineIndex.map { .integer(Int64($0)) } ?? .null,
     ]
-    // What reads as a candidate will hardly be refused, and there are many, when every packet's time counts.
+    // A program rarely refuses a candidate that parses. Waiting for each of many would delay packets during ICE.
     if pendingPosts > 0 || candidate.flatMap({ ICECandidate($0) }) != nil {
       try post("addIceCandidate", parameters)
     } else {
@@ -230,7 +230,7 @@ final class ExternalConnection: PeerConnection {
     if let client {
       bridge.pace.starvation.remove(client.program)
       bridge.pace.unwatch(client.program.outputDescriptor)
-      // A program may tell its servers before it answers, for which the network has to go on.
+      // Not awaited: a program may notify its servers before it answers, which needs the simulated network to run.
       client.send("close", [:])
       client.program.closeInput()
       bridge.connectionClosed()
@@ -248,13 +248,13 @@ final class ExternalConnection: PeerConnection {
     onSettled = nil
   }
 
-  /// The kernel has told the program already.
+  /// Does nothing: the kernel has already notified the program.
   func updateInterfaces() {}
 
   // MARK: Answers
 
-  /// Sends a request and goes on. A refusal that comes when nobody can be told any more is the program's failure, but
-  /// for that of a candidate: those are the other side's.
+  /// Sends a request without waiting for the answer. A refusal fails the program, because the caller has returned. A
+  /// refused candidate does not: it comes from the other side.
   private func post(
     _ method: String, _ parameters: JSON, then done: ((JSON) -> Void)? = nil
   ) throws(SessionError) {
@@ -304,7 +304,7 @@ final class ExternalConnection: PeerConnection {
     return SessionDescriptionText(type ?? kind, sdp: sdp)
   }
 
-  /// Says that the signalling state changed, unless the program has said so first.
+  /// Reports a change of the signalling state, unless the program has reported it first.
   private func enter(_ state: SignalingState) {
     if let change = states.enter(signaling: state) { events.append(change) }
     events.deliver(from: self)
@@ -340,7 +340,7 @@ final class ExternalConnection: PeerConnection {
           server: Self.endpoint(ofURL: url) ?? Endpoint(.anyIPv4, port: 0), url: url,
           code: Int(clamping: event["errorCode"]?.integer ?? 701), reason: event["errorText"]?.string ?? ""))
     case "signalingstatechange" where pendingPosts > 0:
-      // The program is behind: where it comes to has been told.
+      // The program lags behind: this state has already been reported.
       break
     default:
       if let candidate = event["candidate"]?.string { candidates.add(candidate) }
@@ -380,7 +380,7 @@ final class ExternalConnection: PeerConnection {
     }
   }
 
-  /// How often the recording is looked at.
+  /// The interval at which the recording is read.
   private static let attention = Interval.milliseconds(100)
 
   private func listenToRecording() {

@@ -3,16 +3,16 @@ package import CallSession
 internal import SimNet
 package import VirtualPeer
 
-/// A media stack that is a program: every peer connection is one process of it, in the peer's namespace.
+/// A media stack in an external program: every peer connection is one process in the peer's namespace.
 ///
-/// A process is started ahead of the connection that will use it, because a browser takes longer to start than a call
-/// may take to be answered: the first before time begins, the next when the connection before it stands or is closed. One
-/// that nobody is expected to use is not: while it starts, it takes the processors from the call.
+/// A process starts before the connection that will use it, because a browser may take longer to start than a call to
+/// be answered: the first before time begins, the next when the previous connection is established or closed. No
+/// process starts beyond the expected number of connections, because a start takes processor time from the call.
 package final class ExternalStack: MediaStack {
   package struct Sound {
-    /// What the program plays, as the peer protocol says it.
+    /// The audio that the program plays, in the form of the peer protocol.
     package var play: JSON
-    /// Where a program's number `n` records what it hears.
+    /// The path of the file to which process `number`, counted from 1, writes received audio.
     package var record: (_ number: Int) -> String
 
     package init(play: JSON, record: @escaping (_ number: Int) -> String) {
@@ -33,7 +33,7 @@ package final class ExternalStack: MediaStack {
   private let sound: Sound
   private let bridge: ExternalHost
   private let network: () -> PeerNetwork?
-  /// How long a program may take to be ready.
+  /// The timeout for the start of a program.
   private let startLimit: Interval
   private let expectedConnections: Int?
   private var configuration: SessionConfiguration
@@ -41,15 +41,15 @@ package final class ExternalStack: MediaStack {
   private var launched = 0
   private var isShutDown = false
   private var clients: [PeerProtocolClient] = []
-  /// What the programs have recorded, once they are gone.
+  /// The paths of the recordings, which are complete when the programs have ended.
   package private(set) var recordings: [String] = []
 
   /// - Parameters:
-  ///   - configuration: of the first connection, for which a program is started at once.
-  ///   - startLimit: how long a program may take to be ready.
-  ///   - expectedConnections: how many connections the peer is likely to make, or nil when nobody knows. For one beyond
-  ///     that, a program is started when it is needed.
-  ///   - network: the peer's network, once it has one.
+  ///   - configuration: the configuration of the first connection, for which a program is started at once.
+  ///   - startLimit: the timeout for the start of a program.
+  ///   - expectedConnections: the number of connections that the peer is likely to make; nil if unknown. Beyond that
+  ///     number, a program is started when it is needed.
+  ///   - network: returns the peer's network; nil before the peer has one.
   package init(
     _ name: String, command: [String], environment: [String], sound: Sound, configuration: SessionConfiguration,
     bridge: ExternalHost, startLimit: Interval, expectedConnections: Int?,
@@ -68,7 +68,7 @@ package final class ExternalStack: MediaStack {
 
   // MARK: Programs
 
-  /// Starts the first program and waits until it is ready, which happens before virtual time begins.
+  /// Starts the first program and waits until it is ready, before virtual time begins.
   package func start() throws(ExternalError) {
     interfacesChanged()
     try launch()
@@ -98,13 +98,13 @@ package final class ExternalStack: MediaStack {
     standby = Standby(client: client, opening: opening, recording: recording)
   }
 
-  /// Has a program ready for the next connection.
+  /// Starts a program for the next connection if one is expected.
   private func prepare() {
     guard standby == nil, !isShutDown, expectedConnections.map({ launched < $0 }) ?? true else { return }
     do throws(ExternalError) { try launch() } catch { bridge.note(error) }
   }
 
-  /// Hands over the program that waits.
+  /// Returns the standby program, or starts one, and waits until it is ready.
   private func take() throws(ExternalError) -> Standby {
     if standby == nil { try launch() }
     guard let taken = standby else { throw ExternalError(.harness, "\(name) has no program") }
@@ -126,7 +126,7 @@ package final class ExternalStack: MediaStack {
     _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection {
     if self.configuration.iceServers != configuration.iceServers {
-      // The program that waits was told of other servers.
+      // The standby program was opened with other servers.
       self.configuration = configuration
       standby?.client.program.stop(patience: .zero)
       standby = nil
@@ -139,7 +139,7 @@ package final class ExternalStack: MediaStack {
       bridge.note(error)
       connection.fail(error)
     }
-    // Not before: a program that starts takes the processor from the one that is to connect.
+    // Not earlier: a starting program takes processor time from the one that is connecting.
     connection.onSettled = { [weak self] in self?.prepare() }
     return connection
   }
@@ -148,10 +148,10 @@ package final class ExternalStack: MediaStack {
     bridge.show(network()?.activeInterfaces ?? bridge.simulator.interfaces(of: bridge.host))
   }
 
-  /// The first thing that went wrong with a program or with its network.
+  /// The first failure of a program or of its network.
   package var failure: ExternalError? { clients.lazy.compactMap(\.failure).first ?? bridge.failure }
 
-  /// What each program has said, in the order in which they were started, and whether it failed.
+  /// The output of each program, in starting order, and whether the program failed.
   package var accounts: [(account: ProgramAccount, hasFailed: Bool)] {
     clients.enumerated().map { index, client in
       let number = index == 0 ? "" : "-\(index + 1)"
@@ -172,7 +172,7 @@ package final class ExternalStack: MediaStack {
 extension SessionConfiguration {
   /// `RTCConfiguration`, as the peer protocol carries it.
   var peerProtocolJSON: JSON {
-    // Nobody in the simulated network resolves names.
+    // The simulated network has no DNS server, so URLs carry addresses.
     var servers = iceServers
     for index in servers.indices { servers[index].host = nil }
     let members = servers.map { server in

@@ -1,9 +1,9 @@
 internal import CallCore
 
-/// The local candidates a program has told of: which address each was made from.
+/// The related addresses of the local candidates that a program has reported.
 ///
-/// A browser says of a selected candidate what others see. Its base is an address of an interface, found by following
-/// `raddr` from a relayed to a reflexive and from there to a host candidate (RFC 8839 section 5.1).
+/// A browser reports a selected candidate with the address that others see. Its base is the address of an interface,
+/// found by following `raddr` from a relayed to a reflexive to a host candidate (RFC 8839 section 5.1).
 struct LocalCandidates {
   private var related: [(address: IPAddress, base: IPAddress)] = []
 
@@ -17,10 +17,10 @@ struct LocalCandidates {
     related.append((address, base))
   }
 
-  /// The addresses from which `address` was made, itself first.
+  /// Returns `address`, followed by the addresses from which it was derived.
   func bases(of address: IPAddress) -> [IPAddress] {
     var chain = [address]
-    // Relayed, reflexive, host: there is nothing longer, whatever a program says.
+    // The longest valid chain is relayed, reflexive, host. The limit stops a circular one.
     while chain.count < 4, let next = related.last(where: { $0.address == chain[chain.count - 1] }) {
       chain.append(next.base)
     }

@@ -3,7 +3,7 @@ internal import Formats
 internal import Statistics
 
 extension StatsReport {
-  /// What `getStats` of a program gave: objects with W3C members, in the program's order.
+  /// Creates a report from a program's `getStats` answer: objects with W3C members, in the program's order.
   init(peerProtocol stats: JSON?) {
     var entries: [Entry] = []
     if case .object(let objects)? = stats {
@@ -19,7 +19,7 @@ extension StatsReport {
 }
 
 extension StatsReport.Value {
-  /// Objects and lists have no counterpart: no scenario reads them.
+  /// Fails for null, objects and lists: scenarios do not read them.
   init?(_ json: JSON) {
     switch json {
     case .integer(let value): self = .integer(value)

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Reads a recording while a program writes it, to tell whether something is to be heard just now.
+/// Reads a recording while a program writes it, to detect whether the program plays sound at the moment.
 ///
-/// What a program plays shows nowhere else: a browser's statistics say that a track which no element plays is silent.
+/// Statistics do not show this: a browser reports a track that no element plays as silent.
 final class RecordingTail {
-  /// Samples of a frame of 20 ms.
+  /// The number of samples in a frame of 20 ms at 48 kHz.
   private static let frameSize = 960
-  /// The power of −55 dBov, below which our own peers hear nothing either.
+  /// The power of −55 dBov, the threshold of our own peers too.
   private static let threshold = pow(10, -5.5) * 32_768 * 32_768
 
   private let path: String
@@ -18,7 +18,7 @@ final class RecordingTail {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Whether a frame that was written since the last call is loud.
+  /// Returns whether a frame that was written since the last call is above the threshold.
   func isLoud() -> Bool {
     read()
     if !isPastHeader {
@@ -55,7 +55,7 @@ final class RecordingTail {
     }
   }
 
-  /// Where the samples begin; nil before the header is complete.
+  /// Returns the offset of the samples; nil before the header is complete.
   private static func dataOffset(in bytes: [UInt8]) -> Int? {
     var offset = 12
     while offset + 8 <= bytes.count {

@@ -1,30 +1,30 @@
 internal import CallCore
 public import SimNet
 
-/// A simulated host whose addresses a real kernel has: a network namespace with a TUN device for each interface.
+/// A simulated host with its addresses in a real kernel: a network namespace with a TUN device for each interface.
 ///
-/// What programs in the namespace send goes onto the simulated wire, and what arrives at the host for no simulated
-/// socket goes to them. The kernel's interfaces follow the simulated ones.
+/// Packets from programs in the namespace go onto the simulated wire. Packets that arrive at the host for no simulated
+/// socket go to the programs. The kernel's interfaces follow the simulated ones.
 public final class ExternalHost: HostBridge {
   let name: String
   let host: HostID
   let space: NetworkNamespace
   let pace: RealTimePace
   unowned let simulator: Simulator
-  /// Each with the MTU its link began with: a path that swallows large packets later must not tell the kernel so.
+  /// The tunnels with the initial MTU of their links: the kernel must not learn of a later MTU black hole.
   private var tunnels: [(interface: InterfaceID, tunnel: Tunnel, mtu: Int)] = []
   private var shown = KernelInterfaces()
   private var packet: [UInt8] = []
   private let media: MediaOnTheWire
   let subject: TraceSubject
   private var openConnections = 0
-  /// Until when media are not carried, because nobody has a connection who would send them.
+  /// The end of the time in which media is dropped after the last connection was closed.
   private var mediaEnd: Instant?
-  /// The first thing that went wrong where nobody could be told.
+  /// The first error that could not be thrown to a caller.
   private(set) var failure: ExternalError?
 
-  /// - Parameter folder: where programs keep their files; removed should this process be killed.
-  /// - Throws: when this machine does not let us.
+  /// - Parameter folder: the folder for the programs' files; removed if this process is killed.
+  /// - Throws: if this machine does not allow network namespaces or TUN devices.
   public init(
     _ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace, folder: String? = nil
   ) throws(ExternalError) {
@@ -39,7 +39,7 @@ public final class ExternalHost: HostBridge {
     for parameter in ["ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"] { space.set(parameter, to: "0") }
     for parameter in ["ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"] { space.set(parameter, to: "0") }
     space.set("ipv4/conf/all/promote_secondaries", to: "1")
-    // A program that is started later must not wait for addresses to be tried, nor see any that the scenario has not.
+    // No duplicate address detection, which delays programs; no router solicitations, which may add foreign addresses.
     space.set("ipv6/conf/default/accept_dad", to: "0")
     space.set("ipv6/conf/default/router_solicitations", to: "0")
     try space.configure(["link set dev lo up"])
@@ -57,15 +57,15 @@ public final class ExternalHost: HostBridge {
 
   deinit { tearDown() }
 
-  /// Keeps the first thing that went wrong.
+  /// Keeps the first error.
   func note(_ error: ExternalError) {
     if failure == nil { failure = error }
   }
 
   // MARK: Connections
 
-  /// What a closed connection sends until its program has heard of it: `close` of the W3C takes effect at once, and a
-  /// program that goes on for longer shall show.
+  /// The time in which media of a closed connection is dropped. W3C's `close` takes effect at once, but the program
+  /// learns of it later; media that it sends after this time is traced.
   private static let closingTime = Interval.seconds(2)
 
   func connectionOpened() {
@@ -123,7 +123,7 @@ public final class ExternalHost: HostBridge {
 
   // MARK: Interfaces
 
-  /// Makes the kernel show what the simulated host has now.
+  /// Updates the kernel's interfaces to those of the simulated host.
   ///
   /// - Parameter preferred: the interfaces that are up, the preferred one first.
   func show(_ preferred: [NetworkInterface]) {
@@ -152,21 +152,21 @@ public final class ExternalHost: HostBridge {
     simulator.trace.write(ProgramEvents.interfaces, subject, "\(wanted)")
   }
 
-  /// IPv6 does without nothing smaller than 1280 bytes (RFC 8200 section 5), and kernels refuse it.
+  /// Returns the MTU for a device: at least 1280 bytes with IPv6 (RFC 8200 section 5), since kernels refuse less.
   private static func mtu(of interface: NetworkInterface, _ simulator: Simulator) -> Int {
     let settings = LinkDirection.allCases.map { simulator.settings(of: interface.link, $0).mtu }
     let least = interface.addresses.contains { $0.isIPv6 } ? 1_280 : 576
     return max(least, min(settings.min() ?? 1_500, 1_500))
   }
 
-  // MARK: The end
+  // MARK: Teardown
 
-  /// What a device is called in the namespace, by one of its addresses.
+  /// Returns the network type of the interface that has the address.
   func networkType(of address: IPAddress) -> NetworkType {
     simulator.interfaces(of: host).first { $0.addresses.contains(address) }?.type ?? .unknown
   }
 
-  /// Takes the host off the real kernel: from now on what arrives is dropped.
+  /// Removes the tunnels: packets that arrive later are dropped.
   func tearDown() {
     for (_, tunnel, _) in tunnels { pace.unwatch(tunnel.descriptor) }
     tunnels = []
@@ -174,6 +174,6 @@ public final class ExternalHost: HostBridge {
 }
 
 extension IPAddress {
-  /// Multicast or broadcast, which simulated networks do not carry.
+  /// Whether the address is multicast or broadcast, which simulated networks do not carry.
   var isGroup: Bool { isIPv6 ? high >> 56 == 0xFF : low >> 28 == 0xE || low == 0xFFFF_FFFF }
 }

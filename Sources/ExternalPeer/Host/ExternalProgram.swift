@@ -2,7 +2,7 @@ internal import CallCore
 internal import SimNet
 package import VirtualPeer
 
-/// A UDP program that speaks no protocol with us: it has the host's network and an exit code.
+/// A UDP program without the peer protocol: it has the host's network and an exit code.
 public final class ExternalProgram {
   public let name: String
   private let bridge: ExternalHost
@@ -10,14 +10,14 @@ public final class ExternalProgram {
   private let command: [String]
   private let environment: [String]
   private var program: ChildProgram?
-  /// How it ended of its own accord.
+  /// The way in which the program ended by itself.
   private var ending: ChildProgram.Ending?
   private let interfaceNames: [(link: String, name: String)]
   private var preferred: String?
 
   /// - Parameters:
-  ///   - environment: what the program is told besides our own environment, as `NAME=value`.
-  ///   - interfaceNames: what the scenario calls the host's interfaces, with the names of their links.
+  ///   - environment: variables in addition to those passed on from our own environment, as `NAME=value`.
+  ///   - interfaceNames: the scenario's names for the host's interfaces, with the names of their links.
   package init(
     _ name: String, command: [String], environment: [String],
     interfaceNames: [(link: String, name: String)], bridge: ExternalHost,
@@ -70,7 +70,7 @@ public final class ExternalProgram {
   }
 
   private func noteEnd() {
-    // What it wrote before it ended is told before.
+    // Output from before the end is traced before the end.
     listen()
     guard let program, let ending = program.reap() else { return }
     self.ending = ending
@@ -83,10 +83,10 @@ public final class ExternalProgram {
 
   public var failure: ExternalError? { bridge.failure }
 
-  /// What it has said, once it was started.
+  /// The output of the program; nil before the start.
   public var account: ProgramAccount? { program?.account(name: name, ending: ending?.description) }
 
-  /// Ends the program, and with it everything it has started.
+  /// Ends the program and all processes that it has started.
   public func shutDown() {
     if let program {
       bridge.pace.starvation.remove(program)

@@ -1,15 +1,15 @@
 internal import CallCore
 internal import SimNet
 
-/// What the kernel of a namespace is to show of the simulated host's interfaces, and how to get there from what it
-/// shows now: as real link and address events, which programs listen for.
+/// The desired interfaces of a namespace's kernel, and the commands that lead there from its present state. The changes
+/// cause real link and address events, which programs listen for.
 struct KernelInterfaces: Equatable {
   struct Entry: Equatable {
     var device: String
     var isUp: Bool
     var mtu: Int
     var addresses: [IPPrefixAddress]
-    /// Lower is preferred.
+    /// The route metric; lower is preferred.
     var metric: Int
   }
 
@@ -20,7 +20,7 @@ struct KernelInterfaces: Equatable {
 
   var entries: [Entry] = []
 
-  /// What a kernel calls the interface: by its kind, so that programs which tell kinds by names are told the truth.
+  /// Returns the device name of an interface. Programs derive the network type from the name.
   static func device(of type: NetworkType, number: Int) -> String {
     switch type {
     case .wifi: "wlan\(number)"
@@ -31,8 +31,8 @@ struct KernelInterfaces: Equatable {
     }
   }
 
-  /// The lines for `ip -batch` that turn `before` into this: what goes down first, so that routes have moved when
-  /// programs look.
+  /// Returns the lines for `ip -batch` that turn `before` into this state. Interfaces that go down come first, so that
+  /// routes have moved when programs look.
   func commands(from before: KernelInterfaces) -> [String] {
     var lines: [String] = []
     for entry in entries where !entry.isUp {
@@ -68,7 +68,7 @@ struct KernelInterfaces: Equatable {
       }
     }
     guard old.metric == new.metric else { return down(new.device) + up(new) }
-    // With the last address of a family its routes would go.
+    // Adds before it removes: the kernel drops the routes of a family with its last address.
     let added = new.addresses.filter { !old.addresses.contains($0) }.map { add($0, to: new.device) }
     let removed = old.addresses.filter { !new.addresses.contains($0) }.map {
       "addr del \($0.address)/\($0.prefixLength) dev \(new.device)"
@@ -80,13 +80,13 @@ struct KernelInterfaces: Equatable {
     "addr add \(address.address)/\(address.prefixLength) dev \(device)" + (address.address.isIPv6 ? " nodad" : "")
   }
 
-  /// - Parameter command: `append` for a metric that the interface had not: another may have it until its own line comes,
-  ///   and `replace` would take its route.
+  /// - Parameter command: `append` for a metric that is new to the interface: another interface may have it until its
+  ///   own line runs, and `replace` would remove that interface's route.
   private func routes(of entry: Entry, _ command: String) -> [String] {
     defaults(of: entry).map { "route \(command) \($0) dev \(entry.device) metric \(entry.metric)" }
   }
 
-  /// Everything, in each family the interface has an address of.
+  /// Returns the default route of each address family of the interface.
   private func defaults(of entry: Entry) -> [String] {
     let families = Set(entry.addresses.map(\.address.isIPv6))
     return (families.contains(false) ? ["0.0.0.0/0"] : []) + (families.contains(true) ? ["::/0"] : [])

@@ -1,10 +1,10 @@
 internal import CallCore
 internal import SimNet
 
-/// Traces the media of a stack that does not tell of it: RTP packets, bare or relayed, as they pass the host.
+/// Traces the media of a stack that does not report it: RTP packets, bare or relayed, as they pass the host.
 ///
-/// They count as sent when the program sent them, and as received when they reached its kernel: whether they were
-/// authentic only the program knows.
+/// A packet counts as sent when the program sent it, and as received when it reached the program's kernel: only the
+/// program can authenticate it.
 final class MediaOnTheWire {
   private let trace: Trace
   private let subject: TraceSubject

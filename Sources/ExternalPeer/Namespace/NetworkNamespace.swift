@@ -2,13 +2,13 @@ internal import CNamespace
 internal import CallCore
 internal import Glibc
 
-/// A network namespace: a network stack of its own for the programs started in it, with no way out but its tunnels.
+/// A network namespace: a separate network stack for the programs started in it, connected only by its tunnels.
 ///
-/// It has no name and is held by a descriptor, so the kernel takes it away with everything in it when this object and
-/// the programs are gone, also after a crash.
+/// Only descriptors and processes refer to it, so the kernel removes it and its contents when this object and the
+/// programs are gone, even after a crash.
 final class NetworkNamespace {
   let descriptor: Int32
-  /// Where its programs keep their files; removed with them should this process be killed.
+  /// The folder for the programs' files; removed if this process is killed.
   let folder: String?
 
   init(folder: String? = nil) throws(ExternalError) {
@@ -32,12 +32,12 @@ final class NetworkNamespace {
     return Tunnel(name: name, descriptor: tunnel)
   }
 
-  /// Sets a kernel parameter below `net`; one that this kernel does not have is left alone.
+  /// Sets a kernel parameter below `net`; ignores one that this kernel does not have.
   func set(_ parameter: String, to value: String) {
     _ = callsim_namespace_write(descriptor, "/proc/sys/net/\(parameter)", value)
   }
 
-  /// Runs `ip` with a line for each thing to do, and waits for it.
+  /// Runs `ip -batch` with these lines and waits for it.
   func configure(_ lines: [String]) throws(ExternalError) {
     guard !lines.isEmpty else { return }
     let ip = try ChildProgram(["ip", "-batch", "-"], environment: ChildProgram.inheritedEnvironment, in: self)

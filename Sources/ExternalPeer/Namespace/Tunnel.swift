@@ -1,7 +1,7 @@
 internal import CallCore
 internal import Glibc
 
-/// A TUN device: IP packets, one a read and one a write.
+/// A TUN device: each read and each write transfers one IP packet.
 final class Tunnel {
   let name: String
   let descriptor: Int32
@@ -17,7 +17,7 @@ final class Tunnel {
     close(descriptor)
   }
 
-  /// Reads packets until none is left, at most `limit`, so that nobody can keep the caller here.
+  /// Reads packets until none is left, at most `limit`: a fast sender must not block the caller.
   func readPackets(limit: Int = 256, _ body: (RawSpan) -> Void) {
     for _ in 0..<limit {
       let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -27,7 +27,7 @@ final class Tunnel {
     }
   }
 
-  /// - Returns: false when the kernel did not take it: the device is down, or its queue is full.
+  /// - Returns: false if the kernel did not accept the packet: the device is down, or its queue is full.
   func write(_ packet: [UInt8]) -> Bool {
     packet.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == packet.count
   }

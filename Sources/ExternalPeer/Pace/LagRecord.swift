@@ -1,13 +1,13 @@
 public import CallCore
 
-/// How late a paced simulation was: one reading for every event, by how much the machine's clock was ahead of it.
+/// The lag of a paced simulation: for every event, the time by which the machine's clock was ahead of it.
 public struct LagRecord: Sendable {
-  /// Up to 2 s in steps of 100 µs; what is later shares the last.
+  /// A histogram up to 2 s in steps of 100 µs; the last step includes longer lags.
   private var counts: [UInt32] = Array(repeating: 0, count: 20_000)
   private static let step = Interval.microseconds(100)
   private var total = 0
   public private(set) var maximum = Interval.zero
-  /// The virtual time of the event that was latest.
+  /// The virtual time of the event with the longest lag.
   public private(set) var worst = Instant.zero
 
   public init() {}
@@ -20,7 +20,7 @@ public struct LagRecord: Sendable {
     counts[index] &+= 1
   }
 
-  /// The lag that at least this share of the events did not exceed, up to the step.
+  /// Returns the lag that at least this share of the events did not exceed, rounded up to a step.
   public func quantile(_ share: Double) -> Interval {
     guard total > 0 else { return .zero }
     let rank = Int((Double(total) * share).rounded(.up))

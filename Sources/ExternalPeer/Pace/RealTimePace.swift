@@ -3,16 +3,16 @@ public import CallCore
 internal import Glibc
 public import SimNet
 
-/// Runs a simulator at the pace of the machine's clock, and takes in what programs outside it say meanwhile.
+/// Runs a simulator at the pace of the machine's clock, and handles input from external programs meanwhile.
 ///
-/// Virtual time is the time since the first run: an event happens when the machine's clock has reached it, or as soon
-/// after it as the machine can, and ``lag`` says how soon that was.
+/// Virtual time is the time since the first run. An event happens when the machine's clock has reached it, or as soon
+/// after that as the machine can; ``lag`` records the difference.
 public final class RealTimePace {
   private unowned let simulator: Simulator
   private var sources: [(descriptor: Int32, action: () -> Void)] = []
   private var origin: Instant?
   public private(set) var lag = LagRecord()
-  /// Whether the programs outside had time for what they do.
+  /// The waits of external programs for a processor.
   let starvation = StarvationWatch()
   public var waits: WaitRecord { starvation.record }
 
@@ -21,8 +21,8 @@ public final class RealTimePace {
     Self.askForPunctuality()
   }
 
-  /// A network that waits for the processor is slower than it says, so this thread goes before others where it may:
-  /// it sleeps nearly always. What it starts does not inherit that.
+  /// Gives this thread real-time priority where the machine allows it: a network that waits for a processor is slower
+  /// than specified, and the thread sleeps nearly always. Child processes do not inherit the priority.
   private static func askForPunctuality() {
     var parameters = sched_param()
     parameters.sched_priority = 1
@@ -51,9 +51,9 @@ public final class RealTimePace {
       if target >= limit { return }
       let next = min(simulator.nextEventTime ?? limit, limit)
       for descriptor in wait(for: next - present) {
-        // What came is older than now and younger than the last event.
+        // The input came after the last event and before now.
         catchUp(to: min(present, limit))
-        // An event, or the action of another, may have taken the source away.
+        // An event or another source's action may have removed the source.
         sources.first { $0.descriptor == descriptor }?.action()
       }
     }
@@ -67,9 +67,9 @@ public final class RealTimePace {
     simulator.run(until: target)
   }
 
-  /// Sleeps until something can be read, or so long.
+  /// Sleeps until a descriptor is readable, at most for `time`.
   ///
-  /// - Returns: what can be read.
+  /// - Returns: the readable descriptors.
   private func wait(for time: Interval) -> [Int32] {
     var descriptors = sources.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     guard callsim_poll(&descriptors, Int32(descriptors.count), max(0, time.nanoseconds)) > 0 else { return [] }

@@ -1,13 +1,13 @@
 internal import CallCore
 internal import Glibc
 
-/// Looks from time to time how long the programs of a run have waited for a processor, by what Linux keeps in /proc.
+/// Samples from /proc how long the programs of a run have waited for a processor.
 final class StarvationWatch {
   private var programs: [(name: String, program: ChildProgram)] = []
   private(set) var record = WaitRecord()
   private(set) var nextLook = Instant.zero
 
-  /// From now on what the program does counts.
+  /// Starts to sample a program.
   func add(_ program: ChildProgram, named name: String) { programs.append((name, program)) }
 
   func remove(_ program: ChildProgram) { programs.removeAll { $0.program === program } }
@@ -28,8 +28,8 @@ final class StarvationWatch {
     }
   }
 
-  /// - Parameter niceness: what the program was started with. A thread with a higher one has asked to go behind others, and
-  ///   that it waits is what it wants.
+  /// - Parameter niceness: the program's initial niceness. A thread with a higher one yields to others on purpose, so
+  ///   its waits do not count.
   private func look(at process: pid_t, _ niceness: Int32, of name: String, _ time: Instant) {
     if ProcessTree.isStopped(process) { record.addStop(of: name, at: time) }
     for thread in ProcessTree.threads(of: process) {

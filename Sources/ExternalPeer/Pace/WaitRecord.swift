@@ -1,25 +1,25 @@
 public import CallCore
 
-/// How long programs outside the simulation were ready to go on and got no processor.
+/// The times in which external programs were ready to run and had no processor.
 ///
-/// What a program did says nothing about it while it had to wait: packets leave late, timers of its own run out. The lag
-/// of the simulation tells nothing of that, because the simulation goes before others where it may.
+/// A waiting program sends packets late and its timers run out, so its behaviour proves nothing. The simulation's own
+/// lag does not show these waits, because the simulation has priority over other threads where the machine allows it.
 public struct WaitRecord: Sendable {
-  /// How often the programs are looked at.
+  /// The sampling period.
   static let period = Interval.milliseconds(250)
-  /// Waits are added up over two periods: one that lies across a look counts as a whole.
+  /// The window over which waits are summed: two periods, so that a wait across a sample counts as a whole.
   public static let window = period * 2
-  /// Stands for all programs: what a virtual machine's host gives to others, every one of them may lack.
+  /// The entry name for all programs: any of them may lack the time that a virtual machine's host gives to others.
   public static let machine = "the machine"
 
-  /// What became of one program.
+  /// The waits of one program.
   public struct Entry: Hashable, Sendable {
     public let program: String
-    /// The most that a thread of it waited within the window.
+    /// The longest wait of one of its threads within a window.
     public var longest: Interval
-    /// The end of the window in which that was.
+    /// The end of that window.
     public var latest: Instant
-    /// When it was first seen stopped, as by SIGSTOP.
+    /// The time at which it was first seen stopped, for example by SIGSTOP.
     public var stopped: Instant?
 
     public init(program: String, longest: Interval = .zero, latest: Instant = .zero, stopped: Instant? = nil) {
@@ -30,15 +30,15 @@ public struct WaitRecord: Sendable {
     }
   }
 
-  /// In the order in which they were first looked at.
+  /// The programs, in the order of their first sample.
   public private(set) var entries: [Entry] = []
-  /// The total of each thread at the last look, and within the period before that.
+  /// The total wait of each thread at the last sample, and its wait within the period before that.
   private var threads: [String: (total: Interval, recent: Interval)] = [:]
 
   public init() {}
 
-  /// Takes in how long a thread of a program has waited since it began. The first time says from where to count: how long
-  /// the program took to start is not its business in the run.
+  /// Adds a sample: the time for which a thread of a program has waited since it began. The first sample is the
+  /// baseline, because waits during the program's start do not belong to the run.
   mutating func add(_ total: Interval, thread: String, of program: String, at time: Instant) {
     let index = index(of: program)
     guard let before = threads[thread] else {
@@ -51,7 +51,7 @@ public struct WaitRecord: Sendable {
     if waited > entries[index].longest { (entries[index].longest, entries[index].latest) = (waited, time) }
   }
 
-  /// Takes in that a process of a program does not run though nothing hinders it but a signal.
+  /// Records that a signal has stopped a process of a program.
   mutating func addStop(of program: String, at time: Instant) {
     let index = index(of: program)
     if entries[index].stopped == nil { entries[index].stopped = time }

@@ -2,9 +2,9 @@ internal import CNamespace
 internal import CallCore
 internal import Glibc
 
-/// A program in a namespace, and the lines it reads and writes. What it has started ends with it.
+/// A program in a namespace, with the lines that it reads and writes. The processes that it has started end with it.
 final class ChildProgram {
-  /// How it ended.
+  /// The way in which the program ended.
   enum Ending: Equatable {
     case exit(Int32)
     case signal(Int32)
@@ -17,28 +17,28 @@ final class ChildProgram {
     }
   }
 
-  /// How much of a line is waited for, and how much of what it wrote is kept.
+  /// The limit for one line, and the limit for the kept tail of each output, in bytes.
   private let lineLimit: Int
   private static let tailLimit = 1 << 18
-  /// How much is taken in at once, in reads of 64 KiB: a program that never stops talking does not stop the clock.
+  /// The number of reads of 64 KiB in one call: a program that writes without end must not stop the clock.
   static let readLimit = 8
 
   let command: [String]
-  /// The process above the program, which tells of its end.
+  /// The parent process of the program, which reports the program's end.
   private let supervisor: pid_t
-  /// Readable once the program itself has ended, whoever else has its output open.
+  /// A descriptor that is readable once the program has ended, even if another process has its output open.
   let endDescriptor: Int32
   private let input: ProgramPipe
   private let output: ProgramPipe
   private let errors: ProgramPipe
   private var unsent: [UInt8] = []
-  /// Nothing will be sent after what is unsent.
+  /// Whether the input is closed once `unsent` is written.
   private var closesInput = false
   private var received: [UInt8] = []
-  /// Where in it the next line begins, and up to where there is no end of it.
+  /// The start of the next line in `received`, and the offset up to which no line end was found.
   private var lineStart = 0
   private var scanned = 0
-  /// How much has come since the last end of a line.
+  /// The number of bytes since the last line end.
   private var unfinished = 0
   private var outputTail: [UInt8] = []
   private var errorTail: [UInt8] = []
@@ -47,12 +47,12 @@ final class ChildProgram {
   private(set) var ending: Ending?
   private var isStopped = false
 
-  /// - Parameter space: nil for a program that needs no network; what it starts may outlive it.
+  /// - Parameter space: nil for a program that needs no network; processes that it starts may then outlive it.
   init(
     _ command: [String], environment: [String], in space: NetworkNamespace?, lineLimit: Int = 16 << 20
   ) throws(ExternalError) {
     self.lineLimit = lineLimit
-    // A program that is gone shows in its pipes, not as a signal.
+    // A write to a program that has ended must fail with EPIPE, not raise SIGPIPE.
     signal(SIGPIPE, SIG_IGN)
     self.command = command
     (input, output, errors) = (try ProgramPipe(), try ProgramPipe(), try ProgramPipe())
@@ -82,10 +82,10 @@ final class ChildProgram {
     if endDescriptor >= 0 { close(endDescriptor) }
   }
 
-  /// What a program is given of our own environment, with these variables in it, as `NAME=value`.
+  /// Returns the environment of a program: the listed variables of our own, and `variables`, as `NAME=value`.
   ///
-  /// Only what is on the list: a scenario file names the program, and what it prints goes into reports, so it must not
-  /// see the secrets that a build server hands out in the environment.
+  /// A scenario file names the program, and the program's output goes into reports, so it must not see the secrets in a
+  /// build server's environment.
   static func environment(with variables: [String]) -> [String] {
     let inherited = inheritedEnvironment
     let wanted = passedNames(in: inherited)
@@ -96,20 +96,20 @@ final class ChildProgram {
     } + variables
   }
 
-  /// Where programs are, how they speak, and where they show themselves.
+  /// The names of the variables that programs inherit: search paths, user, language and display.
   static let passedNames = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
     "LD_LIBRARY_PATH",
   ]
 
-  /// The list, and what whoever runs callsim adds to it.
+  /// Returns the inherited names, with those that the user adds in ``ExternalSupport/passVariable``.
   private static func passedNames(in environment: [String]) -> [String] {
     let prefix = ExternalSupport.passVariable + "="
     let added = environment.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count) ?? ""
     return passedNames + added.split(separator: ",").map(String.init)
   }
 
-  /// The environment of this program, as `NAME=value`.
+  /// The environment of this process, as `NAME=value`.
   static var inheritedEnvironment: [String] {
     var variables: [String] = []
     var pointer = environ
@@ -120,21 +120,21 @@ final class ChildProgram {
     return variables
   }
 
-  /// The process above the program while that runs.
+  /// The process id of the supervisor; nil once the program has ended.
   var processNumber: pid_t? { isStopped || ending != nil ? nil : supervisor }
   var outputDescriptor: Int32 { output.readEnd }
   var errorDescriptor: Int32 { errors.readEnd }
 
   // MARK: Lines
 
-  /// Writes a line, or as much of it as the program takes now; the rest goes with the next call of ``flush()``.
+  /// Writes a line, as far as the pipe has room for it; ``flush()`` writes the rest.
   func send(_ line: String) {
     unsent += Array(line.utf8)
     unsent.append(UInt8(ascii: "\n"))
     flush()
   }
 
-  /// - Returns: whether everything has been taken, or never will be.
+  /// - Returns: whether nothing is left to write: everything is written, or the program has closed its input.
   @discardableResult
   func flush() -> Bool {
     guard !unsent.isEmpty else { return true }
@@ -147,7 +147,7 @@ final class ChildProgram {
     return unsent.isEmpty
   }
 
-  /// Takes in what the program has written since, or the first of it when that is much.
+  /// Reads the program's output and errors, at most `readLimit` blocks of each.
   func receive() {
     received.removeFirst(lineStart)
     scanned -= lineStart
@@ -176,7 +176,7 @@ final class ChildProgram {
     if tail.count > tailLimit { tail.removeFirst(tail.count - tailLimit) }
   }
 
-  /// The next whole line of what was taken in.
+  /// Returns the next complete line of the output read so far.
   func nextLine() -> [UInt8]? {
     guard let end = received[scanned...].firstIndex(of: UInt8(ascii: "\n")) else {
       scanned = received.count
@@ -186,13 +186,13 @@ final class ChildProgram {
     return Array(received[lineStart..<end])
   }
 
-  /// - Parameter ending: how it ended of its own accord, in words.
+  /// - Parameter ending: the way in which the program ended by itself, as text.
   func account(name: String, ending: String?) -> ProgramAccount {
     receiveErrors()
     return ProgramAccount(name: name, ending: ending, output: outputTail, errors: errorTail)
   }
 
-  /// Waits until the program has written something, takes what it is owed, or has ended, at most so long.
+  /// Waits until the program has written something, can take unsent input, or has ended, at most for `time`.
   func wait(_ time: Interval) {
     var descriptors = [
       pollfd(fd: isOutputOpen ? output.readEnd : -1, events: Int16(POLLIN), revents: 0),
@@ -204,11 +204,11 @@ final class ChildProgram {
     flush()
   }
 
-  // MARK: The end
+  // MARK: Exit
 
-  /// Notices that the program has ended.
+  /// Checks whether the program has ended.
   ///
-  /// - Returns: how, or nil while it runs.
+  /// - Returns: the way in which it ended, or nil while it runs.
   @discardableResult
   func reap() -> Ending? {
     guard ending == nil else { return ending }
@@ -216,22 +216,22 @@ final class ChildProgram {
     let count = read(endDescriptor, &status, MemoryLayout<Int32>.size)
     let signal = status & 0x7F
     if count > 0 { ending = signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF) }
-    // A supervisor that has told nothing was killed, and the program with it.
+    // A supervisor that ended without a report was killed, and the program with it.
     if count == 0 { ending = .signal(SIGKILL) }
     return ending
   }
 
-  /// Waits a moment for the end of a program that has closed its output: the one comes just before the other.
+  /// Waits up to 200 ms for the end of a program that has closed its output, which happens just before its end.
   func awaitEnd() -> Ending? {
     var end = pollfd(fd: endDescriptor, events: Int16(POLLIN), revents: 0)
     if ending == nil { _ = poll(&end, 1, 200) }
     return reap()
   }
 
-  /// Says that nothing more comes, which ends a well-behaved program, once it has taken what was sent.
+  /// Closes the input once everything is written, which ends a well-behaved program.
   func closeInput() { if flush() { input.closeWriteEnd() } else { closesInput = true } }
 
-  /// Asks the program to end, gives it so long, and then ends it with all it has started.
+  /// Closes the input, waits for the program's end up to `patience`, then kills it and all processes it has started.
   func stop(patience: Interval) {
     guard !isStopped else { return }
     isStopped = true

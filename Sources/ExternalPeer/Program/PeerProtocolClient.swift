@@ -1,19 +1,19 @@
 internal import CallCore
 internal import Formats
 
-/// What a request came to when the program did not do it.
+/// The error of a request that failed: the program's answer, or a timeout.
 struct PeerProtocolError: Error, Hashable {
-  /// A `DOMException`'s name.
+  /// The name of a `DOMException`.
   let name: String
   let message: String
 }
 
-/// Our end of the peer protocol (docs/peer-protocol.md): requests to a program, its answers, and the events it tells.
+/// The client of the peer protocol (docs/peer-protocol.md): requests to a program, its answers and its events.
 ///
-/// The W3C's calls return when they are done, and so do these: ``call(_:_:)`` waits for the answer, so long at most.
-/// Events that come meanwhile are kept in order.
+/// ``call(_:_:patience:)`` waits for the answer, as W3C calls return when they are done. Events that arrive meanwhile
+/// are kept in order.
 final class PeerProtocolClient {
-  /// How long a program may take over one request.
+  /// The timeout of a request.
   static let patience = Interval.seconds(10)
 
   typealias Answer = Result<JSON, PeerProtocolError>
@@ -24,7 +24,7 @@ final class PeerProtocolClient {
   private var answers: [Int64: Answer] = [:]
   private var pending: [Int64: Request] = [:]
   private var events: [JSON] = []
-  /// Why nothing more is to be expected of the program.
+  /// The first failure of the program, after which no answers are expected.
   private(set) var failure: ExternalError?
 
   private struct Request {
@@ -40,7 +40,7 @@ final class PeerProtocolClient {
 
   // MARK: Requests
 
-  /// Sends a request; `handler` gets the answer from ``poll()``, unless the program is gone before.
+  /// Sends a request; ``receive()`` passes the answer to `handler`, unless the program ends before.
   func send(_ method: String, _ parameters: JSON, handler: ((Answer) -> Void)? = nil) {
     _ = request(method, parameters, handler ?? { _ in })
   }
@@ -52,7 +52,7 @@ final class PeerProtocolClient {
     awaitAnswer(to: request(method, parameters, nil), patience: patience)
   }
 
-  /// Sends a request whose answer ``awaitAnswer(to:patience:)`` will wait for.
+  /// Sends a request; ``awaitAnswer(to:patience:)`` waits for the answer.
   func begin(_ method: String, _ parameters: JSON) -> Int64 { request(method, parameters, nil) }
 
   private func request(_ method: String, _ parameters: JSON, _ handler: ((Answer) -> Void)?) -> Int64 {
@@ -81,19 +81,19 @@ final class PeerProtocolClient {
     }
   }
 
-  /// Notices a request that nobody waits for and that has not been answered for too long.
+  /// Fails the program if a request has been unanswered for longer than `patience`.
   func checkPatience(_ patience: Interval = PeerProtocolClient.patience) {
     let now = MonotonicClock.now
     guard let oldest = pending.values.min(by: { $0.sent < $1.sent }), now - oldest.sent > patience else { return }
     fail("did not answer \(oldest.method) within \(patience)")
   }
 
-  // MARK: What the program says
+  // MARK: Messages from the program
 
-  /// Takes in what the program has said.
+  /// Reads the program's messages and notices its end.
   func receive() {
     program.flush()
-    // Asked before, so that everything is read which it wrote until then.
+    // Checked before reading, so that everything written before the end is read.
     let ending = program.reap()
     program.receive()
     while let line = program.nextLine() { read(line) }
@@ -101,7 +101,7 @@ final class PeerProtocolClient {
     fail(program.awaitEnd()?.description ?? "closed its standard output")
   }
 
-  /// The next event of the program, in order.
+  /// Returns the next event of the program, in order.
   func nextEvent() -> JSON? { events.isEmpty ? nil : events.removeFirst() }
 
   private func read(_ line: [UInt8]) {
@@ -123,7 +123,7 @@ final class PeerProtocolClient {
 
   private func refuse(_ line: [UInt8]) {
     let said = String(decoding: line.prefix(200), as: UTF8.self)
-    fail("wrote what is neither an answer to a request nor an event of the peer protocol: \(said)")
+    fail("wrote a line that is neither an answer to a request nor an event of the peer protocol: \(said)")
   }
 
   func fail(_ what: String) {

@@ -2,14 +2,14 @@ internal import CNamespace
 internal import CallCore
 internal import Glibc
 
-/// What becomes of this process when another ends, and what Linux tells of others in /proc.
+/// Relations between processes: the end of this one with its parent, and information on others from /proc.
 public enum ProcessTree {
-  /// From now on this process is killed when the one that started it is gone, however that went.
+  /// Makes the kernel kill this process when its parent ends for any reason.
   ///
-  /// - Returns: false when it is gone already.
+  /// - Returns: false if the parent has already ended.
   public static func endWithParent() -> Bool { callsim_end_with_parent() != 0 }
 
-  /// The processes that a process has started, with its first thread.
+  /// Returns the processes that the first thread of a process has started.
   static func children(of process: pid_t) -> [pid_t] { children(of: process, thread: process) }
 
   static func children(of process: pid_t, thread: pid_t) -> [pid_t] {
@@ -29,25 +29,25 @@ public enum ProcessTree {
     return threads
   }
 
-  /// How long a thread was ready to run and did not, since it began (Linux's schedstat); nil where that is not told.
+  /// Returns the time for which a thread was ready but not running since it began (Linux's schedstat); nil if unknown.
   static func waited(_ process: pid_t, thread: pid_t) -> Interval? {
     let numbers = text(of: "/proc/\(process)/task/\(thread)/schedstat").split(separator: " ")
     guard numbers.count == 3, let waited = Int64(numbers[1]) else { return nil }
     return Interval(nanoseconds: waited)
   }
 
-  /// How far a thread lets others go first (nice(2)), from -20 to 19.
+  /// Returns the niceness of a thread (nice(2)), from -20 to 19.
   static func niceness(of thread: pid_t) -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(thread)) }
 
-  /// Whether a signal or a debugger keeps the process from going on (proc_pid_stat(5)).
+  /// Returns whether a signal or a debugger has stopped the process (proc_pid_stat(5)).
   static func isStopped(_ process: pid_t) -> Bool {
-    // The name before it may hold anything, brackets included.
+    // The process name before the state may contain any character, including parentheses.
     let stat = text(of: "/proc/\(process)/stat")
     guard let name = stat.lastIndex(of: ")") else { return false }
     return stat[name...].dropFirst(2).first.map { "Tt".contains($0) } ?? false
   }
 
-  /// How long a virtual machine's host has kept each processor for others, by its name (proc_stat(5)).
+  /// Returns the time that a virtual machine's host took from each processor, by processor name (proc_stat(5)).
   static func stolen() -> [(processor: String, time: Interval)] {
     let ticks = Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
     return text(of: "/proc/stat").split(separator: "\n").compactMap { line in
@@ -58,7 +58,7 @@ public enum ProcessTree {
     }
   }
 
-  /// All of a small file; empty when it cannot be read, as that of a process that has ended.
+  /// Returns the contents of a small file; empty if it cannot be read, for example because the process has ended.
   private static func text(of path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -1,13 +1,13 @@
-/// What a program has said and how it ended, for whoever looks why something failed.
+/// The output and the end of a program, for the explanation of a failure.
 public struct ProgramAccount: Sendable {
   public let name: String
-  /// How it ended of its own accord, in words.
+  /// The way in which the program ended by itself, as text.
   let ending: String?
-  /// The ends of what it wrote.
+  /// The tails of standard output and standard error.
   public let output: [UInt8]
   public let errors: [UInt8]
 
-  /// A few lines for a failure's text.
+  /// A few lines for the text of a failure.
   public var lines: [String] {
     (ending.map { ["\(name)'s program \($0)"] } ?? [])
       + Self.last(6, of: errors).map { "\(name)'s program wrote to standard error: \($0)" }

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A pipe that children do not inherit by accident, closed with this object.
+/// A pipe with close-on-exec ends, closed with this object.
 final class ProgramPipe {
   private(set) var readEnd: Int32
   private(set) var writeEnd: Int32
 
   init() throws(ExternalError) {
     var ends: [Int32] = [-1, -1]
-    // At once: another thread may start a child at any time, and whoever has the write end keeps the pipe from its end.
+    // Atomic, since another thread may start a child at any time: a child with the write end prevents end of file.
     guard pipe2(&ends, O_CLOEXEC) == 0 else {
       throw ExternalError(.harness, "no pipe: \(ExternalError.text(ofCode: errno))")
     }
@@ -30,12 +30,12 @@ final class ProgramPipe {
     writeEnd = -1
   }
 
-  /// Makes an end return at once when there is nothing to read or no room to write.
+  /// Makes an end of the pipe non-blocking.
   static func makeNonBlocking(_ end: Int32) { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK) }
 
-  /// Writes what fits.
+  /// Writes as many bytes as fit.
   ///
-  /// - Returns: how much that was, or nil when nobody reads any more.
+  /// - Returns: their number, or nil if the read end is closed.
   @discardableResult
   func write(_ bytes: [UInt8]) -> Int? {
     var offset = 0
@@ -49,7 +49,7 @@ final class ProgramPipe {
     return offset
   }
 
-  /// What can be read now; nil when there is nothing yet, empty at the end.
+  /// Returns the bytes that can be read now; nil if there are none yet, empty at end of file.
   func read() -> [UInt8]? {
     var count = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initialized in

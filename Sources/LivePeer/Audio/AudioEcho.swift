@@ -1,6 +1,6 @@
 internal import Codecs
 
-/// What was heard and is to be said again. A ring: while nobody takes, the oldest is overwritten.
+/// A ring buffer of received audio that is sent back. A full buffer overwrites its oldest samples.
 final class AudioEcho {
   private var samples = [Int16](repeating: 0, count: audioSampleRate / 5)
   private var start = 0
@@ -13,7 +13,7 @@ final class AudioEcho {
     }
   }
 
-  /// The next sample, or silence when there is none.
+  /// Returns the next sample, or silence if there is none.
   func next() -> Int16 {
     guard count > 0 else { return 0 }
     defer {

@@ -1,12 +1,12 @@
 internal import Codecs
 internal import Glibc
 
-/// What a live call's microphone hears: 48 kHz, mono, 16 bits.
+/// The input of a live call's microphone: 48 kHz, mono, 16 bits.
 package struct AudioSource {
   private enum Kind {
     case silence
     case tone(step: Double)
-    /// Played again from the start when it ends.
+    /// Samples that repeat from the start.
     case recording([Int16])
     case echo(AudioEcho)
   }
@@ -19,22 +19,22 @@ package struct AudioSource {
 
   package static var silence: AudioSource { AudioSource(.silence) }
 
-  /// A sine wave at a quarter of full scale, in hertz.
+  /// Returns a sine wave of `frequency` hertz at a quarter of full scale.
   package static func tone(_ frequency: Double) -> AudioSource {
     AudioSource(.tone(step: 2 * Double.pi * frequency / Double(audioSampleRate)))
   }
 
-  /// - Parameter samples: at least one.
+  /// - Parameter samples: the samples of the recording, at least one.
   package static func recording(_ samples: [Int16]) -> AudioSource { AudioSource(.recording(samples)) }
 
   static func echo(_ echo: AudioEcho) -> AudioSource { AudioSource(.echo(echo)) }
 
-  /// Tells what was heard, for sources that say it again.
+  /// Passes received audio to an echo.
   func heard(_ samples: Span<Int16>) {
     if case .echo(let echo) = kind { echo.append(samples) }
   }
 
-  /// Writes the next samples over all of `samples`.
+  /// Fills all of `samples` with the next samples.
   package mutating func fill(_ samples: UnsafeMutableBufferPointer<Int16>) {
     switch kind {
     case .silence: samples.initialize(repeating: 0)

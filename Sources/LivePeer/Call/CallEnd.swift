@@ -1,6 +1,6 @@
 internal import CallSession
 
-/// How a call ended: the project's end codes, as profiles have them.
+/// The end codes of a call, which profiles use too.
 package enum EndCode: String, Sendable, CaseIterable {
   case localHangup = "local-hangup"
   case remoteHangup = "remote-hangup"
@@ -32,16 +32,16 @@ package enum EndCode: String, Sendable, CaseIterable {
 }
 
 extension EndCode {
-  /// How a call ends whose description cannot be used.
+  /// Creates the end code for a description that cannot be used.
   init(_ error: SessionError) { self = error == .noCommonCodec ? .codecMismatch : .protocolViolation }
 }
 
-/// What became of a call.
+/// The end of a call.
 package struct CallEnd: Hashable, Sendable, CustomStringConvertible {
   package let code: EndCode
-  /// Whether it was ever connected.
+  /// Whether the call was ever connected.
   package let wasUp: Bool
-  /// What is known beyond the code.
+  /// Further information on the cause.
   package let detail: String?
 
   package init(_ code: EndCode, wasUp: Bool, detail: String? = nil) {
@@ -50,14 +50,14 @@ package struct CallEnd: Hashable, Sendable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// Whether the call was up, and one of the two sides then hung up.
+  /// Whether the call was connected and one of the two sides then hung up.
   package var isOrderly: Bool { wasUp && (code == .localHangup || code == .remoteHangup) }
 
-  /// Whether it never came to a call, because the description could not be used.
+  /// Whether the call was never connected because the description could not be used.
   var isRefusal: Bool { !wasUp && (code == .protocolViolation || code == .codecMismatch) }
 
   package var description: String {
-    // What is offered can be impossible to accept though the codecs are the same.
+    // An offer can be unacceptable although the codecs match, so the detail replaces the code's sentence.
     if code == .codecMismatch, let detail { return "\(code.rawValue): \(detail)" }
     return "\(code.rawValue): \(code.sentence)" + (detail.map { " (\($0))" } ?? "")
   }

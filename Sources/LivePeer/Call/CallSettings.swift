@@ -3,53 +3,53 @@ package import CallSession
 package import DTLS
 internal import Formats
 
-/// What a user asks of a live call.
+/// The user's settings for a live call.
 package struct CallSettings {
   package enum Play: Hashable, Sendable {
     case silence
     case tone(Double)
     case file(String)
-    /// What is heard, back to who said it.
+    /// The received audio, sent back.
     case echo
   }
 
   package var play = Play.silence
-  /// A WAV file for what is heard.
+  /// The path of a WAV file for received audio.
   package var record: String?
   package var servers: [ICEServer] = []
   package var relayOnly = false
-  /// Whose certificates TURN servers may show.
+  /// The certificates that are accepted from TURN servers.
   package var tls = TLSClientConfiguration()
   package var relayRefresh = RelayRefresh()
   package var interfaces = InterfaceFilter()
   package var ports: ClosedRange<UInt16> = 0...0
   package var audio = AudioSettings()
-  /// How long the call is to last once it is connected; nil for as long as the other side likes.
+  /// The duration of the call after its connection; nil for no limit.
   package var duration: Interval?
-  /// How long it may take from the two descriptions to the connection, and from an offer over HTTP to its answer.
+  /// The timeout from the two descriptions to the connection, and from an offer over HTTP to its answer.
   package var setupTimeout = Interval.seconds(30)
-  /// How long a person may take to carry an answer to the other side.
+  /// The timeout for the user who carries an answer to the other side.
   package var carryingTimeout = Interval.seconds(600)
   package var stats = StatsOutput.none
-  /// A file for NSS key log lines, so that captures can be decrypted.
+  /// The path of a file for NSS key log lines, which decrypt captures.
   package var keyLog: String?
   package var concealsAddresses = false
   package var tap: (any LiveTap)?
-  /// Gets lines for people.
+  /// A sink for log lines.
   package var log: (String) -> Void = { _ in }
 
   package init() {}
 
-  /// Reads the file that is played, and tells beforehand which of the call's files cannot be written.
+  /// Reads the file to play, and checks that the call's output files can be written.
   ///
-  /// A file is read here once: a call that comes in later must not wait for it, nor fail for it.
+  /// The file is read once, before any call: an incoming call must not wait for it, nor fail because of it.
   mutating func prepareFiles() throws(FileError) {
     recording = if case .file(let path) = play { try WAVRecording(path: path).samples } else { [] }
     if let record { try FileSink.check(path: record, mode: .patched) }
     if let keyLog { try FileSink.check(path: keyLog) }
   }
 
-  /// What the played file says, from ``prepareFiles()``.
+  /// The samples of the file to play, set by ``prepareFiles()``.
   private var recording: [Int16] = []
 
   private var microphone: AudioSource {
@@ -63,9 +63,9 @@ package struct CallSettings {
     }
   }
 
-  /// A new connection as these settings want it, whose files have been prepared.
+  /// Creates a connection with these settings, after ``prepareFiles()``.
   ///
-  /// - Throws: when there are addresses and a socket on none of them.
+  /// - Throws: if there are addresses, but no socket could be opened on any of them.
   func makeConnection(on loop: SocketLoop) throws -> LiveConnection {
     let random = RandomSource.system
     var session = SessionConfiguration.live(wallClock: loop.wallClock(), random: random)
@@ -87,11 +87,11 @@ package struct CallSettings {
   }
 }
 
-/// How statistics are shown while a call lasts.
+/// The format of statistics during a call.
 package enum StatsOutput: Sendable { case none, lines, json }
 
 extension CallSettings.Play {
-  /// Nil for what is no tone of up to half the sample rate.
+  /// Fails unless the frequency is above 0 and below half the sample rate.
   init?(tone frequency: Double) {
     guard frequency > 0, frequency < 24_000 else { return nil }
     self = .tone(frequency)

@@ -3,11 +3,11 @@ package import CallSession
 package import Formats
 internal import Glibc
 
-/// Descriptions by files, or pasted through standard input and output.
+/// The exchange of descriptions by files, or by pasting through standard input and output.
 package final class DescriptionExchange {
-  /// Where the local description goes; nil for standard output.
+  /// The path for the local description; nil for standard output.
   private let localPath: String?
-  /// Where the remote description comes from; nil for standard input.
+  /// The path of the remote description; nil for standard input.
   private let remotePath: String?
   private let asJSON: Bool
   private let loop: SocketLoop
@@ -23,9 +23,9 @@ package final class DescriptionExchange {
   private static let checkPeriod = Interval.milliseconds(100)
 
   /// - Parameters:
-  ///   - asJSON: whether a description on standard output is one line of JSON, or plain SDP.
-  ///   - output: standard output.
-  ///   - log: lines for people.
+  ///   - asJSON: whether a description on standard output is one line of JSON instead of plain SDP.
+  ///   - output: writes to standard output.
+  ///   - log: writes a line for the user.
   package init(
     localPath: String?, remotePath: String?, asJSON: Bool, loop: SocketLoop,
     output: @escaping (String) throws(FileError) -> Void, log: @escaping (String) -> Void
@@ -41,7 +41,7 @@ package final class DescriptionExchange {
 
   deinit { loop.remove(timer) }
 
-  /// Tells beforehand which of the files can be neither written nor ever be there.
+  /// Checks that the local description can be written and that the folder of the remote one can be searched.
   package func check() throws(FileError) {
     if let localPath { try FileSink.check(path: localPath) }
     if let remotePath, access(FileSink.folder(of: remotePath), X_OK) != 0 {
@@ -54,11 +54,11 @@ package final class DescriptionExchange {
   package func send(_ description: SessionDescriptionText) throws(FileError) {
     guard let localPath else {
       let json: JSON = ["type": .string(description.kind.rawValue), "sdp": .string(description.sdp)]
-      // The empty line is what ends a description that is pasted elsewhere.
+      // The empty line ends the description where it is pasted.
       return try output(asJSON ? json.description + "\n" : description.sdp + "\n")
     }
-    // Whoever waits for the file is never to see half of it.
-    // What is no regular file is written into: a rename would take a device's or a pipe's place.
+    // A reader must never see half of the file, so a draft is renamed. A device or a pipe is written to directly,
+    // because a rename would replace it.
     var status = stat()
     let isReplaceable = lstat(localPath, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     let draft = isReplaceable ? localPath + ".part" : localPath
@@ -77,10 +77,10 @@ package final class DescriptionExchange {
 
   // MARK: In
 
-  /// Waits for the remote description, and hands its SDP to `take`.
+  /// Waits for the remote description, and passes its SDP to `take`.
   ///
-  /// - Parameter isAnswer: whether an answer is wanted, which can only be of now: a file from before this call is not
-  ///   it. An offer is wanted otherwise.
+  /// - Parameter isAnswer: whether to wait for an answer instead of an offer. A file from before this call cannot be
+  ///   the answer and is ignored.
   package func awaitRemote(
     isAnswer: Bool, _ take: @escaping (String) -> Void, onFailure: @escaping (FileError) -> Void
   ) {
@@ -102,7 +102,7 @@ package final class DescriptionExchange {
     }
   }
 
-  /// A file counts once it has not grown for one period.
+  /// Takes the file once its size has not changed for one period.
   private func check(
     _ path: String, isAnswer: Bool, _ take: (String) -> Void, _ onFailure: (FileError) -> Void
   ) {
@@ -128,14 +128,14 @@ package final class DescriptionExchange {
     }
   }
 
-  /// Says once that a file is not taken because it was there before the offer.
+  /// Logs, once, that a file from before the offer is ignored.
   private func noteOldAnswer(_ path: String) {
     guard !hasNotedOldAnswer else { return }
     hasNotedOldAnswer = true
     log("\(path) is older than the offer; waiting until it is written again")
   }
 
-  /// An empty line ends a description, and JSON is one line.
+  /// Adds a pasted line. An empty line or complete JSON ends the description.
   private func paste(_ line: String, _ take: (String) -> Void) {
     guard !line.allSatisfy(\.isWhitespace) || pasted.isEmpty else { return finishPaste(take) { _ in } }
     guard !line.allSatisfy(\.isWhitespace) else { return }
@@ -153,14 +153,14 @@ package final class DescriptionExchange {
     take(text)
   }
 
-  /// Plain SDP, or the JSON that `JSON.stringify(pc.localDescription)` gives in a browser.
+  /// Returns the SDP of a text: plain SDP, or the JSON of `JSON.stringify(pc.localDescription)` in a browser.
   private static func sdp(
     in text: String, _ wanted: SessionDescriptionText.Kind, from source: String
   ) throws(FileError) -> String {
     guard text.hasPrefix("{") else { return text }
     let json: JSON
     do throws(JSONError) {
-      // A line's end behind JSON that is cut short would seem to belong to it.
+      // Drops final line ends, which would seem to belong to truncated JSON.
       json = try JSON(parsing: text.utf8.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed())
     } catch {
       let isCut = error.reason == .unexpectedEnd

@@ -6,17 +6,17 @@ internal import ICE
 internal import SDP
 internal import Statistics
 
-/// One call from first description to end: the connection, its files, its statistics, and why it ended.
+/// One call from the first description to the end: its connection, its files, its statistics and its end code.
 package final class LiveCall {
-  /// Gets JSON lines and descriptions, for programs.
+  /// A sink for JSON lines and descriptions, for programs.
   package var output: (String) -> Void = { _ in }
-  /// Gets a description, complete with candidates.
+  /// A handler for the local description with all its candidates.
   package var onLocalDescription: ((SessionDescriptionText) -> Void)?
   package var onEnd: ((CallEnd) -> Void)?
 
   package let connection: LiveConnection
   package private(set) var end: CallEnd?
-  /// The first of its files that could not be written to the end.
+  /// The error of the first file that could not be written completely.
   package private(set) var lostFile: FileError?
   package private(set) var selectedPair: (local: CandidateSummary, remote: CandidateSummary)?
 
@@ -30,15 +30,15 @@ package final class LiveCall {
   private var gatheringTimer = LoopTimer {}
   private var statsLine = StatsLine()
   private var connectedAt: Instant?
-  /// Whether a description waits for its candidates.
+  /// Whether the local description still waits for candidates.
   private var isGathering = false
   private var dtlsFailure: String?
   private var serverError: String?
   private var wasRefusedByServer = false
-  /// Until when a person may carry the answer; nil when nobody does.
+  /// The deadline for the user who carries the answer to the other side; nil if no answer is under way.
   private var isCarriedUntil: Instant?
 
-  /// - Throws: what ``CallSettings/makeConnection(on:)`` does.
+  /// - Throws: the errors of ``CallSettings/makeConnection(on:)``.
   package init(_ settings: CallSettings, loop: SocketLoop) throws {
     self.settings = settings
     self.loop = loop
@@ -59,8 +59,8 @@ package final class LiveCall {
   private var log: (String) -> Void { settings.log }
   private var wasUp: Bool { connectedAt != nil }
 
-  /// Begins the recording and the key log, and with that empties what there was under their names: to be called once the
-  /// other side's description was accepted.
+  /// Starts the recording and the key log, which replaces existing files. Call this only after the other side's
+  /// description was accepted.
   package func openFiles() throws(FileError) {
     if let path = settings.record { recording = try WAVFile(path: path) }
     if let path = settings.keyLog { keyLog = try FileSink(path: path, keepsEveryLine: true) }
@@ -68,15 +68,15 @@ package final class LiveCall {
 
   // MARK: Descriptions
 
-  /// Makes an offer; ``onLocalDescription`` gets it when gathering is complete.
+  /// Creates an offer; ``onLocalDescription`` gets it when gathering is complete.
   package func offer() throws(SessionError) {
     try connection.addTrack()
     try connection.setLocalDescription(connection.createOffer())
     awaitCandidates()
   }
 
-  /// Takes an offer and makes the answer; ``onLocalDescription`` gets it when gathering is complete. One that rejects
-  /// all that was offered needs no candidates, and is the end of the call.
+  /// Applies an offer and creates the answer; ``onLocalDescription`` gets it when gathering is complete. An answer that
+  /// rejects everything needs no candidates and ends the call.
   package func answer(_ offer: String) throws(SessionError) {
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
     try connection.addTrack()
@@ -94,10 +94,10 @@ package final class LiveCall {
     gatheringTimer.deadline = loop.now + .seconds(2)
   }
 
-  /// From now on the answer, and the connection, may take as long as ``CallSettings/setupTimeout``.
+  /// Starts ``CallSettings/setupTimeout`` for the answer and the connection.
   func limitSetup() { setupTimer.deadline = loop.now + settings.setupTimeout }
 
-  /// The same from the other side's first check on: somebody has yet to carry our answer there.
+  /// Starts the timeout at the other side's first connectivity check: the user has yet to carry our answer there.
   func limitSetupOnceAnswerArrives() {
     guard end == nil else { return }
     isCarriedUntil = loop.now + settings.carryingTimeout
@@ -115,7 +115,7 @@ package final class LiveCall {
     setupTimer.deadline = loop.now + Self.carryingCheckPeriod
   }
 
-  /// Whether somebody carries our answer, and the other side cannot have it yet.
+  /// Whether the user carries our answer and the other side has not sent a connectivity check yet.
   private var isAnswerUnderWay: Bool {
     guard isCarriedUntil != nil else { return false }
     return !connection.statistics().entries.contains { entry in
@@ -143,7 +143,7 @@ package final class LiveCall {
     onLocalDescription?(description)
   }
 
-  // MARK: The end
+  // MARK: End
 
   package func hangUp() { finish(wasUp ? .localHangup : .cancelled) }
 
@@ -156,7 +156,7 @@ package final class LiveCall {
     guard end == nil else { return }
     let reached = CallEnd(code, wasUp: wasUp, detail: detail)
     end = reached
-    // Of lines, the last one was shown less than a second ago, and says the same.
+    // JSON consumers get a final report; the text view showed one less than a second ago.
     if wasUp, settings.stats == .json { showStatistics() }
     for timer in timers { timer.deadline = nil }
     connection.close()
@@ -186,11 +186,11 @@ package final class LiveCall {
       selectedPair = (local, remote)
       log("path \(local.text) <-> \(remote.text)")
     case .iceServerError(_, let url, let code, let reason):
-      // 401 and 403: not these credentials; 441: not this user (RFC 8656 section 19).
+      // 401 and 403 reject the credentials, 441 rejects the user (RFC 8656 section 19).
       if [401, 403, 441].contains(code) { wasRefusedByServer = true }
       serverError = "\(url): \(code) \(reason)"
       log("server \(url): \(code) \(reason)")
-    // Candidates travel in the description, and the one track needs nothing said of it.
+    // The description carries the candidates, and the only track needs no report.
     case .signalingStateChange, .iceGatheringStateChange, .iceCandidate, .iceCandidatesRemoved, .dtlsStateChange,
       .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
       break
@@ -199,7 +199,7 @@ package final class LiveCall {
 
   private func note(_ observation: SessionObservation) {
     switch observation {
-    // Browsers gather TCP candidates always, and names are another matter.
+    // Not worth a line: browsers always gather TCP candidates, and many names cannot be resolved.
     case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
     case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
@@ -210,9 +210,9 @@ package final class LiveCall {
   }
 
   private func connectionChanged(to state: ConnectionState) {
-    // Our checks found nobody, which means nothing before the other side knows of us.
+    // ICE may fail before the user has carried the answer to the other side; keep waiting.
     if state == .failed, dtlsFailure == nil, isAnswerUnderWay {
-      return log("nobody answers yet: waiting until the answer has been carried to the other side")
+      return log("no response yet: waiting until the answer has been carried to the other side")
     }
     log(state.rawValue)
     switch state {
@@ -244,14 +244,14 @@ package final class LiveCall {
     case .lines: log(statsLine.text(for: report, at: loop.now, since: connectedAt ?? loop.now))
     case .json: output(report.json(timestamp: loop.unixMilliseconds).description + "\n")
     }
-    // Whole seconds from the connection on, however late each line was.
+    // Whole seconds since the connection, so that late lines do not add up.
     let elapsed = (loop.now - (connectedAt ?? loop.now)).nanoseconds / 1_000_000_000
     statsTimer.deadline = connectedAt.map { $0 + .seconds(elapsed + 1) }
   }
 }
 
 extension CandidateSummary {
-  /// For people: `host 10.0.0.1:5000`.
+  /// The text for users, such as `host 10.0.0.1:5000`.
   var text: String {
     let place = concealment.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
     return "\(candidateType) \(place)" + (relayProtocol.map { " over \($0)" } ?? "")

@@ -4,14 +4,14 @@ package import Formats
 internal import Glibc
 internal import SDP
 
-/// `callsim live`: one of its ways to get a call going, run to the end of the call.
+/// The command `callsim live`: sets up a call in one of its modes and runs it to the end.
 package final class LiveProgram {
   package enum Mode {
-    /// Makes an offer and takes the answer by files, or by standard output and input where there is no file.
+    /// Makes an offer and takes the answer by files, or by standard output and input where a path is nil.
     case offer(localPath: String?, remotePath: String?)
-    /// Takes an offer and makes the answer, likewise.
+    /// Takes an offer and makes the answer in the same way.
     case answer(localPath: String?, remotePath: String?)
-    /// Answers whoever calls over HTTP: until a signal comes, or for one call.
+    /// Answers calls over HTTP, until a signal comes or for one call.
     case serve(host: String, port: Int, once: Bool)
     /// Calls another program's HTTP endpoint.
     case call(HTTPPlace)
@@ -28,12 +28,12 @@ package final class LiveProgram {
   private var end: CallEnd?
   private var failure: (any Error)?
   private var isInterrupted = false
-  /// The first output that could not be written.
+  /// The first error in writing output.
   package private(set) var lostOutput: FileError?
 
   /// - Parameters:
-  ///   - output: standard output: descriptions and JSON.
-  ///   - log: lines for people.
+  ///   - output: writes descriptions and JSON to standard output.
+  ///   - log: writes a line for the user.
   package init(
     _ mode: Mode, _ settings: CallSettings, output: @escaping (String) throws(FileError) -> Void,
     log: @escaping (String) -> Void
@@ -46,8 +46,8 @@ package final class LiveProgram {
 
   /// Runs the call to its end.
   ///
-  /// - Returns: the end of the last call, or nil when there was none.
-  /// - Throws: when something of what was asked for cannot be used.
+  /// - Returns: the end of the last call, or nil if there was none.
+  /// - Throws: if a setting, a file or a description cannot be used.
   package func run() throws -> CallEnd? {
     let signals = SignalWatch(on: loop) { [unowned self] in interrupt() }
     defer { withExtendedLifetime(signals) {} }
@@ -62,7 +62,7 @@ package final class LiveProgram {
     return end
   }
 
-  /// Hangs up, and takes no more calls; a second time just stops.
+  /// Hangs up and accepts no more calls; the second interrupt stops the loop at once.
   private func interrupt() {
     let isFirst = !isInterrupted
     isInterrupted = true
@@ -83,7 +83,7 @@ package final class LiveProgram {
     return made
   }
 
-  /// Turns the loop until the call is over and has said farewell.
+  /// Runs the loop until the call has ended, sent BYE and released its relays.
   private func runToEnd(of call: LiveCall) {
     loop.run()
     while !call.connection.isSilent, call.end != nil { loop.turn() }
@@ -130,7 +130,7 @@ package final class LiveProgram {
     }
   }
 
-  /// Takes the remote description.
+  /// Applies the remote description.
   private func take(_ sdp: String) {
     guard let call else { return }
     do throws(SessionError) {
@@ -168,14 +168,14 @@ package final class LiveProgram {
     let service = CallService(
       loop: loop, host: host, log: log, makeCall: { [unowned self] in try makeCall() },
       onEnd: { [unowned self] end in
-        // What never became a call, such as a description that nobody could use, is only its sender's business.
+        // A refused description never became a call, so only its sender is told.
         guard !end.isRefusal else { return }
         note(end)
         guard once else { return }
         self.service?.stop()
         loop.stop()
       })
-    // Other threads only ever hand the service to the loop, on whose thread it lives.
+    // Other threads only pass the service to the loop; all its methods run on the loop's thread.
     nonisolated(unsafe) let confined = service
     let inbox = SendableLoop(loop)
     let server = try HTTPServer(host: host, port: port) { request, answer in
@@ -184,7 +184,7 @@ package final class LiveProgram {
     self.service = service
     log("open http://\(HostAndPort(host, server.port))/ in a browser, or call it with callsim live --call")
     if !CallService.isLoopback(host) {
-      log("warning: there is no password; whoever reaches port \(server.port) of \(host) can call")
+      log("warning: there is no password; anyone who reaches port \(server.port) of \(host) can call")
     }
     loop.run()
     service.stop()
@@ -206,13 +206,14 @@ package final class LiveProgram {
     client.stop(patience: isPosting ? .zero : .seconds(2))
   }
 
-  /// The call's place on the other program's endpoint, once it has one.
+  /// The location of the call on the other program's endpoint; nil before the answer.
   private var resource: String?
-  /// Whether the offer is there, or on its way, and no answer came.
+  /// Whether the offer was posted and has no answer yet.
   private var isPosting = false
   private static let answerPatience = Interval.seconds(2)
 
-  /// The other side is in a call from its answer on. Given up before that, it would wait for us in vain.
+  /// Waits for a late answer after the call was given up, to hang up there too: the other side is in the call from its
+  /// answer on.
   private func awaitLateAnswer() {
     guard isPosting else { return }
     log("waiting for the answer, to hang up there as well")

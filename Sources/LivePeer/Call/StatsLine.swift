@@ -2,7 +2,7 @@ internal import CallCore
 internal import CallSession
 internal import Statistics
 
-/// Statistics as one line a second that people can read.
+/// The statistics as text: one line a second.
 struct StatsLine {
   private var before: (at: Instant, sent: Int64, received: Int64)?
 

@@ -2,7 +2,7 @@ package import CallCore
 package import CallSession
 internal import Glibc
 
-/// A STUN or TURN server as its URI names it (RFC 7064, RFC 7065), before the name is resolved.
+/// The URI of a STUN or TURN server (RFC 7064, RFC 7065), before its name is resolved.
 package struct ICEServerURI: Hashable, Sendable {
   package let text: String
   package let kind: ICEServer.Kind
@@ -46,13 +46,13 @@ package struct ICEServerURI: Hashable, Sendable {
     }
   }
 
-  /// The same, when it must be one kind of server.
+  /// Parses a URI that must name one kind of server.
   package init(_ text: String, kind: ICEServer.Kind) throws(InvalidURI) {
     try self.init(text)
     guard self.kind == kind else { throw InvalidURI(uri: text, reason: "'\(kind):' is wanted here") }
   }
 
-  /// Every address of the host, as servers a session can use.
+  /// Returns one server for each address of the host.
   package func resolve(as user: TURNUser = TURNUser(username: "", credential: "")) throws(InvalidURI) -> [ICEServer] {
     let (username, credential) = user.credentials
     return try addresses().map {
@@ -62,7 +62,7 @@ package struct ICEServerURI: Hashable, Sendable {
     }
   }
 
-  /// Asks the system's resolver, which may take its time: for before a call, not in one.
+  /// Returns the host's addresses from the system's resolver, which may block. Do not use this during a call.
   private func addresses() throws(InvalidURI) -> [IPAddress] {
     if let address = IPAddress(host) { return [address] }
     var hints = addrinfo()

@@ -3,7 +3,7 @@ package import CallSession
 internal import DTLS
 
 extension SessionConfiguration {
-  /// For a call of this machine: a certificate of its own, keys from OpenSSL's generator, and the machine's date.
+  /// Returns the configuration of a live call: a new certificate, keys from OpenSSL's generator and the machine's date.
   package static func live(wallClock: WallClock, random: RandomSource) -> SessionConfiguration {
     var names = random.stream("cname")
     // A short-term persistent RTCP CNAME (RFC 7022 section 4.2): 96 random bits.
@@ -16,7 +16,7 @@ extension SessionConfiguration {
 }
 
 extension RandomSource {
-  /// The operating system's random numbers, every draw anew.
+  /// A source of the operating system's random numbers.
   package static var system: RandomSource {
     RandomSource {
       var generator = SystemRandomNumberGenerator()

@@ -2,16 +2,16 @@ internal import CallSession
 internal import Glibc
 internal import TURN
 
-/// Who the TURN servers are to believe we are.
+/// The user of TURN servers and its credentials.
 package struct TURNUser: Hashable, Sendable {
   private let username: String
   private let credential: String
   private let secret: String?
 
-  /// Time-limited credentials are good for a day.
+  /// The lifetime of time-limited credentials in seconds: one day.
   private static let lifetime: Int64 = 86_400
 
-  /// - Parameter secret: what the servers make time-limited passwords with; the credential is then made here.
+  /// - Parameter secret: the servers' shared secret for time-limited passwords; it replaces `credential`.
   package init(username: String, credential: String, secret: String? = nil) {
     self.username = username
     self.credential = credential

@@ -1,12 +1,12 @@
 internal import CallCore
 internal import Codecs
 
-/// The microphone and the speaker of a live call: every ``audioDevicePeriod`` of the world's clock it records a frame and
-/// plays one.
+/// The microphone and the speaker of a live call: records and plays one frame every ``audioDevicePeriod`` of the
+/// world's clock.
 final class AudioDevice {
   private static let period = audioDevicePeriod.interval
   private static let frameSize = audioDevicePeriod.samplesPerChannel
-  /// A program that was stopped for longer than this does not catch up.
+  /// The longest delay that is caught up; a process may have been stopped for longer.
   private static let longestDelay = Interval.milliseconds(500)
 
   private unowned let connection: LiveConnection
@@ -14,7 +14,7 @@ final class AudioDevice {
   private let recorded = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
   private let played = UnsafeMutableBufferPointer<Int16>.allocate(capacity: frameSize)
   private var timer = LoopTimer {}
-  /// When the next frame is due: computed from the one before, so that late wake-ups do not add up.
+  /// The due time of the next frame, computed from the previous one, so that late wake-ups do not add up.
   private var due: Instant
 
   init(connection: LiveConnection, world: any LiveWorld, firstFrame: Instant) {

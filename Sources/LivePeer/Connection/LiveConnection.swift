@@ -5,20 +5,21 @@ package import ICE
 package import SDP
 package import Statistics
 
-/// How a live connection is made.
+/// The configuration of a live connection.
 package struct LiveConfiguration {
   package var session: SessionConfiguration
   package var interfaces = InterfaceFilter()
-  /// Tells `.local` names instead of addresses (RFC 8828 section 5.2). A loopback address tells nothing as it is.
+  /// Whether candidates have `.local` names instead of addresses (RFC 8828 section 5.2). Loopback addresses reveal
+  /// nothing and stay.
   package var concealsAddresses = false
-  /// Ports that sockets are bound to; 0 lets the system choose.
+  /// The ports for sockets; 0 lets the system choose.
   package var ports: ClosedRange<UInt16> = 0...0
   package var random: RandomSource
-  /// Sees every datagram.
+  /// A tap that sees every datagram.
   package var tap: (any LiveTap)?
-  /// Gets lines for people.
+  /// A sink for log lines.
   package var log: (String) -> Void = { _ in }
-  /// How long after the first track the first frame is recorded.
+  /// The delay from the first track to the first recorded frame.
   package var audioPhase = Interval.zero
 
   package init(session: SessionConfiguration, random: RandomSource) {
@@ -29,17 +30,17 @@ package struct LiveConfiguration {
 
 /// The call session on real sockets: the live counterpart of the simulator's peer connection.
 package final class LiveConnection {
-  /// Gets every event, from the world's thread, never from within a call to the connection.
+  /// A handler for every event, called on the world's thread and never within a call to the connection.
   package var onEvent: ((SessionEvent) -> Void)? {
     get { host.onEvent }
     set { host.onEvent = newValue }
   }
-  /// Gets every observation that is not about a single packet of media, in order with the events.
+  /// A handler for every observation that does not concern a single media packet, called in order with the events.
   package var onObservation: ((SessionObservation) -> Void)? {
     get { host.onObservation }
     set { host.onObservation = newValue }
   }
-  /// Gets what the speaker plays: 48 kHz mono.
+  /// A handler for played audio: 48 kHz, mono.
   package var onAudio: ((Span<Int16>) -> Void)?
   package var microphone = AudioSource.silence
 
@@ -49,11 +50,11 @@ package final class LiveConnection {
   private let driver: SessionDriver<LiveSessionHost>
   private var interfaceTimer = LoopTimer {}
   private var audio: AudioDevice?
-  /// Those on which there is a socket.
+  /// The addresses that have a socket.
   private var addresses: [InterfaceAddress] = []
-  /// Why the addresses that have no socket have none.
+  /// The errors for addresses on which no socket could be opened.
   package private(set) var refusals: [SystemError] = []
-  /// Itself, while it is closed and still has something to say.
+  /// A reference to itself, which keeps a closed connection alive until its relays are released.
   private var lingering: LiveConnection?
 
   private static let interfaceCheckPeriod = Interval.seconds(2)
@@ -73,7 +74,7 @@ package final class LiveConnection {
   }
 
   deinit {
-    // Before the world, which sockets do not keep alive.
+    // Sockets do not keep the world alive, so they must close first.
     driver.closeEverything()
     host.end()
     world.remove(interfaceTimer)
@@ -93,12 +94,12 @@ package final class LiveConnection {
   package func statistics() -> StatsReport { driver.session.statistics(at: world.now) }
 
   package var isClosed: Bool { driver.isClosed }
-  /// Whether a closed connection has said all it had to say, and holds no socket any more.
+  /// Whether a closed connection has sent its last messages and closed its sockets.
   package var isSilent: Bool { driver.isSilent }
 
   // MARK: Negotiation
 
-  /// Sends a track, and plays what the far side sends.
+  /// Sends a track, and plays received audio.
   @discardableResult
   package func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
@@ -107,7 +108,7 @@ package final class LiveConnection {
     return sender
   }
 
-  /// The device both records and plays: it runs from the first track on, ours or theirs.
+  /// Starts the device at the first track, local or remote, because it both records and plays.
   private func startAudio() {
     guard audio == nil, !isClosed else { return }
     audio = AudioDevice(connection: self, world: world, firstFrame: world.now + configuration.audioPhase)
@@ -117,7 +118,7 @@ package final class LiveConnection {
     try driver.perform { session, _ throws(SessionError) in try session.removeTrack(sender) }
   }
 
-  /// Holds or resumes, once negotiated (W3C `direction`).
+  /// Holds or resumes media with the next negotiation (W3C `direction`).
   package func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }
@@ -158,8 +159,8 @@ package final class LiveConnection {
     driver.perform { session, _ in session.restartICE() }
   }
 
-  /// Says goodbye and closes everything. No event follows. Sockets stay until relays have been given back, a second at
-  /// most: then ``isSilent``.
+  /// Sends BYE and closes everything. No event follows. Sockets stay open until relays are released, at most a second:
+  /// then ``isSilent`` is true.
   package func close() {
     guard !isClosed else { return }
     lingering = self
@@ -172,7 +173,7 @@ package final class LiveConnection {
 
   // MARK: Interfaces
 
-  /// Opens a socket on each new address, and drops those whose address is gone.
+  /// Opens a socket on each new address, and closes the sockets of addresses that are gone.
   private func use(_ all: [InterfaceAddress]?) {
     guard !isClosed else { return }
     interfaceTimer.deadline = world.now + Self.interfaceCheckPeriod
@@ -184,7 +185,7 @@ package final class LiveConnection {
     }
     for error in refused where !refusals.contains(error) { configuration.log("\(error)") }
     refusals = refused
-    // Those without a socket are tried again: duplicate detection takes a second, and a port may become free.
+    // Addresses without a socket are tried again: duplicate detection takes a second, and a port may become free.
     addresses = found.filter { address in interfaces.contains { $0.socket.address == address.address } }
   }
 

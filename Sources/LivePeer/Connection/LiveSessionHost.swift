@@ -2,7 +2,7 @@ internal import CallCore
 internal import CallSession
 internal import DTLS
 
-/// What this machine is to a call session: its sockets, its TCP connections, `.local` names of its link, and its time.
+/// The environment of a live call session: sockets, TCP connections, `.local` names on the link, and time.
 final class LiveSessionHost: SessionEnvironment {
   private enum Told {
     case event(SessionEvent)
@@ -32,12 +32,12 @@ final class LiveSessionHost: SessionEnvironment {
     eventTimer = world.makeTimer { [unowned self] in deliver() }
   }
 
-  /// Takes the timers back from the world.
+  /// Removes the timers from the world.
   func end() {
     for timer in [wakeTimer, eventTimer] { world.remove(timer) }
   }
 
-  /// Tells nothing more.
+  /// Stops the delivery of events and observations.
   func fallSilent() {
     isQuiet = true
     onEvent = nil
@@ -50,9 +50,9 @@ final class LiveSessionHost: SessionEnvironment {
 
   // MARK: Sockets
 
-  /// Has sockets opened at these addresses.
+  /// Calls `open`, which may open sockets on these addresses.
   ///
-  /// - Returns: why some could not be.
+  /// - Returns: the errors of sockets that could not be opened.
   func trying(_ addresses: [InterfaceAddress], _ open: () -> Void) -> [SystemError] {
     self.addresses = addresses
     refusals = []
@@ -106,7 +106,7 @@ final class LiveSessionHost: SessionEnvironment {
 
   func withdraw(_ name: String) { world.withdraw(multicastName: name) }
 
-  // MARK: What happens
+  // MARK: Events
 
   func happened(_ event: SessionEvent) {
     if case .track = event { onTrack() }

@@ -11,30 +11,30 @@ internal import SDP
 /// that the page and `callsim live --call` use.
 ///
 ///     GET    /            the page
-///     POST   /offer       an offer (application/sdp): 201, the answer, and the call's place
+///     POST   /offer       an offer (application/sdp): 201, the answer, and the call's location
 ///     PATCH  /call/ID     more candidates (application/trickle-ice-sdpfrag): 204
 ///     GET    /call/ID     state and statistics (application/json)
 ///     DELETE /call/ID     hangs up: 200
 ///
-/// One call at a time. Its place cannot be guessed: only who made the call can ask for it or end it. Everything happens
-/// on the call's loop.
+/// There is one call at a time. Its location cannot be guessed, so only its caller can query or end it. Everything
+/// happens on the call's loop.
 final class CallService {
   typealias Answer = @Sendable (HTTPResponse) -> Void
 
-  /// Makes each call, with its log and output in place.
+  /// A factory of calls whose log and output are set.
   private let makeCall: () throws -> LiveCall
   private let log: (String) -> Void
-  /// Called when a call is over.
+  /// A handler for the end of a call.
   private let onEnd: (CallEnd) -> Void
   private let loop: SocketLoop
-  /// The name it is served under.
+  /// The host name or address of the endpoint.
   private let host: String
   private var call: LiveCall?
   private var number = 0
-  /// Where the last call is, or was.
+  /// The location of the current or last call.
   private var place = ""
   private var isStopping = false
-  /// Whoever waits for the answer's candidates.
+  /// The response to an offer, while the answer gathers candidates.
   private var pendingAnswer: Answer?
 
   init(
@@ -48,7 +48,7 @@ final class CallService {
     self.onEnd = onEnd
   }
 
-  /// Hangs up, and takes no more calls.
+  /// Hangs up and accepts no more calls.
   func stop() {
     isStopping = true
     call?.hangUp()
@@ -69,7 +69,7 @@ final class CallService {
     }
   }
 
-  /// The page makes calls: nobody else may show it as a part of theirs, nor may it load or send anything elsewhere.
+  /// The headers of the page. It makes calls, so no other page may embed it, and it may only connect to this server.
   private static let pageHeaders = [
     ("Content-Type", "text/html; charset=utf-8"), ("X-Frame-Options", "DENY"),
     (
@@ -79,8 +79,8 @@ final class CallService {
     ),
   ]
 
-  /// A page of somebody else can have its own name lead here, and then speak for it (DNS rebinding): only names that
-  /// nobody else can give away are answered to.
+  /// Returns whether a host name is ours. A foreign page's name could resolve to this machine and give the page access
+  /// (DNS rebinding), so only names outside its control are accepted.
   private func isOurs(_ name: String) -> Bool {
     let name = name.lowercased()
     return name.isEmpty || IPAddress(name) != nil || ["localhost", host.lowercased(), Self.machine].contains(name)
@@ -112,7 +112,7 @@ final class CallService {
       pendingAnswer = answer
       try made.answer(offer)
       guard made.end == nil else { return }
-      // Not before: an offer that is refused leaves what the call before has left.
+      // Not earlier: a refused offer must not replace the files of the previous call.
       try made.openFiles()
       made.limitSetup()
     } catch let error as SessionError {
@@ -125,7 +125,7 @@ final class CallService {
   }
 
   private func answerIsReady(_ description: SessionDescriptionText) {
-    // Nothing comes into being that a 201 could tell of: the end of the call follows, and says why.
+    // No call is created, so there is no 201: the response at the end of the call gives the reason.
     guard !description.rejectsEverything else { return }
     let headers = [("Content-Type", "application/sdp"), ("Location", place)]
     pendingAnswer?(HTTPResponse(201, headers, body: [UInt8](description.sdp.utf8)))
@@ -165,21 +165,21 @@ final class CallService {
     }
   }
 
-  /// A path with 128 random bits.
+  /// Returns a path with 128 random bits.
   private static func unguessablePlace() -> String {
     var random = RandomSource.system.stream("place")
     return "/call/" + Hexadecimal.encode(random.bytes(16))
   }
 
-  /// Whether only programs of this machine can reach what listens on `host`.
+  /// Returns whether only programs of this machine can reach a server on `host`.
   static func isLoopback(_ host: String) -> Bool {
     IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
   }
 
-  /// More than a host of many addresses has. Each costs the loop, and hence the audio, some time.
+  /// The limit of candidates in a request, above that of a host with many addresses. Each one delays the audio.
   private static let candidateLimit = 256
 
-  /// Takes candidates as RFC 8840 section 9 writes them.
+  /// Adds the candidates of an SDP fragment (RFC 8840 section 9).
   private func trickle(_ request: HTTPRequest, _ call: LiveCall, _ answer: Answer) {
     guard Self.has(request, type: "application/trickle-ice-sdpfrag") else {
       return answer(HTTPResponse(415, text: "candidates are application/trickle-ice-sdpfrag\n"))

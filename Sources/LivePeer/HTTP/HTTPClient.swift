@@ -5,10 +5,10 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// One HTTP/1.1 request at a time, for calling another program's endpoint.
+/// A client of another program's HTTP/1.1 endpoint, with one connection for each request.
 package final class HTTPClient: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-  /// Of every request that was made; a call has two.
+  /// The promised responses of all requests; a call makes two.
   private let responses = Mutex<[EventLoopPromise<HTTPResponse>]>([])
 
   package init() {}
@@ -50,7 +50,7 @@ package final class HTTPClient: Sendable {
     channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
   }
 
-  /// Lets requests that are under way come to their end, as far as patience goes.
+  /// Waits for pending requests, at most for `patience`, and stops the client.
   package func stop(patience: Interval = .seconds(2)) {
     let responses = responses.withLock { $0 }
     let patience = TimeAmount.nanoseconds(patience.nanoseconds)
@@ -63,21 +63,21 @@ package final class HTTPClient: Sendable {
   }
 }
 
-/// Why a request got no answer, for people.
+/// The failure of a request, with a message for users.
 package struct HTTPFailure: Error, CustomStringConvertible {
   package let description: String
 
   init(_ error: any Error) {
     switch error {
     case let error as NIOConnectionError:
-      // Of several addresses the first is as good as any.
+      // If several addresses failed, the first error is enough.
       description =
         error.connectionErrors.first.map { HTTPFailure($0.error).description } ?? "'\(error.host)' has no address"
     case let error as SocketAddressError.UnknownHost: description = "'\(error.host)' has no address"
     case let error as IOError: description = String(cString: strerror(error.errnoCode))
     case ChannelError.connectTimeout: description = "no connection in time"
     case is ChannelError: description = "the connection ended before an answer came"
-    case is HTTPParserError: description = "what answers there does not speak HTTP"
+    case is HTTPParserError: description = "the server does not speak HTTP"
     default: description = "\(error)"
     }
   }
@@ -111,6 +111,6 @@ private final class ResponseHandler: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// After a response this changes nothing.
+  /// Fails the request; has no effect after a response.
   func channelInactive(context: ChannelHandlerContext) { promise.fail(ChannelError.eof) }
 }

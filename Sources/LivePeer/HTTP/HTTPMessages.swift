@@ -1,9 +1,9 @@
-/// A request to the HTTP endpoint, whole.
+/// A complete request to the HTTP endpoint.
 package struct HTTPRequest: Sendable {
   package var method: String
   package var path: String
   package var contentType: String
-  /// The name the client knows this server by, without the port; empty when it said none, as HTTP/1.0 may.
+  /// The client's name for this server, without the port; empty if the request has none, as HTTP/1.0 allows.
   package var host = ""
   package var body: [UInt8]
 
@@ -15,7 +15,7 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// What it is answered with.
+/// The response to an ``HTTPRequest``.
 package struct HTTPResponse: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]

@@ -1,4 +1,4 @@
-/// An `http:` address, taken apart.
+/// The parts of an `http:` URL.
 package struct HTTPPlace: Sendable, LosslessStringConvertible {
   package let authority: HostAndPort
   package let path: String

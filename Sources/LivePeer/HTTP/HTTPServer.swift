@@ -5,23 +5,22 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// A small HTTP/1.1 server on a thread of its own. Signalling is rare and small: the call's loop gets each request
-/// whole, and never waits for one.
+/// A small HTTP/1.1 server on its own thread. The call's loop gets complete requests and never waits for one.
 package final class HTTPServer: Sendable {
-  /// Gets each request with the function that answers it; both may be called on any thread.
+  /// A handler for a request, with a function that answers it; both may be called on any thread.
   package typealias Handler = @Sendable (HTTPRequest, @escaping @Sendable (HTTPResponse) -> Void) -> Void
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
-  /// Where it listens; the port is the real one when 0 was asked for.
+  /// The host and port of the server; if port 0 was requested, the port that the system chose.
   package let host: String
   package let port: Int
 
-  /// Listens at once.
+  /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - patience: how long a request may take to be whole, from the connection or from the answer before.
-  ///   - limit: whoever comes when there are as many connections is turned away; half as many from one address.
+  ///   - patience: the timeout for a complete request, from the connection or from the previous answer.
+  ///   - limit: the limit of connections, half of it for one address; further connections are closed.
   package init(
     host: String, port: Int, patience: Interval = .seconds(60), limit: Int = 64, handler: @escaping Handler
   ) throws(HTTPServerError) {
@@ -69,7 +68,7 @@ package final class HTTPServer: Sendable {
   }
 }
 
-/// Why an HTTP server could not be started.
+/// The failure to start an HTTP server.
 package struct HTTPServerError: Error, Sendable, CustomStringConvertible {
   package let place: String
   package let reason: String
@@ -82,7 +81,7 @@ private final class ConnectionCount: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// - Returns: false when there are as many as there may be, in all or from this address.
+  /// - Returns: false if the limit is reached, in total or for this address.
   func add(from address: String) -> Bool {
     counts.withLock { counts in
       guard counts.all < limit, counts.byAddress[address, default: 0] < (limit + 1) / 2 else { return false }
@@ -101,17 +100,17 @@ private final class ConnectionCount: Sendable {
   }
 }
 
-/// Collects a request, and writes its response.
+/// Collects a request and writes its response.
 private final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// Many times the largest description.
+  /// The limit of a body in bytes, many times the largest description.
   private static let longestBody = 1 << 20
 
   private let patience: TimeAmount
   private let handler: HTTPServer.Handler
-  /// Closes the connection when no whole request has come. A sender of single bytes does not put it off.
+  /// The task that closes a connection without a complete request. Single bytes do not postpone it.
   private var deadline: Scheduled<Void>?
   private var request: HTTPRequest?
   private var keepsAlive = true
@@ -164,7 +163,7 @@ private final class RequestHandler: ChannelInboundHandler {
     }
   }
 
-  /// A target in absolute form names the host itself, and Host does not count (RFC 9112 section 3.2.2).
+  /// Splits a target. One in absolute form names the host, and the Host header is ignored (RFC 9112 section 3.2.2).
   private static func parts(of target: String) -> (authority: Substring?, origin: Substring) {
     guard target.lowercased().hasPrefix("http://") else { return (nil, target[...]) }
     let rest = target.dropFirst("http://".count)
@@ -184,7 +183,7 @@ private final class RequestHandler: ChannelInboundHandler {
       }
     }
     // RFC 9112 section 3.2.
-    guard !isWithoutHost else { return answer(HTTPResponse(400, text: "a request names one host\n")) }
+    guard !isWithoutHost else { return answer(HTTPResponse(400, text: "a request must name one host\n")) }
     guard !isTooLong else { return answer(HTTPResponse(413, text: "too large\n")) }
     handler(request, answer)
   }

@@ -1,4 +1,4 @@
-/// `host:port`, with IPv6 addresses in brackets.
+/// A host and a port, written `host:port` with IPv6 addresses in brackets.
 package struct HostAndPort: Sendable, CustomStringConvertible {
   package let host: String
   package let port: Int

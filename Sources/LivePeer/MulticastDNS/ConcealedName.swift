@@ -2,7 +2,7 @@ internal import CallCore
 internal import Digests
 
 extension RandomStream {
-  /// A name for an address that is not to be told: a UUID of version 4 (RFC 9562 section 5.4) under `.local`.
+  /// Returns a name that hides an address: a UUID of version 4 (RFC 9562 section 5.4) under `.local`.
   mutating func concealedName() -> String {
     var bytes = bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40

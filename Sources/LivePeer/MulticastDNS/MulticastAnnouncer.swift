@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// The sockets and the timer of a ``MulticastResponder``. They are open only while there is a name to answer for.
+/// The sockets and the timer of a ``MulticastResponder``. The sockets are open only while there is a name to announce.
 final class MulticastAnnouncer {
   private unowned let loop: SocketLoop
   private var responder = MulticastResponder()

@@ -3,19 +3,19 @@ internal import CallCore
 extension MulticastDNSMessage {
   static func addressType(_ address: IPAddress) -> UInt16 { address.isIPv6 ? RecordType.aaaa : RecordType.a }
 
-  /// The address of a name, and that it has no other kind (RFC 6762 section 6.1); a lifetime of zero takes it back.
+  /// Returns a response with the address of a name, and an NSEC record that denies other types (RFC 6762 section 6.1).
+  /// A lifetime of zero withdraws the name.
   static func response(_ name: String, _ address: IPAddress, lifetime: UInt32) -> [UInt8] {
     // An authoritative response with one answer and one additional record.
     var bytes: [UInt8] = [0, 0, 0x84, 0, 0, 0, 0, 1, 0, 0, 0, 1]
-    // The class's first bit: whoever knew something else is to forget it (section 10.2).
+    // The class's first bit is cache-flush: receivers forget other data for the name (section 10.2).
     appendRecord(encoded(name), addressType(address), 0x8001, lifetime, data(address), to: &bytes)
-    // Section 18.14 would allow a pointer for the next name too, but readers of plain DNS refuse the message for it.
+    // Section 18.14 allows a pointer for the next name too, but parsers of plain DNS refuse it.
     appendRecord(nameReference, RecordType.nsec, 0x8001, lifetime, encoded(name) + types(address), to: &bytes)
     return bytes
   }
 
-  /// An answer for a program that does not know multicast DNS: with the question, and not to be believed for long
-  /// (section 6.7).
+  /// Returns a response for a client of plain DNS: it repeats the question and has a short lifetime (section 6.7).
   static func legacyResponse(to question: Query.Question, _ address: IPAddress, identifier: UInt16) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: identifier)
@@ -41,7 +41,7 @@ extension MulticastDNSMessage {
     return bytes
   }
 
-  /// The bitmap of an NSEC record (RFC 4034 section 4.1.2) with the one type that there is.
+  /// Returns the bitmap of an NSEC record (RFC 4034 section 4.1.2) with the only existing type.
   private static func types(_ address: IPAddress) -> [UInt8] {
     let type = addressType(address)
     var bitmap = [UInt8](repeating: 0, count: Int(type / 8) + 1)

@@ -1,7 +1,7 @@
 internal import CallCore
 
-/// The little of DNS that a name in an ICE candidate needs (RFC 6762, draft-ietf-mmusic-mdns-ice-candidates): a question
-/// for the addresses of one name, and the addresses in what is heard.
+/// The part of DNS for names in ICE candidates (RFC 6762, draft-ietf-mmusic-mdns-ice-candidates): a query for the
+/// addresses of one name, and the addresses in received messages.
 enum MulticastDNSMessage {
   enum RecordType {
     static let a: UInt16 = 1
@@ -12,15 +12,14 @@ enum MulticastDNSMessage {
 
   static let port: UInt16 = 5_353
 
-  /// RFC 1035 section 3.1. It is also what ends a name whose pointers lead in circles.
+  /// The limit of a name in bytes (RFC 1035 section 3.1). It also stops a name whose pointers form a circle.
   private static let longestName = 255
 
-  /// What came to the group over IPv4 came from the link. Over IPv6 the socket also hears what was sent to it alone,
-  /// from anywhere (RFC 6762 section 11).
+  /// Returns whether a message comes from the link (RFC 6762 section 11). An IPv4 socket hears only the group; an IPv6
+  /// socket also hears unicast from anywhere.
   static func isOnLink(_ source: IPAddress) -> Bool { !source.isIPv6 || source.isLinkLocal }
 
-  /// Whether a candidate's address is a name to be asked for. Others ending in .local are nobody's to ask about
-  /// (section 3.2.1 of the draft: exactly one label before it).
+  /// Returns whether a candidate's address is a name to resolve: one label before `.local` (draft, section 3.2.1).
   static func isName(_ text: some StringProtocol) -> Bool {
     let lowercase = text.lowercased()
     guard lowercase.hasSuffix(".local") else { return false }
@@ -28,7 +27,7 @@ enum MulticastDNSMessage {
     return !label.isEmpty && label.utf8.count <= 63 && !label.contains(".")
   }
 
-  /// A question for both kinds of address.
+  /// Returns a query for the IPv4 and IPv6 addresses of a name.
   static func query(for name: String) -> [UInt8] {
     // Identifier and flags are zero; two questions.
     var bytes: [UInt8] = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
@@ -40,7 +39,7 @@ enum MulticastDNSMessage {
     name.split(separator: ".").flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } + [0]
   }
 
-  /// The addresses that a response gives for a name, in its order; none when it is no response, or says nothing of it.
+  /// Returns the addresses of a name in a response, in its order; none if it is not a response or lacks the name.
   static func addresses(of name: String, in message: RawSpan) -> [IPAddress] {
     guard let flags = message.bigEndian(UInt16.self, at: 2), flags & 0x8000 != 0,
       let (_, offset) = readQuestions(message)
@@ -49,21 +48,21 @@ enum MulticastDNSMessage {
     return readAddresses(message, at: offset).filter { $0.owner == name }.map(\.address)
   }
 
-  /// What somebody asks.
+  /// A query of another host.
   struct Query {
     struct Question: Hashable {
       let name: String
       let type: UInt16
-      /// Whether the answer may come to the asker alone (RFC 6762 section 5.4).
+      /// Whether the answer may come by unicast (RFC 6762 section 5.4).
       let wantsUnicast: Bool
     }
 
     let identifier: UInt16
     let questions: [Question]
-    /// What the asker has heard already, with how many seconds it will still believe it.
+    /// The known answers of the querier, with their remaining lifetimes in seconds.
     let known: [(owner: String, address: IPAddress, lifetime: UInt32)]
 
-    /// Nil for a response, and for what cannot be read.
+    /// Fails for a response and for a malformed message.
     init?(_ message: RawSpan) {
       guard let identifier = message.bigEndian(UInt16.self, at: 0), let flags = message.bigEndian(UInt16.self, at: 2),
         flags & 0xF800 == 0, let (questions, offset) = MulticastDNSMessage.readQuestions(message)
@@ -74,7 +73,7 @@ enum MulticastDNSMessage {
     }
   }
 
-  /// The questions of class IN, and where what follows them begins.
+  /// Returns the questions of class IN and the offset after them.
   private static func readQuestions(_ message: RawSpan) -> ([Query.Question], end: Int)? {
     guard let count = message.bigEndian(UInt16.self, at: 4) else { return nil }
     var questions: [Query.Question] = []
@@ -90,7 +89,7 @@ enum MulticastDNSMessage {
     return (questions, offset)
   }
 
-  /// The addresses among the records that begin at `offset`; as far as they can be read.
+  /// Returns the addresses in the records from `start` up to the first malformed one.
   private static func readAddresses(
     _ message: RawSpan, at start: Int
   ) -> [(owner: String, address: IPAddress, lifetime: UInt32)] {
@@ -125,7 +124,7 @@ enum MulticastDNSMessage {
     }
   }
 
-  /// A name in lower case, and where what follows it begins.
+  /// Returns a name in lower case and the offset after it.
   private static func readName(_ message: RawSpan, at start: Int) -> (name: String, end: Int)? {
     var labels: [UInt8] = []
     var offset = start
@@ -144,7 +143,7 @@ enum MulticastDNSMessage {
       case 0xC0...0xFF:
         guard let low = message.byte(at: offset + 1) else { return nil }
         let target = Int(length & 0x3F) << 8 | Int(low)
-        // Backwards only, so that each round adds a label.
+        // Pointers lead backwards only, so that each round of a circle adds a label.
         guard target < offset else { return nil }
         if end == nil { end = offset + 2 }
         offset = target

@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Asks the link for the addresses behind `.local` names, by which browsers hide theirs
+/// Asks the link for the addresses of `.local` names, with which browsers hide their addresses
 /// (draft-ietf-mmusic-mdns-ice-candidates). Its sockets are open only while a question is.
 final class MulticastResolver {
   private struct Question {
@@ -10,7 +10,7 @@ final class MulticastResolver {
     var due: Instant
   }
 
-  /// A name that is not known after this many questions, a second and then two apart (RFC 6762 section 5.2), is not.
+  /// The number of queries for a name, one second and then two apart (RFC 6762 section 5.2), before it is given up.
   private static let attempts = 3
 
   private unowned let loop: SocketLoop
@@ -23,11 +23,11 @@ final class MulticastResolver {
     timer = loop.makeTimer { [unowned self] in ask() }
   }
 
-  /// Calls `answer` with the first address that anybody gives for a name; never, when nobody does.
+  /// Calls `answer` with the first received address of a name; never if there is none.
   func resolve(_ name: String, _ answer: @escaping (IPAddress) -> Void) {
     guard MulticastDNSMessage.isName(name) else { return }
     questions.append(Question(name: name.lowercased(), answer: answer, due: loop.now))
-    // Not now: whoever asks may still be at work, and the list of interfaces may take its time.
+    // Not at once: the caller may not be finished, and listing the interfaces may take long.
     guard sockets.isEmpty else { return timer.deadline = loop.now }
     loop.listAddresses { [weak self] addresses in self?.openSockets(on: addresses ?? []) }
   }
@@ -52,7 +52,7 @@ final class MulticastResolver {
     settle()
   }
 
-  /// Whoever is not on the link, or not a responder, is not believed (RFC 6762 sections 6 and 11).
+  /// Handles a message; ignores senders off the link and senders that are not responders (RFC 6762 sections 6 and 11).
   func receive(_ message: RawSpan, from source: Endpoint) {
     guard source.port == MulticastDNSMessage.port, MulticastDNSMessage.isOnLink(source.address) else { return }
     var answered: [() -> Void] = []
@@ -63,7 +63,7 @@ final class MulticastResolver {
     }
     guard !answered.isEmpty else { return }
     for answer in answered { answer() }
-    // The sockets are closed by the timer, not from within the call of one of them.
+    // The timer closes the sockets, because one of them is calling this.
     timer.deadline = questions.map(\.due).min() ?? loop.now
   }
 

@@ -1,12 +1,11 @@
 internal import CallCore
 
-/// Tells the link whose our `.local` names are: announces them, answers questions and says goodbye (RFC 6762). A machine
-/// without sockets.
+/// A sans-IO responder for our `.local` names: it announces them, answers queries and sends goodbyes (RFC 6762).
 ///
-/// It does not probe: a name of 122 random bits is nobody else's (draft-ietf-mmusic-mdns-ice-candidates section 3.1.1).
+/// It does not probe: a name of 122 random bits is unique (draft-ietf-mmusic-mdns-ice-candidates section 3.1.1).
 struct MulticastResponder {
   enum Destination: Hashable {
-    /// Everybody on the link of an interface.
+    /// The multicast group on the link of an interface.
     case group(interface: UInt32)
     case host(Endpoint)
   }
@@ -21,9 +20,9 @@ struct MulticastResponder {
     var type: UInt16 { MulticastDNSMessage.addressType(address.address) }
   }
 
-  /// RFC 6762 section 10: two minutes for records that name a host.
+  /// The lifetime of host records in seconds (RFC 6762 section 10).
   private static let lifetime: UInt32 = 120
-  /// Section 6: no record is multicast more often.
+  /// The shortest time between two multicasts of a record (section 6).
   private static let period = Interval.seconds(1)
 
   private var records: [Record] = []
@@ -31,12 +30,12 @@ struct MulticastResponder {
 
   var isEmpty: Bool { records.isEmpty }
 
-  /// Announces a name twice, a second apart (section 8.3), and answers for it from then on.
+  /// Announces a name twice, a second apart (section 8.3), and answers queries for it from then on.
   mutating func add(_ name: String, of address: InterfaceAddress, at now: Instant) {
     records.append(Record(name: name.lowercased(), address: address, due: now))
   }
 
-  /// Says that a name is nobody's any more (section 10.1).
+  /// Forgets a name and sends its goodbye (section 10.1).
   mutating func remove(_ name: String) {
     for record in records where record.name == name.lowercased() {
       let goodbye = MulticastDNSMessage.response(record.name, record.address.address, lifetime: 0)
@@ -81,19 +80,19 @@ struct MulticastResponder {
     MulticastDNSMessage.response(record.name, record.address.address, lifetime: lifetime)
   }
 
-  /// Whether everybody may be taken to have heard it lately (section 5.4).
+  /// Returns whether the record was multicast within a quarter of its lifetime (section 5.4).
   private func isFresh(_ record: Record, at now: Instant) -> Bool {
     record.sentAt.map { now - $0 < .seconds(Int64(Self.lifetime / 4)) } ?? false
   }
 
-  /// Section 7.1.
+  /// Returns whether the query lists the record as a known answer (section 7.1).
   private func isKnown(_ record: Record, to query: MulticastDNSMessage.Query) -> Bool {
     query.known.contains { known in
       known.owner == record.name && known.address == record.address.address && known.lifetime >= Self.lifetime / 2
     }
   }
 
-  /// A program that knows plain DNS only gets a plain answer (section 6.7).
+  /// Answers a client of plain DNS with a plain response (section 6.7).
   private mutating func answerLegacy(_ query: MulticastDNSMessage.Query, _ record: Record, to source: Endpoint) {
     guard !source.address.isIPv6 else { return }
     let question = query.questions.first { question in

@@ -2,24 +2,24 @@ internal import CLinux
 internal import CallCore
 internal import Glibc
 
-/// A UDP socket on the port of multicast DNS, in its group on each interface that it has joined; other programs may hold
-/// theirs beside it.
+/// A UDP socket on the port of multicast DNS, a member of its group on each joined interface. Other programs may share
+/// the port.
 final class MulticastSocket {
-  /// RFC 6762 section 17.
+  /// The limit of a message in bytes (RFC 6762 section 17).
   private static let longestMessage = 9_000
-  /// How many messages are taken in one go, so that a flood cannot starve a call.
+  /// The limit of messages in one turn, so that a flood cannot starve a call.
   static let batch = 32
 
   private let descriptor: Int32
   private let group: Endpoint
-  /// Where it is in the group.
+  /// The interfaces on which the socket has joined the group.
   private(set) var interfaces: [UInt32] = []
   private let address = SocketAddress()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longestMessage, alignment: 8)
   private unowned let loop: SocketLoop
   private let receive: (RawSpan, Endpoint) -> Void
 
-  /// One for each family, in its group on the interfaces of these addresses; none for a family that has no group.
+  /// Returns a socket for each address family that can join its group on the interfaces of these addresses.
   static func both(
     on addresses: [InterfaceAddress], loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void
   ) -> [MulticastSocket] {
@@ -36,7 +36,7 @@ final class MulticastSocket {
     }
   }
 
-  /// Nil when the port cannot be shared.
+  /// Fails if the port cannot be shared.
   init?(isIPv6: Bool, loop: SocketLoop, receive: @escaping (RawSpan, Endpoint) -> Void) {
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let opened = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
@@ -55,7 +55,7 @@ final class MulticastSocket {
     } else {
       Self.set(opened, Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(255))
     }
-    // Bound to the group, a socket hears what was sent to it and no more; in IPv6 that would be on one interface only.
+    // A socket that is bound to the group hears only the group. In IPv6 it would hear one interface only.
     let local = isIPv6 ? Endpoint(.anyIPv6, port: MulticastDNSMessage.port) : group
     guard bind(opened, address.pointer, address.set(local, scope: 0)) == 0 else {
       Glibc.close(opened)
@@ -98,7 +98,7 @@ final class MulticastSocket {
 
   // MARK: Options
 
-  /// Enters the group on an interface; where there is no group, nothing is sent or heard.
+  /// Joins the group on an interface; if that fails, nothing is sent or received there.
   func join(on interface: UInt32) {
     if !interfaces.contains(interface), enter(on: interface) { interfaces.append(interface) }
   }
@@ -117,7 +117,7 @@ final class MulticastSocket {
     return Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, request)
   }
 
-  /// False for an interface that is gone: what was sent would leave by the one before.
+  /// Selects the interface for sending. Returns false if it is gone: messages would leave by the previous one.
   private func choose(_ interface: UInt32) -> Bool {
     group.address.isIPv6
       ? Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_MULTICAST_IF, interface)

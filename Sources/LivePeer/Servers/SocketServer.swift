@@ -8,7 +8,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
   let loop: SocketLoop
   var machine: Machine
   private var sockets: [Endpoint: any LiveSocket] = [:]
-  /// Asked for once: the kernel may take its time, and every client would wait for it.
+  /// The machine's addresses, listed once: the kernel may block, and every client would wait.
   private let addresses: [InterfaceAddress]
   private var listeners: [StreamListener] = []
   private var tls: TLSContext?
@@ -30,22 +30,22 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     buffer.deallocate()
     for timer in [timer, idleTimer] { loop.remove(timer) }
     streams.closeAll()
-    // Sockets take their watches off the loop when they go, and this may be the last to hold it: they go first.
+    // Sockets remove their watches from the loop, and this may hold its last reference: release them first.
     for (_, socket) in sockets { socket.close() }
     sockets = [:]
     listeners = []
     streams = StreamConnections()
   }
 
-  /// How often a port that UDP gave is tried for TCP, where somebody may have it.
+  /// The limit of attempts to find a UDP port that is free for TCP too.
   private static var portAttempts: Int { 16 }
 
-  /// Serves an address by UDP and TCP, at the same port; the kernel chooses it where 0 was asked for.
+  /// Serves an address by UDP and TCP, at the same port; for port 0 the kernel chooses it.
   ///
-  /// A wildcard stands for each address of its family that the machine has: an answer has to come from where its request
-  /// went (RFC 8489 section 6.3.1.3), and a socket for all of them sends from where the route begins.
+  /// Binds one socket for each local address instead of a wildcard: a response must have the request's destination as
+  /// its source (RFC 8489 section 6.3.1.3), and a wildcard socket would use the route's preferred source.
   ///
-  /// - Returns: where it serves.
+  /// - Returns: the endpoints that are served.
   @discardableResult
   package func listen(on endpoint: Endpoint) throws(SystemError) -> [Endpoint] {
     guard endpoint.address.isUnspecified else { return [try listen(at: endpoint)] }
@@ -57,9 +57,9 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     return served
   }
 
-  /// Serves an address by TLS alone; a wildcard and port 0 are as for ``listen(on:)``.
+  /// Serves an address by TLS only; a wildcard and port 0 are handled as in ``listen(on:)``.
   ///
-  /// - Parameter context: as whom.
+  /// - Parameter context: the server's certificate and key.
   @discardableResult
   package func listen(on endpoint: Endpoint, over context: TLSContext) throws(SystemError) -> [Endpoint] {
     tls = context
@@ -95,7 +95,7 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     }
   }
 
-  /// - Returns: where the socket is.
+  /// - Returns: the endpoint of the socket.
   @discardableResult
   func open(_ endpoint: Endpoint) throws(SystemError) -> Endpoint {
     let interface = interface(at: endpoint.address)
@@ -108,26 +108,26 @@ package class SocketServer<Machine: SansIO & ~Copyable> {
     return socket.local
   }
 
-  /// Nameless for an address that no interface has.
+  /// Returns the interface of an address, without a name if no interface has the address.
   private func interface(at address: IPAddress) -> InterfaceAddress {
     addresses.first { $0.address == address } ?? InterfaceAddress(name: "", address: address, index: 0)
   }
 
   func close(_ endpoint: Endpoint) { sockets.removeValue(forKey: endpoint)?.close() }
 
-  /// What the server asks of its sockets.
+  /// Handles an event of the machine.
   func handle(_ event: Machine.Event) {}
 
-  /// A client's connection is gone.
+  /// Handles the end of a client's connection.
   func streamEnded(_ path: Path, _ end: TURNStream.End) {}
 
-  /// Whether a silent connection is to stay.
+  /// Returns whether an idle connection must stay open.
   func needsStream(_ path: Path) -> Bool { false }
 
   // MARK: Connections
 
   private func accept(_ accepted: any ByteStream, _ path: Path) {
-    // The kernel has given this place away: the connection that had it is gone, though nobody has read of it yet.
+    // The kernel has reused this path, so its old connection has ended, though its end has not been read yet.
     if let gone = streams[path] {
       gone.close()
       streams.remove(path)

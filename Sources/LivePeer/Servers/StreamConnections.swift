@@ -1,41 +1,41 @@
 internal import CallCore
 internal import CallSession
 
-/// The connections that clients of a server have, and how many of them it puts up with.
+/// The connections of a server's clients, and their limits.
 ///
-/// Anybody can open one, so what a stranger holds is little: one address has a share of the places, a connection that
-/// nothing needs is closed after a minute whatever is said on it, and when all places are taken the oldest of those
-/// makes room for whoever comes.
+/// Anyone can open a connection, so three limits apply. One address has only a share of the total. An unneeded
+/// connection is closed after a minute, even with traffic. At the limit, a new connection replaces the oldest unneeded.
 struct StreamConnections {
   private struct Connection {
     let stream: TURNStream
-    /// Since when nothing has needed it, as far as the last look says.
+    /// The start of the connection, or the last check at which it was needed.
     var idleSince: Instant
   }
 
   static let limit = 1_000
   static let limitPerAddress = 100
-  /// RFC 8489 section 6.2.2 leaves the time to the server.
+  /// The timeout of an unneeded connection, which RFC 8489 section 6.2.2 leaves to the server.
   static let idleLimit = Interval.seconds(60)
   static let sweepPeriod = Interval.seconds(5)
-  /// How many of the oldest are asked whether they are needed before a newcomer is turned away.
+  /// The number of oldest connections that are checked for need before a new one is refused.
   private static let candidates = 16
 
   private var connections: [Path: Connection] = [:]
   private var counts: [IPAddress: Int] = [:]
-  /// Every path in the order of arrival; those that are gone are passed over when they come up.
+  /// The paths in the order of arrival; paths of closed connections are skipped when they are reached.
   private var arrivals = FIFO<Path>()
 
   subscript(path: Path) -> TURNStream? { connections[path]?.stream }
   var count: Int { connections.count }
 
-  /// Who counts as one client: an IPv4 address, or the network that an IPv6 host chooses its addresses from.
+  /// Returns the address that counts as one client: an IPv4 address, or the /64 prefix in which an IPv6 host chooses
+  /// its addresses.
   private static func holder(_ path: Path) -> IPAddress {
     let address = path.remote.address
     return address.isIPv6 ? IPAddress(v6: address.high, 0) : address
   }
 
-  /// Says whether a newcomer is let in; the oldest connection that nothing needs may have to go for it.
+  /// Returns whether a new connection is accepted; closes the oldest unneeded one for it if necessary.
   mutating func makeRoom(for path: Path, isNeeded: (Path) -> Bool) -> Bool {
     guard counts[Self.holder(path), default: 0] < Self.limitPerAddress else { return false }
     guard connections.count >= Self.limit else { return true }
@@ -66,7 +66,7 @@ struct StreamConnections {
     counts[holder] = counts[holder].flatMap { $0 > 1 ? $0 - 1 : nil }
   }
 
-  /// Closes what nothing has needed for ``idleLimit``.
+  /// Closes connections that have not been needed for ``idleLimit``.
   mutating func closeIdle(at now: Instant, isNeeded: (Path) -> Bool) {
     for path in Array(connections.keys) {
       guard let connection = connections[path] else { continue }
@@ -77,7 +77,7 @@ struct StreamConnections {
         remove(path)
       }
     }
-    // What came up for nobody would pile up.
+    // Paths of closed connections would accumulate.
     var kept = FIFO<Path>()
     while let path = arrivals.popFirst() {
       if connections[path] != nil { kept.append(path) }

@@ -7,14 +7,14 @@ internal import Glibc
 final class StreamListener {
   let local: Endpoint
   private let descriptor: Int32
-  /// Strong: a server goes before its listeners, and may have been the last to hold the loop.
+  /// A strong reference to the loop: a server is released before its listeners and may hold the last other reference.
   private let loop: SocketLoop
   private let transport: Path.Transport
   private let accepted: (any ByteStream, Path) -> Void
 
   private static let backlog: Int32 = 1_024
-  /// Goes on listening after the process ran out of descriptors: until then a waiting client would wake the loop again
-  /// and again.
+  /// A timer that resumes listening after the process ran out of descriptors: without the pause, a waiting client would
+  /// wake the loop again and again.
   private var pause = LoopTimer {}
   private static let pauseLength = Interval.milliseconds(200)
 
@@ -36,7 +36,7 @@ final class StreamListener {
       Glibc.close(opened)
       throw error
     }
-    // The kernel has chosen the port where none was named.
+    // The kernel has chosen the port if 0 was requested.
     var nameLength = SocketAddress.capacity
     let isNamed = wanted.port == 0 && getsockname(opened, address.pointer, &nameLength) == 0
     local = isNamed ? Endpoint(wanted.address, port: address.endpoint?.port ?? 0) : wanted

@@ -3,9 +3,9 @@ internal import CallSession
 package import DTLS
 package import TURN
 
-/// A TURN server on real sockets: relays are sockets of their own.
+/// A TURN server on real sockets, with one socket for each relay.
 package final class TURNSocketServer: SocketServer<TURNServer> {
-  /// Gets what happens to relays.
+  /// A handler for the events of relays.
   package var onEvent: ((TURNServer.Event) -> Void)?
   private var renewal = LoopTimer {}
 
@@ -31,8 +31,8 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
     return served
   }
 
-  /// Asks for the credentials anew every so often: those that depend on the date would go by a clock that has been set
-  /// since, or that the machine slept through.
+  /// Renews the credentials periodically: those that depend on the date would follow an old clock after the machine's
+  /// clock was set or the machine slept.
   package func renewCredentials(
     every period: Interval = .seconds(60), _ credentials: @escaping () -> TURNCredentialStore
   ) {
@@ -44,11 +44,11 @@ package final class TURNSocketServer: SocketServer<TURNServer> {
     renewal.deadline = loop.now + period
   }
 
-  /// Says at the start that relays cannot be opened at an address, not to every client.
+  /// Checks at the start that relays can be opened at an address, instead of refusing every client later.
   package func checkRelays(at address: IPAddress) throws(SystemError) { close(try open(Endpoint(address, port: 0))) }
 
-  /// Where relays are opened when a wildcard is served: at the first of its addresses that other machines can reach, for
-  /// a server has one relay address of each family. Loopback, where there is nothing else.
+  /// Returns the relay address for a wildcard: the first address of its family that other machines can reach, else
+  /// loopback. A server has one relay address of each family.
   package static func relayAddress(for wildcard: IPAddress, of addresses: [InterfaceAddress]) -> IPAddress? {
     let served = addresses.filter { $0.address.isIPv6 == wildcard.isIPv6 }
     return (InterfaceFilter().select(from: served).first ?? served.first)?.address

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Lines from a descriptor, as they come.
+/// Reads lines from a descriptor as they arrive.
 final class LineReader {
-  /// Why there will be no more lines.
+  /// The reason for the end of lines.
   enum End {
     case endOfInput
-    /// A line is longer than ``LineReader/longestLine``; what has come of it is dropped.
+    /// A line is longer than ``LineReader/longestLine``; its beginning is dropped.
     case lineTooLong
   }
 
@@ -18,12 +18,12 @@ final class LineReader {
   private var isStopped = false
   private var chunk = [UInt8](repeating: 0, count: 65_536)
 
-  /// A description with every candidate of a multi-homed machine is a long line; longer than this is nobody's.
+  /// The limit of a line in bytes, above that of a description with every candidate of a multi-homed machine.
   static let longestLine = 16 << 20
 
   /// - Parameters:
-  ///   - line: gets each line, without its end.
-  ///   - end: called once, when there will be no more.
+  ///   - line: gets each line, without its line end.
+  ///   - end: called once, after the last line.
   convenience init(
     _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, line: @escaping (String) -> Void,
     end: @escaping (End) -> Void
@@ -33,7 +33,7 @@ final class LineReader {
       bytes: { line(String(decoding: $0, as: UTF8.self)) }, end: end)
   }
 
-  /// The same for who wants to know of bytes that are no UTF-8, which a string has a replacement for.
+  /// Passes lines as bytes, so that invalid UTF-8 is not replaced as in a string.
   init(
     _ descriptor: Int32, loop: SocketLoop, keepsEmptyLines: Bool = false, bytes line: @escaping ([UInt8]) -> Void,
     end: @escaping (End) -> Void
@@ -68,7 +68,7 @@ final class LineReader {
     end(.lineTooLong)
   }
 
-  /// Reads no more; nothing is called any more.
+  /// Stops reading; no handler is called after this.
   func stop() {
     guard !isStopped else { return }
     isStopped = true
@@ -79,12 +79,12 @@ final class LineReader {
     guard !isStopped else { return }
     loop.unwatch(descriptor)
     if !pending.isEmpty { line(pending) }
-    // Who got the last line may have stopped this with it.
+    // The handler of the last line may have stopped this reader.
     guard !isStopped else { return }
     isStopped = true
     end(.endOfInput)
   }
 
-  /// A space, or one of tab to carriage return.
+  /// Returns whether a byte is a space, or one of tab to carriage return.
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

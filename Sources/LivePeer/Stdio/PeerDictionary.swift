@@ -1,13 +1,13 @@
 internal import CallSession
 internal import Formats
 
-/// The parameters of a request, or a dictionary in them. As in WebIDL a member that nobody knows is ignored; null is as
-/// good as no member.
+/// The parameters of a request, or a dictionary in them. As in WebIDL, unknown members are ignored. Null counts as a
+/// missing member.
 struct PeerDictionary {
   private let owner: String
   private let members: JSON
 
-  /// - Parameter owner: whose members they are, for the messages.
+  /// - Parameter owner: the name of the dictionary, for messages.
   init(_ members: JSON, of owner: String) {
     self.members = members
     self.owner = owner
@@ -27,7 +27,7 @@ struct PeerDictionary {
 
   func optionalString(_ name: String) throws(PeerError) -> String? { self[name] == nil ? nil : try string(name) }
 
-  /// WebIDL's `unsigned short`; here a number that is none is refused, and not brought into its range.
+  /// Returns a WebIDL `unsigned short`. Unlike WebIDL, it refuses a number out of range instead of converting it.
   func optionalUnsignedShort(_ name: String) throws(PeerError) -> Int? {
     guard let value = self[name] else { return nil }
     guard let number = value.integer, (0...0xFFFF).contains(number) else {
@@ -50,7 +50,7 @@ struct PeerDictionary {
     return values
   }
 
-  /// - Parameter owner: who its members are said to belong to, when that is not `name`.
+  /// - Parameter owner: the name of the dictionary in messages, if it is not `name`.
   func dictionary(_ name: String, of owner: String? = nil) throws(PeerError) -> PeerDictionary? {
     guard let value = self[name] else { return nil }
     guard value.isObject else { throw wants(name, "an object") }
@@ -66,7 +66,7 @@ struct PeerDictionary {
   func description() throws(PeerError) -> SessionDescriptionText {
     let type = try string("type")
     guard let kind = SessionDescriptionText.Kind(rawValue: type) else {
-      throw PeerError(.typeError, "'\(type)' is no RTCSdpType")
+      throw PeerError(.typeError, "'\(type)' is not an RTCSdpType")
     }
     return SessionDescriptionText(kind, sdp: kind == .rollback ? "" : try string("sdp"))
   }

@@ -4,7 +4,7 @@ internal import Formats
 internal import Glibc
 internal import SDP
 
-/// One peer connection driven over standard input and output, as docs/peer-protocol.md says.
+/// A peer connection driven over standard input and output by the peer protocol (docs/peer-protocol.md).
 package final class PeerProgram {
   private let loop: SocketLoop
   private let agent: String
@@ -18,8 +18,8 @@ package final class PeerProgram {
   private var tracksAdded = 0
 
   /// - Parameters:
-  ///   - agent: name and version, for `open`'s answer.
-  ///   - settings: what `open` says nothing of.
+  ///   - agent: the name and version in the answer to `open`.
+  ///   - settings: the settings that `open` does not contain.
   package init(loop: SocketLoop, agent: String, settings: CallSettings, write: @escaping (String) -> Void) {
     self.loop = loop
     self.agent = agent
@@ -27,9 +27,9 @@ package final class PeerProgram {
     self.write = write
   }
 
-  /// Serves until standard input ends, or a signal does.
+  /// Serves until standard input ends or a signal comes.
   ///
-  /// - Throws: when a line is too long to be a request; the call ends with an `error` event.
+  /// - Throws: if a line is too long for a request; the call ends with an `error` event.
   package func run() throws(PeerInputError) {
     var failure: PeerInputError?
     input = LineReader(
@@ -147,7 +147,7 @@ package final class PeerProgram {
   private func direction(in request: PeerRequest) throws(PeerError) -> MediaDirection {
     let name = try request.params.string("direction")
     guard let direction = MediaDirection(rawValue: name) else {
-      throw PeerError(.typeError, "'\(name)' is no RTCRtpTransceiverDirection that can be set")
+      throw PeerError(.typeError, "'\(name)' is not an RTCRtpTransceiverDirection that can be set")
     }
     return direction
   }
@@ -187,12 +187,12 @@ package final class PeerProgram {
     for server in try configuration.dictionaries("iceServers") { settings.servers += try servers(of: server) }
     guard let policy = try configuration.optionalString("iceTransportPolicy") else { return }
     guard let known = ICETransportPolicy(rawValue: policy) else {
-      throw PeerError(.typeError, "'\(policy)' is no RTCIceTransportPolicy")
+      throw PeerError(.typeError, "'\(policy)' is not an RTCIceTransportPolicy")
     }
     settings.relayOnly = known == .relay
   }
 
-  /// The mistakes in an `RTCIceServer` have the names that webrtc-pc gives them.
+  /// Returns the servers of an `RTCIceServer`. Errors have the names that webrtc-pc gives them.
   private static func servers(of server: PeerDictionary) throws(PeerError) -> [ICEServer] {
     let urls = try server.strings("urls")
     let (username, credential) = (try server.optionalString("username"), try server.optionalString("credential"))
@@ -228,7 +228,7 @@ package final class PeerProgram {
       default: nil
       }
     guard let known = frequency.flatMap({ CallSettings.Play(tone: $0) }) else {
-      throw PeerError(.typeError, "a tone has more than 0 Hz and less than 24000, not \(tone)")
+      throw PeerError(.typeError, "a tone must be above 0 Hz and below 24000 Hz, not \(tone)")
     }
     return known
   }
@@ -248,9 +248,9 @@ extension SessionDescriptionText {
   fileprivate var json: JSON { ["type": .string(kind.rawValue), "sdp": .string(sdp)] }
 }
 
-/// Why a driver's input cannot be read on.
+/// The error for a line of input that is too long.
 package struct PeerInputError: Error, CustomStringConvertible {
   package var description: String {
-    "a line of standard input has more than \(LineReader.longestLine >> 20) MiB, which no request has"
+    "a line of standard input is longer than \(LineReader.longestLine >> 20) MiB, the limit of a request"
   }
 }

@@ -17,7 +17,7 @@ struct PeerRequest {
   }
 }
 
-/// What a request is answered with when it fails: a `DOMException`.
+/// The error answer to a request: a `DOMException`.
 struct PeerError: Error {
   enum Name: String {
     case typeError = "TypeError"
@@ -38,7 +38,7 @@ struct PeerError: Error {
     self.message = message
   }
 
-  /// The names that webrtc-pc gives these mistakes.
+  /// Creates an error with the name that webrtc-pc gives it.
   init(_ error: SessionError) {
     let name: Name =
       switch error {

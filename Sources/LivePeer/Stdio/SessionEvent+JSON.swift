@@ -6,7 +6,7 @@ internal import ICE
 internal import SDP
 
 extension SessionEvent {
-  /// The peer protocol's event, or nil for what that has no event for.
+  /// Returns the event of the peer protocol, or nil if the protocol has none.
   func message(timestamp: Double) -> JSON? {
     guard let (name, members) = named else { return nil }
     return .object(

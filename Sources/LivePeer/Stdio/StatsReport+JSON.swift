@@ -3,7 +3,7 @@ package import Formats
 import Statistics
 
 extension StatsReport {
-  /// The W3C's `RTCStatsReport`: a map of id to `RTCStats`.
+  /// Returns the W3C's `RTCStatsReport`: a map from id to `RTCStats`.
   ///
   /// - Parameter timestamp: milliseconds since 1970.
   package func json(timestamp: Double) -> JSON {

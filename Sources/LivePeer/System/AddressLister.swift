@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Lists this machine's addresses without holding the loop up.
+/// Lists this machine's addresses without blocking the loop.
 ///
-/// The kernel keeps `getifaddrs` waiting for as long as anybody adds or removes interfaces, be it in another network
-/// namespace: hundreds of milliseconds on a busy machine, for which a call would be silent. So a thread asks.
+/// The kernel blocks `getifaddrs` while any process adds or removes interfaces, even in another network namespace:
+/// hundreds of milliseconds on a busy machine, in which a call would be silent. So a thread calls it.
 final class AddressLister {
   private final class Listing: Sendable {
     let addresses = Mutex<[InterfaceAddress]?>(nil)
@@ -31,7 +31,7 @@ final class AddressLister {
     loop.watch(listing.finished, for: Int16(POLLIN)) { [unowned self] _ in deliver() }
   }
 
-  /// Answers on the loop's thread, once, and never from within this call.
+  /// Calls `answer` once, on the loop's thread and never within this call.
   func list(_ answer: @escaping ([InterfaceAddress]?) -> Void) {
     waiting.append(answer)
     if waiting.count == 1 { start() }
@@ -51,7 +51,7 @@ final class AddressLister {
         return nil
       }, context.toOpaque())
     guard result != 0 else { return }
-    // No thread to be had: a late packet is better than an address that is never noticed.
+    // No thread is available: a late packet is better than an address that is never noticed.
     context.release()
     listing.run()
   }

@@ -2,9 +2,9 @@ internal import CLinux
 internal import CallCore
 internal import Glibc
 
-/// The memory that datagrams of one loop pass through: made once, so that none costs an allocation.
+/// The buffers for the datagrams of one loop, allocated once.
 final class DatagramMemory {
-  /// More than any UDP payload.
+  /// The size of the buffer in bytes, more than any UDP payload.
   private static let capacity = 65_536
   private static let controlCapacity = 128
 
@@ -26,7 +26,7 @@ final class DatagramMemory {
     message.deallocate()
   }
 
-  /// Takes the next datagram off a socket; nil when there is none.
+  /// Receives the next datagram of a socket; returns nil if there is none.
   func receive(from descriptor: Int32, at local: Endpoint) -> (length: Int, path: Path)? {
     vector.pointee = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
     prepare(addressLength: SocketAddress.capacity, controlLength: control.count)
@@ -42,14 +42,14 @@ final class DatagramMemory {
     case end
   }
 
-  /// Takes the next bytes off a stream.
+  /// Receives the next bytes of a stream.
   func receive(from descriptor: Int32) -> Read {
     let length = recv(descriptor, bytes.baseAddress, bytes.count, 0)
     if length > 0 { return .bytes(length) }
     return length < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
   }
 
-  /// What was last received.
+  /// Returns the bytes that were received last.
   func datagram(_ length: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<length]) }
 
   func send(_ datagram: UnsafeRawBufferPointer, from descriptor: Int32, to length: socklen_t, ecn: ECN, isIPv6: Bool) {
@@ -69,11 +69,11 @@ final class DatagramMemory {
     message.pointee.msg_flags = 0
   }
 
-  // MARK: Control messages: cmsg(3), whose macros Swift does not see
+  // MARK: Control messages: cmsg(3), whose macros Swift does not import
 
   private static let headerSize = MemoryLayout<cmsghdr>.size
 
-  /// The low two bits of the type of service or traffic class.
+  /// The ECN field: the low two bits of the type of service or traffic class.
   private var receivedECN: ECN {
     var offset = 0
     let length = min(message.pointee.msg_controllen, control.count)
@@ -83,7 +83,7 @@ final class DatagramMemory {
       let isClass =
         header.cmsg_level == Int32(IPPROTO_IP) && header.cmsg_type == IP_TOS
         || header.cmsg_level == Int32(IPPROTO_IPV6) && header.cmsg_type == IPV6_TCLASS
-      // One byte or an int; little-endian machines have the low bits first either way.
+      // One byte or an int; on little-endian machines the first byte has the low bits in both cases.
       if isClass { return ECN(rawValue: control[offset + Self.headerSize] & 3) ?? .notECT }
       offset += (header.cmsg_len + 7) & ~7
     }

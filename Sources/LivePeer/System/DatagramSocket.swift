@@ -10,7 +10,7 @@ final class DatagramSocket: LiveSocket {
   private unowned let loop: SocketLoop
   private let receive: (RawSpan, Path) -> Void
 
-  /// How many datagrams are taken in one go, so that one busy socket cannot starve timers.
+  /// The limit of datagrams in one turn, so that one busy socket cannot starve timers.
   private static let batch = 32
 
   init(
@@ -43,14 +43,14 @@ final class DatagramSocket: LiveSocket {
 
   deinit { close() }
 
-  /// What arrives while the program is not on the processor waits in the socket. The usual 208 KiB hold 256 packets of
-  /// audio; the system may allow less than is asked for.
+  /// The requested size of the receive buffer in bytes, for datagrams that arrive while the program does not run. The
+  /// usual 208 KiB hold 256 audio packets. The system may allow less.
   private static let receiveBuffer: Int32 = 2 << 20
 
   private static func enlargeBuffer(of descriptor: Int32) {
     var size = receiveBuffer
     let length = socklen_t(MemoryLayout<Int32>.size)
-    // Past the system's limit, for whoever may.
+    // A privileged process may exceed the system's limit.
     guard setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &size, length) != 0 else { return }
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, length)
   }

@@ -1,13 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Which descriptors are ready, by `epoll(7)`: what it costs to learn depends on how many are ready, not on how many
-/// there are.
+/// The readiness of descriptors, by `epoll(7)`: its cost depends on the number of ready descriptors, not of all.
 ///
-/// Files and devices that epoll does not take, such as standard input from a file, are always ready, as `poll(2)` has it.
+/// Files and devices that epoll refuses, such as standard input from a file, are always ready, as in `poll(2)`.
 final class DescriptorQueue {
   private struct Watch {
-    /// Tells it from an earlier one of the same number, whose readiness may still be on its way.
+    /// The number that distinguishes the watch from an earlier one of the same descriptor, whose events may be pending.
     let generation: UInt32
     var events: Int16
     let isAlwaysReady: Bool
@@ -16,9 +15,9 @@ final class DescriptorQueue {
 
   static let capacity = 64
 
-  /// For `ppoll(2)`, which takes its deadline in nanoseconds: readable while a descriptor is ready.
+  /// The epoll descriptor, readable while a watched one is ready; for `ppoll(2)`, whose timeout is in nanoseconds.
   let descriptor: Int32 = epoll_create1(Int32(EPOLL_CLOEXEC))
-  /// By descriptor.
+  /// The watches, indexed by descriptor.
   private var watches: [Watch?] = []
   private var alwaysReady: [Int32] = []
   private var generation: UInt32 = 0
@@ -60,17 +59,17 @@ final class DescriptorQueue {
   }
 
   private func change(_ watched: Int32, _ operation: Int32, _ events: Int16, _ generation: UInt32) -> Bool {
-    // The bits of poll are those of epoll.
+    // epoll has the same event bits as poll.
     let tag = UInt64(generation) << 32 | UInt64(UInt32(bitPattern: watched))
     return epoll_change(descriptor, operation, watched, UInt32(UInt16(bitPattern: events)), tag) == 0
   }
 
   // MARK: Readiness
 
-  /// Whether something is ready without waiting.
+  /// Whether an always ready descriptor is watched for an event.
   var hasAlwaysReady: Bool { alwaysReady.contains { (watches[Int($0)]?.events ?? 0) != 0 } }
 
-  /// Calls whoever is concerned. A watcher may add and remove watches, its own included.
+  /// Calls the watchers of ready descriptors. A watcher may add and remove watches, including its own.
   func callWatchers() {
     for watched in alwaysReady {
       guard let watch = watches[Int(watched)], watch.events != 0 else { continue }

@@ -5,7 +5,7 @@ internal import Glibc
 package struct InterfaceAddress: Hashable, Sendable {
   package let name: String
   package let address: IPAddress
-  /// The interface's number, which sockets need for link-local IPv6 addresses.
+  /// The index of the interface, which sockets need for link-local IPv6 addresses.
   package let index: UInt32
 
   package init(name: String, address: IPAddress, index: UInt32) {
@@ -14,7 +14,7 @@ package struct InterfaceAddress: Hashable, Sendable {
     self.index = index
   }
 
-  /// The W3C `RTCNetworkType`-like label: what Linux and names say of the hardware.
+  /// A label like W3C's `RTCNetworkType`, from sysfs and the name of the interface.
   package var networkType: String {
     if access("/sys/class/net/\(name)/wireless", F_OK) == 0 || name.hasPrefix("wl") { return "wifi" }
     if name.hasPrefix("ww") || name.hasPrefix("rmnet") { return "cellular" }
@@ -22,8 +22,8 @@ package struct InterfaceAddress: Hashable, Sendable {
     return "ethernet"
   }
 
-  /// Every address of the interfaces that are up, in a stable order; nil when the system cannot say, such as for want
-  /// of a descriptor.
+  /// The addresses of all interfaces that are up, in a stable order; nil if the system cannot list them, for example
+  /// because no descriptor is free.
   package static var all: [InterfaceAddress]? {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return nil }
@@ -43,17 +43,18 @@ package struct InterfaceAddress: Hashable, Sendable {
   }
 }
 
-/// Which of the machine's addresses a call may use.
+/// A filter for the machine's addresses that a call may use.
 package struct InterfaceFilter: Hashable, Sendable {
-  /// Loopback addresses too: for calls on one machine.
+  /// Whether loopback addresses are allowed, for calls on one machine.
   package var allowsLoopback = false
-  /// Names of the only interfaces to use; empty for all.
+  /// The names of the interfaces to use; empty for all.
   package var names: [String] = []
   package var allowsIPv6 = true
 
   package init() {}
 
-  /// Link-local IPv6 addresses count only where there is nothing else (RFC 8421 section 3 prefers wider scopes).
+  /// Returns the allowed addresses, with link-local IPv6 addresses only if there are no others (RFC 8421 section 3
+  /// prefers wider scopes).
   package func select(from addresses: [InterfaceAddress]) -> [InterfaceAddress] {
     let allowed = addresses.filter { candidate in
       (names.isEmpty || names.contains(candidate.name)) && (allowsLoopback || !candidate.address.isLoopback)

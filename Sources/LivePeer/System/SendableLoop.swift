@@ -1,4 +1,4 @@
-/// The loop as other threads may have it: to hand it work.
+/// A reference to a loop for other threads, which may only enqueue jobs.
 struct SendableLoop: @unchecked Sendable {
   private let loop: SocketLoop
 

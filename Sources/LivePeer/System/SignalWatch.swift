@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells a loop when the process is told to end, so that what it holds is let go.
+/// Reports termination signals to a loop, so that the process can release its resources.
 package final class SignalWatch {
   private let descriptor: Int32
   private let loop: SocketLoop
 
-  /// From now on SIGINT, SIGTERM and SIGHUP call `handler` on the loop, and do not end the process. For before other
-  /// threads are started, which inherit what is blocked.
+  /// Makes SIGINT, SIGTERM and SIGHUP call `handler` on the loop instead of ending the process. Call this before other
+  /// threads start, which inherit the blocked signals.
   package init(on loop: SocketLoop, _ handler: @escaping () -> Void) {
     var mask = sigset_t()
     sigemptyset(&mask)
@@ -28,7 +28,7 @@ package final class SignalWatch {
     close(descriptor)
   }
 
-  /// Whether `nohup` started us: a signal that is blocked comes even so.
+  /// Whether SIGHUP is ignored, as under `nohup`: if it is blocked, it is delivered all the same.
   private static var isHangUpIgnored: Bool {
     var action = sigaction()
     sigaction(SIGHUP, nil, &action)

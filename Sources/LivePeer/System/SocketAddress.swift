@@ -2,7 +2,7 @@ internal import CLinux
 internal import CallCore
 internal import Glibc
 
-/// A `sockaddr_storage` in memory of its own, read and written without allocating.
+/// A `sockaddr_storage` in its own memory, read and written without allocation.
 final class SocketAddress {
   private let storage = UnsafeMutableRawPointer.allocate(
     byteCount: MemoryLayout<sockaddr_storage>.size, alignment: MemoryLayout<sockaddr_storage>.alignment)
@@ -17,7 +17,7 @@ final class SocketAddress {
   var pointer: UnsafeMutablePointer<sockaddr> { storage.assumingMemoryBound(to: sockaddr.self) }
 
   /// - Parameter scope: the interface of a link-local IPv6 address; ignored for others.
-  /// - Returns: how many bytes the address takes.
+  /// - Returns: the length of the address in bytes.
   func set(_ endpoint: Endpoint, scope: UInt32) -> socklen_t {
     guard endpoint.address.isIPv6 else {
       var v4 = sockaddr_in()
@@ -38,7 +38,7 @@ final class SocketAddress {
     return socklen_t(MemoryLayout<sockaddr_in6>.size)
   }
 
-  /// The endpoint that stands here, or nil for other families.
+  /// The stored endpoint, or nil for other address families.
   var endpoint: Endpoint? { Self.endpoint(at: storage) }
 
   static func endpoint(at memory: UnsafeRawPointer) -> Endpoint? {

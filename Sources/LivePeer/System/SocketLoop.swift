@@ -4,12 +4,12 @@ package import CallSession
 internal import Glibc
 internal import Synchronization
 
-/// One thread's sockets and timers: waits until something is ready or due, then calls whoever is concerned.
+/// The event loop of one thread: waits until a descriptor is ready or a timer is due, then calls the handlers.
 ///
-/// A server may have thousands of descriptors, so epoll keeps them; `ppoll(2)` waits for epoll, because it takes its
-/// deadline in nanoseconds. A turn of the loop allocates nothing.
+/// A server may have thousands of descriptors, so epoll watches them; `ppoll(2)` waits for epoll, because its timeout
+/// is in nanoseconds. A turn of the loop allocates nothing.
 package final class SocketLoop: LiveWorld {
-  /// What other threads may touch: jobs for the loop, and the descriptor that wakes it.
+  /// The state that other threads may use: jobs for the loop, and the descriptor that wakes it.
   private final class Mailbox: Sendable {
     let jobs = Mutex<[@Sendable () -> Void]>([])
     let signal: Int32 = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
@@ -28,7 +28,7 @@ package final class SocketLoop: LiveWorld {
   private let mailbox = Mailbox()
   let listAllAddresses: @Sendable () -> [InterfaceAddress]?
 
-  /// - Parameter addresses: asks the system for its addresses, on whatever thread.
+  /// - Parameter addresses: lists the system's addresses, on any thread.
   package init(addresses: @escaping @Sendable () -> [InterfaceAddress]? = { InterfaceAddress.all }) {
     listAllAddresses = addresses
     epoch = Self.nanoseconds(CLOCK_BOOTTIME)
@@ -43,14 +43,14 @@ package final class SocketLoop: LiveWorld {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Time since the loop was made, on a clock that never jumps, and goes on while the machine sleeps: so does the far
-  /// side's.
+  /// The time since the loop was created, on a clock that never jumps and continues while the machine sleeps, as the
+  /// other side's clock does.
   package var now: Instant { Instant(nanoseconds: Self.nanoseconds(CLOCK_BOOTTIME) - epoch) }
 
-  /// Milliseconds on the machine's monotonic clock, which all its programs share.
+  /// The time in milliseconds on the machine's monotonic clock, which all its programs share.
   package var monotonicMilliseconds: Double { Double(Self.nanoseconds(CLOCK_MONOTONIC)) / 1e6 }
 
-  /// The date, read once: a call's clocks do not jump when the machine's is set.
+  /// Returns the date, read once: a call's clocks do not jump when the machine's clock is set.
   package func wallClock() -> WallClock {
     WallClock(unixNanosecondsAtStart: Self.nanoseconds(CLOCK_REALTIME) - now.nanoseconds)
   }
@@ -112,7 +112,7 @@ package final class SocketLoop: LiveWorld {
 
   package func withdraw(multicastName name: String) { announcer?.withdraw(name) }
 
-  /// Whether there is an interface and a port for multicast DNS, so that names of ours can be found.
+  /// Whether there is an interface and a port for multicast DNS, so that our names can be resolved.
   package var canAnnounceNames: Bool {
     let sockets = MulticastSocket.both(on: addresses, loop: self) { _, _ in }
     for socket in sockets { socket.close() }
@@ -126,14 +126,14 @@ package final class SocketLoop: LiveWorld {
     descriptors.watch(descriptor, for: events, ready: ready)
   }
 
-  /// Changes what a watched descriptor is watched for.
+  /// Changes the events for which a descriptor is watched.
   package func rewatch(_ descriptor: Int32, for events: Int16) { descriptors.rewatch(descriptor, for: events) }
 
   package func unwatch(_ descriptor: Int32) { descriptors.unwatch(descriptor) }
 
   // MARK: Other threads
 
-  /// Runs a job on the loop's thread; any thread may ask.
+  /// Runs a job on the loop's thread; any thread may call this.
   package nonisolated func enqueue(_ job: @escaping @Sendable () -> Void) {
     mailbox.jobs.withLock { $0.append(job) }
     eventfd_write(mailbox.signal, 1)
@@ -151,7 +151,7 @@ package final class SocketLoop: LiveWorld {
 
   // MARK: Running
 
-  /// Turns until ``stop()``.
+  /// Runs turns until ``stop()``.
   package func run() {
     isStopped = false
     while !isStopped { turn() }
@@ -160,7 +160,7 @@ package final class SocketLoop: LiveWorld {
   /// Makes ``run()`` return after the present turn.
   package func stop() { isStopped = true }
 
-  /// Waits for the first thing to happen, and handles all that have.
+  /// Waits for the first ready descriptor or due timer, and calls all handlers that are ready or due.
   package func turn() {
     var timeout = timespec()
     let deadline = descriptors.hasAlwaysReady ? now : nextDeadline()
@@ -185,8 +185,8 @@ package final class SocketLoop: LiveWorld {
     return earliest
   }
 
-  /// In the order of their deadlines, also when the machine was late for several. One that sets itself again at once
-  /// does not keep the descriptors waiting for ever.
+  /// Fires due timers in the order of their deadlines, even if the machine was late for several. A timer that sets
+  /// itself again at once does not starve the descriptors.
   private func fireTimers() {
     let now = now
     for _ in timers.indices {

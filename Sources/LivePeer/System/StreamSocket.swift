@@ -13,10 +13,10 @@ final class StreamSocket: ByteStream {
   private unowned let loop: SocketLoop
   private(set) var isConnected = false
   private var closesWhenSent = false
-  /// What the network has not taken yet. The kernel's own buffer takes everything while it flows.
+  /// The bytes that wait for the connection, or for room in the kernel's buffer.
   private var unsent: [UInt8] = []
-  /// Ends a connection that never had a way out, and one that nobody takes last words from. Others have none: the loop
-  /// looks at every timer there is.
+  /// A timer that ends a connection that could not be opened, or whose last bytes are not accepted. Other connections
+  /// have none, because the loop visits every timer.
   private var timer: LoopTimer?
 
   private static let closingPatience = Interval.seconds(1)
@@ -39,7 +39,7 @@ final class StreamSocket: ByteStream {
     loop.watch(descriptor, for: Int16(POLLIN)) { [self] events in ready(events) }
   }
 
-  /// A message that waits for the acknowledgment of another is late for nothing (RFC 9293 section 3.7.4).
+  /// Disables Nagle's algorithm (RFC 9293 section 3.7.4): TURN messages must not wait for an acknowledgment.
   private static func sendAtOnce(_ descriptor: Int32) {
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -74,7 +74,7 @@ final class StreamSocket: ByteStream {
     var sent = 0
     if isConnected, unsent.isEmpty {
       sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      // What an error means, reading will tell.
+      // The next read reports an error.
       sent = max(0, sent)
     }
     guard sent < bytes.byteCount else { return true }
@@ -162,7 +162,7 @@ final class StreamSocket: ByteStream {
     guard descriptor >= 0 else { return }
     let closing = descriptor
     descriptor = -1
-    // The watch is what keeps this alive; its number may belong to another thread's descriptor once it is closed.
+    // The watch keeps this object alive. It is removed before the close: another thread may then reuse the number.
     withExtendedLifetime(self) {
       loop.unwatch(closing)
       _ = Glibc.close(closing)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What the operating system refused.
+/// An error of the operating system.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
-  /// What was asked for, such as `bind 10.0.0.1:5000`.
+  /// The operation that failed, such as `bind 10.0.0.1:5000`.
   package let operation: String
   package let code: Int32
 

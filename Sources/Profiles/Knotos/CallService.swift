@@ -55,7 +55,7 @@ final class CallService: PeerConnectionDelegate {
 
   func startCall(to callee: String) throws(ActionError) {
     guard state == "idle" else { throw ActionError("there is a call already") }
-    guard callee != environment.userID else { throw ActionError("nobody calls himself") }
+    guard callee != environment.userID else { throw ActionError("a user cannot call itself") }
     callCount += 1
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
