@@ -40,6 +40,7 @@ package.targets = [
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
 
+  .target(name: "LibC"),
   .target(name: "CallCore"),
 
   .target(name: "Digests", dependencies: ["COpenSSL"], path: stack + "Digests"),
@@ -63,12 +64,12 @@ package.targets = [
     ],
     path: stack + "CallSession"),
 
-  .target(name: "Formats"),
+  .target(name: "Formats", dependencies: ["LibC"]),
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN",
-      "CLinux",
+      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC", "SDP",
+      "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],
@@ -80,8 +81,7 @@ package.targets = [
     name: "VirtualPeer",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-      "Formats",
-      "Vocabulary",
+      "Formats", "LibC", "Vocabulary",
     ]),
   .target(
     name: "ExternalPeer",
@@ -102,7 +102,7 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "Profiles", "STUN", "ScenarioFormat",
+      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "LibC", "Profiles", "STUN", "ScenarioFormat",
       "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),

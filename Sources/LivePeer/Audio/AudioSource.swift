@@ -1,5 +1,5 @@
 internal import Codecs
-internal import Glibc
+internal import LibC
 
 /// What a live call's microphone hears: 48 kHz, mono, 16 bits.
 package struct AudioSource {

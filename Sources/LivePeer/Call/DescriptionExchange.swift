@@ -1,7 +1,7 @@
 internal import CallCore
 package import CallSession
 package import Formats
-internal import Glibc
+internal import LibC
 
 /// Descriptions by files, or pasted through standard input and output.
 package final class DescriptionExchange {

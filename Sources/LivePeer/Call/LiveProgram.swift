@@ -1,7 +1,7 @@
 internal import CallCore
 internal import CallSession
 package import Formats
-internal import Glibc
+internal import LibC
 internal import SDP
 
 /// `callsim live`: one of its ways to get a call going, run to the end of the call.

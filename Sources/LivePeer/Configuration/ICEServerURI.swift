@@ -1,6 +1,6 @@
 package import CallCore
 package import CallSession
-internal import Glibc
+internal import LibC
 
 /// A STUN or TURN server as its URI names it (RFC 7064, RFC 7065), before the name is resolved.
 package struct ICEServerURI: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import CallSession
-internal import Glibc
+internal import LibC
 internal import TURN
 
 /// Who the TURN servers are to believe we are.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// Lines from a descriptor, as they come.
 final class LineReader {

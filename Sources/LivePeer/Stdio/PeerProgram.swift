@@ -1,7 +1,7 @@
 internal import CallCore
 internal import CallSession
 internal import Formats
-internal import Glibc
+internal import LibC
 internal import SDP
 
 /// One peer connection driven over standard input and output, as docs/peer-protocol.md says.

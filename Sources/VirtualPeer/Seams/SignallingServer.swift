@@ -2,7 +2,7 @@ public import CallCore
 public import Vocabulary
 
 /// A profile's signalling server: an app on a host of its own.
-public protocol SignallingServer: AnyObject {
+public protocol SignallingServer: AnyObject, SendableMetatype {
   init(environment: ServerEnvironment)
 
   /// What a text frame is, whichever way it goes: scenarios drop, delay and change messages by it.
@@ -19,6 +19,7 @@ public protocol SignallingServer: AnyObject {
   /// Delivers a message of any type, with any fields, as if `from` had sent it: what a puppet in a scenario says.
   func inject(_ message: MessageContent, from: String, to: String)
 
+  /// The run is over: let go of every client. Nothing that is sent now arrives.
   func shutDown()
 }
 
@@ -33,6 +34,8 @@ public enum SignallingFrame: Hashable, Sendable {
 /// Everything the outside world is to a signalling server.
 public struct ServerEnvironment {
   public let clock: PeerClock
+  /// Runs async code in virtual time.
+  public let tasks: PeerTasks
   public let random: RandomSource
   private let network: PeerNetwork
   private let port: UInt16
@@ -43,10 +46,11 @@ public struct ServerEnvironment {
   private let open: (PeerStream) -> SignallingSocket
 
   init(
-    clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval, trace: Trace,
-    subject: String, open: @escaping (PeerStream) -> SignallingSocket
+    clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval,
+    trace: Trace, subject: String, open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
+    self.tasks = tasks
     self.random = random
     self.network = network
     self.port = port

@@ -11,6 +11,7 @@ package final class SignallingHost {
   private let codec: SignallingCodec
   private let tap: SignallingTap
   private let server: any SignallingServer
+  private let tasks: PeerTasks
 
   /// - Parameter messages: what the profile's vocabulary declares.
   package init(
@@ -24,10 +25,11 @@ package final class SignallingHost {
     let tap = SignallingTap(faults: faults, codec: codec, trace: trace, subject: name)
     self.faults = faults
     self.tap = tap
+    tasks = PeerTasks(clock: runtime.clock)
     self.server = server.init(
       environment: ServerEnvironment(
-        clock: runtime.clock, random: random, network: runtime.network, port: port, delay: delay, trace: trace,
-        subject: name
+        clock: runtime.clock, tasks: tasks, random: random, network: runtime.network, port: port, delay: delay,
+        trace: trace, subject: name
       ) { tap.accept($0, random: random) })
   }
 
@@ -59,5 +61,11 @@ package final class SignallingHost {
     server.inject(message, from: from, to: to)
   }
 
-  package func shutDown() { server.shutDown() }
+  package func shutDown() {
+    server.shutDown()
+    tasks.shutDown()
+  }
+
+  /// Async code of the server that has not ended.
+  package var openTaskCount: Int { tasks.openCount }
 }
