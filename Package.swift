@@ -5,15 +5,12 @@ let package = Package(
   name: "callsim",
   platforms: [.macOS(.v26)],
   products: [
-    .executable(name: "callsim", targets: ["callsim"]),
+    .executable(name: "callsim", targets: ["CallSimMain"]),
     // For editors and other readers of scenario files.
     .library(name: "ScenarioFormat", targets: ["ScenarioFormat"]),
-    .library(
-      name: "CallSim",
-      targets: [
-        "CallCore", "SimNet", "CallSession", "Vocabulary", "VirtualPeer", "Profiles", "ScenarioFormat", "ScenarioJudge",
-        "ScenarioRun", "ScenarioSuite",
-      ]),
+    // For an app of one's own, and its command line.
+    .library(name: "CallSim", targets: ["CallSim"]),
+    .library(name: "CallSimCommand", targets: ["CallSimCommand"]),
   ],
   // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
@@ -113,14 +110,22 @@ package.targets = [
       "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
-  .executableTarget(
-    name: "callsim",
+  // Folders and targets may not differ in case alone, for file systems that take no notice of it.
+  .target(
+    name: "CallSim",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
-      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer",
-      "STUN", "TURN",
+      "CallCore", "CallSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge", "ScenarioRun",
+      "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
+    ],
+    path: "Sources/Umbrella"),
+  .target(
+    name: "CallSimCommand",
+    dependencies: [
+      "CallCore", "CallSession", "CallSim", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer", "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
+  .executableTarget(name: "CallSimMain", dependencies: ["CallSimCommand"], path: "Sources/callsim"),
 ]
 
 package.targets.append(
@@ -166,6 +171,10 @@ package.targets += [
       "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
     ],
     path: "Tests/StackWorlds"),
+  // An app that is not built in, and its command line.
+  .target(name: "StrangerProfile", dependencies: ["CallSim"], path: "Tests/StrangerProfile"),
+  .executableTarget(
+    name: "stranger", dependencies: ["CallSimCommand", "StrangerProfile"], path: "Tests/StrangerProgram"),
 ]
 let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
@@ -187,12 +196,14 @@ package.targets.append(
 // These look at the package from outside: its source text, and the built program.
 package.targets += [
   .testTarget(name: "LinkageTests"),
-  .testTarget(name: "CommandLineTests", dependencies: ["callsim", "CallCore", "DTLS"], exclude: ["Help"]),
+  .testTarget(
+    name: "CommandLineTests", dependencies: ["CallSimMain", "stranger", "CallCore", "DTLS"], exclude: ["Help"]),
 ]
 
 // Fuzzers stand in the manifest only while they are built, without other programs: libFuzzer brings their `main`.
 if Context.environment["CALLSIM_FUZZ"] != nil {
-  package.targets.removeAll { [.executable, .test].contains($0.type) || $0.name == "LivePeer" }
+  let others = ["CallSimCommand", "LivePeer"]
+  package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],

@@ -56,7 +56,7 @@ import Testing
     ),
     ("Profiles", ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
     (
-      "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation"]
+      "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Synchronization"]
     ),
     (
       "Scenarios/Judge",
@@ -78,12 +78,20 @@ import Testing
       ]
     ),
     (
-      "callsim",
+      "Umbrella",
       [
-        "CallCore", "CallSession", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer", "Profiles",
-        "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "ArgumentParser", "Foundation",
+        "CallCore", "CallSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge",
+        "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
       ]
     ),
+    (
+      "CallSimCommand",
+      [
+        "CallCore", "CallSession", "CallSim", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer",
+        "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "ArgumentParser", "Foundation",
+      ]
+    ),
+    ("callsim", ["CallSimCommand"]),
   ]
 
   @Test(arguments: table.map(\.folder))
@@ -106,7 +114,7 @@ import Testing
       else { continue }
       next += row.imports
     }
-    let libraries: Set = ["Foundation", "LibC", "Glibc", "Musl", "Darwin"]
+    let libraries: Set = ["Foundation", "LibC", "Glibc", "Musl", "Darwin", "Synchronization"]
     #expect(reached == libraries.union(["ScenarioFormat", "CallCore", "Formats", "SimNet", "Vocabulary"]))
   }
 
