@@ -8,9 +8,10 @@ let package = Package(
     .executable(name: "callsim", targets: ["CallSimMain"]),
     // For editors and other readers of scenario files.
     .library(name: "ScenarioFormat", targets: ["ScenarioFormat"]),
-    // For an app of one's own, and its command line.
+    // For an app of one's own, its command line and its tests.
     .library(name: "CallSim", targets: ["CallSim"]),
     .library(name: "CallSimCommand", targets: ["CallSimCommand"]),
+    .library(name: "CallSimTesting", targets: ["CallSimTesting"]),
   ],
   // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
@@ -118,6 +119,7 @@ package.targets = [
       "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Umbrella"),
+  .target(name: "CallSimTesting", dependencies: ["CallSim", "DTLS"]),
   .target(
     name: "CallSimCommand",
     dependencies: [
@@ -162,6 +164,7 @@ let tested: [String: [Target.Dependency]] = [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "CallSession",
     "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
+  "CallSimTesting": ["StrangerProfile"],
 ]
 package.targets += [
   .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
@@ -176,7 +179,7 @@ package.targets += [
   .executableTarget(
     name: "stranger", dependencies: ["CallSimCommand", "StrangerProfile"], path: "Tests/StrangerProgram"),
 ]
-let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
+let corpora = ["CallSimTesting": ["Suites"], "SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
     .testTarget(
@@ -202,7 +205,7 @@ package.targets += [
 
 // Fuzzers stand in the manifest only while they are built, without other programs: libFuzzer brings their `main`.
 if Context.environment["CALLSIM_FUZZ"] != nil {
-  let others = ["CallSimCommand", "LivePeer"]
+  let others = ["CallSimCommand", "CallSimTesting", "LivePeer"]
   package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [

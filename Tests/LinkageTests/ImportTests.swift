@@ -84,6 +84,7 @@ import Testing
         "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
       ]
     ),
+    ("CallSimTesting", ["CallSim", "DTLS", "Foundation", "Testing"]),
     (
       "CallSimCommand",
       [
