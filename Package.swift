@@ -5,15 +5,13 @@ let package = Package(
   name: "callsim",
   platforms: [.macOS(.v26)],
   products: [
-    .executable(name: "callsim", targets: ["callsim"]),
+    .executable(name: "callsim", targets: ["CallSimMain"]),
     // For editors and other readers of scenario files.
     .library(name: "ScenarioFormat", targets: ["ScenarioFormat"]),
-    .library(
-      name: "CallSim",
-      targets: [
-        "CallCore", "SimNet", "CallSession", "Vocabulary", "VirtualPeer", "Profiles", "ScenarioFormat", "ScenarioJudge",
-        "ScenarioRun", "ScenarioSuite",
-      ]),
+    // For an app of one's own, its command line and its tests.
+    .library(name: "CallSim", targets: ["CallSim"]),
+    .library(name: "CallSimCommand", targets: ["CallSimCommand"]),
+    .library(name: "CallSimTesting", targets: ["CallSimTesting"]),
   ],
   // Exact versions: the same tree must give the same bytes on every machine (docs/decisions.md).
   dependencies: [
@@ -40,6 +38,7 @@ package.targets = [
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
 
+  .target(name: "LibC"),
   .target(name: "CallCore"),
 
   .target(name: "Digests", dependencies: ["COpenSSL"], path: stack + "Digests"),
@@ -63,12 +62,12 @@ package.targets = [
     ],
     path: stack + "CallSession"),
 
-  .target(name: "Formats"),
+  .target(name: "Formats", dependencies: ["LibC"]),
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "SDP", "STUN",
-      "CLinux",
+      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC", "SDP",
+      "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],
@@ -80,8 +79,7 @@ package.targets = [
     name: "VirtualPeer",
     dependencies: [
       "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-      "Formats",
-      "Vocabulary",
+      "Formats", "LibC", "Vocabulary",
     ]),
   .target(
     name: "ExternalPeer",
@@ -102,7 +100,7 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "Profiles", "STUN", "ScenarioFormat",
+      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "LibC", "Profiles", "STUN", "ScenarioFormat",
       "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),
@@ -113,14 +111,23 @@ package.targets = [
       "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
-  .executableTarget(
-    name: "callsim",
+  // Folders and targets may not differ in case alone, for file systems that take no notice of it.
+  .target(
+    name: "CallSim",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
-      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer",
-      "STUN", "TURN",
+      "CallCore", "CallSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge", "ScenarioRun",
+      "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
+    ],
+    path: "Sources/Umbrella"),
+  .target(name: "CallSimTesting", dependencies: ["CallSim", "DTLS"]),
+  .target(
+    name: "CallSimCommand",
+    dependencies: [
+      "CallCore", "CallSession", "CallSim", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer", "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
+  .executableTarget(name: "CallSimMain", dependencies: ["CallSimCommand"], path: "Sources/callsim"),
 ]
 
 package.targets.append(
@@ -157,6 +164,7 @@ let tested: [String: [Target.Dependency]] = [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "CallSession",
     "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
+  "CallSimTesting": ["StrangerProfile"],
 ]
 package.targets += [
   .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
@@ -166,8 +174,12 @@ package.targets += [
       "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
     ],
     path: "Tests/StackWorlds"),
+  // An app that is not built in, and its command line.
+  .target(name: "StrangerProfile", dependencies: ["CallSim"], path: "Tests/StrangerProfile"),
+  .executableTarget(
+    name: "stranger", dependencies: ["CallSimCommand", "StrangerProfile"], path: "Tests/StrangerProgram"),
 ]
-let corpora = ["SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
+let corpora = ["CallSimTesting": ["Suites"], "SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
   package.targets.append(
     .testTarget(
@@ -187,12 +199,14 @@ package.targets.append(
 // These look at the package from outside: its source text, and the built program.
 package.targets += [
   .testTarget(name: "LinkageTests"),
-  .testTarget(name: "CommandLineTests", dependencies: ["callsim", "CallCore", "DTLS"], exclude: ["Help"]),
+  .testTarget(
+    name: "CommandLineTests", dependencies: ["CallSimMain", "stranger", "CallCore", "DTLS"], exclude: ["Help"]),
 ]
 
 // Fuzzers stand in the manifest only while they are built, without other programs: libFuzzer brings their `main`.
 if Context.environment["CALLSIM_FUZZ"] != nil {
-  package.targets.removeAll { [.executable, .test].contains($0.type) || $0.name == "LivePeer" }
+  let others = ["CallSimCommand", "CallSimTesting", "LivePeer"]
+  package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// Whole files.
 package enum FileBytes {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// A file that is written from front to back through the C library's buffer. What is no regular file, such as a device
 /// or a pipe, is written into, and symbolic links are followed.

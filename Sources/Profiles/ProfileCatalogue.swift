@@ -2,7 +2,7 @@ public import VirtualPeer
 public import Vocabulary
 
 /// A product as scenarios name it: its app and its servers.
-public struct Profile {
+public struct Profile: Sendable {
   public let app: any CallApp.Type
   /// What runs as each server that the vocabulary declares, by the name it has there.
   public let servers: [String: any CallServer.Type]
@@ -35,7 +35,7 @@ public struct Profile {
 }
 
 /// The profiles a run may use: ``builtIn``, or those and your own app's to script it like ours.
-public struct ProfileCatalogue {
+public struct ProfileCatalogue: Sendable {
   public let profiles: [Profile]
 
   /// - Throws: what does not fit in the declaration of one of them, or that two have one name.

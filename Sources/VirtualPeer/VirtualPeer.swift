@@ -47,6 +47,7 @@ public final class VirtualPeer {
   package let runtime: HostRuntime
   private let app: any CallApp
   private let connections: PeerConnectionFactory
+  private let tasks: PeerTasks
   private let trace: Trace
   private let subject: TraceSubject
   private let interfaceNames: [(link: String, name: String)]
@@ -95,10 +96,11 @@ public final class VirtualPeer {
     connections = PeerConnectionFactory(
       configuration: configuration.session, environment: connectionEnvironment, owner: name,
       names: vocabulary.connections, remotes: peers, stack: stack)
+    tasks = PeerTasks(clock: runtime.clock)
     app = type.init(
       environment: PeerEnvironment(
-        name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, random: random.scoped("app"),
-        network: runtime.network, device: device,
+        name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, tasks: tasks,
+        random: random.scoped("app"), network: runtime.network, device: device,
         connections: connections,
         trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers),
         settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
@@ -172,6 +174,7 @@ public final class VirtualPeer {
   public func shutDown() {
     isShutDown = true
     app.shutDown()
+    tasks.shutDown()
     for connection in connections.openConnections { connection.close() }
   }
 
@@ -198,8 +201,17 @@ public final class VirtualPeer {
   /// Timers not yet fired or cancelled: zero after ``shutDown()``.
   public var pendingTimerCount: Int { runtime.clock.pendingCount }
 
-  /// Streams that the app has neither closed nor seen closed.
-  package var openStreamCount: Int { runtime.network.openStreamCount }
+  /// What the app still holds, a phrase each: nothing is left after ``shutDown()`` once streams had time to end.
+  package var leftovers: [String] {
+    let counts = [
+      (pendingTimerCount, "timer"), (tasks.openCount, "task"), (openConnectionCount, "peer connection"),
+      (runtime.network.simulator.openSocketCount(of: host), "socket"), (runtime.network.openStreamCount, "stream"),
+    ]
+    var phrases = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s") left" }
+    if device.isAudioRunning { phrases.append("its microphone and speaker are still open") }
+    if device.audioSession.isActive { phrases.append("its audio session is still active") }
+    return phrases
+  }
 
   /// How many connections that go by the clock were made so far: peer connections, and those over TLS to TURN servers.
   package var madeConnectionCount: Int { connections.madeCount }

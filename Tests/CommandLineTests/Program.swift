@@ -18,12 +18,14 @@ struct Program {
     return String((parts.last ?? "").prefix { $0 != "\"" })
   }()
 
+  static let path = built("callsim")
+
   /// Next to the test bundle in the build folder.
-  static let path: String = {
+  static func built(_ name: String) -> String {
     let fromBundle = Bundle.allBundles.map(\.bundlePath).first { $0.hasSuffix(".xctest") }
     let test = fromBundle ?? CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-    return URL(filePath: test).deletingLastPathComponent().appending(path: "callsim").path
-  }()
+    return URL(filePath: test).deletingLastPathComponent().appending(path: name).path
+  }
 
   /// Starts it in a folder, for whoever does not want what it prints.
   static func start(_ arguments: [String], in folder: String) throws -> Process {
@@ -41,13 +43,15 @@ struct Program {
   /// Runs it in a folder and waits for its end.
   ///
   /// - Parameters:
+  ///   - program: what is run.
   ///   - launcher: a command that is to run it.
   ///   - interruptedAt: sends `signal` once standard output has this text.
   static func run(
-    _ arguments: [String], in folder: String = NSTemporaryDirectory(), environment: [String: String] = [:],
-    launcher: [String] = [], interruptedAt text: String? = nil, with signal: Int32 = SIGINT
+    _ arguments: [String], of program: String = path, in folder: String = NSTemporaryDirectory(),
+    environment: [String: String] = [:], launcher: [String] = [], interruptedAt text: String? = nil,
+    with signal: Int32 = SIGINT
   ) throws -> Outcome {
-    let running = try Running(arguments, in: folder, environment: environment, launcher: launcher)
+    let running = try Running(arguments, of: program, in: folder, environment: environment, launcher: launcher)
     if let text { try running.interrupt(at: text, with: signal) }
     return try running.finish()
   }
@@ -59,13 +63,14 @@ final class Running {
   private let names: [String]
 
   init(
-    _ arguments: [String], in folder: String, environment: [String: String] = [:], launcher: [String] = []
+    _ arguments: [String], of program: String = Program.path, in folder: String,
+    environment: [String: String] = [:], launcher: [String] = []
   ) throws {
     let base = NSTemporaryDirectory() + "callsim-output-\(UUID().uuidString)"
     names = [base + ".out", base + ".err"]
     for name in names { _ = FileManager.default.createFile(atPath: name, contents: nil) }
-    process.executableURL = URL(filePath: launcher.isEmpty ? Program.path : "/usr/bin/env")
-    process.arguments = launcher.isEmpty ? arguments : launcher + [Program.path] + arguments
+    process.executableURL = URL(filePath: launcher.isEmpty ? program : "/usr/bin/env")
+    process.arguments = launcher.isEmpty ? arguments : launcher + [program] + arguments
     process.currentDirectoryURL = URL(filePath: folder)
     var variables = ProcessInfo.processInfo.environment
     for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CALLSIM_REVISION", "COLUMNS"] { variables[name] = nil }

@@ -126,7 +126,8 @@ import Vocabulary
   }
 
   @Test func `any of a single connection is that one`() {
-    let result = load(["single", "single"], expect: "{ never: 'any(alice.connections).ice.state in [failed, closed]' }")
+    let result = load(
+      ["single", "single"], expect: "{ never: 'any(alice.connections).ice.state in [failed, closed]' }")
     #expect(subjects(result) == ["alice"])
   }
 

@@ -1,5 +1,5 @@
 internal import Codecs
-internal import Glibc
+internal import LibC
 
 /// The input of a live call's microphone: 48 kHz, mono, 16 bits.
 package struct AudioSource {

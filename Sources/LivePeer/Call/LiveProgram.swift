@@ -1,7 +1,7 @@
 internal import CallCore
 internal import CallSession
 package import Formats
-internal import Glibc
+internal import LibC
 internal import SDP
 
 /// The command `callsim live`: sets up a call in one of its modes and runs it to the end.

@@ -3,8 +3,8 @@ internal import CallSession
 internal import DTLS
 internal import Digests
 internal import Formats
-internal import Glibc
 internal import ICE
+internal import LibC
 internal import SDP
 
 /// The HTTP endpoint of `callsim live --serve`: a page for browsers, and the offer/answer exchange of WHIP (RFC 9725)

@@ -1,5 +1,5 @@
 package import CallCore
-internal import Glibc
+internal import LibC
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// Reads lines from a descriptor as they arrive.
 final class LineReader {

@@ -31,7 +31,12 @@ final class RunWithoutFault {
   ///
   /// - Returns: when the target of each claim is lost without the fault, too.
   func losses() throws -> [Instant?] {
-    defer { stage.context.close() }
+    defer {
+      // Async code that waits would never end, and keep its app.
+      stage.world.shutDownPeers()
+      stage.world.shutDownServers()
+      stage.context.close()
+    }
     guard let horizon = asked.map(\.claim.horizon).max() else { return [] }
     try stage.world.start()
     for (index, (claim, target)) in asked.enumerated() {

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import DTLS
 internal import ExternalPeer
-internal import Glibc
+internal import LibC
 public import Profiles
 public import ScenarioFormat
 internal import ScenarioJudge
@@ -150,6 +150,7 @@ public struct SingleRun {
     if cell.scenario.isRealTime { world.pace.run(until: stage.now + Self.farewell) }
     world.stopPrograms(outputs)
     world.simulator.run(until: stage.now + Self.quietBudget)
+    world.shutDownServers()
     judge.invariants.quiesced(leftovers: world.leftovers(stage.paths), at: stage.now)
     if let failure = stage.failures.first { throw failure }
     return programFailure
@@ -214,9 +215,8 @@ public struct SingleRun {
 
   /// Processor time of this process, in seconds.
   private static var cpuTime: Double {
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let (user, system) = (usage.ru_utime, usage.ru_stime)
-    return Double(user.tv_sec + system.tv_sec) + Double(user.tv_usec + system.tv_usec) / 1e6
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

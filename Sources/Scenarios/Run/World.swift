@@ -127,21 +127,18 @@ final class World {
     for server in callServers { server.closeConnections() }
   }
 
+  /// Ends every profile's server, after the last packet of the peers.
+  func shutDownServers() {
+    for server in signalling { server.host.shutDown() }
+  }
+
   /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
   ///
   /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client could not give back.
   func leftovers(_ paths: RelayPaths) -> [String] {
-    var lines: [String] = []
-    for peer in peers {
-      func note(_ count: Int, _ what: String) {
-        if count > 0 { lines.append("\(peer.name): \(Wording.count(count, what)) left") }
-      }
-      note(peer.pendingTimerCount, "timer")
-      note(peer.openConnectionCount, "peer connection")
-      note(simulator.openSocketCount(of: peer.host), "socket")
-      note(peer.openStreamCount, "stream")
-      if peer.device.isAudioRunning { lines.append("\(peer.name): its microphone and speaker are still open") }
-      if peer.device.audioSession.isActive { lines.append("\(peer.name): its audio session is still active") }
+    var lines = peers.flatMap { peer in peer.leftovers.map { "\(peer.name): \($0)" } }
+    for server in signalling where server.host.openTaskCount > 0 {
+      lines.append("\(server.name): \(Wording.count(server.host.openTaskCount, "task")) left")
     }
     for server in turn {
       for allocation in server.host.allocations where paths.isLeftByClient(allocation, at: simulator.now) {

@@ -20,10 +20,10 @@ public enum ScenarioFinder {
     public var description: String {
       switch self {
       case .noSuchPath(ScenarioFinder.defaultPath):
-        "there is no folder 'scenarios' here; run callsim where it is, or name a file or folder"
+        "there is no folder 'scenarios' here; run \(ProgramName.current) where it is, or name a file or folder"
       case .noSuchPath("-"): "there is no file '-'; what comes on standard input is read as /dev/stdin"
       case .noSuchPath(let path) where RunName(path).seed != nil && !path.hasSuffix(".yaml"):
-        "'\(path)' is no file but the name of a run; callsim replay \(ShellWord.quoted(path)) plays it"
+        "'\(path)' is no file but the name of a run; \(ProgramName.current) replay \(ShellWord.quoted(path)) plays it"
       case .noSuchPath(let path): "'\(path)' does not exist; name a scenario file or a folder that holds some"
       case .notUTF8(let folder, let name):
         "the name of '\(name)' in '\(folder)' is not UTF-8, so no report could name it; rename it"

@@ -1,26 +1,28 @@
 internal import CallCore
-internal import ScenarioFormat
+package import ScenarioFormat
 internal import ScenarioJudge
-internal import ScenarioRun
+package import ScenarioRun
 
 /// What the runs of one cell say together; see ``AcrossSeeds``.
-struct SeedLedger {
+package struct SeedLedger {
   private var measurements: [(seed: UInt64, measurement: Measurement)] = []
   private var isConclusive = true
 
-  mutating func add(_ result: RunResult) {
+  package init() {}
+
+  package mutating func add(_ result: RunResult) {
     measurements += result.measurements.map { (result.seed, $0) }
     // A run that did not come to its end might have got there.
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
 
   /// A run that was never made.
-  mutating func addNotRun() { isConclusive = false }
+  package mutating func addNotRun() { isConclusive = false }
 
   /// What all the seeds of a cell come to.
-  struct Closing {
+  package struct Closing {
     /// What they come to, where an expectation is about all of them.
-    var run: ReportedRun?
+    package var run: ReportedRun?
     /// How many expectations could not be judged, because not every seed was run to its end.
     var notJudged = 0
     /// Whether the cell expects nothing else, so that nothing of it was judged.
@@ -28,7 +30,7 @@ struct SeedLedger {
   }
 
   /// Ends a cell.
-  mutating func close(_ entry: SuitePlan.Entry, overrides: [ScenarioOverride]) -> Closing {
+  package mutating func close(_ entry: SuitePlan.Entry, overrides: [ScenarioOverride]) -> Closing {
     defer { self = SeedLedger() }
     let expectations = entry.cell.scenario.expectations.filter(\.isJudgedAcrossSeeds)
     guard entry.isComplete, isConclusive else {

@@ -193,6 +193,8 @@ public struct ReplayCommandLine: Sendable {
   public var overrides: [ScenarioOverride]
   /// Whether the file has programs of its own.
   public var hasPrograms = false
+  /// What people type to start the program.
+  public var program = ProgramName.current
 
   public init(runID: String, path: String, overrides: [ScenarioOverride]) {
     self.runID = runID
@@ -206,7 +208,7 @@ public struct ReplayCommandLine: Sendable {
   }
 
   public var text: String {
-    var words = ["callsim", "replay", ShellWord.quoted(runID)]
+    var words = [program, "replay", ShellWord.quoted(runID)]
     // Under the default folder the id alone finds the file.
     if !path.hasPrefix(ScenarioFinder.defaultPath + "/") { words.append(ShellWord.quoted(path)) }
     for override in overrides { words += [override.option, ShellWord.quoted(override.argument)] }

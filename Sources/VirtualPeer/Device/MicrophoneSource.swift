@@ -1,6 +1,6 @@
 package import CallCore
 public import Formats
-internal import Glibc
+internal import LibC
 
 /// What a microphone hears.
 public enum MicrophoneSource: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import CallCore
-import Glibc
+internal import LibC
 
 /// Modelled speech: phrases of syllables with consonants, gliding formants and a voice that is never quite steady. It is
 /// nobody's, says nothing, and is coded by Opus as speech: a sound without those properties is taken for music.

@@ -4,7 +4,7 @@ public import Vocabulary
 ///
 /// One instance is one user's app on one device. It is driven by user actions, timers, signalling and peer connection
 /// callbacks, all on the one thread of its run, and never re-entrantly inside a call it made itself.
-public protocol CallApp: AnyObject {
+public protocol CallApp: AnyObject, SendableMetatype {
   /// Every name the app can say. An undeclared transition is refused and traced; an undeclared code or value traps.
   static var vocabulary: ProfileVocabulary { get }
 

@@ -3,7 +3,7 @@ public import Vocabulary
 
 /// A server of a profile: it listens on a host of its own, keeps time, passes messages between users, and may open peer
 /// connections.
-public protocol CallServer: AnyObject {
+public protocol CallServer: AnyObject, SendableMetatype {
   init(environment: ServerEnvironment)
 
   /// What a text frame is, whichever way it goes: scenarios drop, delay and change messages by it.
@@ -20,6 +20,7 @@ public protocol CallServer: AnyObject {
   /// Delivers a message of any type, with any fields, as if `from` had sent it: what a puppet in a scenario says.
   func inject(_ message: MessageContent, from: String, to: String)
 
+  /// The run is over: let go of every client. Nothing that is sent now arrives.
   func shutDown()
 }
 
@@ -41,6 +42,8 @@ public enum ServerMediaSource: Hashable, Sendable {
 /// Everything the outside world is to a server.
 public struct ServerEnvironment {
   public let clock: PeerClock
+  /// Runs async code in virtual time.
+  public let tasks: PeerTasks
   public let random: RandomSource
   private let network: PeerNetwork
   private let port: UInt16
@@ -52,10 +55,11 @@ public struct ServerEnvironment {
   private let open: (PeerStream) -> SignallingSocket
 
   init(
-    clock: PeerClock, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval, trace: Trace,
-    subject: String, connections: ServerConnections, open: @escaping (PeerStream) -> SignallingSocket
+    clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval,
+    trace: Trace, subject: String, connections: ServerConnections, open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
+    self.tasks = tasks
     self.random = random
     self.network = network
     self.port = port

@@ -1,4 +1,5 @@
 public import CallCore
+internal import LibC
 package import SimNet
 
 /// A pending call of ``PeerClock/schedule(after:_:)``.
@@ -24,6 +25,7 @@ public final class PeerClock {
   private let host: HostID
   private var pending: [UInt64: (timer: TimerID, action: () -> Void)] = [:]
   private var nextToken: UInt64 = 1
+  private let thread = pthread_self()
 
   package init(simulator: Simulator, host: HostID, wallClock: WallClock) {
     self.simulator = simulator
@@ -32,6 +34,14 @@ public final class PeerClock {
   }
 
   public var now: Instant { simulator.now }
+
+  /// Traps on any thread but the one that made the clock: a run has one thread.
+  func requireOwnThread(_ event: String) {
+    precondition(
+      pthread_equal(thread, pthread_self()) != 0,
+      "\(event) on a thread other than its run's; in code that PeerTasks.start began, await only what lives in the "
+        + "simulation")
+  }
 
   /// Calls `action` once, `delay` from now, unless the timer is cancelled first.
   @discardableResult

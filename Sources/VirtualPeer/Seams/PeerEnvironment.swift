@@ -8,6 +8,8 @@ public struct PeerEnvironment {
   /// Who the device's user is to the signalling server: the peer's name, unless the scenario gives another id.
   public let userID: String
   public let clock: PeerClock
+  /// Runs async code in virtual time.
+  public let tasks: PeerTasks
   /// The peer's own randomness, already scoped to its name.
   public let random: RandomSource
   public let network: PeerNetwork
@@ -19,12 +21,14 @@ public struct PeerEnvironment {
   private let servers: [String: Endpoint]
 
   package init(
-    name: String, userID: String, clock: PeerClock, random: RandomSource, network: PeerNetwork, device: Device,
-    connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues, servers: [String: Endpoint]
+    name: String, userID: String, clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork,
+    device: Device, connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues,
+    servers: [String: Endpoint]
   ) {
     self.name = name
     self.userID = userID
     self.clock = clock
+    self.tasks = tasks
     self.random = random
     self.network = network
     self.device = device

@@ -29,6 +29,7 @@ package final class CallServerHost {
   private let tap: SignallingTap
   private let server: any CallServer
   private let connections: ServerConnections
+  private let tasks: PeerTasks
 
   /// - Parameters:
   ///   - messages: what the profile's vocabulary declares.
@@ -45,12 +46,13 @@ package final class CallServerHost {
     let tap = SignallingTap(faults: faults, codec: codec, trace: trace, subject: name)
     self.faults = faults
     self.tap = tap
+    tasks = PeerTasks(clock: runtime.clock)
     let connections = ServerConnections(media, runtime: runtime, random: random, trace: trace, name: name)
     self.connections = connections
     self.server = server.init(
       environment: ServerEnvironment(
-        clock: runtime.clock, random: random, network: runtime.network, port: port, delay: delay, trace: trace,
-        subject: name, connections: connections
+        clock: runtime.clock, tasks: tasks, random: random, network: runtime.network, port: port, delay: delay,
+        trace: trace, subject: name, connections: connections
       ) { tap.accept($0, random: random) })
     if media != nil { runtime.onInterfacesChanged = { connections.interfacesChanged() } }
   }
@@ -97,8 +99,14 @@ package final class CallServerHost {
   /// Closes the server's peer connections; nothing else of it ends.
   package func closeConnections() { connections.close() }
 
+  // MARK: The end
+
   package func shutDown() {
     server.shutDown()
+    tasks.shutDown()
     connections.close()
   }
+
+  /// Async code of the server that has not ended.
+  package var openTaskCount: Int { tasks.openCount }
 }

@@ -7,25 +7,26 @@ enum KeyCases {
   static let all = document + topology + peers + timeline + expectations
 
   /// Keys that change no run, and why they are there all the same.
-  static let inert: [(site: String, reason: String)] = [
-    ("*.why", "said to people: it is echoed in failures"),
-    ("*.title", "said to people"),
-    ("scenario.tags", "selects scenarios: run -t"),
-    ("scenario.invariants", "the members are the key 'invariant change.invariant'"),
-    ("invariant change.invariant", "what an invariant finds needs a broken app: JudgeInvariantTests"),
-    ("limits.wall", "time of the machine, not of the run"),
-    ("limits.lag", "only for programs outside: ExternalTests"),
-    ("limits.start", "only for programs outside: ExternalTests"),
-    ("peer.command", "only for programs outside: ExternalTests"),
-    ("peer.protocol", "only for programs outside: ExternalTests"),
-    ("*.id", "the name of an expectation in reports"),
-    ("timeline entry.fault", "each fault has cases of its own"),
-    ("leads_to.leads_to", "its members are the keys of 'implication'"),
-    ("profile file.callsim", "there is one version"),
-    ("profile file.use", "read by FormatValidTests"),
-    ("server.profile", "chooses among several profiles: FormatConnectionTests"),
-    ("send.server", "chooses among the servers of several profiles: FormatConnectionTests"),
-  ]
+  static let inert: [(site: String, reason: String)] =
+    [
+      ("*.why", "said to people: it is echoed in failures"),
+      ("*.title", "said to people"),
+      ("scenario.tags", "selects scenarios: run -t"),
+      ("scenario.invariants", "the members are the key 'invariant change.invariant'"),
+      ("invariant change.invariant", "what an invariant finds needs a broken app: JudgeInvariantTests"),
+      ("limits.wall", "time of the machine, not of the run"),
+      ("limits.lag", "only for programs outside: ExternalTests"),
+      ("limits.start", "only for programs outside: ExternalTests"),
+      ("peer.command", "only for programs outside: ExternalTests"),
+      ("peer.protocol", "only for programs outside: ExternalTests"),
+      ("*.id", "the name of an expectation in reports"),
+      ("timeline entry.fault", "each fault has cases of its own"),
+      ("leads_to.leads_to", "its members are the keys of 'implication'"),
+      ("profile file.callsim", "there is one version"),
+      ("profile file.use", "read by FormatValidTests"),
+      ("server.profile", "chooses among several profiles: FormatConnectionTests"),
+      ("send.server", "chooses among the servers of several profiles: FormatConnectionTests"),
+    ]
     + [
       "signal.drop", "signal.delay", "signal.duplicate", "signal.reorder", "signal.corrupt", "signal.disconnect",
       "signal.blackhole",

@@ -13,7 +13,9 @@ struct PeerDraft: Sendable, Equatable {
     "peer settings", "", Scenario.Peer(),
     [
       .key("id", userID, \.userID, default: "the peer's name", "the user id its app registers with"),
-      .key("profile", Kind<String>.text.located, \.profile, "the application, one of callsim explain profiles"),
+      .key(
+        "profile", Kind<String>.text.located, \.profile,
+        "the application, one of \(ProgramName.current) explain profiles"),
       .key(
         "stack", .choice, \.stack, default: "real",
         "a real call stack, a puppet that only sends raw signalling, or a program outside the simulation"),

@@ -127,10 +127,10 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .tabIndentation: "YAML indents with spaces only."
     case .notCallsim:
       "A file of 'use' begins with callsim: 1. What does not is not shown, because it may be anything."
-    case .unknownKey: "The key does not exist at this place. 'callsim schema' prints every key there is."
+    case .unknownKey: "The key does not exist at this place. '\(ProgramName.current) schema' prints every key there is."
     case .missingKey: "The key is required at this place."
     case .unsupportedVersion: "This callsim reads format version 1."
-    case .unknownFault: "There is no such fault. 'callsim explain fault' lists them all."
+    case .unknownFault: "There is no such fault. '\(ProgramName.current) explain fault' lists them all."
     case .unknownAction: "The peer's profile has no such user action, or the peer is a puppet and has none."
     case .unknownPeer: "No peer of the scenario has this name."
     case .unknownNetwork: "The name is neither a network of the topology nor a named network."
@@ -139,7 +139,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownAnchor:
       "An anchor is the id of a timeline entry, a name from define, start, end, a virtual time, or an event such as "
         + "bob.STATE (the main machine enters a state), bob.ice.connected, alice.ice.restart, alice.user.ACTION."
-    case .unknownProfile: "No such application profile is built in. 'callsim explain profiles' lists them."
+    case .unknownProfile:
+      "No such application profile is built in. '\(ProgramName.current) explain profiles' lists them."
     case .unknownNamedPeer: "No file named in use declares a peer profile with this name."
     case .profileClash:
       "The name is declared twice, and nothing says which one is meant: in two files, or under topology and built in. A "
@@ -149,7 +150,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownEndCode: "The peer's profile declares no such end code."
     case .unknownMessage: "No peer's profile declares a signalling message of this type."
     case .unknownVariable: "A ${name} must be a variable of vars or matrix."
-    case .unknownInvariant: "There is no such invariant. 'callsim explain invariants' lists them all."
+    case .unknownInvariant: "There is no such invariant. '\(ProgramName.current) explain invariants' lists them all."
     case .unknownEntry: "No timeline entry has this id, or it is not the kind of entry needed here."
     case .duplicateID: "Two entries share an id, so a reference to it would be ambiguous."
     case .unknownName: "The name stands for nothing at this place."
@@ -171,7 +172,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .outOfRange: "The value lies outside the range that has a meaning here."
     case .notAChoice: "The key takes one of a closed list."
     case .predicateSyntax:
-      "Predicates: comparisons joined with and, or, not, in and parentheses; see 'callsim explain predicates'."
+      "Predicates: comparisons joined with and, or, not, in and parentheses; see '\(ProgramName.current) explain predicates'."
     case .predicateType: "The two sides of a comparison have different types."
     case .badPrefix: "A prefix is written 192.168.1.0/24 or 2001:db8::/64, with the host bits zero."
     case .badName: "Names are letters, digits, '-', '_' and '/', and begin with a letter or digit."

@@ -127,7 +127,7 @@ public struct DiagnosticReport: Sendable {
   }
 
   private static func help(_ item: Diagnostic) -> String {
-    let explain = item.explain.map { "(callsim explain \($0))" }
+    let explain = item.explain.map { "(\(ProgramName.current) explain \($0))" }
     return [item.hint.map(printable), explain].compactMap(\.self).joined(separator: "  ")
   }
 

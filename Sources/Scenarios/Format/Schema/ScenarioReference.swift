@@ -59,7 +59,7 @@ public struct ScenarioReference: Sendable {
   public var index: String {
     let example = registry.vocabularies.first.map { ", and then for example \($0.profile)" } ?? ""
     return Self.table(
-      "callsim explain TOPIC",
+      "\(ProgramName.current) explain TOPIC",
       [
         ("fault", "every fault, and then for example link.down"),
         ("actions", "what users do"), ("values", "what predicates read, and then for example ice.state or stats"),
@@ -70,7 +70,9 @@ public struct ScenarioReference: Sendable {
         ("profiles", "the apps\(example)"), ("settings", "what profiles can be told"),
         ("codes", "how calls end"), ("invariants", "what holds in every scenario"),
         ("timeouts", "every limit on time that a file can set"), ("diagnostics", "the codes of errors and warnings"),
-      ]) + "Any key, word, state or code is a topic too: callsim explain turn_transports, callsim explain E210.\n"
+      ])
+      + "Any key, word, state or code is a topic too: \(ProgramName.current) explain turn_transports, "
+      + "\(ProgramName.current) explain E210.\n"
   }
 
   /// The names that begin with the topic and a dot.

@@ -8,8 +8,8 @@ struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Tell what a scenario, key, code, value, fault, action or state means.",
     discussion: """
-      Without a topic it says what there is. For example: callsim explain E210, callsim explain link.down, \
-      callsim explain fault.
+      Without a topic it says what there is. For example: \(ProgramName.current) explain E210, \
+      \(ProgramName.current) explain link.down, \(ProgramName.current) explain fault.
       """)
 
   @Argument(help: "A name as scenarios have it, a diagnostic code, or a scenario's id.")
@@ -19,7 +19,7 @@ struct ExplainCommand: ParsableCommand {
   var paths: [String] = []
 
   func run() throws {
-    let registry = ProfileCatalogue.builtIn.registry
+    let registry = CallSimProgram.profiles.registry
     let reference = ScenarioReference(registry: registry)
     guard let topic else { return Output.text(reference.index) }
     if let text = reference.explain(topic) { return Output.text(text) }

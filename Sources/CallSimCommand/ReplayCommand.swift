@@ -12,8 +12,8 @@ struct ReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay", abstract: "Play one run again and print its events.",
     discussion: """
-      For example: callsim replay 'nat/cgnat[turn=tcp]#7' --until 12.3s --trace ice,dtls. The same file and seed play \
-      the same run. Exit codes are those of 'callsim run'.
+      For example: \(ProgramName.current) replay 'nat/cgnat[turn=tcp]#7' --until 12.3s --trace ice,dtls. \
+      The same file and seed play the same run. Exit codes are those of '\(ProgramName.current) run'.
       """)
 
   @Argument(
@@ -62,7 +62,7 @@ struct ReplayCommand: ParsableCommand {
     var outputs = RunOutputs()
     let timeline = TraceTimeline(topics: topics, from: first, until: last, write: { Output.append($0) })
     outputs.observers = [timeline]
-    let run = SingleRun(cell: play.cell, seed: play.seed, path: play.path, profiles: .builtIn)
+    let run = SingleRun(cell: play.cell, seed: play.seed, path: play.path, profiles: CallSimProgram.profiles)
     let result = try run.execute(outputs: outputs)
     if result.verdict != .skipped { try checkTopics(timeline) }
     var command = ReplayCommandLine(runID: result.id, path: play.path, overrides: play.overrides)
@@ -94,7 +94,7 @@ struct ReplayCommand: ParsableCommand {
     if paths.isEmpty, let saved = SavedRun(folder: folder) { return try play(saved, overrides) }
     let (name, paths) = try resolveTarget(folder)
     let collection = ScenarioCollection(
-      paths: try ScenarioArguments.find(paths), registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
+      paths: try ScenarioArguments.find(paths), registry: CallSimProgram.profiles.registry, overrides: overrides)
     let (file, cell) = try find(name, in: collection)
     try collection.requireTargets(of: overrides, in: file)
     return Play(path: file.path, cell: cell, seed: name.seed ?? file.seeds.all.first ?? 1, overrides: overrides)
@@ -104,7 +104,7 @@ struct ReplayCommand: ParsableCommand {
     let job = saved.job
     let overrides = job.overrides.filter { old in !changes.contains { $0.name == old.name } } + changes
     let loaded = ScenarioFile.load(
-      source: job.source, registry: ProfileCatalogue.builtIn.registry,
+      source: job.source, registry: CallSimProgram.profiles.registry,
       overrides: overrides.map { (name: $0.name, value: $0.value) })
     guard let file = loaded.scenario else {
       Output.error(loaded.report.rendered(as: .text(color: Output.style(for: 2).isColored)))
@@ -118,7 +118,7 @@ struct ReplayCommand: ParsableCommand {
     for path in saved.changedPaths {
       Output.error(
         "note: \(TextStyle.printable(path)) is not what it was; this plays the run as it was, "
-          + "and callsim replay \(ShellWord.quoted(job.runID)) plays the file as it is\n")
+          + "and \(ProgramName.current) replay \(ShellWord.quoted(job.runID)) plays the file as it is\n")
     }
     for path in saved.missingPaths {
       Output.error("note: \(TextStyle.printable(path)) is not found from here; this plays the run as it was\n")
@@ -128,7 +128,7 @@ struct ReplayCommand: ParsableCommand {
 
   /// Which kinds there are is known once the run has been.
   private func checkTopics(_ timeline: TraceTimeline) throws {
-    let reference = ScenarioReference(registry: ProfileCatalogue.builtIn.registry)
+    let reference = ScenarioReference(registry: CallSimProgram.profiles.registry)
     for topic in timeline.unknownTopics {
       let what = "--trace: nothing in this run is called '\(topic)'"
       // What may happen and did not is an answer.
@@ -164,7 +164,7 @@ struct ReplayCommand: ParsableCommand {
   }
 
   private func unreadable(_ name: String, in folder: String, id: String?) -> String {
-    let remedy = id.map { "callsim replay \(ShellWord.quoted($0)) plays the file as it is" }
+    let remedy = id.map { "\(ProgramName.current) replay \(ShellWord.quoted($0)) plays the file as it is" }
     return "\(folder)/\(name) is damaged, or of another version of callsim; "
       + (remedy ?? "name the run itself: id#seed")
   }
@@ -178,7 +178,7 @@ struct ReplayCommand: ParsableCommand {
     }
     guard FileManager.default.fileExists(atPath: target) else { return message + "'\(target)' does not exist" }
     message += "'\(target)' is a file"
-    let collection = ScenarioCollection(paths: [target], registry: ProfileCatalogue.builtIn.registry, overrides: [])
+    let collection = ScenarioCollection(paths: [target], registry: CallSimProgram.profiles.registry, overrides: [])
     guard let file = collection.files.first, let cell = file.cells.first else { return message }
     let run = ReplayCommandLine(
       runID: cell.runID(seed: file.seeds.all.first ?? 1), path: file.path, overrides: [])
@@ -199,11 +199,12 @@ struct ReplayCommand: ParsableCommand {
       // A file that cannot be read has no id: it may be the one that is looked for.
       try collection.requireValid()
       let hint =
-        Suggestion.hint(for: name.scenarioID, among: collection.files.map(\.id)) ?? "'callsim list' shows them all"
+        Suggestion.hint(for: name.scenarioID, among: collection.files.map(\.id))
+        ?? "'\(ProgramName.current) list' shows them all"
       throw UsageProblem(message: "no scenario is called '\(name.scenarioID)'; \(hint)")
     }
     let cells = file.cells.map(\.id)
-    let hint = Suggestion.hint(for: name.cellID, among: cells) ?? "'callsim list' shows them all"
+    let hint = Suggestion.hint(for: name.cellID, among: cells) ?? "'\(ProgramName.current) list' shows them all"
     throw UsageProblem(message: "\(file.path) has no cell '\(name.cellID)'; \(hint)")
   }
 

@@ -27,7 +27,7 @@ struct ScenarioArguments: ParsableArguments {
     let files = try Self.find(paths)
     let overrides = try parsedOverrides()
     let collection = ScenarioCollection(
-      paths: files, registry: ProfileCatalogue.builtIn.registry, overrides: overrides)
+      paths: files, registry: CallSimProgram.profiles.registry, overrides: overrides)
     try collection.requireTargets(of: overrides)
     return collection
   }
@@ -68,7 +68,7 @@ extension ScenarioCollection {
     guard isRefused else { return }
     var summary = SuiteSummary()
     summary.problems = problems.count
-    Output.error("error: \(summary.line). 'callsim validate' shows warnings too.\n")
+    Output.error("error: \(summary.line). '\(ProgramName.current) validate' shows warnings too.\n")
     throw ExitStatus.badScenario.code
   }
 

@@ -8,7 +8,7 @@ struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of scenario files, for editors.",
     discussion: """
-      callsim schema > callsim-scenario.v1.schema.json, and begin a scenario with the line \
+      \(ProgramName.current) schema > callsim-scenario.v1.schema.json, and begin a scenario with the line \
       '# yaml-language-server: $schema=callsim-scenario.v1.schema.json'.
       """)
 
@@ -16,7 +16,7 @@ struct SchemaCommand: ParsableCommand {
   var isShared = false
 
   func run() {
-    let schema = ScenarioSchema.json(registry: ProfileCatalogue.builtIn.registry, isShared: isShared)
+    let schema = ScenarioSchema.json(registry: CallSimProgram.profiles.registry, isShared: isShared)
     Output.text(schema.prettyText + "\n")
   }
 }

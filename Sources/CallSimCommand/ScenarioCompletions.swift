@@ -13,6 +13,6 @@ enum ScenarioCompletions {
 
   private static var files: [ScenarioFile] {
     guard let paths = try? ScenarioFinder.files(at: []) else { return [] }
-    return ScenarioCollection(paths: paths, registry: ProfileCatalogue.builtIn.registry, overrides: []).files
+    return ScenarioCollection(paths: paths, registry: CallSimProgram.profiles.registry, overrides: []).files
   }
 }

@@ -1,15 +1,16 @@
 import ArgumentParser
 import Profiles
+import ScenarioFormat
 import ScenarioSuite
 
 /// The other end of `run`: takes jobs on standard input.
 struct WorkerCommand: ParsableCommand {
   static let name = "worker"
   static let configuration = CommandConfiguration(
-    commandName: name, abstract: "Run jobs that 'callsim run' sends.", shouldDisplay: false)
+    commandName: name, abstract: "Run jobs that '\(ProgramName.current) run' sends.", shouldDisplay: false)
 
   func run() {
-    var loop = WorkerLoop(profiles: .builtIn)
+    var loop = WorkerLoop(profiles: CallSimProgram.profiles)
     loop.run()
   }
 }

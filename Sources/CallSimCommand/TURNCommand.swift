@@ -14,8 +14,8 @@ struct TURNCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP, TCP and TLS.",
     discussion: """
-      For example: callsim turn --listen 192.168.1.10:3478 --user alice:secret. Prints a line when a relay opens or \
-      closes, and ends with Ctrl-C. Peers on loopback, link-local, multicast and reserved addresses, and on IPv6 \
+      For example: \(ProgramName.current) turn --listen 192.168.1.10:3478 --user alice:secret. Prints a line \
+      when a relay opens or closes, and ends with Ctrl-C. Peers on loopback, link-local, multicast and reserved addresses, and on IPv6 \
       addresses that stand for IPv4 ones, are refused unless --allow names them; other peers on this machine's own \
       network are not: see --deny. Nothing is ever relayed to the addresses and ports that clients come to. 0.0.0.0 and [::] stand for the addresses that this machine has now.
       """)

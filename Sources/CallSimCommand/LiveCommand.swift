@@ -13,8 +13,8 @@ struct LiveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "live", abstract: "Make or answer a real call over this machine's network.",
     discussion: """
-      The same call stack that scenarios run, on real sockets. Try 'callsim live --serve 127.0.0.1:8080' and open that \
-      page in a browser.
+      The same call stack that scenarios run, on real sockets. Try \
+      '\(ProgramName.current) live --serve 127.0.0.1:8080' and open that page in a browser.
       """)
 
   @OptionGroup(title: "How the call comes about (choose one)") var exchange: LiveExchangeArguments

@@ -1,32 +1,47 @@
 import ArgumentParser
-import Formats
+@_exported public import CallSim
 import Foundation
 import ScenarioFormat
-import ScenarioSuite
 
-/// The command line: parses arguments, calls Scenarios, prints.
-struct CallSim: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "callsim",
-    abstract: "A flight simulator for call apps: scripted calls over simulated networks, in virtual time.",
-    discussion: """
-      Start with 'callsim run' in a folder that has scenarios/. What anything in a scenario means, \
-      'callsim explain <name>' tells.
-      """,
-    version: "callsim " + RunEnvironment.current.versionText,
-    subcommands: [
-      RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      OpenCommand.self, SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,
-      WorkerCommand.self,
-    ])
-}
+/// A program with the commands of callsim (`run`, `validate`, `explain`, `replay` and so on) for profiles of one's own.
+///
+/// This is all of it:
+///
+/// ```swift
+/// import CallSimCommand
+///
+/// @main enum Walkie {
+///   static func main() { CallSimProgram.run(profiles: [Profile(app: WalkieApp.self, server: WalkieServer.self)]) }
+/// }
+/// ```
+public enum CallSimProgram {
+  /// What scenarios may name. It is set once, before a command is made.
+  nonisolated(unsafe) private(set) static var profiles = ProfileCatalogue.builtIn
 
-@main
-enum Main {
-  static func main() {
+  /// Does what the arguments of the process say and ends the process.
+  ///
+  /// `run` starts this executable again for its workers, so nothing else may come before this call that a worker should
+  /// not do. In messages the program has the executable's name.
+  ///
+  /// - Parameter profiles: what scenarios may name. One that does not fit is told with the place in its declaration, and
+  ///   the exit status is that of bad usage.
+  public static func run(profiles: [Profile]) -> Never {
     Output.openStandardDescriptors()
+    if let path = CommandLine.arguments.first, let name = path.split(separator: "/").last {
+      ProgramName.current = String(name)
+    }
+    do throws(UnfitProfile) {
+      self.profiles = try ProfileCatalogue(profiles)
+    } catch {
+      Output.error("error: \(error)\n")
+      Output.exit(ExitStatus.badUsage.rawValue)
+    }
+    runCommand()
+  }
+
+  private static func runCommand() -> Never {
     do {
-      var command = try CallSim.parseAsRoot()
+      var command = try RootCommand.parseAsRoot()
       try RepeatedOptions.check(Array(CommandLine.arguments.dropFirst()), of: type(of: command))
       try command.run()
       Output.exit(0)
@@ -39,8 +54,8 @@ enum Main {
       Output.error("error: \(error)\n")
       Output.exit(ExitStatus.inconclusive.rawValue)
     } catch {
-      let code = CallSim.exitCode(for: error)
-      let text = withCommand(withoutFarSuggestion(CallSim.fullMessage(for: error)))
+      let code = RootCommand.exitCode(for: error)
+      let text = withCommand(withoutFarSuggestion(RootCommand.fullMessage(for: error)))
       if code.isSuccess {
         Output.text(text + "\n")
         Output.exit(0)
@@ -65,18 +80,8 @@ private func withCommand(_ text: String) -> String {
   guard let match = text.firstMatch(of: /Unexpected argument '([^']*)'/),
     CommandLine.arguments.dropFirst().first == String(match.1)
   else { return text }
-  let names = CallSim.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+  let names = RootCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }
     .compactMap { $0.configuration.commandName }
   guard let hint = Suggestion.hint(for: String(match.1), among: names) else { return text }
   return text.replacing(match.0, with: "\(match.0); \(hint)", maxReplacements: 1)
-}
-
-/// Arguments that parse and still cannot be meant. The message says what to do instead.
-struct UsageProblem: Error {
-  let message: String
-}
-
-extension ExitStatus {
-  /// Ends the command.
-  var code: ExitCode { ExitCode(rawValue) }
 }

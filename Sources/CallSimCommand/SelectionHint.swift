@@ -29,7 +29,8 @@ struct SelectionHint {
       }
     }
     return files.isEmpty
-      ? "the files hold no scenario, only what scenarios use" : "'callsim list' shows what there is to choose from"
+      ? "the files hold no scenario, only what scenarios use"
+      : "'\(ProgramName.current) list' shows what there is to choose from"
   }
 
   private typealias Filter = (option: String, alone: String?, add: (inout SuiteSelection) -> Void)

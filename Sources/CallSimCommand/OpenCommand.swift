@@ -7,7 +7,8 @@ struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Show the newest HTML report in the browser.",
     discussion: """
-      It is the page that 'callsim run --report html=FILE' wrote last. Without a terminal or a browser its path is printed.
+      It is the page that '\(ProgramName.current) run --report html=FILE' wrote last. Without a terminal or a browser \
+      its path is printed.
       """)
 
   @Argument(help: "Another page. (default: the newest)", completion: .file(extensions: ["html"]))
@@ -19,7 +20,8 @@ struct OpenCommand: ParsableCommand {
   func run() throws {
     let path = try page ?? newest()
     guard FileManager.default.fileExists(atPath: path) else {
-      throw UsageProblem(message: "'\(path)' does not exist; callsim run --report html=FILE writes a page")
+      throw UsageProblem(
+        message: "'\(path)' does not exist; \(ProgramName.current) run --report html=FILE writes a page")
     }
     if !Self.show(path) { Output.text(TextStyle.printable(path) + "\n") }
   }
@@ -27,7 +29,8 @@ struct OpenCommand: ParsableCommand {
   private func newest() throws -> String {
     guard let path = LastReport(RunDirectory(root: out)).path else {
       throw UsageProblem(
-        message: "\(TextStyle.printable(out)) knows of no page; callsim run --report html=report.html writes one")
+        message: "\(TextStyle.printable(out)) knows of no page; "
+          + "\(ProgramName.current) run --report html=report.html writes one")
     }
     return path
   }

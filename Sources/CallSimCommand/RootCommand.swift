@@ -1,0 +1,30 @@
+import ArgumentParser
+import ScenarioFormat
+import ScenarioSuite
+
+/// The command line: parses arguments, calls Scenarios, prints.
+struct RootCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: ProgramName.current,
+    abstract: "A flight simulator for call apps: scripted calls over simulated networks, in virtual time.",
+    discussion: """
+      Start with '\(ProgramName.current) run' in a folder that has scenarios/. What anything in a scenario means, \
+      '\(ProgramName.current) explain <name>' tells.
+      """,
+    version: "callsim " + RunEnvironment.current.versionText,
+    subcommands: [
+      RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
+      OpenCommand.self, SchemaCommand.self, DoctorCommand.self, LiveCommand.self, TURNCommand.self,
+      WorkerCommand.self,
+    ])
+}
+
+/// Arguments that parse and still cannot be meant. The message says what to do instead.
+struct UsageProblem: Error {
+  let message: String
+}
+
+extension ExitStatus {
+  /// Ends the command.
+  var code: ExitCode { ExitCode(rawValue) }
+}

@@ -1,0 +1,181 @@
+public import CallSim
+internal import DTLS
+
+/// Devices with one profile's app and its servers on one network, in virtual time: a bench for tests of one's own app.
+///
+/// ```swift
+/// let world = try AppWorld(Profile(app: WalkieApp.self, server: WalkieServer.self))
+/// try world.perform("alice", "push", ["to": .text("bob")])
+/// world.run(for: .seconds(2))
+/// #expect(world.value("call.state", of: "bob") == "listening")
+/// #expect(world.shutDown() == [])
+/// ```
+///
+/// Nothing happens while no `run` is called, and nothing takes real time. For NATs, losses, faults and relays there are
+/// scenarios.
+public final class AppWorld {
+  /// What the test itself goes by: virtual time, and timers of its own.
+  public var clock: PeerClock { runtime.clock }
+  /// Async code of the test.
+  public let tasks: PeerTasks
+  private let simulator: Simulator
+  private let runtime: HostRuntime
+  private var servers: [CallServerHost] = []
+  private var endpoints: [String: VirtualPeer.Configuration.Server] = [:]
+  private var peers: [VirtualPeer] = []
+  private let log = ValueLog()
+
+  /// Starts the servers and the apps; a second of virtual time passes meanwhile.
+  ///
+  /// - Parameters:
+  ///   - peers: the devices, each with a user of the same name.
+  ///   - delay: what a packet takes from a device or a server to the network, and back.
+  ///   - settings: what the profile's vocabulary lets a scenario set, by device.
+  /// - Throws: ``UnfitProfile``, and what the network cannot have, such as two devices of one name.
+  public init(
+    _ profile: Profile, peers names: [String] = ["alice", "bob"], seed: UInt64 = 1,
+    delay: Interval = .milliseconds(20), settings: [String: NamedValues] = [:]
+  ) throws {
+    _ = try ProfileCatalogue([profile])
+    let trace = Trace()
+    trace.add(log)
+    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
+    self.simulator = simulator
+    let network = try simulator.addNetwork("network", prefixes: [Self.prefix])
+    func addHost(_ name: String) throws -> HostID {
+      let host = try simulator.addHost(name)
+      let link = LinkSettings(delay: delay)
+      try simulator.attach(host, to: network, link: name, type: .wifi, tx: link, rx: link)
+      return host
+    }
+    let userIDs = Dictionary(uniqueKeysWithValues: names.map { ($0, $0) })
+    func session(of name: String) -> SessionConfiguration {
+      let certificate = Certificate.generate(
+        name: name, entropy: .stream(simulator.random.stream("certificate/\(name)")), wallClock: WallClock())
+      var session = SessionConfiguration(certificate: certificate, cname: name)
+      session.media = .synthetic
+      return session
+    }
+    for declared in profile.vocabulary.servers {
+      guard let type = profile.servers[declared.name] else { continue }
+      let host = try addHost(declared.name)
+      let address = simulator.interfaces(of: host)[0].addresses[0]
+      endpoints[declared.name] = .init(
+        name: declared.name, endpoint: Endpoint(address, port: CallServerHost.port))
+      servers.append(
+        CallServerHost(
+          server: type, messages: profile.vocabulary.messages,
+          runtime: HostRuntime(simulator: simulator, host: host, wallClock: WallClock()),
+          media: declared.opensConnections
+            ? .init(session: session(of: declared.name), userIDs: userIDs) : nil,
+          random: simulator.random.scoped("server").scoped(declared.name), trace: trace, name: declared.name))
+    }
+    runtime = HostRuntime(simulator: simulator, host: try addHost("test"), wallClock: WallClock())
+    tasks = PeerTasks(clock: runtime.clock)
+    for server in servers { server.start() }
+    for name in names {
+      var configuration = VirtualPeer.Configuration(name: name, session: session(of: name), servers: endpoints)
+      configuration.userIDs = userIDs
+      configuration.settings = settings[name] ?? NamedValues([])
+      peers.append(VirtualPeer(configuration, app: profile.app, on: try addHost(name), of: simulator))
+    }
+    for peer in peers { peer.start() }
+    run(for: .seconds(1))
+  }
+
+  private static let prefix = IPPrefix("203.0.113.0/24")!
+
+  // MARK: Time
+
+  public func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
+
+  /// Runs async code of the test until it ends: ``clock`` lets it wait in virtual time.
+  ///
+  /// - Returns: whether it ended within the limit; otherwise it is cancelled.
+  @discardableResult
+  public func run(within limit: Interval = .seconds(600), _ body: @escaping () async -> Void) -> Bool {
+    let end = simulator.now + limit
+    var isDone = false
+    let task = tasks.start {
+      await body()
+      isDone = true
+    }
+    while !isDone, let next = simulator.nextEventTime, next <= end { simulator.step() }
+    defer {
+      task.cancel()
+      run(for: .zero)
+    }
+    return isDone
+  }
+
+  // MARK: Users
+
+  /// A user acts.
+  ///
+  /// - Throws: why the app refuses.
+  public func perform(
+    _ peer: String, _ action: String, _ values: KeyValuePairs<String, ArgumentValue> = [:]
+  ) throws(ActionError) {
+    let action = UserAction(action, NamedValues(values.map { ($0.key, $0.value) }))
+    if let refusal = device(peer).perform(action) { throw refusal }
+  }
+
+  /// A WebSocket to a server that says only what the test sends.
+  ///
+  /// - Parameter name: as the vocabulary declares the server; the first that it declares without it.
+  public func connectToServer(_ name: String? = nil, path: String = "/") -> WebSocketChannel {
+    guard let server = (name ?? servers.first?.name).flatMap({ endpoints[$0] }) else {
+      preconditionFailure("the profile has no server '\(name ?? "")'")
+    }
+    return WebSocketChannel(
+      stream: runtime.network.connect(to: server.endpoint),
+      socket: WebSocket(.client, host: server.name, path: path, random: simulator.random.stream("test/socket")))
+  }
+
+  // MARK: Results
+
+  /// What a value of a device was from the beginning on, in order: states of its machines (`call.state`), values that its
+  /// app sets, those that every device has (`ice.state`).
+  public func values(_ name: String, of peer: String) -> [String] {
+    log.entries.filter { $0.peer == peer && $0.name == name }.map(\.value)
+  }
+
+  /// What a value of a device is now; nil when nothing has set it.
+  public func value(_ name: String, of peer: String) -> String? { values(name, of: peer).last }
+
+  /// Tells two runs apart: the same code gives the same hash.
+  public var traceHash: UInt64 { simulator.trace.hash }
+
+  /// Ends the apps, then the servers, and lets packets and timers end.
+  ///
+  /// - Returns: what somebody has not let go of, a line each; nothing when all is well.
+  public func shutDown() -> [String] {
+    for peer in peers { peer.shutDown() }
+    run(for: .seconds(10))
+    for server in servers { server.shutDown() }
+    tasks.shutDown()
+    let lines = peers.flatMap { peer in peer.leftovers.map { "\(peer.name): \($0)" } }
+    return lines
+      + servers.filter { $0.openTaskCount > 0 }.map { "\($0.name): \($0.openTaskCount) tasks left" }
+  }
+
+  private func device(_ name: String) -> VirtualPeer {
+    guard let peer = peers.first(where: { $0.name == name }) else {
+      preconditionFailure(
+        "there is no '\(name)' in this world; there are: \(peers.map(\.name).joined(separator: ", "))")
+    }
+    return peer
+  }
+}
+
+/// Keeps the values of every device.
+private final class ValueLog: TraceObserver {
+  private(set) var entries: [(peer: String, name: String, value: String)] = []
+
+  func observe(_ record: TraceRecord, in trace: Trace) {
+    let declaration = trace.declarations[Int(record.kind.id)]
+    guard declaration.isObservable else { return }
+    entries.append(
+      (trace.subjects[Int(record.subject.id)], declaration.name, "\(trace.datum(at: 0, of: record))"))
+  }
+}

@@ -1,0 +1,12 @@
+internal import Synchronization
+
+/// The program whose commands messages name, as in `callsim explain E213`: `callsim`, unless a command line with
+/// other profiles has another name.
+package enum ProgramName {
+  private static let name = Mutex("callsim")
+
+  package static var current: String {
+    get { name.withLock { $0 } }
+    set { name.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,15 @@
+// Everything that an app, a server or a test of one's own needs, under one name.
+@_exported public import CallCore
+@_exported public import CallSession
+@_exported public import Formats
+@_exported public import ICE
+@_exported public import Profiles
+@_exported public import SDP
+@_exported public import ScenarioFormat
+@_exported public import ScenarioJudge
+@_exported public import ScenarioRun
+@_exported public import ScenarioSuite
+@_exported public import SimNet
+@_exported public import Statistics
+@_exported public import VirtualPeer
+@_exported public import Vocabulary

@@ -1,0 +1,6 @@
+import CallSimCommand
+
+@main
+enum Main {
+  static func main() { CallSimProgram.run(profiles: ProfileCatalogue.builtIn.profiles) }
+}
