@@ -333,19 +333,19 @@ def report(rows):
         "The same scenario file, timeline and seed: with two of our peers in virtual time, and in real time with "
         f"{agents} as one of them and as both, behind the same simulated network. `make differential` plays them and writes "
         "this page; `interop/differential.py mobility/blackhole-8s` compares one and writes nothing.", "",
-        "Compared are the signalling, ICE, DTLS and connection states of both peers: their order, and when each was "
-        f"entered, counted from the last entry of the timeline. A state may come {BOUND * 1000:.0f} ms or {SHARE:.0%} "
-        "of the wait earlier or later, whichever is more; where the order differs, up to there. `completed` counts as `connected`: who does not hear that "
-        "the other's candidates ended, as Chromium never does, stays there. What follows the end of a run is not "
-        "compared. Every difference beyond that, and every expectation that only the real run did not meet, is listed "
-        "below with its reason, from `interop/differential.json`; one without makes the command fail.", "",
-        f"A real run that lags or in which something is unexplained is played again, up to {ATTEMPTS} times: what "
-        "comes of the machine's load or of which packets were lost does not repeat itself, a timer does. The last "
-        "column says how often; another order in a run that was not kept is told at the end. Set-up is the time from the first `connecting` until both sides say `connected`. The "
-        "lag is what 99 % of the real run's events did not exceed: what the machine may add to any time. Where it is "
-        "beyond what the scenario allows, its expectations are not judged.", "",
-        "The first line of a scenario is with one of their programs, the second with two: there nothing is ours but "
-        "the network.", "",
+        "The comparison covers the signalling, ICE, DTLS and connection states of both peers: their order, and the time of "
+        f"each entry, counted from the last entry of the timeline. A state may come {BOUND * 1000:.0f} ms or {SHARE:.0%} "
+        "of the wait earlier or later, whichever is more; where the order differs, up to there. `completed` counts as `connected`: an agent that "
+        "does not learn of the end of the other's candidates, as Chromium never does, stays `connected`. States after the end of a "
+        "run are not compared. Every difference beyond that, and every expectation that only the real run did not meet, is listed "
+        "below with its reason, from `interop/differential.json`; one without a reason makes the command fail.", "",
+        f"A real run that lags or has an unexplained difference is played again, up to {ATTEMPTS} times: effects of the "
+        "machine's load or of random losses do not repeat, effects of a timer do. The last column gives the number of plays; "
+        "other orders in discarded runs are listed at the end. Set-up is the time from the first `connecting` until both "
+        "sides are `connected`. 99 % of the real run's events did not exceed the lag: the machine may add it to any time. "
+        "If it exceeds the scenario's limit, the expectations are not judged.", "",
+        "The first line of a scenario is with one of their programs, the second with two: there only the network is "
+        "ours.", "",
         "| scenario | set-up, ours | their programs | machines in the same order | largest difference in time "
         "| set-up, theirs | expectations in real time | lag | played |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -308,12 +308,12 @@ def spread(values):
 def report(tables, agents, options):
     lines = [
         "# Media statistics beside a browser", "",
-        f"What alice's `getStats` says of a call with bob behind the same simulated network: once alice is our stack in "
+        f"Alice's `getStats` of a call with bob behind the same simulated network: once alice is our stack in "
         f"virtual time ({options.seeds} seeds), once {agents} in real time ({options.real_seeds}). Bob is our stack and sends speech; his line is "
-        f"impaired both ways. Measured are {LENGTH} s, {SETTLING} s after the impairment begins. Shown are medians over the seeds, and "
-        "the least and most. `make fidelity` plays this and writes the page.", "",
-        f"A median of the browser that is more than {SHARE:.0%} outside the range of our seeds, and by more than what is too "
-        "little to matter, is a difference, and has its reason from `interop/fidelity.json`; one without makes the "
+        f"impaired both ways. The measurement takes {LENGTH} s and begins {SETTLING} s after the impairment. The tables show medians "
+        "over the seeds, with the minimum and maximum. `make fidelity` plays this and writes the page.", "",
+        f"A median of the browser that is more than {SHARE:.0%} outside the range of our seeds, and by more than a negligible "
+        "amount, is a difference, and has its reason from `interop/fidelity.json`; one without a reason makes the "
         "command fail. A run in which the browser waited for a processor is inconclusive, and played again.", "",
     ]  # fmt: skip
     absent = [network.name for network in NETWORKS if network not in [played for played, _ in tables]]
