@@ -105,8 +105,7 @@ extension MonitorContext {
     let trace = Trace()
     for observer in outputs.observers { trace.add(observer) }
     // Whoever explains something from within an event reads the event in the story.
-    let story = StoryCollector(scenario)
-    trace.add(story)
+    let story = StoryCollector(scenario, trace: trace)
     let watch = Watch(trace: trace)
     self.init(
       scenario: scenario, watch: watch, anchors: Anchors(scenario, watch: watch), profiles: profiles,

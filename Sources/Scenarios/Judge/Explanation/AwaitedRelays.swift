@@ -12,13 +12,13 @@ final class AwaitedRelays {
 
   init(_ context: MonitorContext) {
     scenario = context.scenario
-    let (watch, trace) = (context.watch, context.trace)
+    let watch = context.watch
     for peer in scenario.peers.map(\.name) {
-      watch.listen(watch.slot(peer, "ice-gathering.state")) { [unowned self, unowned trace] record in
-        waiting[peer] = trace.datum(at: 0, of: record) == .symbol("gathering") ? record.time : nil
+      watch.listen(to: PeerConnectionEvents.gatheringState, of: peer) { [unowned self] record, state, _ in
+        waiting[peer] = state == "gathering" ? record.time : nil
       }
-      watch.listen(watch.slot(peer, "ice.candidate")) { [unowned self, unowned trace] record in
-        if trace.datum(at: 0, of: record).description.contains(" typ relay ") { waiting[peer] = nil }
+      watch.listen(to: PeerConnectionEvents.candidate, of: peer) { [unowned self] _, candidate in
+        if candidate.contains(" typ relay ") { waiting[peer] = nil }
       }
     }
   }

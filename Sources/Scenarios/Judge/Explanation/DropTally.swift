@@ -44,16 +44,13 @@ final class DropTally {
   }
 
   private func follow(_ peer: String, _ watch: Watch) {
-    for side in ["local", "remote"] {
-      let (address, port) = (
-        watch.slot(peer, "selected.\(side).address"), watch.slot(peer, "selected.\(side).port")
-      )
-      // The port is the last of a pair to be written.
-      watch.listen(port) { [unowned self, unowned watch] _ in
-        guard let address = watch.value(address)?.description, let port = watch.value(port)?.description,
-          let parsed = IPAddress(address), let number = UInt16(port)
-        else { return }
-        selected.insert(Endpoint(parsed, port: number))
+    for end in PeerConnectionEvents.PairEnd.allCases {
+      let address = watch.slot(peer, PeerConnectionEvents.selectedAddress(end))
+      watch.listen(to: PeerConnectionEvents.selectedPort(end), of: peer) { [unowned self, unowned watch] _, port in
+        guard let address = watch.value(address).flatMap({ IPAddress($0) }), let port = UInt16(exactly: port) else {
+          return
+        }
+        selected.insert(Endpoint(address, port: port))
       }
     }
   }

@@ -24,13 +24,11 @@ final class ICEHistory {
   init(_ context: MonitorContext) {
     let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
-      let state = watch.slot(peer, "ice.state")
-      watch.listen(state) { [unowned self, unowned watch] record in
-        if let name = watch.value(state)?.description { enter(name, peer, at: record.time) }
+      watch.listen(to: PeerConnectionEvents.iceState, of: peer) { [unowned self] record, state, _ in
+        enter(state, peer, at: record.time)
       }
-      watch.listen(watch.slot(peer, "signaling.state")) { [unowned self, unowned trace = context.trace] record in
-        let isNew = trace.datum("from", of: record) == .symbol("stable")
-        if !isNew, trace.datum(at: 0, of: record) == .symbol("stable") { courses[peer]?.isNegotiated = true }
+      watch.listen(to: PeerConnectionEvents.signalingState, of: peer) { [unowned self] _, state, old in
+        if old != "stable", state == "stable" { courses[peer]?.isNegotiated = true }
       }
     }
   }

@@ -34,10 +34,10 @@ package final class CleartextDetector {
     for peer in peers {
       let sighting = Sightings(peer: peer, subject: trace.subject(peer))
       sightings[peer] = sighting
-      watch.listen(watch.slot(peer, "media.sent")) { [unowned self] record in
-        guard Int64(bitPattern: record.values[1]) >= Int64(Self.smallestHeader + Self.prefixSize) else { return }
-        sighting.meant.insert(record.values[2], 0)
-        if let identity = sighting.seen.identity(of: record.values[2]) { tell(sighting, identity) }
+      watch.listen(to: PeerConnectionEvents.mediaSent, of: peer) { [unowned self] _, _, byteCount, prefix in
+        guard byteCount >= Self.smallestHeader + Self.prefixSize else { return }
+        sighting.meant.insert(prefix, 0)
+        if let identity = sighting.seen.identity(of: prefix) { tell(sighting, identity) }
       }
     }
     tap.listen(media: { [unowned self] media in

@@ -27,8 +27,8 @@ final class Consent {
         let actual = "\(peer) set user.accepted at \(Wording.time(time)), but its user did not"
         report(Violation(.consent, at: time, actual: actual))
       }
-      watch.listen(watch.slot(peer, "media.sent")) { [unowned sender] record in
-        if sender.consent.isGiven { sender.waiting[UInt32(truncatingIfNeeded: record.values[0]), default: 0] += 1 }
+      watch.listen(to: PeerConnectionEvents.mediaSent, of: peer) { [unowned sender] _, ssrc, _, _ in
+        if sender.consent.isGiven { sender.waiting[ssrc, default: 0] += 1 }
       }
     }
     context.wire.listen(media: { [unowned self] media in

@@ -8,9 +8,8 @@ final class OneActiveCall {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {
       guard context.vocabulary(of: peer)?.hasSeveralConnections != true else { continue }
-      let slot = context.watch.slot(peer, "connections.open")
-      context.watch.listen(slot) { [unowned watch = context.watch] record in
-        guard case .integer(let count)? = watch.value(slot), count > 1 else { return }
+      context.watch.listen(to: PeerEvents.openConnections, of: peer) { record, count in
+        guard count > 1 else { return }
         let actual = "\(peer) has \(count) connections open at \(Wording.time(record.time))"
         report(Violation(.oneActiveCall, at: record.time, actual: actual))
       }

@@ -18,7 +18,7 @@ final class MediaBothWays {
   }
 
   private let context: MonitorContext
-  private let arrivals: [(peer: String, slot: Watch.Slot)]
+  private let arrivals: [(peer: String, slot: Watch.Slot<UInt32>)]
   private var followings: [Following] = []
   /// Told when media begin or cease to arrive at participants that are followed.
   var onChange: ((Instant) -> Void)?
@@ -26,7 +26,7 @@ final class MediaBothWays {
   init(_ context: MonitorContext) {
     self.context = context
     arrivals = context.scenario.peers.filter(\.hasCallStack).map {
-      ($0.name, context.watch.slot($0.name, "media.received"))
+      ($0.name, context.watch.slot($0.name, PeerConnectionEvents.mediaReceived))
     }
     for (peer, slot) in arrivals {
       CallStage.follow(peer, context)

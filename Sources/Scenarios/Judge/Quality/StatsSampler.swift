@@ -14,10 +14,10 @@ package final class StatsSampler {
     let isProgram: Bool
     let wanted: [ValuePath]
     /// Whom its call is with.
-    let partner: Watch.Slot
+    let partner: Watch.Slot<String>
     var quality = QualityEstimator()
 
-    init(peer: Scenario.Peer, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
+    init(peer: Scenario.Peer, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot<String>) {
       self.peer = peer.name
       self.subject = subject
       isProgram = peer.stack == .external
@@ -42,15 +42,15 @@ package final class StatsSampler {
       }
       guard !wanted.isEmpty else { continue }
       let subject = Subject(
-        peer: peer, subject: trace.subject(peer.name), wanted: wanted, partner: watch.slot(peer.name, "call.peer"))
+        peer: peer, subject: trace.subject(peer.name), wanted: wanted,
+        partner: watch.slot(peer.name, PeerEvents.callPeer))
       subjects.append(subject)
-      let open = watch.slot(peer.name, "connections.open")
       // The next call is heard anew.
-      watch.listen(open) { [unowned watch] _ in
-        if watch.value(open) == .integer(0) { subject.quality = QualityEstimator() }
+      watch.listen(to: PeerEvents.openConnections, of: peer.name) { _, count in
+        if count == 0 { subject.quality = QualityEstimator() }
       }
-      if let path = wanted.first(where: { $0.name == "q.recovery" }) {
-        recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
+      if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
+        recovery.append(RecoveryMeter(of: peer.name, scenario, trace: trace, anchors: anchors))
       }
     }
   }
@@ -74,17 +74,18 @@ package final class StatsSampler {
 
   /// The other end of a peer's call; where the app does not say, the only one that there may be.
   private func remote(of subject: Subject) -> Scenario.Peer? {
-    if let name = watch.value(subject.partner)?.description, let peer = scenario.peer(name) { return peer }
+    if let name = watch.value(subject.partner), let peer = scenario.peer(name) { return peer }
     let others = scenario.peers.filter { $0.name != subject.peer && $0.hasCallStack }
     return others.count == 1 ? others[0] : nil
   }
 
   private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {
+    let quality = subject.quality
     switch path.name {
-    case "q.mos": subject.quality.meanOpinionScore.map { write(path, $0, subject) }
-    case "q.concealment": subject.quality.concealment.map { write(path, $0, subject) }
-    case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, $0, subject) }
-    case "q.recovery": break
+    case HarnessEvents.meanOpinionScore.name: write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
+    case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
+    case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
+    case HarnessEvents.recovery.name: break
     default:
       guard let value = report.value(of: path) else { return }
       guard path.type.admits(value) else {
@@ -111,6 +112,10 @@ package final class StatsSampler {
     case .interval: write(path, interval(number, path), subject)
     default: write(path, number, subject)
     }
+  }
+
+  private func write<Value>(_ value: Value?, as event: TraceEvent<Value>, _ subject: Subject) {
+    if let value { trace.write(event, subject.subject, value) }
   }
 
   private func write(_ path: ValuePath, _ value: some TraceFieldValue, _ subject: Subject) {
