@@ -4,9 +4,8 @@ import Testing
 private final class Recorder: TraceObserver {
   var lines: [String] = []
   func observe(_ record: TraceRecord, in trace: Trace) {
-    let declaration = trace.declarations[Int(record.kind.id)]
-    let fields = declaration.fields.indices.map { "\(declaration.fields[$0].name)=\(trace.datum(at: $0, of: record))" }
-    lines.append("\(trace.subjects[Int(record.subject.id)]) \(declaration.name) \(fields.joined(separator: " "))")
+    let fields = trace.fields(of: record).map { "\($0.name)=\($0.value)" }
+    lines.append("\(trace.name(of: record.subject)) \(trace.name(of: record.kind)) \(fields.joined(separator: " "))")
   }
 }
 
@@ -15,7 +14,7 @@ private final class Recorder: TraceObserver {
     let trace = Trace()
     let recorder = Recorder()
     let dropped = TraceEvent("packet.dropped", ("reason", String.self), ("to", Endpoint.self))
-    trace.add(recorder, for: [trace.declare(dropped)])
+    trace.add(recorder)
     trace.now = .zero + .milliseconds(3)
     let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
     trace.write(dropped, trace.subject("link/wan"), reason, destination)
@@ -74,23 +73,57 @@ private final class Recorder: TraceObserver {
     #expect(Set(hashes).count == 4)
   }
 
-  @Test func `an event is read back with the types that its schema has`() throws {
-    final class Last: TraceObserver {
-      var record: TraceRecord?
-      func observe(_ record: TraceRecord, in trace: Trace) { self.record = record }
-    }
+  @Test func `an event is read back with the types that its schema has`() {
     let event = TraceEvent(
       "all", ("word", String.self), ("number", Int.self), ("bits", UInt64.self), ("real", Double.self),
       ("after", Interval.self), ("to", Endpoint.self))
-    let (trace, last) = (Trace(), Last())
-    trace.add(last)
+    let (none, flag) = (TraceEvent("none"), TraceEvent("flag", ("value", Bool.self), ("ssrc", UInt32.self)))
+    let trace = Trace()
     let endpoint = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
+    var heard: [String] = []
+    trace.listen(to: event) { _, word, number, bits, real, after, to in
+      #expect((word, number, bits, real, after, to) == ("new", -7, .max, 0.5, .milliseconds(3), endpoint))
+      heard.append("all")
+    }
+    trace.listen(to: none) { record in heard.append("none of \(trace.name(of: record.subject))") }
+    trace.listen(to: flag) { _, isTrue, ssrc in heard.append("\(isTrue) \(ssrc)") }
     trace.write(event, trace.subject("a"), "new", -7, .max, 0.5, .milliseconds(3), endpoint)
-    let read = trace.read(event, from: try #require(last.record))
-    #expect(read == ("new", -7, .max, 0.5, .milliseconds(3), endpoint))
-    trace.write(TraceEvent("none"), trace.subject("a"))
-    trace.write(TraceEvent("flag", ("value", Bool.self)), trace.subject("a"), true)
-    #expect(trace.read(TraceEvent("flag", ("value", Bool.self)), from: try #require(last.record)))
+    trace.write(none, trace.subject("b"))
+    trace.write(flag, trace.subject("a"), true, .max)
+    trace.removeObservers()
+    #expect(heard == ["all", "none of b", "true 4294967295"])
+  }
+
+  @Test func `a value is that of an observable kind alone`() {
+    final class Values: TraceObserver {
+      var all: [TraceDatum?] = []
+      func observe(_ record: TraceRecord, in trace: Trace) { all.append(trace.value(of: record)) }
+    }
+    let (trace, values) = (Trace(), Values())
+    trace.add(values)
+    trace.write(TraceEvent("ice.state", ("value", String.self)), trace.subject("a"), "new")
+    trace.write(TraceEvent("track", ("mid", String.self)), trace.subject("a"), "0")
+    trace.write(TraceEvent("tick"), trace.subject("a"))
+    #expect(values.all == [.symbol("new"), nil, nil])
+  }
+
+  @Test func `whoever reads a kind with other types than it has traps`() async {
+    await #expect(processExitsWith: .failure) {
+      let trace = Trace()
+      trace.write(TraceEvent("ice.state", ("value", String.self)), trace.subject("a"), "new")
+      trace.listen(to: TraceEvent("ice.state", ("value", Int.self))) { _, _ in }
+    }
+    await #expect(processExitsWith: .failure) {
+      let trace = Trace()
+      let reader = trace.reader(of: TraceEvent("other", ("value", Int.self)))
+      final class Reading: TraceObserver {
+        let reader: TraceReader<Int>
+        init(_ reader: TraceReader<Int>) { self.reader = reader }
+        func observe(_ record: TraceRecord, in trace: Trace) { _ = reader.values(of: record, in: trace) }
+      }
+      trace.add(Reading(reader))
+      trace.write(TraceEvent("number", ("value", Int.self)), trace.subject("a"), 3)
+    }
   }
 
   @Test func `equal runs have equal hashes and different runs differ`() {

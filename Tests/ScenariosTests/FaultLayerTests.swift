@@ -344,13 +344,9 @@ import Testing
   }
 
   /// The values of `link.state` in order.
-  private final class StateChanges: TraceObserver {
+  private final class StateChanges {
     var values: [String] = []
 
-    init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.linkState)]) }
-
-    func observe(_ record: TraceRecord, in trace: Trace) {
-      if case .symbol(let value)? = trace.datum("value", of: record) { values.append(value) }
-    }
+    init(_ trace: Trace) { trace.listen(to: NetworkEvents.linkState) { [self] _, value in values.append(value) } }
   }
 }

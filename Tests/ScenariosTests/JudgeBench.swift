@@ -35,8 +35,7 @@ final class JudgeBench {
     // The test says when the run ends.
     scenario.duration = .minutes(10)
     change(&scenario)
-    let story = StoryCollector(scenario)
-    trace.add(story)
+    let story = StoryCollector(scenario, trace: trace)
     watch = Watch(trace: trace)
     anchors = Anchors(scenario, watch: watch)
     judge = Judge(
@@ -113,9 +112,9 @@ final class JudgeBench {
       "voiceChat")
   }
 
-  func event(_ peer: String, _ name: String, at milliseconds: Int64) {
+  func restartICE(_ peer: String, at milliseconds: Int64) {
     at(milliseconds)
-    trace.write(TraceEvent(name), trace.subject(peer))
+    trace.write(PeerConnectionEvents.restart, trace.subject(peer), "self")
   }
 
   /// A media packet at a peer's interface.

@@ -48,10 +48,10 @@ final class TraceLines: TraceObserver {
   init(_ kinds: [String]) { self.kinds = kinds }
 
   func observe(_ record: TraceRecord, in trace: Trace) {
-    let declaration = trace.declarations[Int(record.kind.id)]
-    guard kinds.contains(declaration.name) else { return }
-    let fields = declaration.fields.indices.map { "\(trace.datum(at: $0, of: record))" }
-    lines.append(([trace.subjects[Int(record.subject.id)], declaration.name] + fields).joined(separator: " "))
+    let kind = trace.name(of: record.kind)
+    guard kinds.contains(kind) else { return }
+    let fields = trace.fields(of: record).map(\.value.description)
+    lines.append(([trace.name(of: record.subject), kind] + fields).joined(separator: " "))
     times.append(record.time)
   }
 }

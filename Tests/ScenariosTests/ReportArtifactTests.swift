@@ -93,9 +93,8 @@ import Vocabulary
 
   @Test func `a sequence diagram shows messages, states, faults and what users do`() {
     let trace = Trace()
-    let collector = StoryCollector(nil)
+    let collector = StoryCollector(nil, trace: trace)
     let vocabulary = SmallVocabulary.small
-    trace.add(collector)
     let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: vocabulary)
     alice.signalSent(type: "offer; #1", to: "bob", isLost: false)
     alice.signalSent(type: "bye", to: "bob", isLost: true)
@@ -172,8 +171,7 @@ import Vocabulary
 
   @Test func `a sequence diagram stays readable however long the run`() {
     let trace = Trace()
-    let collector = StoryCollector(nil)
-    trace.add(collector)
+    let collector = StoryCollector(nil, trace: trace)
     let alice = PeerTrace(trace: trace, peer: "alice", vocabulary: SmallVocabulary.small)
     for _ in 0..<1_000 { alice.signalSent(type: "x", to: "bob", isLost: false) }
     let lines = SequenceDiagram(collector.story).text.split(separator: "\n")

@@ -76,8 +76,7 @@ import VirtualPeer
 
   @Test func `a machine that changes all the time keeps the rest of the story small`() {
     let trace = Trace()
-    let collector = StoryCollector(nil)
-    trace.add(collector)
+    let collector = StoryCollector(nil, trace: trace)
     let state = PeerConnectionEvents.state("ice.state")
     for number in 0..<10_000 {
       trace.now = .zero + .milliseconds(Int64(number))
@@ -93,8 +92,7 @@ import VirtualPeer
   /// The messages of alice to bob, by when they were sent, with when each was received.
   private func receipts(_ body: (_ at: (Int64, () -> Void) -> Void, _ peers: Messengers) -> Void) -> [Int64?] {
     let trace = Trace()
-    let collector = StoryCollector(nil)
-    trace.add(collector)
+    let collector = StoryCollector(nil, trace: trace)
     let peers = Messengers(trace: trace)
     body(
       { time, act in

@@ -227,12 +227,12 @@ struct NATChangeTests {
 }
 
 /// When mappings went, in whole seconds.
-private final class NATRemovals: TraceObserver {
+private final class NATRemovals {
   var seconds: [Int64] = []
 
-  init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.mappingRemoved)]) }
-
-  func observe(_ record: TraceRecord, in trace: Trace) {
-    seconds.append((record.time - .zero).milliseconds / 1_000)
+  init(_ trace: Trace) {
+    trace.listen(to: NetworkEvents.mappingRemoved) { [self] record, _, _, _, _ in
+      seconds.append((record.time - .zero).milliseconds / 1_000)
+    }
   }
 }

@@ -94,14 +94,14 @@ extension Simulator {
 }
 
 /// Collects the reasons of dropped packets, in order.
-final class Drops: TraceObserver {
+final class Drops {
   var reasons: [String] = []
   var subjects: [String] = []
 
-  init(_ trace: Trace) { trace.add(self, for: [trace.declare(NetworkEvents.packetDropped)]) }
-
-  func observe(_ record: TraceRecord, in trace: Trace) {
-    if case .symbol(let reason)? = trace.datum("reason", of: record) { reasons.append(reason) }
-    subjects.append(trace.subjects[Int(record.subject.id)])
+  init(_ trace: Trace) {
+    trace.listen(to: NetworkEvents.packetDropped) { [self, unowned trace] record, reason, _, _, _, _ in
+      reasons.append(reason)
+      subjects.append(trace.name(of: record.subject))
+    }
   }
 }

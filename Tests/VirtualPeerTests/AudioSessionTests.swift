@@ -45,35 +45,27 @@ import Vocabulary
   }
 
   @Test func `an app that may not record plays, and never opens the microphone`() {
-    final class Opened: TraceObserver {
-      var kinds: [String] = []
-      func observe(_ record: TraceRecord, in trace: Trace) {
-        let name = trace.declarations[Int(record.kind.id)].name
-        if name.hasSuffix(".open"), trace.datum(at: 0, of: record) == .flag(true) { kinds.append(name) }
-      }
+    let trace = Trace()
+    var opened: [String] = []
+    for event in [PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker] {
+      trace.listen(to: event) { _, isOpen in if isOpen { opened.append(event.name) } }
     }
-    let (trace, opened) = (Trace(), Opened())
-    trace.add(opened)
     var settings = Device.Settings()
     settings.mayRecord = false
     let device = Device(settings: settings, trace: trace, peer: "alice")
     configure(device)
     device.startAudioUnit()
     #expect(device.isAudioRunning)
-    #expect(opened.kinds == ["speaker.open"])
+    #expect(opened == [PeerEvents.speaker.name])
   }
 
   @Test func `what is closed and silent is known to be so from the start`() {
-    final class Values: TraceObserver {
-      var known: [String: TraceDatum] = [:]
-      func observe(_ record: TraceRecord, in trace: Trace) {
-        known[trace.declarations[Int(record.kind.id)].name] = trace.datum(at: 0, of: record)
-      }
-    }
-    let (trace, values) = (Trace(), Values())
-    trace.add(values)
+    let trace = Trace()
+    var known: [String: Bool] = [:]
+    let events = [PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible]
+    for event in events { trace.listen(to: event) { _, value in known[event.name] = value } }
     _ = Device(settings: Device.Settings(), trace: trace, peer: "alice")
-    for name in ["mic.open", "capture.open", "speaker.open", "audible"] { #expect(values.known[name] == .flag(false)) }
+    for event in events { #expect(known[event.name] == false) }
   }
 
   @Test func `a simulator plays whatever the audio session says`() {

@@ -11,7 +11,7 @@ import Vocabulary
     private(set) var all: [String: String] = [:]
 
     func observe(_ record: TraceRecord, in trace: Trace) {
-      all[trace.declarations[Int(record.kind.id)].name] = trace.datum("value", of: record)?.description
+      all[trace.name(of: record.kind)] = trace.value(of: record)?.description
     }
   }
 
@@ -35,7 +35,7 @@ import Vocabulary
     ] as [(String, String?, String)])
   func `how a relay is reached is told, and that there is none`(type: String, relay: String?, word: String) {
     let words = Self.write(type, relay: relay)
-    #expect(words["selected.relayProtocol"] == word)
+    #expect(words[PeerConnectionEvents.selectedRelayProtocol.name] == word)
     for (name, word) in words {
       guard let declaration = CommonVocabulary.value(name), case .choice = declaration.type else { continue }
       #expect(declaration.type.admits(word), "\(name)")

@@ -15,8 +15,13 @@ public final class Trace {
     public let name: String
     public let fields: [TraceField]
     public let origin: TraceOrigin
-    /// Whether the newest event's first field is a value that scenarios may watch.
-    public var isObservable: Bool { fields.first?.name == "value" }
+    /// Whether the first field is a value that scenarios may watch.
+    let isObservable: Bool
+
+    init(name: String, fields: [TraceField], origin: TraceOrigin) {
+      (self.name, self.fields, self.origin) = (name, fields, origin)
+      isObservable = fields.first?.name == "value"
+    }
   }
 
   /// The time stamped on events; the engine sets it before it dispatches.
@@ -26,8 +31,8 @@ public final class Trace {
 
   public private(set) var declarations: [Declaration] = []
   public private(set) var subjects: [String] = []
-  public private(set) var symbols: [String] = []
-  public private(set) var endpoints: [Endpoint] = []
+  private(set) var symbols: [String] = []
+  private(set) var endpoints: [Endpoint] = []
 
   /// How many events of the world have been written.
   public private(set) var count: UInt64 = 0
@@ -116,15 +121,13 @@ public final class Trace {
 
   // MARK: Observers
 
-  /// Sends events of the given kinds to `observer`, or all events when `kinds` is nil.
-  public func add(_ observer: any TraceObserver, for kinds: [TraceKind]? = nil) {
-    if let kinds {
-      for kind in kinds { observers[Int(kind.id)].append(observer) }
-    } else {
-      universalObservers.append(observer)
-      for index in observers.indices { observers[index].append(observer) }
-    }
+  /// Sends all events to `observer`.
+  public func add(_ observer: any TraceObserver) {
+    universalObservers.append(observer)
+    for index in observers.indices { observers[index].append(observer) }
   }
+
+  func add(_ observer: any TraceObserver, for kind: TraceKind) { observers[Int(kind.id)].append(observer) }
 
   /// Lets go of every observer: those that hold the trace would otherwise live for ever, and it with them.
   public func removeObservers() {
@@ -152,17 +155,38 @@ public final class Trace {
     return record.number
   }
 
-  // MARK: Reading
+  // MARK: Reading records of any kind
 
-  /// The value of a record's field, read with its declared type, or nil when the kind has no such field.
-  public func datum(_ name: String, of record: TraceRecord) -> TraceDatum? {
-    guard let index = declarations[Int(record.kind.id)].fields.firstIndex(where: { $0.name == name }) else {
-      return nil
+  public func name(of kind: TraceKind) -> String { declarations[Int(kind.id)].name }
+
+  public func name(of subject: TraceSubject) -> String { subjects[Int(subject.id)] }
+
+  /// Whether records of the kind set a value that scenarios may watch.
+  public func isObservable(_ kind: TraceKind) -> Bool { declarations[Int(kind.id)].isObservable }
+
+  /// The fields of a record with their names, as its kind declares them.
+  public func fields(of record: TraceRecord) -> [(name: String, value: TraceDatum)] {
+    declarations[Int(record.kind.id)].fields.indices.map { index in
+      (declarations[Int(record.kind.id)].fields[index].name, datum(at: index, of: record))
     }
-    return datum(at: index, of: record)
   }
 
-  public func datum(at index: Int, of record: TraceRecord) -> TraceDatum {
+  /// The value that a record of an observable kind sets; nil of other kinds.
+  public func value(of record: TraceRecord) -> TraceDatum? {
+    declarations[Int(record.kind.id)].isObservable ? datum(at: 0, of: record) : nil
+  }
+
+  /// The same where the type is known.
+  ///
+  /// - Precondition: the kind declares its value with this type.
+  public func value<Value: TraceFieldValue>(of record: TraceRecord, as type: Value.Type) -> Value? {
+    let declaration = declarations[Int(record.kind.id)]
+    guard declaration.isObservable else { return nil }
+    precondition(declaration.fields[0].type == Value.traceFieldType, "'\(declaration.name)' has another type")
+    return Value(word: record.values[0], in: self)
+  }
+
+  private func datum(at index: Int, of record: TraceRecord) -> TraceDatum {
     let word = record.values[index]
     switch declarations[Int(record.kind.id)].fields[index].type {
     case .integer: return .integer(Int64(bitPattern: word))

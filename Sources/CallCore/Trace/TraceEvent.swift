@@ -10,8 +10,8 @@ public protocol TraceFieldValue: Sendable {
 ///
 /// Writing and reading are typed against it:
 ///
-///     trace.write(PeerEvents.acted, alice, "call", "bob")
-///     let (action, to) = trace.read(PeerEvents.acted, from: record)
+///     trace.write(PeerEvents.action, alice, "call", "bob")
+///     trace.listen(to: PeerEvents.action) { record, action, to in … }
 public struct TraceEvent<each Value: TraceFieldValue>: Sendable {
   public let name: String
   public let fields: [TraceField]
@@ -54,20 +54,46 @@ extension Trace {
     return write(declare(event), subject, cause: cause ?? self.cause, fieldCount: count, words)
   }
 
-  /// The values of an event's fields, in their order.
+  /// Declares a kind for whoever reads its records.
+  public func reader<each Value>(of event: TraceEvent<repeat each Value>) -> TraceReader<repeat each Value> {
+    TraceReader(kind: declare(event))
+  }
+
+  /// Calls `listener` with the values of each event of the kind, as it is written.
+  public func listen<each Value>(
+    to event: TraceEvent<repeat each Value>, _ listener: @escaping (TraceRecord, repeat each Value) -> Void
+  ) {
+    let reader = reader(of: event)
+    add(
+      TraceListener { record, trace in
+        let values = reader.values(of: record, in: trace)
+        listener(record, repeat each values)
+      }, for: reader.kind)
+  }
+}
+
+/// Reads the records of one kind. The names and types of the fields are compared when it is made, not with each record.
+public struct TraceReader<each Value: TraceFieldValue>: Sendable {
+  public let kind: TraceKind
+
+  /// The values of a record's fields, in their order.
   ///
-  /// - Precondition: the record is of this event.
-  public func read<each Value>(
-    _ event: TraceEvent<repeat each Value>, from record: TraceRecord
-  ) -> (repeat each Value) {
-    precondition(declarations[Int(record.kind.id)].name == event.name, "the event is not of the kind '\(event.name)'")
+  /// - Precondition: the record is of this kind, in the trace that made the reader.
+  public func values(of record: TraceRecord, in trace: Trace) -> (repeat each Value) {
+    precondition(record.kind == kind, "the record is of another kind")
     var index = 0
     func next<Field: TraceFieldValue>(_ type: Field.Type) -> Field {
       defer { index += 1 }
-      return Field(word: record.values[index], in: self)
+      return Field(word: record.values[index], in: trace)
     }
     return (repeat next((each Value).self))
   }
+}
+
+private final class TraceListener: TraceObserver {
+  private let listener: (TraceRecord, Trace) -> Void
+  init(_ listener: @escaping (TraceRecord, Trace) -> Void) { self.listener = listener }
+  func observe(_ record: TraceRecord, in trace: Trace) { listener(record, trace) }
 }
 
 // MARK: Types of fields

@@ -1,4 +1,4 @@
-/// One event in its cheap, fixed-size form. Field values are words, read through the kind's declaration.
+/// One event in its cheap, fixed-size form. Field values are words, read by a ``TraceReader`` or ``Trace/fields(of:)``.
 public struct TraceRecord: Sendable, BitwiseCopyable {
   /// The most fields an event has.
   public static let fieldLimit = 6
@@ -9,8 +9,8 @@ public struct TraceRecord: Sendable, BitwiseCopyable {
   public var cause: EventNumber
   public var subject: TraceSubject
   public var kind: TraceKind
-  public var fieldCount: UInt8
-  public var values: InlineArray<6, UInt64>
+  var fieldCount: UInt8
+  var values: InlineArray<6, UInt64>
 }
 
 /// A field value read back with its type.

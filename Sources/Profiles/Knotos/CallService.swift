@@ -61,7 +61,7 @@ final class CallService: PeerConnectionDelegate {
     self.call = call
     trace.begin(call: call.id, with: call.peer)
     enter("calling", on: "startCall")
-    trace.set("user.accepted", true)
+    trace.set(PeerEvents.accepted.name, true)
     open(call)
     startRinging(call)
     if socket.state == .connected { sendOffer(call) } else { call.wantsOffer = true }
@@ -70,7 +70,7 @@ final class CallService: PeerConnectionDelegate {
   func accept() throws(ActionError) {
     guard let call, state == "ringing", let offer = call.pendingOffer else { throw ActionError("nothing is ringing") }
     call.timer?.cancel()
-    trace.set("user.accepted", true)
+    trace.set(PeerEvents.accepted.name, true)
     enter("connecting", on: "accept")
     open(call)
     startSetupTimer(call)
@@ -176,7 +176,7 @@ final class CallService: PeerConnectionDelegate {
     self.call = call
     trace.begin(call: call.id, with: call.peer)
     adoptEarlyCandidates(call)
-    trace.set("user.accepted", false)
+    trace.set(PeerEvents.accepted.name, false)
     enter("ringing", on: "call_offer")
     startRinging(call)
   }
@@ -223,7 +223,7 @@ final class CallService: PeerConnectionDelegate {
   }
 
   private func reject(_ message: KnotosMessage, _ reason: String) {
-    trace.event("message.rejected", "reason", "\(message.name): \(reason)")
+    trace.event(PeerEvents.messageRejected.name, "reason", "\(message.name): \(reason)")
     if reason == "unexpected message" { trace.raise("kn.illegal_transition") }
   }
 

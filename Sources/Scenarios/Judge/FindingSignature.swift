@@ -42,11 +42,11 @@ extension Explanation {
     return known.prefix(2).compactMap { peer, machine in
       guard let changes = context.story.changes(machine, of: peer)?.elements else { return nil }
       let code = context.story.notes.elements.last {
-        RunStory.isSubject($0.subject, of: peer) && ["call.ended", "code"].contains($0.kind)
+        RunStory.isSubject($0.subject, of: peer) && $0.code != nil
       }
       return .init(
         machine: "\(peer).\(machine)", states: changes.suffix(FindingSignature.transitions + 1).map(\.value),
-        code: code?.fields.first)
+        code: code?.code)
     }
   }
 }

@@ -48,41 +48,26 @@ final class RelayPaths {
   /// Make it before the world.
   init(watch: Watch, wire: WireTap) {
     self.watch = watch
-    let trace = watch.trace
-    func endpoint(_ name: String, _ record: TraceRecord) -> Endpoint? {
-      guard case .endpoint(let endpoint)? = trace.datum(name, of: record) else { return nil }
-      return endpoint
+    watch.listen(to: NetworkEvents.mappingCreated) { [unowned self] _, transport, device, external in
+      if transport == "udp" { inside[external] = device }
     }
-    /// Listens to what a NAT does for UDP.
-    func listen(_ kind: String, _ listener: @escaping (_ external: Endpoint, TraceRecord) -> Void) {
-      watch.listen(toAll: kind) { record in
-        guard trace.datum("protocol", of: record) == .symbol("udp"), let external = endpoint("external", record) else {
-          return
-        }
-        listener(external, record)
-      }
+    watch.listen(to: NetworkEvents.mappingRemoved) { [unowned self] _, _, transport, device, external in
+      if transport == "udp" { forget(external, of: device) }
     }
-    listen("nat.created") { [unowned self] external, record in inside[external] = endpoint("internal", record) }
-    listen("nat.removed") { [unowned self] external, record in
-      forget(external, of: endpoint("internal", record))
-    }
-    listen("nat.remapped") { [unowned self] external, record in
-      guard let previous = endpoint("previous", record) else { return }
-      let device = endpoint("internal", record)
+    watch.listen(to: NetworkEvents.mappingRemapped) { [unowned self] _, transport, device, external, previous in
+      guard transport == "udp" else { return }
       forget(previous, of: device)
       inside[external] = device
     }
-    watch.listen(toAll: "turn.relay-opened") { [unowned self] record in
-      guard let relayed = endpoint("relayed", record), let client = endpoint("client", record) else { return }
+    watch.listen(to: ServerEvents.relayOpened) { [unowned self] record, relayed, client, _ in
       ways[relayed] = way(to: client)
       openedAt[relayed] = record.time
     }
     wire.listen(allocations: { [unowned self] in saw($0) })
-    watch.listen(toAll: "packet.dropped") { [unowned self] record in
+    watch.listen(to: NetworkEvents.packetDropped) { [unowned self] record, reason, _, from, to, _ in
       // What comes for a socket that is closed tells nobody of an allocation.
-      guard let (told, before) = lastTold, toldAt[told] == record.time,
-        trace.datum("reason", of: record) == .symbol(DropReason.noSocket.rawValue),
-        endpoint("from", record) == told.server, endpoint("to", record) == told.client
+      guard let (told, before) = lastTold, toldAt[told] == record.time, reason == DropReason.noSocket.rawValue,
+        from == told.server, to == told.client
       else { return }
       toldAt[told] = before
     }
@@ -106,13 +91,12 @@ final class RelayPaths {
   /// Watches the addresses of a device, once it has them.
   func follow(_ interfaces: [NetworkInterface], of peer: String) {
     for interface in interfaces {
-      let slot = watch.slot("link/\(interface.name)", "link.state")
-      watch.listen(slot) { [unowned self] _ in
-        guard watch.value(slot) == .symbol("down") else { return }
+      watch.listen(to: NetworkEvents.linkState, of: "link/\(interface.name)") { [unowned self] _, state in
+        guard state == "down" else { return }
         sever { $0.last.map { interface.addresses.contains($0.address) } ?? false }
       }
     }
-    watch.listen(watch.slot(peer, "interface.state")) { [unowned self] _ in
+    watch.listen(to: NetworkEvents.interfaceState, of: peer) { [unowned self] _, _, _ in
       let addresses = interfaces.flatMap(\.addresses)
       sever { $0.last.map { addresses.contains($0.address) } ?? false }
     }
@@ -139,7 +123,7 @@ final class RelayPaths {
   }
 
   /// A mapping is gone. Another host's may have the same external endpoint, where ports are overloaded.
-  private func forget(_ external: Endpoint, of device: Endpoint?) {
+  private func forget(_ external: Endpoint, of device: Endpoint) {
     if inside[external] == device { inside[external] = nil }
     sever { way in
       guard let hop = way.firstIndex(of: external) else { return false }

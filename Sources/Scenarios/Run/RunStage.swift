@@ -30,7 +30,7 @@ final class RunStage {
     let (scenario, watch, wire, trace) = (context.scenario, context.watch, context.wire, context.trace)
     // What a program had before protection it keeps to itself.
     let sessions = scenario.peers.filter { $0.stack != .external }
-    cleartext = CleartextDetector(peers: sessions.map(\.name), tap: wire, watch: watch)
+    cleartext = CleartextDetector(peers: sessions, tap: wire, watch: watch)
     meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
     sampler = StatsSampler(scenario, watch: watch, anchors: context.anchors)
     paths = RelayPaths(watch: watch, wire: wire)
@@ -112,8 +112,7 @@ extension MonitorContext {
     let trace = Trace()
     for observer in outputs.observers { trace.add(observer) }
     // Whoever explains something from within an event reads the event in the story.
-    let story = StoryCollector(scenario)
-    trace.add(story)
+    let story = StoryCollector(scenario, trace: trace)
     let watch = Watch(trace: trace)
     self.init(
       scenario: scenario, watch: watch, anchors: Anchors(scenario, watch: watch), profiles: profiles,

@@ -45,11 +45,11 @@ struct ConnectionTrace {
 
   mutating func write(_ event: SessionEvent) {
     switch event {
-    case .signalingStateChange(let state): change("signaling.state", to: state.rawValue)
-    case .iceGatheringStateChange(let state): change("ice-gathering.state", to: state.rawValue)
-    case .iceConnectionStateChange(let state): change("ice.state", to: state.rawValue)
-    case .dtlsStateChange(let state): change("dtls.state", to: state.rawValue)
-    case .connectionStateChange(let state): change("connection.state", to: state.rawValue)
+    case .signalingStateChange(let state): change(PeerConnectionEvents.signalingState, to: state.rawValue)
+    case .iceGatheringStateChange(let state): change(PeerConnectionEvents.gatheringState, to: state.rawValue)
+    case .iceConnectionStateChange(let state): change(PeerConnectionEvents.iceState, to: state.rawValue)
+    case .dtlsStateChange(let state): change(PeerConnectionEvents.dtlsState, to: state.rawValue)
+    case .connectionStateChange(let state): change(PeerConnectionEvents.connectionState, to: state.rawValue)
     case .iceCandidate(let text, _, _):
       trace.write(PeerConnectionEvents.candidate, subject, text ?? "end-of-candidates")
     case .iceCandidatesRemoved(let candidates):
@@ -61,9 +61,11 @@ struct ConnectionTrace {
     case .unmute(let mid): trace.write(PeerConnectionEvents.trackUnmuted, subject, mid)
     case .ended(let mid): trace.write(PeerConnectionEvents.trackEnded, subject, mid)
     case .selectedCandidatePairChange(let local, let remote):
-      select(local, side: "local")
-      select("relayProtocol", local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
-      select(remote, side: "remote")
+      select(local, .local)
+      set(
+        PeerConnectionEvents.selectedRelayProtocol,
+        local.relayProtocol ?? (local.candidateType == "relay" ? "unknown" : "none"))
+      select(remote, .remote)
     case .iceServerError(let server, let url, let code, let reason):
       trace.write(PeerConnectionEvents.serverError, subject, server, code, reason, url)
     case .dtlsFailed(let reason): trace.write(PeerConnectionEvents.dtlsFailed, subject, reason)
@@ -74,34 +76,38 @@ struct ConnectionTrace {
   mutating func begin() {
     for machine in CommonVocabulary.machines {
       guard let initial = machine.states.first else { continue }
-      change(machine.name, to: initial.name)
+      change(PeerConnectionEvents.state(machine.name), to: initial.name)
     }
   }
 
   /// Writes the states of a closed connection, of which no event tells the application (W3C `close`).
   mutating func close() {
-    for machine in ["signaling.state", "ice.state", "connection.state"] { change(machine, to: "closed") }
+    for machine in [
+      PeerConnectionEvents.signalingState, PeerConnectionEvents.iceState, PeerConnectionEvents.connectionState,
+    ] {
+      change(machine, to: "closed")
+    }
     // There is no transport before a description was applied.
-    if let state = states["dtls.state"], state != "new" { change("dtls.state", to: "closed") }
+    let dtls = PeerConnectionEvents.dtlsState
+    if let state = states[dtls.name], state != "new" { change(dtls, to: "closed") }
   }
 
-  private mutating func change(_ machine: String, to state: String) {
-    let from = states.updateValue(state, forKey: machine) ?? (machine == "signaling.state" ? "stable" : "new")
+  private mutating func change(_ machine: TraceEvent<String, String>, to state: String) {
+    let isSignaling = machine.name == PeerConnectionEvents.signalingState.name
+    let from = states.updateValue(state, forKey: machine.name) ?? (isSignaling ? "stable" : "new")
     guard state != from || state != "closed" else { return }
-    trace.write(PeerConnectionEvents.state(machine), subject, state, from)
+    trace.write(machine, subject, state, from)
   }
 
-  private func select(_ candidate: CandidateSummary, side: String) {
-    let values = [
-      ("candidateType", candidate.candidateType), ("address", "\(candidate.endpoint.address)"),
-      ("protocol", "udp"), ("networkType", candidate.networkType),
-    ]
-    for (member, value) in values { select("\(side).\(member)", value) }
-    trace.write(PeerConnectionEvents.selectedPort(side), subject, Int(candidate.endpoint.port))
+  private func select(_ candidate: CandidateSummary, _ end: PeerConnectionEvents.PairEnd) {
+    set(PeerConnectionEvents.selectedType(end), candidate.candidateType)
+    set(PeerConnectionEvents.selectedAddress(end), "\(candidate.endpoint.address)")
+    set(PeerConnectionEvents.selectedProtocol(end), "udp")
+    set(PeerConnectionEvents.selectedNetworkType(end), candidate.networkType)
+    trace.write(PeerConnectionEvents.selectedPort(end), subject, Int(candidate.endpoint.port))
   }
 
-  private func select(_ member: String, _ word: String) {
-    let event = PeerConnectionEvents.selected(member)
+  private func set(_ event: TraceEvent<String>, _ word: String) {
     guard let declaration = CommonVocabulary.value(event.name) else {
       preconditionFailure("value '\(event.name)' is not declared")
     }

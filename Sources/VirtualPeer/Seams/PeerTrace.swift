@@ -66,8 +66,8 @@ public final class PeerTrace {
   /// Say it when a call is placed, when it begins to ring, and when another takes its place; before the user is asked,
   /// so that what he answers is known to be an answer to this call.
   public func begin(call id: String, with user: String) {
-    set("call.id", id)
-    set("call.peer", peers.peer(ofUser: user))
+    set(PeerEvents.callID.name, id)
+    set(PeerEvents.callPeer.name, peers.peer(ofUser: user))
   }
 
   /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:

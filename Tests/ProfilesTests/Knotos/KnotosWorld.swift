@@ -21,10 +21,10 @@ final class KnotosWorld {
     var entries: [(time: Instant, subject: String, kind: String, fields: [String])] = []
 
     func observe(_ record: TraceRecord, in trace: Trace) {
-      let declaration = trace.declarations[Int(record.kind.id)]
-      guard !declaration.name.hasPrefix("packet.") else { return }
-      let fields = declaration.fields.indices.map { "\(trace.datum(at: $0, of: record))" }
-      entries.append((record.time, trace.subjects[Int(record.subject.id)], declaration.name, fields))
+      let kind = trace.name(of: record.kind)
+      guard !kind.hasPrefix("packet.") else { return }
+      let fields = trace.fields(of: record).map(\.value.description)
+      entries.append((record.time, trace.name(of: record.subject), kind, fields))
     }
   }
 

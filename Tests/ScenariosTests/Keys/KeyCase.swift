@@ -139,19 +139,18 @@ struct WorldPrint {
 /// Numbers of events count those of the timeline, too.
 private final class WorldEvents: TraceObserver {
   private static let announcements: Set = [
-    "timeline.fired", "fault.applied", "fault.cleared", "user.action", "action-refused", "link.settings", "link.state",
-    "interface.state", "signal.faulted",
+    RunEvents.fired.name, RunEvents.faultApplied.name, RunEvents.faultCleared.name, PeerEvents.action.name,
+    PeerEvents.actionRefused.name, NetworkEvents.linkSettings.name, NetworkEvents.linkState.name,
+    NetworkEvents.interfaceState.name, ServerEvents.messageFaulted.name,
   ]
 
   private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
   func observe(_ record: TraceRecord, in trace: Trace) {
-    let kind = trace.declarations[Int(record.kind.id)]
-    guard !Self.announcements.contains(kind.name) else { return }
-    var text = "\(record.time.nanoseconds) \(trace.subjects[Int(record.subject.id)]) \(kind.name)"
-    for index in kind.fields.indices {
-      text += " \(trace.datum(at: index, of: record))"
-    }
+    let kind = trace.name(of: record.kind)
+    guard !Self.announcements.contains(kind) else { return }
+    var text = "\(record.time.nanoseconds) \(trace.name(of: record.subject)) \(kind)"
+    for field in trace.fields(of: record) { text += " \(field.value)" }
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 }

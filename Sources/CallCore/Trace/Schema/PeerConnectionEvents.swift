@@ -1,16 +1,29 @@
 /// What happens to a peer connection, below the app.
 public enum PeerConnectionEvents {
-  /// A state of the W3C's: `ice.state`, `connection.state` and the like.
+  public static let signalingState = state("signaling.state")
+  public static let gatheringState = state("ice-gathering.state")
+  public static let iceState = state("ice.state")
+  public static let dtlsState = state("dtls.state")
+  public static let connectionState = state("connection.state")
+  /// A state of the W3C's.
   public static func state(_ machine: String) -> TraceEvent<String, String> {
     TraceEvent(machine, ("value", String.self), ("from", String.self))
   }
 
-  /// One side of the nominated pair, or how its relay is reached: `selected.local.candidateType`.
-  public static func selected(_ member: String) -> TraceEvent<String> {
-    TraceEvent("selected.\(member)", ("value", String.self))
+  /// An end of the nominated pair.
+  public enum PairEnd: String, CaseIterable, Sendable { case local, remote }
+  public static func selectedType(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).candidateType") }
+  public static func selectedAddress(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).address") }
+  public static func selectedProtocol(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).protocol") }
+  public static func selectedNetworkType(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).networkType") }
+  /// The last of an end to be written, whatever has changed.
+  public static func selectedPort(_ end: PairEnd) -> TraceEvent<Int> {
+    TraceEvent("selected.\(end).port", ("value", Int.self))
   }
-  public static func selectedPort(_ side: String) -> TraceEvent<Int> {
-    TraceEvent("selected.\(side).port", ("value", Int.self))
+  /// How the relay at the local end is reached.
+  public static let selectedRelayProtocol = selected("relayProtocol")
+  private static func selected(_ member: String) -> TraceEvent<String> {
+    TraceEvent("selected.\(member)", ("value", String.self))
   }
 
   public static let negotiationNeeded = TraceEvent("negotiation-needed")

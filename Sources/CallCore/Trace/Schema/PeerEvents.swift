@@ -8,10 +8,16 @@ public enum PeerEvents {
   public static func value<Value>(_ name: String, _ type: Value.Type) -> TraceEvent<Value> {
     TraceEvent(name, ("value", type))
   }
-  /// A note of the app with one word of detail, such as `message.rejected` with the reason.
+  /// A note of the app with one word of detail.
   public static func note(_ name: String, _ field: String) -> TraceEvent<String> {
     TraceEvent(name, (field, String.self))
   }
+  /// The app refuses a message that came.
+  public static let messageRejected = note("message.rejected", "reason")
+
+  /// What both sides call the call that the app is or was last in, and with whom it is.
+  public static let callID = value("call.id", String.self)
+  public static let callPeer = value("call.peer", String.self)
 
   public static let illegalTransition = TraceEvent(
     "illegal-transition", ("machine", String.self), ("from", String.self), ("to", String.self), ("event", String.self))

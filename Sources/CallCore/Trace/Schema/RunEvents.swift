@@ -11,6 +11,11 @@ public enum HarnessEvents {
   public static func sample<Value>(_ name: String, _ type: Value.Type) -> TraceEvent<Value> {
     TraceEvent(name, ("value", type), origin: .harness)
   }
+  /// Quality of received audio, as scenarios name it.
+  public static let meanOpinionScore = sample("q.mos", Double.self)
+  public static let concealment = sample("q.concealment", Double.self)
+  public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
+  public static let recovery = sample("q.recovery", Interval.self)
   /// Media crossed the wire unprotected.
   public static let cleartext = TraceEvent("cleartext", origin: .harness)
 }

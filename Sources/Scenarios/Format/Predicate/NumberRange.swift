@@ -1,3 +1,4 @@
+import CallCore
 import Vocabulary
 
 /// The numbers from one to another, each end in or out; of whole numbers alone where it says so.
@@ -83,7 +84,7 @@ extension ValuePath {
     case .count: return .count
     case .byteSize, .rate, .duration: return NumberRange(from: 0)
     case .percentage: return .share
-    case .real where name == "q.mos": return NumberRange(from: 1, to: 5)
+    case .real where name == HarnessEvents.meanOpinionScore.name: return NumberRange(from: 1, to: 5)
     case .real where member == "audioLevel": return NumberRange(from: 0, to: 1)
     case .real where member.hasPrefix("total"): return NumberRange(from: 0)
     case .real, .flag, .text, .peer, .choice: return NumberRange()

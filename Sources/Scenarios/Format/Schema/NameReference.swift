@@ -1,3 +1,4 @@
+import CallCore
 import SimNet
 import Vocabulary
 
@@ -36,7 +37,7 @@ struct NameReference: Sendable {
     entries.append(("skip", "key of matrix: combinations that are left out, each with the variables that matter\n"))
     entries.append(("only", "key of matrix: the combinations that are kept, each with the variables that matter\n"))
     entries += SendEffect.keys.map { ($0.name, "argument of send: \($0.summary)\n") }
-    entries.append(("ice.check-failed", Self.failedChecks))
+    entries.append((PeerConnectionEvents.checkFailed.name, Self.failedChecks))
     entries += NATKind.allCases.map { ($0.rawValue, "kind of NAT: \($0.summary)\n") }
     self.entries = entries
   }

@@ -25,20 +25,16 @@ final class AudioDevices {
   private var calls: [String: Call] = [:]
 
   init(_ context: MonitorContext) {
-    let (watch, trace) = (context.watch, context.trace)
+    let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
-      watch.listen(watch.slot(peer, "audio-session.state")) { [unowned self, unowned trace] record in
-        let category = trace.datum("category", of: record)?.description ?? ""
-        note(
-          Session(
-            isActive: trace.datum(at: 0, of: record) == .symbol("active"), category: .init(rawValue: category),
-            time: record.time), of: peer)
+      watch.listen(to: PeerEvents.audioSession, of: peer) { [unowned self] record, state, category, _ in
+        note(Session(isActive: state == "active", category: .init(rawValue: category), time: record.time), of: peer)
       }
-      watch.listen(watch.slot(peer, "connections.open")) { [unowned self, unowned trace] record in
-        count(isNone: trace.datum(at: 0, of: record) == .integer(0), of: peer)
+      watch.listen(to: PeerEvents.openConnections, of: peer) { [unowned self] _, number in
+        count(isNone: number == 0, of: peer)
       }
-      watch.listen(watch.slot(peer, "speaker.open")) { [unowned self, unowned trace] record in
-        if trace.datum(at: 0, of: record) == .flag(true) { calls[peer]?.hasPlayed = true }
+      watch.listen(to: PeerEvents.speaker, of: peer) { [unowned self] _, isOpen in
+        if isOpen { calls[peer]?.hasPlayed = true }
       }
     }
   }

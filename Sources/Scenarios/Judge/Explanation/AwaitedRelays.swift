@@ -7,18 +7,18 @@ final class AwaitedRelays {
   private static let usual = Interval.seconds(2)
 
   private let scenario: Scenario
-  /// Since when each peer gathers; nil once it has a relay candidate, or is done.
+  /// Since when each connection gathers, by its trace subject; nil once it has a relay candidate, or is done.
   private var waiting: [String: Instant] = [:]
 
   init(_ context: MonitorContext) {
     scenario = context.scenario
-    let (watch, trace) = (context.watch, context.trace)
-    for peer in scenario.peers.map(\.name) {
-      watch.listen(watch.slot(peer, "ice-gathering.state")) { [unowned self, unowned trace] record in
-        waiting[peer] = trace.datum(at: 0, of: record) == .symbol("gathering") ? record.time : nil
+    let watch = context.watch
+    for subject in scenario.peers.flatMap(\.connectionSubjects) {
+      watch.listen(to: PeerConnectionEvents.gatheringState, of: subject) { [unowned self] record, state, _ in
+        waiting[subject] = state == "gathering" ? record.time : nil
       }
-      watch.listen(watch.slot(peer, "ice.candidate")) { [unowned self, unowned trace] record in
-        if trace.datum(at: 0, of: record).description.contains(" typ relay ") { waiting[peer] = nil }
+      watch.listen(to: PeerConnectionEvents.candidate, of: subject) { [unowned self] _, candidate in
+        if candidate.contains(" typ relay ") { waiting[subject] = nil }
       }
     }
   }
@@ -26,7 +26,9 @@ final class AwaitedRelays {
   /// `alice has no relay candidate: it asks the TURN server turn since 0.07 s`
   func lines(of peers: [String], at time: Instant) -> [String] {
     peers.compactMap { scenario.peer($0) }.compactMap { peer in
-      guard let since = waiting[peer.name], time - since >= Self.usual else { return nil }
+      guard let since = peer.connectionSubjects.compactMap({ waiting[$0] }).min(), time - since >= Self.usual else {
+        return nil
+      }
       let relays = scenario.topology.relays(of: peer).filter { !$0.listeners(for: peer.ice).isEmpty }
       guard !relays.isEmpty else { return nil }
       let names = relays.map(\.name).joined(separator: " and ")

@@ -40,20 +40,17 @@ final class DropTally {
     inside = Dictionary(
       topology.networks.map { ("network/\($0.name)", $0.prefixes.map(\.value)) }, uniquingKeysWith: +)
     ice.onSettled = { [unowned self] in early = flows.map(\.count) }
-    for peer in context.scenario.peers.map(\.name) { follow(peer, context.watch) }
+    for subject in context.scenario.peers.flatMap(\.connectionSubjects) { follow(subject, context.watch) }
   }
 
-  private func follow(_ peer: String, _ watch: Watch) {
-    for side in ["local", "remote"] {
-      let (address, port) = (
-        watch.slot(peer, "selected.\(side).address"), watch.slot(peer, "selected.\(side).port")
-      )
-      // The port is the last of a pair to be written.
-      watch.listen(port) { [unowned self, unowned watch] _ in
-        guard let address = watch.value(address)?.description, let port = watch.value(port)?.description,
-          let parsed = IPAddress(address), let number = UInt16(port)
-        else { return }
-        selected.insert(Endpoint(parsed, port: number))
+  private func follow(_ subject: String, _ watch: Watch) {
+    for end in PeerConnectionEvents.PairEnd.allCases {
+      let address = watch.slot(subject, PeerConnectionEvents.selectedAddress(end))
+      watch.listen(to: PeerConnectionEvents.selectedPort(end), of: subject) { [unowned self, unowned watch] _, port in
+        guard let address = watch.value(address).flatMap({ IPAddress($0) }), let port = UInt16(exactly: port) else {
+          return
+        }
+        selected.insert(Endpoint(address, port: port))
       }
     }
   }

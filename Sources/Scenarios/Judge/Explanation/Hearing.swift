@@ -16,7 +16,7 @@ final class Hearing {
   static func isOfSound(_ expectation: Expectation) -> Bool {
     if case .recovers(let recovers) = expectation.kind, case .mediaBothWays = recovers.to { return true }
     return expectation.values.contains { value in
-      value.name == "audible" || (sent + received).contains(where: value.name.hasPrefix)
+      value.name == PeerEvents.audible.name || (sent + received).contains(where: value.name.hasPrefix)
     }
   }
 
@@ -28,7 +28,9 @@ final class Hearing {
   /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
   func speakers(heardIn expectation: Expectation) -> [String] {
     var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.owner) }
-    for listener in awaitedListeners(of: expectation) { found += speakers(heardIn: "audible", of: listener) }
+    for listener in awaitedListeners(of: expectation) {
+      found += speakers(heardIn: PeerEvents.audible.name, of: listener)
+    }
     return found
   }
 
@@ -36,7 +38,8 @@ final class Hearing {
   private func awaitedListeners(of expectation: Expectation) -> [String] {
     guard case .count(let count) = expectation.kind, case .anchor(let anchor) = count.subject else { return [] }
     switch anchor.kind {
-    case .event(let peer, name: "media.first-played"), .becomesTrue(let peer, value: "audible"): return [peer]
+    case .event(let peer, name: PeerEvents.firstPlayed.name), .becomesTrue(let peer, value: PeerEvents.audible.name):
+      return [peer]
     default: return []
     }
   }
@@ -46,17 +49,17 @@ final class Hearing {
     guard !ice.neverWorked(peer) else { return [] }
     if Self.sent.contains(where: value.hasPrefix) { return [peer] }
     if Self.received.contains(where: value.hasPrefix) { return others(than: peer) }
-    return value == "audible" && !hears(peer) ? others(than: peer) : []
+    return value == PeerEvents.audible.name && !hears(peer) ? others(than: peer) : []
   }
 
   private func hears(_ peer: String) -> Bool {
-    context.watch.value(context.watch.slot(peer, "audible")) == .flag(true)
+    context.watch.value(context.watch.slot(peer, PeerEvents.audible)) == true
   }
 
   /// The other end of the peer's call, or all others where the app does not tell.
   private func others(than peer: String) -> [String] {
     let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
-    let called = context.watch.value(context.watch.slot(peer, "call.peer"))?.description
+    let called = context.watch.value(context.watch.slot(peer, PeerEvents.callPeer))
     return others.first { $0 == called }.map { [$0] } ?? others
   }
 
@@ -69,7 +72,8 @@ final class Hearing {
   }
 
   private func deafListeners(of expectation: Expectation) -> [String] {
-    (expectation.values.filter { $0.name == "audible" }.map(\.owner) + awaitedListeners(of: expectation)).filter {
+    let heard = expectation.values.filter { $0.name == PeerEvents.audible.name }.map(\.owner)
+    return (heard + awaitedListeners(of: expectation)).filter {
       !hears($0)
     }
   }

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// How far ICE came at each peer, in its newest connection and before that was closed.
+/// How far ICE came at each peer, in its newest connection, or the newest to each other peer, before that was closed.
 final class ICEHistory {
   private struct Course {
     var state: String
@@ -15,7 +15,9 @@ final class ICEHistory {
     var isConnected: Bool { ["connected", "completed"].contains(state) }
   }
 
+  /// By the trace subjects of connections.
   private var courses: [String: Course] = [:]
+  private let subjects: [String: [String]]
   /// Whether every peer that has a connection had it connected at one time.
   private(set) var isSettled = false
   /// Told each time that it becomes so.
@@ -23,21 +25,21 @@ final class ICEHistory {
 
   init(_ context: MonitorContext) {
     let watch = context.watch
-    for peer in context.scenario.peers.map(\.name) {
-      let state = watch.slot(peer, "ice.state")
-      watch.listen(state) { [unowned self, unowned watch] record in
-        if let name = watch.value(state)?.description { enter(name, peer, at: record.time) }
+    subjects = Dictionary(
+      context.scenario.peers.map { ($0.name, $0.connectionSubjects) }, uniquingKeysWith: { first, _ in first })
+    for subject in context.scenario.peers.flatMap(\.connectionSubjects) {
+      watch.listen(to: PeerConnectionEvents.iceState, of: subject) { [unowned self] record, state, _ in
+        enter(state, subject, at: record.time)
       }
-      watch.listen(watch.slot(peer, "signaling.state")) { [unowned self, unowned trace = context.trace] record in
-        let isNew = trace.datum("from", of: record) == .symbol("stable")
-        if !isNew, trace.datum(at: 0, of: record) == .symbol("stable") { courses[peer]?.isNegotiated = true }
+      watch.listen(to: PeerConnectionEvents.signalingState, of: subject) { [unowned self] _, state, old in
+        if old != "stable", state == "stable" { courses[subject]?.isNegotiated = true }
       }
     }
   }
 
-  private func enter(_ state: String, _ peer: String, at time: Instant) {
-    guard state != "new", var course = courses[peer] else {
-      if state != "closed" { begin(state, peer) }
+  private func enter(_ state: String, _ subject: String, at time: Instant) {
+    guard state != "new", var course = courses[subject] else {
+      if state != "closed" { begin(state, subject) }
       return
     }
     if state == "closed" || state == "failed", course.endedAt == nil { course.endedAt = time }
@@ -46,14 +48,14 @@ final class ICEHistory {
       course.state = state
       if course.isConnected { (course.wasConnected, course.endedAt) = (true, nil) }
     }
-    courses[peer] = course
+    courses[subject] = course
     settle()
   }
 
-  private func begin(_ state: String, _ peer: String) {
+  private func begin(_ state: String, _ subject: String) {
     var course = Course(state: state)
     course.wasConnected = course.isConnected
-    courses[peer] = course
+    courses[subject] = course
     isSettled = false
     settle()
   }
@@ -66,30 +68,42 @@ final class ICEHistory {
 
   // MARK: What became of it
 
-  /// Whether the peer has no pair that works, and should have one by now.
+  private func courses(of peer: String) -> [Course] { (subjects[peer] ?? []).compactMap { courses[$0] } }
+
+  /// Whether a connection of the peer has no pair that works, and should have one by now.
   func isInTrouble(_ peer: String, hasFailedChecks: Bool) -> Bool {
-    guard let course = courses[peer] else { return hasFailedChecks }
-    guard !course.isConnected else { return false }
-    // Without a candidate of both sides no check is sent.
-    return course.state == "checking" || hasFailedChecks || (course.state == "new" && course.isNegotiated)
+    let courses = courses(of: peer)
+    guard !courses.isEmpty else { return hasFailedChecks }
+    return courses.contains { course in
+      // Without a candidate of both sides no check is sent.
+      !course.isConnected
+        && (course.state == "checking" || hasFailedChecks || (course.state == "new" && course.isNegotiated))
+    }
   }
 
-  func wasConnected(_ peer: String) -> Bool { courses[peer]?.wasConnected ?? false }
+  /// Whether ICE worked in each connection of the peer, and there is one.
+  func wasConnected(_ peer: String) -> Bool {
+    let courses = courses(of: peer)
+    return !courses.isEmpty && courses.allSatisfy(\.wasConnected)
+  }
 
-  /// Whether it is known that ICE never worked there.
-  func neverWorked(_ peer: String) -> Bool { courses[peer].map { !$0.wasConnected } ?? false }
+  /// Whether it is known that ICE never worked there, in any connection.
+  func neverWorked(_ peer: String) -> Bool {
+    let courses = courses(of: peer)
+    return !courses.isEmpty && !courses.contains(where: \.wasConnected)
+  }
 
-  /// When the pair that worked was lost; nil where none worked.
-  func lostAt(_ peer: String) -> Instant? { courses[peer]?.lostAt }
+  /// When the last pair that worked was lost; nil where none worked.
+  func lostAt(_ peer: String) -> Instant? { courses(of: peer).compactMap(\.lostAt).max() }
 
   /// When the last trouble of these peers began: the first time that one was not connected any more of those that still
   /// are not, or gave up.
   func trouble(of peers: [String]) -> Instant? {
-    peers.compactMap { courses[$0] }.filter { !$0.isConnected }.compactMap(\.lostAt).min()
+    peers.flatMap { courses(of: $0) }.filter { !$0.isConnected }.compactMap(\.lostAt).min()
   }
 
   /// When the first of the peers gave up, or `time` where all go on.
   func end(of peers: [String], before time: Instant) -> Instant {
-    peers.compactMap { courses[$0]?.endedAt }.filter { $0 < time }.min() ?? time
+    peers.flatMap { courses(of: $0) }.compactMap(\.endedAt).filter { $0 < time }.min() ?? time
   }
 }

@@ -13,7 +13,7 @@ struct LostNetworks {
 
   /// `alice: the link alice/wifi is down since 12.40 s: no pair of lte worked, and nobody restarted ICE`
   func lines(of names: [String]) -> [String] {
-    let restartedAt = story.notes.elements.last { $0.kind == "ice.restart" }?.time
+    let restartedAt = story.notes.elements.last { $0.kind == PeerConnectionEvents.restart.name }?.time
     return context.scenario.peers.filter { $0.hasCallStack && names.contains($0.name) }.flatMap { peer in
       let troubledAt = troubledAt(peer.name)
       return peer.interfaces.compactMap { interface -> String? in
@@ -31,12 +31,14 @@ struct LostNetworks {
 
   /// When a connection of the peer was last without a pair that works.
   private func troubledAt(_ peer: String) -> Instant? {
-    story.machines.filter { $0.name == "ice.state" && RunStory.isSubject($0.subject, of: peer) }.compactMap { machine in
+    story.machines.filter {
+      $0.name == PeerConnectionEvents.iceState.name && RunStory.isSubject($0.subject, of: peer)
+    }.compactMap { machine in
       machine.changes.elements.last { ["disconnected", "failed"].contains($0.value) }?.time
     }.max()
   }
 
   private func lostAt(_ link: String) -> Instant? {
-    story.changes("link.state", of: "link/\(link)")?.last.flatMap { $0.value == "down" ? $0.time : nil }
+    story.changes(NetworkEvents.linkState.name, of: "link/\(link)")?.last.flatMap { $0.value == "down" ? $0.time : nil }
   }
 }

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import ScenarioFormat
+internal import Vocabulary
 
 /// What the network did: packets it dropped and why, checks that failed, and how the NATs mapped.
 final class NetworkEvidence {
@@ -14,8 +15,7 @@ final class NetworkEvidence {
   /// By peer and reason.
   private var checks: [Tally] = []
   /// External endpoints of each internal one, by NAT: those that it has now, and the most it ever had at one time.
-  private var mappings: [(nat: String, internal: String, live: [String], most: [String])] = []
-  private var mappingCount: [String: Int] = [:]
+  private var mappings: [(nat: String, internal: Endpoint, live: [Endpoint], most: [Endpoint])] = []
   private let ice: ICEHistory
   private let faults: FaultHistory
   private let drops: DropTally
@@ -26,20 +26,14 @@ final class NetworkEvidence {
     drops = DropTally(context, ice)
     relays = AwaitedRelays(context)
     let trace = context.trace
-    context.watch.listen(toAll: "ice.check-failed") { [unowned self, unowned trace] record in
-      let key = [
-        trace.subjects[Int(record.subject.id)], trace.datum("reason", of: record)?.description ?? "",
-        trace.datum("remote", of: record)?.description ?? "",
-      ]
-      count(key, at: record.time)
+    context.watch.listen(to: PeerConnectionEvents.checkFailed) {
+      [unowned self, unowned trace] record, _, remote, reason in
+      count([ConnectionSubject.owner(of: trace.name(of: record.subject)), reason, "\(remote)"], at: record.time)
     }
-    context.watch.listen(toAll: "nat.created") { [unowned self, unowned trace] record in
-      guard trace.datum("protocol", of: record) == .symbol("udp"),
-        let inside = trace.datum("internal", of: record)?.description,
-        let outside = trace.datum("external", of: record)?.description
-      else { return }
-      let nat = trace.subjects[Int(record.subject.id)]
-      mappingCount[nat, default: 0] += 1
+    context.watch.listen(to: NetworkEvents.mappingCreated) {
+      [unowned self, unowned trace] record, transport, inside, outside in
+      guard transport == "udp" else { return }
+      let nat = trace.name(of: record.subject)
       if let index = mappings.firstIndex(where: { $0.nat == nat && $0.internal == inside }) {
         if !mappings[index].live.contains(outside) { mappings[index].live.append(outside) }
         if mappings[index].live.count > mappings[index].most.count { mappings[index].most = mappings[index].live }
@@ -48,20 +42,21 @@ final class NetworkEvidence {
       }
     }
     // A port that takes the place of another, after a reboot or an expiry, says nothing about destinations.
-    listenToEnds(of: "nat.removed", external: "external")
-    listenToEnds(of: "nat.remapped", external: "previous")
+    context.watch.listen(to: NetworkEvents.mappingRemoved) { [unowned self] record, _, _, inside, outside in
+      end(outside, of: inside, at: record.subject)
+    }
+    context.watch.listen(to: NetworkEvents.mappingRemapped) { [unowned self] record, _, inside, outside, previous in
+      end(previous, of: inside, at: record.subject, replacement: outside)
+    }
   }
 
-  private func listenToEnds(of kind: String, external: String) {
-    context.watch.listen(toAll: kind) { [unowned self, unowned trace = context.trace] record in
-      let nat = trace.subjects[Int(record.subject.id)]
-      let inside = trace.datum("internal", of: record)?.description
-      guard let index = mappings.firstIndex(where: { $0.nat == nat && $0.internal == inside }) else { return }
-      let gone = trace.datum(external, of: record)?.description
-      mappings[index].live.removeAll { $0 == gone }
-      guard kind == "nat.remapped", let new = trace.datum("external", of: record)?.description else { return }
-      mappings[index].live.append(new)
-    }
+  private func end(
+    _ outside: Endpoint, of inside: Endpoint, at nat: TraceSubject, replacement: Endpoint? = nil
+  ) {
+    let nat = context.trace.name(of: nat)
+    guard let index = mappings.firstIndex(where: { $0.nat == nat && $0.internal == inside }) else { return }
+    mappings[index].live.removeAll { $0 == outside }
+    if let replacement { mappings[index].live.append(replacement) }
   }
 
   private func count(_ key: [String], at time: Instant) {
@@ -148,7 +143,7 @@ final class NetworkEvidence {
   /// One inside socket with several outside ports at one time shows that the mapping depends on the destination.
   private var natLines: [String] {
     mappings.filter { $0.most.count > 1 }.prefix(4).map { mapping in
-      let shown = mapping.most.prefix(3).joined(separator: ", ")
+      let shown = mapping.most.prefix(3).map(\.description).joined(separator: ", ")
       let more = mapping.most.count > 3 ? ", …" : ""
       return "\(mapping.nat) maps \(mapping.internal) to another port for each destination: \(shown)\(more)"
     }

@@ -46,7 +46,7 @@ struct PredicateAccount {
     }
   }
 
-  private func slot(_ operand: Operand) -> Watch.Slot {
+  private func slot(_ operand: Operand) -> Watch.Slot<TraceDatum> {
     switch operand {
     case .value(let path): watch.slot(path.subject, path.name)
     case .wire(let quantity): watch.slot(WireQuantity.subject, quantity.kindName)
@@ -57,7 +57,7 @@ struct PredicateAccount {
   private func sentence(_ operand: Operand) -> String { "\(operand) \(state(of: slot(operand)))" }
 
   /// `is connected since 3.40 s`, `is unknown since 20.00 s, without a connection`, `was never set`
-  func state(of slot: Watch.Slot) -> String {
+  func state(of slot: Watch.Slot<TraceDatum>) -> String {
     guard watch.wasSet(slot) else { return "was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
     return watch.value(slot).map { "is \($0)\(since)" } ?? "is unknown\(since), without a connection"

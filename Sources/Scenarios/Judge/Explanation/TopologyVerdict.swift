@@ -29,7 +29,15 @@ struct TopologyVerdict {
       }
       return firewalls + lack
     }
-    return real.count == 2 ? firewalls + directPairs(real[0], real[1]) : firewalls
+    return firewalls + pairs(of: real).flatMap { directPairs($0, $1) }
+  }
+
+  /// Those who connect to each other: two, or of more those whose connections are named after each other.
+  private func pairs(of peers: [Scenario.Peer]) -> [(Scenario.Peer, Scenario.Peer)] {
+    peers.indices.flatMap { index in
+      peers[(index + 1)...].filter { peers.count == 2 || peers[index].connectionNames?.contains($0.name) == true }
+        .map { (peers[index], $0) }
+    }
   }
 
   /// What keeps each peer from the signalling server.

@@ -33,21 +33,19 @@ final class Agreement {
     names = context.scenario.peers.map(\.name)
     let watch = context.watch
     for peer in names {
-      let (id, with) = (watch.slot(peer, "call.id"), watch.slot(peer, "call.peer"))
+      let id = watch.slot(peer, PeerEvents.callID)
       // Whom it is with is said after which it is.
-      watch.listen(with) { [unowned self, unowned watch] record in
-        guard let id = watch.value(id)?.description, let other = watch.value(with)?.description else { return }
-        begin(peer, id, with: other, at: record.time)
+      watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self, unowned watch] record, other in
+        if let id = watch.value(id) { begin(peer, id, with: other, at: record.time) }
       }
-      watch.listen(watch.slot(peer, "user.action")) { [unowned self, unowned watch] record in
-        guard watch.value(id) == nil, let other = placed(record, by: peer) else { return }
+      watch.listen(to: PeerEvents.action, of: peer) { [unowned self, unowned watch] record, action, callee in
+        guard watch.value(id) == nil, let other = called(action, callee, by: peer) else { return }
         // Until both have said something of their own, the two are in the call that one of them placed.
         let call = "\(peer) > \(other) \(record.number.rawValue)"
         begin(peer, call, with: other, at: record.time)
-        if watch.value(watch.slot(other, "call.id")) == nil { begin(other, call, with: peer, at: record.time) }
+        if watch.value(watch.slot(other, PeerEvents.callID)) == nil { begin(other, call, with: peer, at: record.time) }
       }
-      watch.listen(watch.slot(peer, "call.ended")) { [unowned self, unowned trace = context.trace] record in
-        let code = trace.datum("code", of: record)?.description ?? ""
+      watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, code in
         views[peer]?.ending = Ending(code: code, time: record.time)
       }
     }
@@ -59,11 +57,8 @@ final class Agreement {
   }
 
   /// Whom an action calls; nil when it is no call.
-  private func placed(_ record: TraceRecord, by peer: String) -> String? {
-    guard let action = context.trace.datum("action", of: record)?.description,
-      case .begin? = context.vocabulary(of: peer)?.action(action)?.role,
-      case .symbol(let callee)? = context.trace.datum("to", of: record), names.contains(callee)
-    else { return nil }
+  private func called(_ action: String, _ callee: String, by peer: String) -> String? {
+    guard case .begin? = context.vocabulary(of: peer)?.action(action)?.role, names.contains(callee) else { return nil }
     return callee
   }
 

@@ -11,9 +11,9 @@ final class CaptureScope {
     for peer in context.scenario.peers.map(\.name) {
       let consent = UserConsent(peer, context)
       consents.append(consent)
-      let slot = context.watch.slot(peer, "mic.open")
-      context.watch.listen(slot) { [unowned consent, unowned watch = context.watch] record in
-        guard watch.value(slot) == .flag(true), !consent.isGiven else { return }
+      context.watch.listen(to: PeerEvents.microphone, of: peer) {
+        [unowned consent, unowned watch = context.watch] record, isOpen in
+        guard isOpen, !consent.isGiven else { return }
         // Opened and consented to in one event is in order.
         watch.afterEvent {
           guard !consent.isGiven else { return }
@@ -21,9 +21,10 @@ final class CaptureScope {
           report(Violation(.captureScope, at: record.time, actual: actual))
         }
       }
+      let microphone = context.watch.slot(peer, PeerEvents.microphone)
       consent.onEnd = { [unowned consent, unowned watch = context.watch] end in
         watch.alarms.schedule(at: end + Self.grace) {
-          guard !consent.isGiven, watch.value(slot) == .flag(true) else { return }
+          guard !consent.isGiven, watch.value(microphone) == true else { return }
           let actual = "\(peer)'s microphone is still open \(Self.grace) after its call ended at \(Wording.time(end))"
           report(Violation(.captureScope, at: end + Self.grace, actual: actual))
         }

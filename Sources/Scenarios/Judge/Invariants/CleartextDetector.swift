@@ -1,4 +1,5 @@
 internal import CallCore
+package import ScenarioFormat
 internal import SimNet
 
 /// Looks on the wire for what peers had before protection, and writes a `cleartext` event for every packet it finds.
@@ -29,15 +30,17 @@ package final class CleartextDetector {
   }
 
   /// - Parameter peers: those whose sessions say what they protect.
-  package init(peers: [String], tap: WireTap, watch: Watch) {
+  package init(peers: [Scenario.Peer], tap: WireTap, watch: Watch) {
     trace = watch.trace
     for peer in peers {
-      let sighting = Sightings(peer: peer, subject: trace.subject(peer))
-      sightings[peer] = sighting
-      watch.listen(watch.slot(peer, "media.sent")) { [unowned self] record in
-        guard Int64(bitPattern: record.values[1]) >= Int64(Self.smallestHeader + Self.prefixSize) else { return }
-        sighting.meant.insert(record.values[2], 0)
-        if let identity = sighting.seen.identity(of: record.values[2]) { tell(sighting, identity) }
+      let sighting = Sightings(peer: peer.name, subject: trace.subject(peer.name))
+      sightings[peer.name] = sighting
+      for subject in peer.connectionSubjects {
+        watch.listen(to: PeerConnectionEvents.mediaSent, of: subject) { [unowned self] _, _, byteCount, prefix in
+          guard byteCount >= Self.smallestHeader + Self.prefixSize else { return }
+          sighting.meant.insert(prefix, 0)
+          if let identity = sighting.seen.identity(of: prefix) { tell(sighting, identity) }
+        }
       }
     }
     tap.listen(media: { [unowned self] media in

@@ -20,15 +20,18 @@ final class Consent {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.report = report
     let watch = context.watch
-    for peer in context.scenario.peers.map(\.name) {
+    for one in context.scenario.peers {
+      let peer = one.name
       let sender = Sender(UserConsent(peer, context))
       senders[peer] = sender
       sender.consent.onForged = { time in
         let actual = "\(peer) set user.accepted at \(Wording.time(time)), but its user did not"
         report(Violation(.consent, at: time, actual: actual))
       }
-      watch.listen(watch.slot(peer, "media.sent")) { [unowned sender] record in
-        if sender.consent.isGiven { sender.waiting[UInt32(truncatingIfNeeded: record.values[0]), default: 0] += 1 }
+      for subject in one.connectionSubjects {
+        watch.listen(to: PeerConnectionEvents.mediaSent, of: subject) { [unowned sender] _, ssrc, _, _ in
+          if sender.consent.isGiven { sender.waiting[ssrc, default: 0] += 1 }
+        }
       }
     }
     context.wire.listen(media: { [unowned self] media in

@@ -5,13 +5,9 @@ internal import ScenarioFormat
 /// It cannot be turned off. What puppets say and faults change is nobody's bug.
 final class FittingMessages {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
-    context.watch.listen(toAll: "signal.misfit") { [unowned trace = context.trace] record in
-      let field = { (name: String) in trace.datum(name, of: record)?.description ?? "" }
-      report(
-        Violation(
-          .fittingMessages, at: record.time,
-          actual: "\(field("type")) from \(field("from")) to \(field("to")) at \(Wording.time(record.time)): "
-            + field("problem")))
+    context.watch.listen(to: ServerEvents.messageMisfit) { record, type, sender, receiver, problem in
+      let actual = "\(type) from \(sender) to \(receiver) at \(Wording.time(record.time)): \(problem)"
+      report(Violation(.fittingMessages, at: record.time, actual: actual))
     }
   }
 }

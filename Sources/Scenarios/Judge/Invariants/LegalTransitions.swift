@@ -5,13 +5,9 @@ internal import ScenarioFormat
 final class LegalTransitions {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(context.watch.slot(peer, "illegal-transition")) { [unowned trace = context.trace] record in
-        let field = { (name: String) in trace.datum(name, of: record)?.description ?? "" }
-        report(
-          Violation(
-            .legalTransitions, at: record.time,
-            actual: "\(peer)'s \(field("machine")) was to go from \(field("from")) to \(field("to")) "
-              + "on \(field("event")) at \(Wording.time(record.time))"))
+      context.watch.listen(to: PeerEvents.illegalTransition, of: peer) { record, machine, old, new, event in
+        let actual = "\(peer)'s \(machine) was to go from \(old) to \(new) on \(event) at \(Wording.time(record.time))"
+        report(Violation(.legalTransitions, at: record.time, actual: actual))
       }
     }
   }

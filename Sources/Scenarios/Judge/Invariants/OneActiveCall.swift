@@ -6,9 +6,8 @@ internal import ScenarioFormat
 final class OneActiveCall {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for subject in context.scenario.peers.flatMap(\.connectionSubjects) {
-      let slot = context.watch.slot(subject, "connections.open")
-      context.watch.listen(slot) { [unowned watch = context.watch] record in
-        guard case .integer(let count)? = watch.value(slot), count > 1 else { return }
+      context.watch.listen(to: PeerEvents.openConnections, of: subject) { record, count in
+        guard count > 1 else { return }
         let actual = "\(subject) has \(count) connections open at \(Wording.time(record.time))"
         report(Violation(.oneActiveCall, at: record.time, actual: actual))
       }

@@ -68,13 +68,15 @@ final class PeerTraffic {
     let watch = context.watch
     context.wire.listen(media: { [unowned self] media in if media.peer == peer { saw(media) } })
     context.wire.listen(checks: { [unowned self] check in if check.peer == peer { saw(check) } })
-    watch.listen(watch.slot(peer, "media.received")) { [unowned self] record in
-      took(UInt32(truncatingIfNeeded: record.values[0]), at: record.time)
+    for subject in context.scenario.peer(peer)?.connectionSubjects ?? [peer] {
+      watch.listen(to: PeerConnectionEvents.mediaReceived, of: subject) { [unowned self] record, ssrc, _ in
+        took(ssrc, at: record.time)
+      }
+      watch.listen(to: PeerConnectionEvents.packetUnsent, of: subject) { [unowned self] _, _ in unsent += 1 }
+      watch.listen(to: PeerConnectionEvents.packetDiscarded, of: subject) { [unowned self] _, _, _ in refused += 1 }
     }
-    watch.listen(watch.slot(peer, "packet.unsent")) { [unowned self] _ in unsent += 1 }
-    watch.listen(watch.slot(peer, "packet.discarded")) { [unowned self] _ in refused += 1 }
-    watch.listen(watch.slot(peer, "packet.dropped")) { [unowned self, unowned trace = context.trace] record in
-      if trace.datum("reason", of: record) == .symbol("no-route") { unsent += 1 } else { refused += 1 }
+    watch.listen(to: NetworkEvents.packetDropped, of: peer) { [unowned self] _, reason, _, _, _, _ in
+      if reason == DropReason.noRoute.rawValue { unsent += 1 } else { refused += 1 }
     }
   }
 

@@ -11,25 +11,31 @@ final class PreAcceptPrivacy {
     let servers = context.scenario.topology.servers.map(\.name)
     let watch = context.watch
     let addresses = HostAddresses(servers: servers, context)
-    for peer in context.scenario.peers.map(\.name) {
+    for one in context.scenario.peers {
+      let peer = one.name
       let consent = UserConsent(peer, context)
       consents.append(consent)
-      watch.listen(watch.slot(peer, "ice.candidate")) { [unowned consent, unowned watch] record in
-        guard !consent.isGiven, let text = watch.trace.datum(at: 0, of: record).candidateType, text != "relay" else {
-          return
+      for subject in one.connectionSubjects {
+        watch.listen(to: PeerConnectionEvents.candidate, of: subject) { [unowned consent] record, candidate in
+          guard !consent.isGiven, let type = Self.type(of: candidate), type != "relay" else { return }
+          let actual =
+            "\(peer) gathered a \(type) candidate to signal at \(Wording.time(record.time)), before its user accepted"
+          report(Violation(.preAcceptPrivacy, at: record.time, actual: actual))
         }
-        let actual =
-          "\(peer) gathered a \(text) candidate to signal at \(Wording.time(record.time)), before its user accepted"
-        report(Violation(.preAcceptPrivacy, at: record.time, actual: actual))
       }
-      watch.listen(watch.slot(peer, "packet.sent")) { [unowned consent, unowned watch] record in
-        guard !consent.isGiven, case .endpoint(let destination)? = watch.trace.datum("to", of: record),
-          addresses.belongToPeers(destination.address)
-        else { return }
+      watch.listen(to: NetworkEvents.packetSent, of: peer) { [unowned consent] record, _, _, destination, _ in
+        guard !consent.isGiven, addresses.belongToPeers(destination.address) else { return }
         let actual = "\(peer) sent a packet to \(destination) at \(Wording.time(record.time)), before its user accepted"
         report(Violation(.preAcceptPrivacy, at: record.time, actual: actual))
       }
     }
+  }
+
+  /// The type in a `candidate:` line, after `typ`.
+  private static func type(of candidate: String) -> String? {
+    let words = candidate.split(separator: " ")
+    guard let index = words.firstIndex(of: "typ"), index + 1 < words.count else { return nil }
+    return String(words[index + 1])
   }
 }
 
@@ -39,30 +45,20 @@ private final class HostAddresses {
   private var others: Set<IPAddress> = []
 
   init(servers names: [String], _ context: MonitorContext) {
-    let trace = context.trace
     for name in names {
-      context.watch.listen(context.watch.slot(name, "packet.sent")) { [weak self, unowned trace] record in
-        if case .endpoint(let source)? = trace.datum("from", of: record) { self?.servers.insert(source.address) }
+      context.watch.listen(to: NetworkEvents.packetSent, of: name) { [weak self] _, _, source, _, _ in
+        self?.servers.insert(source.address)
       }
     }
     for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(context.watch.slot(peer, "packet.sent")) { [weak self, unowned trace] record in
-        if case .endpoint(let source)? = trace.datum("from", of: record) { self?.others.insert(source.address) }
+      context.watch.listen(to: NetworkEvents.packetSent, of: peer) { [weak self] _, _, source, _, _ in
+        self?.others.insert(source.address)
       }
     }
-    context.watch.listen(toAll: "nat.created") { [weak self, unowned trace] record in
-      if case .endpoint(let external)? = trace.datum("external", of: record) { self?.others.insert(external.address) }
+    context.watch.listen(to: NetworkEvents.mappingCreated) { [weak self] _, _, _, external in
+      self?.others.insert(external.address)
     }
   }
 
   func belongToPeers(_ address: IPAddress) -> Bool { others.contains(address) && !servers.contains(address) }
-}
-
-extension TraceDatum {
-  /// The type in a `candidate:` line, after `typ`.
-  fileprivate var candidateType: String? {
-    let words = description.split(separator: " ")
-    guard let index = words.firstIndex(of: "typ"), index + 1 < words.count else { return nil }
-    return String(words[index + 1])
-  }
 }

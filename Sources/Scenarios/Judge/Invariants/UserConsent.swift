@@ -11,8 +11,8 @@ final class UserConsent {
   private let vocabulary: ProfileVocabulary?
   private let watch: Watch
   private let scenario: Scenario
-  private let callID: Watch.Slot
-  private let callPeer: Watch.Slot
+  private let callID: Watch.Slot<String>
+  private let callPeer: Watch.Slot<String>
   private var accepted: [String] = []
   /// The user ids that were called.
   private var placed: [String] = []
@@ -29,21 +29,17 @@ final class UserConsent {
     watch = context.watch
     scenario = context.scenario
     vocabulary = context.vocabulary(of: peer)
-    callID = watch.slot(peer, "call.id")
-    callPeer = watch.slot(peer, "call.peer")
-    watch.listen(watch.slot(peer, "user.action")) { [unowned self] record in
-      let field = { (name: String) in self.watch.trace.datum(name, of: record)?.description ?? "" }
-      acted(field("action"), to: field("to"))
-    }
-    watch.listen(watch.slot(peer, "action-refused")) { [unowned self] _ in
+    callID = watch.slot(peer, PeerEvents.callID)
+    callPeer = watch.slot(peer, PeerEvents.callPeer)
+    watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, callee in acted(action, to: callee) }
+    watch.listen(to: PeerEvents.actionRefused, of: peer) { [unowned self] _, _, _ in
       undo?()
       undo = nil
     }
-    let flag = watch.slot(peer, "user.accepted")
-    watch.listen(flag) { [unowned self] record in
-      if watch.value(flag) == .flag(true), !isGiven { onForged?(record.time) }
+    watch.listen(to: PeerEvents.accepted, of: peer) { [unowned self] record, isAccepted in
+      if isAccepted, !isGiven { onForged?(record.time) }
     }
-    watch.listen(watch.slot(peer, "call.ended")) { [unowned self] record in
+    watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, _ in
       (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
       endedAt = record.time
       onEnd?(record.time)
@@ -52,9 +48,9 @@ final class UserConsent {
 
   /// Whether media may leave the device now.
   var isGiven: Bool {
-    guard let id = watch.value(callID)?.description else { return isUnspecific || !placed.isEmpty }
+    guard let id = watch.value(callID) else { return isUnspecific || !placed.isEmpty }
     return accepted.contains(id) || isUnspecific
-      || watch.value(callPeer).map { placed.contains(scenario.userID(of: $0.description)) } ?? false
+      || watch.value(callPeer).map { placed.contains(scenario.userID(of: $0)) } ?? false
   }
 
   private func acted(_ action: String, to callee: String) {
@@ -64,7 +60,7 @@ final class UserConsent {
       placed.append(scenario.userID(of: callee))
       undo = { [unowned self] in placed.removeLast() }
     case .accept:
-      if let id = watch.value(callID)?.description {
+      if let id = watch.value(callID) {
         accepted.append(id)
         undo = { [unowned self] in accepted.removeLast() }
       } else {

@@ -7,7 +7,7 @@ final class EndsMonitor: Monitor {
   let ruling: Ruling
   private let ends: Expectation.Ends
   private let context: MonitorContext
-  private let mainMachine: Watch.Slot?
+  private let mainMachine: Watch.Slot<TraceDatum>?
   private var began: Instant?
   private var earlier: (code: String, time: Instant)?
   /// Codes heard of in the event being told.
@@ -20,7 +20,7 @@ final class EndsMonitor: Monitor {
     let time = ends.within.map { " within \($0)\(ends.of.map { " of \($0.text)" } ?? "")" } ?? ""
     let codes = ends.codes.map(\.value).joined(separator: " or ")
     ruling = Ruling(expected: "\(ends.peer.value)'s call ends with \(codes)\(time)")
-    context.watch.listen(context.watch.slot(ends.peer.value, "call.ended")) { [unowned self] in hear($0) }
+    context.watch.listen(to: PeerEvents.callEnded, of: ends.peer.value) { [unowned self] _, code in hear(code) }
     context.begin(at: ends.of) { [unowned self] in begin(at: $0) }
   }
 
@@ -39,8 +39,8 @@ final class EndsMonitor: Monitor {
 
   private func isWanted(_ code: String) -> Bool { ends.codes.contains { $0.value == code } }
 
-  private func hear(_ record: TraceRecord) {
-    heard.append(context.trace.datum("code", of: record)?.description ?? "")
+  private func hear(_ code: String) {
+    heard.append(code)
     context.later { [unowned self] in look(at: $0) }
   }
 

@@ -4,7 +4,7 @@ internal import ScenarioFormat
 /// Whether audio arrives at both ends of a call.
 ///
 /// It does while each of its participants has received an authenticated media packet within the last ``gap``, and never
-/// when there are none. The gap is longer than the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
+/// when there are none. One with several connections receives while media come over each that is open. The gap is longer than the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
 final class MediaBothWays {
   static let gap = Interval.milliseconds(500)
 
@@ -17,32 +17,51 @@ final class MediaBothWays {
     var look: Instant?
   }
 
+  private struct Receiver {
+    let peer: String
+    let connections: [(received: Watch.Slot<UInt32>, open: Watch.Slot<Int>)]
+  }
+
   private let context: MonitorContext
-  private let arrivals: [(peer: String, slot: Watch.Slot)]
+  private let receivers: [Receiver]
   private var followings: [Following] = []
   /// Told when media begin or cease to arrive at participants that are followed.
   var onChange: ((Instant) -> Void)?
 
   init(_ context: MonitorContext) {
     self.context = context
-    arrivals = context.scenario.peers.filter(\.hasCallStack).map {
-      ($0.name, context.watch.slot($0.name, "media.received"))
+    let watch = context.watch
+    receivers = context.scenario.peers.filter(\.hasCallStack).map { peer in
+      Receiver(
+        peer: peer.name,
+        connections: peer.connectionSubjects.map {
+          (watch.slot($0, PeerConnectionEvents.mediaReceived), watch.slot($0, PeerEvents.openConnections))
+        })
     }
-    for (peer, slot) in arrivals {
-      CallStage.follow(peer, context)
-      context.watch.listen(slot) { [unowned self] in
-        if followings.contains(where: { !$0.isTrue }) { refresh(at: $0.time) }
+    for receiver in receivers {
+      CallStage.follow(receiver.peer, context)
+      for connection in receiver.connections {
+        watch.listen(connection.received) { [unowned self] in
+          if followings.contains(where: { !$0.isTrue }) { refresh(at: $0.time) }
+        }
       }
     }
   }
 
+  /// When media last came, of several open connections over the one that waits longest; nil while one has had none.
+  private func lastArrival(at receiver: Receiver) -> Instant? {
+    let open = receiver.connections.filter { receiver.connections.count == 1 || context.watch.value($0.open) ?? 0 > 0 }
+    let times = open.map { context.watch.changedAt($0.received) }
+    return times.contains(nil) ? nil : times.compactMap(\.self).min()
+  }
+
   /// Who is in a call now. Of apps that do not say so, those count that have received media.
   var participants: [String] {
-    arrivals.filter { peer, slot in
-      switch CallStage(of: peer, context) {
+    receivers.filter { receiver in
+      switch CallStage(of: receiver.peer, context) {
       case .connected?: true
       case CallStage.none?, .underway?: false
-      case nil: context.watch.changedAt(slot) != nil
+      case nil: lastArrival(at: receiver) != nil
       }
     }.map(\.peer)
   }
@@ -70,7 +89,7 @@ final class MediaBothWays {
 
   /// When media no longer arrive at all of them, if nothing more comes.
   private func end(for participants: [String]) -> Instant? {
-    let last = arrivals.filter { participants.contains($0.peer) }.map { context.watch.changedAt($0.slot) }
+    let last = receivers.filter { participants.contains($0.peer) }.map(lastArrival)
     guard !last.isEmpty, last.allSatisfy({ $0 != nil }) else { return nil }
     return last.compactMap(\.self).min().map { $0 + Self.gap + .nanoseconds(1) }
   }
@@ -101,9 +120,9 @@ final class MediaBothWays {
 
   /// `alice last received media at 18.31 s, bob never received media`
   func account(of participants: [String]) -> String {
-    arrivals.filter { participants.isEmpty || participants.contains($0.peer) }.map { peer, slot in
-      context.watch.changedAt(slot).map { "\(peer) last received media at \(Wording.time($0))" }
-        ?? "\(peer) never received media"
+    receivers.filter { participants.isEmpty || participants.contains($0.peer) }.map { receiver in
+      lastArrival(at: receiver).map { "\(receiver.peer) last received media at \(Wording.time($0))" }
+        ?? "\(receiver.peer) never received media"
     }.joined(separator: ", ")
   }
 }

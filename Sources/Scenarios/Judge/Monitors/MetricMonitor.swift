@@ -21,7 +21,7 @@ final class MetricMonitor: Monitor {
   let ruling: Ruling
   private let metric: Expectation.Metric
   private let context: MonitorContext
-  private let slot: Watch.Slot
+  private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
   private let readsBorders: Bool
   private var samples = SampleSeries()
@@ -88,7 +88,7 @@ final class MetricMonitor: Monitor {
   // MARK: Samples
 
   private func hear(_ record: TraceRecord) {
-    guard record.fieldCount > 0, let number = Value(context.trace.datum(at: 0, of: record)).number else { return }
+    guard let number = context.trace.value(of: record).flatMap({ Value($0).number }) else { return }
     heard.append(number)
     context.later { [unowned self] in look(at: $0) }
   }
@@ -99,7 +99,9 @@ final class MetricMonitor: Monitor {
   }
 
   /// Written whenever a pair is selected.
-  private var pair: Watch.Slot { context.watch.slot(metric.value.subject, "selected.local.port") }
+  private var pair: Watch.Slot<Int> {
+    context.watch.slot(metric.value.subject, PeerConnectionEvents.selectedPort(.local))
+  }
 
   private func select(at now: Instant) {
     if span.contains(now) { selections.append(now) }

@@ -3,7 +3,7 @@ internal import CallCore
 /// What a watched value takes, event by event, and what it held when a window opened.
 final class ObservedChanges {
   private let context: MonitorContext
-  private let slot: Watch.Slot
+  private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
   /// Values heard of in the event being told; nil where it became unknown.
   private var heard: [String?] = []
@@ -13,11 +13,14 @@ final class ObservedChanges {
   /// Make it before the window starts.
   ///
   /// - Parameter look: called once after each event that writes the value, or makes it unknown.
-  init(of slot: Watch.Slot, in span: ObservedWindow, _ context: MonitorContext, look: @escaping (Instant) -> Void) {
+  init(
+    of slot: Watch.Slot<TraceDatum>, in span: ObservedWindow, _ context: MonitorContext,
+    look: @escaping (Instant) -> Void
+  ) {
     (self.context, self.slot, self.span) = (context, slot, span)
     context.watch.listen(slot) { [unowned self] record in
-      guard record.fieldCount > 0 else { return }
-      heard.append(context.trace.datum(at: 0, of: record).description)
+      guard let value = context.trace.value(of: record) else { return }
+      heard.append(value.description)
       context.later(look)
     }
     context.watch.listen(

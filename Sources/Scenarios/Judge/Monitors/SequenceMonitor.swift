@@ -9,7 +9,7 @@ final class SequenceMonitor: Monitor {
   let ruling: Ruling
   private let sequence: Expectation.Sequence
   private let context: MonitorContext
-  private let slot: Watch.Slot
+  private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
   private var changes: ObservedChanges?
   private var hasOpened = false

@@ -6,7 +6,7 @@ final class SetMonitor: Monitor {
   let ruling: Ruling
   private let set: Expectation.SetOf
   private let context: MonitorContext
-  private let slot: Watch.Slot
+  private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
   private var changes: ObservedChanges?
   private var hasOpened = false

@@ -16,12 +16,12 @@ package final class StatsSampler {
     let owner: Scenario.Peer?
     let wanted: [ValuePath]
     /// With whom the owner's call is, as its app says.
-    let partner: Watch.Slot
+    let partner: Watch.Slot<String>
     var quality = QualityEstimator()
 
     var isProgram: Bool { owner?.stack == .external }
 
-    init(name: String, owner: Scenario.Peer?, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot) {
+    init(name: String, owner: Scenario.Peer?, subject: TraceSubject, wanted: [ValuePath], partner: Watch.Slot<String>) {
       self.name = name
       self.owner = owner
       self.subject = subject
@@ -48,15 +48,14 @@ package final class StatsSampler {
       let owner = ConnectionSubject.owner(of: name)
       let subject = Subject(
         name: name, owner: scenario.peer(owner), subject: trace.subject(name), wanted: wanted,
-        partner: watch.slot(owner, "call.peer"))
+        partner: watch.slot(owner, PeerEvents.callPeer))
       subjects.append(subject)
-      let open = watch.slot(name, "connections.open")
       // The next call is heard anew.
-      watch.listen(open) { [unowned watch] _ in
-        if watch.value(open) == .integer(0) { subject.quality = QualityEstimator() }
+      watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
+        if count == 0 { subject.quality = QualityEstimator() }
       }
-      if let path = wanted.first(where: { $0.name == "q.recovery" }) {
-        recovery.append(RecoveryMeter(path, scenario, trace: trace, anchors: anchors))
+      if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
+        recovery.append(RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors))
       }
     }
   }
@@ -92,17 +91,19 @@ package final class StatsSampler {
       if let peer = scenario.peer(name) { return .peer(peer) }
       if scenario.topology.server(name) != nil { return .server }
     }
-    if let name = watch.value(subject.partner)?.description, let peer = scenario.peer(name) { return .peer(peer) }
+    if let name = watch.value(subject.partner), let peer = scenario.peer(name) { return .peer(peer) }
     let others = scenario.peers.filter { $0.name != subject.owner?.name && $0.hasCallStack }
     return others.count == 1 ? .peer(others[0]) : nil
   }
 
   private func write(_ path: ValuePath, _ report: StatsReport, _ subject: Subject) {
+    let quality = subject.quality
     switch path.name {
-    case "q.mos": subject.quality.meanOpinionScore.map { write(path, $0, subject) }
-    case "q.concealment": subject.quality.concealment.map { write(path, $0, subject) }
-    case "q.mouth_to_ear": subject.quality.mouthToEar.map { write(path, $0, subject) }
-    case "q.recovery": break
+    case HarnessEvents.meanOpinionScore.name:
+      write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
+    case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
+    case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
+    case HarnessEvents.recovery.name: break
     default:
       guard let value = report.value(of: path) else { return }
       guard path.type.admits(value) else {
@@ -129,6 +130,10 @@ package final class StatsSampler {
     case .interval: write(path, interval(number, path), subject)
     default: write(path, number, subject)
     }
+  }
+
+  private func write<Value>(_ value: Value?, as event: TraceEvent<Value>, _ subject: Subject) {
+    if let value { trace.write(event, subject.subject, value) }
   }
 
   private func write(_ path: ValuePath, _ value: some TraceFieldValue, _ subject: Subject) {

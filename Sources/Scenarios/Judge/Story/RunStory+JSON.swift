@@ -15,10 +15,10 @@ extension RunStory {
           .of($0.order), .of($0.time), .string($0.peer), .string($0.action), .string($0.target), .bool($0.isRefused),
         ]
       },
-      // The text is for pages, which have no words of their own.
       "notes": notes.json {
         [
-          .of($0.order), .of($0.time), .string($0.subject), .string($0.kind), .strings($0.fields), .string($0.text),
+          .of($0.order), .of($0.time), .string($0.subject), .string($0.kind), $0.code.map(JSON.string) ?? .null,
+          .string($0.text),
         ]
       },
       "messages": .array(messages.map(\.json)), "omittedMessages": .of(omittedMessages),
@@ -135,9 +135,9 @@ extension RunStory.Deed {
 extension RunStory.Note {
   fileprivate init?(row: [JSON]) {
     guard row.count == 6, let order = row[0].integer, let time = row[1].instant, let subject = row[2].string,
-      let kind = row[3].string
+      let kind = row[3].string, let text = row[5].string
     else { return nil }
-    self.init(order: Int(order), time: time, subject: subject, kind: kind, fields: row[4].strings)
+    self.init(order: Int(order), time: time, subject: subject, kind: kind, code: row[4].string, text: text)
   }
 }
 

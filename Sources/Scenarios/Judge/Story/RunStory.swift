@@ -91,8 +91,10 @@ public struct RunStory: Hashable, Sendable {
     public var subject: String
     /// `call.ended`
     public var kind: String
-    /// The words of the event.
-    public var fields: [String]
+    /// The end or error code that it tells of.
+    public var code: String?
+    /// `ended with declined`
+    public var text: String
   }
 
   /// A signalling message: what its sender said of it, and what became of it.

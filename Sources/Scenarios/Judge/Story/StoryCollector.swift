@@ -4,7 +4,8 @@ package import Statistics
 
 /// Collects the story of a run: the one observer that reports and explanations read.
 ///
-/// It must hear of each event before whoever explains something by it. What it keeps is bounded, and it writes nothing.
+/// Make it before whoever explains something by it, so that it hears of each event first. What it keeps is bounded, and it
+/// writes nothing.
 package final class StoryCollector: TraceObserver {
   private let scenario: Scenario?
   private(set) var machines: [RunStory.Machine] = []
@@ -20,16 +21,20 @@ package final class StoryCollector: TraceObserver {
   private var samples = StorySamples()
   private var end = Instant.zero
   private var order = 0
-  private var roles: [Role?] = []
+  private var machineKinds: [MachineKind?] = []
 
   private struct MachineKey: Hashable {
     let subject: TraceSubject
     let kind: TraceKind
   }
 
-  private enum Role {
-    case nothing, state, sent, received, faulted, fired, acted, refused, applied, cleared, note, selected, connections
-    case mediaSent, mediaReceived, dropped, droppedByRelay, droppedFromStream
+  /// What a kind is to the story, by its declaration alone.
+  private enum MachineKind {
+    case none
+    /// A machine of an app's vocabulary.
+    case app(TraceReader<String, String, String>)
+    /// Any other state or flag.
+    case value
   }
 
   static let machineLimit = 512
@@ -37,45 +42,117 @@ package final class StoryCollector: TraceObserver {
   static let faultLimit = 512
 
   /// - Parameter scenario: what the names in the trace are of; nil where a trace is all there is.
-  package init(_ scenario: Scenario?) {
+  package init(_ scenario: Scenario?, trace: Trace) {
     self.scenario = scenario
     messages = StoryMessages(delays: scenario?.signallingDelays ?? [])
+    trace.add(self)
+    listenToTimeline(trace)
+    listenToMessages(trace)
+    listenToPairs(trace)
+    listenToPackets(trace)
+    listenToNotes(trace)
   }
 
   // MARK: Events
 
   package func observe(_ record: TraceRecord, in trace: Trace) {
     end = record.time
-    switch role(of: record.kind, in: trace) {
-    case .nothing: break
-    case .mediaSent: media.sent(record, in: trace)
-    case .mediaReceived: media.received(record, in: trace)
-    case .dropped: drops.add(record, from: 2, in: trace)
-    case .droppedByRelay: drops.add(record, from: 1, in: trace)
-    case .droppedFromStream: drops.addFromStream(record, in: trace)
-    case .selected: pairs.set(record, in: trace)
-    case .connections: pairs.count(record, in: trace)
-    case .state: change(record, in: trace)
-    case .sent: send(record, in: trace)
-    case .received: receive(record, in: trace)
-    case .faulted:
-      let words = words(["effect", "type", "from"], of: record, in: trace)
-      messages.faulted(words[0], type: words[1], user: words[2], at: record.time)
-    case .fired:
-      let entry = words(["entry"], of: record, in: trace)[0]
+    switch machineKind(of: record.kind, in: trace) {
+    case .none: break
+    case .app(let reader):
+      let (value, _, event) = reader.values(of: record, in: trace)
+      change(record, to: value, isInitial: event == "start", in: trace)
+    case .value:
+      if let value = trace.value(of: record) { change(record, to: value.description, isInitial: false, in: trace) }
+    }
+  }
+
+  private func machineKind(of kind: TraceKind, in trace: Trace) -> MachineKind {
+    while machineKinds.count <= Int(kind.id) { machineKinds.append(nil) }
+    if let known = machineKinds[Int(kind.id)] { return known }
+    let declaration = trace.declarations[Int(kind.id)]
+    let event = PeerEvents.state(declaration.name)
+    let result: MachineKind =
+      if declaration.name == PeerEvents.audible.name {
+        .value
+      } else if !declaration.name.hasSuffix(".state") {
+        .none
+      } else {
+        declaration.fields == event.fields ? .app(trace.reader(of: event)) : .value
+      }
+    machineKinds[Int(kind.id)] = result
+    return result
+  }
+
+  private func listenToTimeline(_ trace: Trace) {
+    trace.listen(to: RunEvents.fired) { [unowned self] record, entry in
       firings.append(.init(order: nextOrder(), time: record.time, entry: entry))
-    case .acted:
-      let words = words(["action", "to"], of: record, in: trace)
+    }
+    trace.listen(to: RunEvents.faultApplied) { [unowned self] record, entry, fault in
+      begin(fault, of: entry, at: record.time)
+    }
+    trace.listen(to: RunEvents.faultCleared) { [unowned self] record, entry, _ in clear(entry, at: record.time) }
+    trace.listen(to: PeerEvents.action) { [unowned self, unowned trace] record, action, target in
       deeds.append(
         .init(
-          order: nextOrder(), time: record.time, peer: trace.name(of: record.subject), action: words[0],
-          target: words[1]))
-    case .refused:
-      deeds.changeLast { $0.isRefused = $0.peer == trace.name(of: record.subject) || $0.isRefused }
-      note(record, in: trace)
-    case .note: note(record, in: trace)
-    case .applied: begin(record, in: trace)
-    case .cleared: clear(record, in: trace)
+          order: nextOrder(), time: record.time, peer: trace.name(of: record.subject), action: action, target: target))
+    }
+  }
+
+  private func listenToMessages(_ trace: Trace) {
+    trace.listen(to: ServerEvents.messageSent) { [unowned self, unowned trace] record, type, receiver, isLost in
+      let sender = trace.name(of: record.subject)
+      messages.sent(
+        .init(
+          order: nextOrder(), from: sender, to: receiver.isEmpty ? sender : receiver, type: type, sent: record.time,
+          isUnsent: isLost))
+    }
+    trace.listen(to: ServerEvents.messageReceived) { [unowned self, unowned trace] record, type, sender in
+      messages.received(
+        type: type, by: trace.name(of: record.subject), from: sender, at: record.time, order: nextOrder())
+    }
+    trace.listen(to: ServerEvents.messageFaulted) { [unowned self] record, effect, type, user, _ in
+      messages.faulted(effect, type: type, user: user, at: record.time)
+    }
+  }
+
+  private func listenToPairs(_ trace: Trace) {
+    for end in PeerConnectionEvents.PairEnd.allCases {
+      trace.listen(to: PeerConnectionEvents.selectedType(end)) { [unowned self, unowned trace] record, type in
+        pairs.set(\.type, type, at: end, of: trace.name(of: record.subject))
+      }
+      trace.listen(to: PeerConnectionEvents.selectedAddress(end)) { [unowned self, unowned trace] record, address in
+        pairs.set(\.address, address, at: end, of: trace.name(of: record.subject))
+      }
+      trace.listen(to: PeerConnectionEvents.selectedPort(end)) { [unowned self, unowned trace] record, port in
+        pairs.set(\.port, port, at: end, of: trace.name(of: record.subject))
+        // The remote end is written after the local one.
+        if end == .remote { pairs.complete(trace.name(of: record.subject), at: record.time) }
+      }
+    }
+    trace.listen(to: PeerConnectionEvents.selectedRelayProtocol) { [unowned self, unowned trace] record, word in
+      pairs.set(\.relayProtocol, word, at: .local, of: trace.name(of: record.subject))
+    }
+    trace.listen(to: PeerEvents.openConnections) { [unowned self, unowned trace] record, count in
+      if count == 0 { pairs.closeAll(of: trace.name(of: record.subject), at: record.time) }
+    }
+  }
+
+  private func listenToPackets(_ trace: Trace) {
+    trace.listen(to: PeerConnectionEvents.mediaSent) { [unowned self, unowned trace] record, source, byteCount, _ in
+      media.sent(record, source, byteCount, in: trace)
+    }
+    trace.listen(to: PeerConnectionEvents.mediaReceived) { [unowned self, unowned trace] record, source, byteCount in
+      media.received(record, source, byteCount, in: trace)
+    }
+    trace.listen(to: NetworkEvents.packetDropped) { [unowned self, unowned trace] record, reason, _, from, to, _ in
+      drops.add(record, reason, from: from, to: to, in: trace)
+    }
+    trace.listen(to: ServerEvents.relayDropped) { [unowned self, unowned trace] record, reason, from, to, _ in
+      drops.add(record, reason, from: from, to: to, in: trace)
+    }
+    trace.listen(to: NetworkEvents.messageDropped) { [unowned self, unowned trace] record, content, _ in
+      drops.addFromStream(record, content, in: trace)
     }
   }
 
@@ -84,101 +161,44 @@ package final class StoryCollector: TraceObserver {
     samples.add(report, of: subject, at: time)
   }
 
-  private func nextOrder() -> Int {
+  func append(_ note: RunStory.Note) { notes.append(note) }
+
+  func refuseLastDeed(of peer: String) { deeds.changeLast { $0.isRefused = $0.peer == peer || $0.isRefused } }
+
+  func nextOrder() -> Int {
     order += 1
     return order
   }
 
-  private func words(_ names: [String], of record: TraceRecord, in trace: Trace) -> [String] {
-    names.map { trace.datum($0, of: record)?.description ?? "" }
-  }
-
-  private func change(_ record: TraceRecord, in trace: Trace) {
+  private func change(_ record: TraceRecord, to value: String, isInitial: Bool, in trace: Trace) {
     let key = MachineKey(subject: record.subject, kind: record.kind)
     if machineIndex[key] == nil {
       guard machines.count < Self.machineLimit else { return }
       machineIndex[key] = machines.count
       machines.append(
         .init(
-          subject: trace.name(of: record.subject), name: trace.declarations[Int(record.kind.id)].name,
+          subject: trace.name(of: record.subject), name: trace.name(of: record.kind),
           changes: .init(limit: Self.changeLimit)))
     }
     guard let index = machineIndex[key] else { return }
-    let value = trace.datum(at: 0, of: record).description
-    let isInitial = trace.datum("event", of: record) == .symbol("start")
     machines[index].changes.append(
       .init(order: nextOrder(), time: record.time, value: value, isInitial: isInitial))
   }
 
-  private func send(_ record: TraceRecord, in trace: Trace) {
-    let (from, words) = (trace.name(of: record.subject), words(["type", "peer"], of: record, in: trace))
-    messages.sent(
-      .init(
-        order: nextOrder(), from: from, to: words[1].isEmpty ? from : words[1], type: words[0], sent: record.time,
-        isUnsent: trace.datum("lost", of: record) == .flag(true)))
-  }
-
-  private func receive(_ record: TraceRecord, in trace: Trace) {
-    let words = words(["type", "peer"], of: record, in: trace)
-    messages.received(
-      type: words[0], by: trace.name(of: record.subject), from: words[1], at: record.time, order: nextOrder())
-  }
-
-  private func note(_ record: TraceRecord, in trace: Trace) {
-    notes.append(
-      .init(
-        order: nextOrder(), time: record.time, subject: trace.name(of: record.subject),
-        kind: trace.declarations[Int(record.kind.id)].name,
-        fields: (0..<Int(record.fieldCount)).map { trace.datum(at: $0, of: record).description }))
-  }
-
-  private func begin(_ record: TraceRecord, in trace: Trace) {
+  private func begin(_ name: String, of entry: String, at time: Instant) {
     guard faults.count < Self.faultLimit else { return }
-    let words = words(["entry", "fault"], of: record, in: trace)
-    let fault = scenario?.entry(words[0])?.fault
+    let fault = scenario?.entry(entry)?.fault
     faults.append(
       .init(
-        entry: words[0], kind: words[1], label: fault?.label ?? words[1],
+        entry: entry, kind: name, label: fault?.label ?? name,
         targets: fault.flatMap { scenario?.targets(of: $0) } ?? [],
-        lasts: (fault?.kind ?? FaultKind(rawValue: words[1]))?.lasts ?? true, order: nextOrder(), start: record.time))
+        lasts: (fault?.kind ?? FaultKind(rawValue: name))?.lasts ?? true, order: nextOrder(), start: time))
   }
 
   /// Those of one entry are of one length, so the first to begin is the first to end.
-  private func clear(_ record: TraceRecord, in trace: Trace) {
-    let entry = words(["entry"], of: record, in: trace)[0]
+  private func clear(_ entry: String, at time: Instant) {
     guard let index = faults.firstIndex(where: { $0.entry == entry && $0.lasts && $0.end == nil }) else { return }
-    (faults[index].end, faults[index].endOrder) = (record.time, nextOrder())
-  }
-
-  private func role(of kind: TraceKind, in trace: Trace) -> Role {
-    while roles.count <= Int(kind.id) { roles.append(nil) }
-    if let known = roles[Int(kind.id)] { return known }
-    let role = Self.role(named: trace.declarations[Int(kind.id)].name)
-    roles[Int(kind.id)] = role
-    return role
-  }
-
-  private static func role(named name: String) -> Role {
-    switch name {
-    case "signal.sent": .sent
-    case "signal.received": .received
-    case "signal.faulted": .faulted
-    case "timeline.fired": .fired
-    case "user.action": .acted
-    case "action-refused": .refused
-    case "fault.applied": .applied
-    case "fault.cleared": .cleared
-    case "media.sent": .mediaSent
-    case "media.received": .mediaReceived
-    case "packet.dropped": .dropped
-    case "turn.dropped": .droppedByRelay
-    case "stream.message-dropped": .droppedFromStream
-    case "connections.open": .connections
-    case "audible": .state
-    default:
-      name.hasSuffix(".state")
-        ? .state : name.hasPrefix("selected.") ? .selected : RunStory.Note.kinds[name] == nil ? .nothing : .note
-    }
+    (faults[index].end, faults[index].endOrder) = (time, nextOrder())
   }
 
   // MARK: Reading
@@ -206,8 +226,4 @@ package final class StoryCollector: TraceObserver {
     story.end = end
     return story
   }
-}
-
-extension Trace {
-  func name(of subject: TraceSubject) -> String { subjects[Int(subject.id)] }
 }

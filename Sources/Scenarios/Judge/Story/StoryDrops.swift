@@ -15,10 +15,10 @@ struct StoryDrops {
   }
 
   private struct Key: Hashable {
-    let reason: UInt64
+    let reason: String
     let subject: TraceSubject
-    let from: UInt64
-    let to: UInt64
+    let from: Endpoint?
+    let to: Endpoint?
   }
 
   private struct Group: Hashable {
@@ -35,21 +35,12 @@ struct StoryDrops {
   private(set) var series: [RunStory.DropSeries] = []
   private var seriesIndex: [Group: Int] = [:]
 
-  /// Packets are many: words are compared, and text is made once for each flow.
-  ///
-  /// - Parameter index: of the field that has the first end.
-  mutating func add(_ record: TraceRecord, from index: Int, in trace: Trace) {
+  mutating func add(_ record: TraceRecord, _ reason: String, from: Endpoint, to: Endpoint, in trace: Trace) {
     let hasEnds = flows.count < Self.flowLimit
     let key = Key(
-      reason: record.values[0], subject: record.subject, from: hasEnds ? record.values[index] : 0,
-      to: hasEnds ? record.values[index + 1] : 0)
+      reason: reason, subject: record.subject, from: hasEnds ? from : nil, to: hasEnds ? to : nil)
     if let old = known[key] { return count(old.flow, old.series, at: record.time) }
-    let ends = [index, index + 1].compactMap { index -> Endpoint? in
-      guard hasEnds, case .endpoint(let endpoint) = trace.datum(at: index, of: record) else { return nil }
-      return endpoint
-    }
-    let flow = Flow(
-      reason: trace.datum(at: 0, of: record).description, place: trace.name(of: record.subject), ends: ends)
+    let flow = Flow(reason: reason, place: trace.name(of: record.subject), ends: hasEnds ? [from, to] : [])
     flows.append(flow)
     let series = series(of: flow)
     known[key] = (flow, series)
@@ -57,8 +48,7 @@ struct StoryDrops {
   }
 
   /// What a rule takes from a relay's TCP stream is no packet of its own.
-  mutating func addFromStream(_ record: TraceRecord, in trace: Trace) {
-    let content = trace.datum("content", of: record)?.description ?? "a message"
+  mutating func addFromStream(_ record: TraceRecord, _ content: String, in trace: Trace) {
     let (reason, place) = ("rule, \(content) in a TCP stream", trace.name(of: record.subject))
     let old = flows.first { $0.reason == reason && $0.place == place }
     let flow = old ?? Flow(reason: reason, place: place, ends: [])

@@ -4,12 +4,12 @@ internal import CallCore
 struct StoryMedia {
   private struct End: Hashable {
     let subject: TraceSubject
-    let source: UInt64
+    let source: UInt32
   }
 
   private struct Course {
     let subject: String
-    let source: UInt64
+    let source: UInt32
     var bytes = BinnedSeries()
     var intervals = Bounded<RunStory.Span>(limit: 64)
   }
@@ -29,25 +29,26 @@ struct StoryMedia {
   private var sendingIndex: [End: Int] = [:]
   private var receivingIndex: [End: Int] = [:]
 
-  mutating func sent(_ record: TraceRecord, in trace: Trace) {
-    Self.note(record, in: trace, &sending, &sendingIndex)
+  mutating func sent(_ record: TraceRecord, _ source: UInt32, _ byteCount: Int, in trace: Trace) {
+    Self.note(record, source, byteCount, in: trace, &sending, &sendingIndex)
   }
 
-  mutating func received(_ record: TraceRecord, in trace: Trace) {
-    Self.note(record, in: trace, &receiving, &receivingIndex)
+  mutating func received(_ record: TraceRecord, _ source: UInt32, _ byteCount: Int, in trace: Trace) {
+    Self.note(record, source, byteCount, in: trace, &receiving, &receivingIndex)
   }
 
   private static func note(
-    _ record: TraceRecord, in trace: Trace, _ courses: inout [Course], _ indices: inout [End: Int]
+    _ record: TraceRecord, _ source: UInt32, _ byteCount: Int, in trace: Trace, _ courses: inout [Course],
+    _ indices: inout [End: Int]
   ) {
-    let end = End(subject: record.subject, source: record.values[0])
+    let end = End(subject: record.subject, source: source)
     if indices[end] == nil {
       guard courses.count < limit else { return }
       indices[end] = courses.count
       courses.append(Course(subject: trace.name(of: record.subject), source: end.source))
     }
     guard let index = indices[end] else { return }
-    courses[index].bytes.add(Int64(bitPattern: record.values[1]), at: record.time)
+    courses[index].bytes.add(Int64(byteCount), at: record.time)
     if let last = courses[index].intervals.last, record.time - last.end < pause {
       courses[index].intervals.changeLast { $0.end = record.time }
     } else {

@@ -2,34 +2,8 @@ internal import CallCore
 internal import ScenarioFormat
 
 extension RunStory.Note {
-  /// What is noted, with the sentence for its fields in order.
-  static let kinds: [String: @Sendable ([String]) -> String] = [
-    "code": { "raised \($0[0])" },
-    "call.ended": { "ended with \($0[0])" },
-    "action-refused": { "the app refused \($0[0]): \($0[1])" },
-    "illegal-transition": { "\($0[0]) may not go from \($0[1]) to \($0[2]) on \($0[3])" },
-    "message.rejected": { "rejected a message: \($0[0])" },
-    "ice.server-error": { fields in
-      switch fields[1] {
-      // W3C webrtc-pc, RTCPeerConnectionIceErrorEvent.
-      case "701": "\(fields[0]) was not reached: \(fields[2])"
-      case "0": "\(fields[0]) answered with an error without a code: \(fields[2])"
-      default: "\(fields[0]) answered \(fields[1]): \(fields[2])"
-      }
-    },
-    "ice.candidate-refused": { "did not check the candidate '\($0[0])': \($0[1])" },
-    "ice.restart": { $0[0] == "peer" ? "was asked to restart ICE" : "restarts ICE" },
-    "dtls.failed": { "DTLS failed: \($0[0])" },
-    "consent.expired": { "consent expired for \($0[0])" },
-  ]
-
   /// Whether it is something gone wrong, or the end of a call.
-  var isTrouble: Bool { kind != "ice.restart" }
-
-  var text: String {
-    let padded = fields + Array(repeating: "", count: max(0, 4 - fields.count))
-    return Self.kinds[kind].map { $0(padded) } ?? ([kind] + fields).joined(separator: " ")
-  }
+  var isTrouble: Bool { kind != PeerConnectionEvents.restart.name }
 }
 
 extension Fault {

@@ -100,9 +100,9 @@ package final class Anchors {
         break
       }
       // `user.accept` is the action `accept`, however it is written.
-      let action = TraceDatum.symbol(String(name.dropFirst(Self.userPrefix.count)))
-      watch.listen(watch.slot(subject, "user.action")) { [unowned self] event in
-        if watch.trace.datum("action", of: event) == action { record.come(at: event.time) }
+      let awaited = name.dropFirst(Self.userPrefix.count)
+      watch.listen(to: PeerEvents.action, of: subject) { event, action, _ in
+        if action == awaited { record.come(at: event.time) }
       }
     }
     return record

@@ -42,7 +42,7 @@ package final class Condition {
   }
 
   private enum Source {
-    case watched(Watch.Slot)
+    case watched(Watch.Slot<TraceDatum>)
     case literal(Value)
   }
 
@@ -59,7 +59,7 @@ package final class Condition {
   package init(_ predicate: Predicate, watch: Watch) {
     self.predicate = predicate
     self.watch = watch
-    var slots: [Watch.Slot] = []
+    var slots: [Watch.Slot<TraceDatum>] = []
     root = Self.bind(predicate, watch, &slots)
     truth = Self.evaluate(root, watch)
     wasTrue = isTrue
@@ -87,14 +87,14 @@ package final class Condition {
       && predicate.isSettled(true) { [watch] in
         Self.truth(of: $0, watch) == .yes
       } _: { [watch] operand in
-        var slots: [Watch.Slot] = []
+        var slots: [Watch.Slot<TraceDatum>] = []
         return Self.read(Self.bind(operand, watch, &slots), watch)?.number
       }
   }
 
   /// What the predicate is at this moment, for whoever does not want to go on listening.
   static func truth(of predicate: Predicate, _ watch: Watch) -> Truth {
-    var slots: [Watch.Slot] = []
+    var slots: [Watch.Slot<TraceDatum>] = []
     return evaluate(bind(predicate, watch, &slots), watch)
   }
 
@@ -117,7 +117,7 @@ package final class Condition {
 
   // MARK: Binding
 
-  private static func bind(_ predicate: Predicate, _ watch: Watch, _ slots: inout [Watch.Slot]) -> Node {
+  private static func bind(_ predicate: Predicate, _ watch: Watch, _ slots: inout [Watch.Slot<TraceDatum>]) -> Node {
     switch predicate.kind {
     case .constant(let value): .constant(value)
     case .and(let parts): .and(parts.map { bind($0, watch, &slots) })
@@ -131,7 +131,7 @@ package final class Condition {
     }
   }
 
-  private static func bind(_ operand: Operand, _ watch: Watch, _ slots: inout [Watch.Slot]) -> Source {
+  private static func bind(_ operand: Operand, _ watch: Watch, _ slots: inout [Watch.Slot<TraceDatum>]) -> Source {
     switch operand {
     case .literal(let value): return .literal(value)
     case .value(let path):

@@ -5,13 +5,15 @@ package import CallCore
 /// Expectations, triggers and invariants register what they need before the run; whatever nobody registered costs one
 /// table look-up an event. Listeners are told from within the write, so they must not drive the world themselves.
 package final class Watch: TraceObserver {
-  /// A watched value or event: one kind about one subject.
-  package struct Slot: Hashable { fileprivate let index: Int }
+  /// A watched value or event: one kind about one subject. `Value` is the type that the schema has for its first field, or
+  /// `TraceDatum` where the kind is known by its name alone.
+  package struct Slot<Value>: Hashable { fileprivate let index: Int }
 
   private struct Entry {
     let subject: TraceSubject
     let kind: String
-    var value: TraceDatum?
+    /// The event that set the present value.
+    var setBy: TraceRecord?
     var wasSet = false
     var changedAt: Instant?
     var eventCount = 0
@@ -29,8 +31,7 @@ package final class Watch: TraceObserver {
   private var wanted: [String: [Int]] = [:]
   /// Registered entries by the id of their kind, filled in as kinds are declared.
   private var byKind: [[Int]] = []
-  /// Listeners of a kind about any subject, by the name of the kind and by its id.
-  private var wantedOfAll: [String: [(TraceRecord) -> Void]] = [:]
+  /// Listeners of a kind about any subject, by the id of the kind.
   private var ofAllByKind: [[(TraceRecord) -> Void]] = []
   /// Runs work once the world's event at work is over, and at once between events. While there is no world, each record
   /// is an event.
@@ -46,24 +47,36 @@ package final class Watch: TraceObserver {
   package init(trace: Trace) {
     self.trace = trace
     trace.add(self)
-    listen(toAll: "connections.open") { [unowned self] record in
-      if self.trace.datum(at: 0, of: record) == .integer(0) { forgetConnection(record) }
+    listen(to: PeerEvents.openConnections) { [unowned self] record, count in
+      if count == 0 { forgetConnection(record) }
     }
   }
 
   // MARK: Registering
 
-  /// The slot of a kind about a subject.
-  package func slot(_ subject: String, _ kind: String) -> Slot {
+  /// The slot of a kind about a subject, which a scenario names.
+  package func slot(_ subject: String, _ kind: String) -> Slot<TraceDatum> {
+    Slot(index: index(of: kind, about: subject))
+  }
+
+  /// The slot of a kind of the schema about a subject.
+  package func slot<Value, each Rest>(
+    _ subject: String, _ event: TraceEvent<Value, repeat each Rest>
+  ) -> Slot<Value> {
+    trace.declare(event)
+    return Slot(index: index(of: event.name, about: subject))
+  }
+
+  private func index(of kind: String, about subject: String) -> Int {
     let subject = trace.subject(subject)
-    if let known = wanted[kind]?.first(where: { entries[$0].subject == subject }) { return Slot(index: known) }
+    if let known = wanted[kind]?.first(where: { entries[$0].subject == subject }) { return known }
     let index = entries.count
     entries.append(Entry(subject: subject, kind: kind))
     wanted[kind, default: []].append(index)
     if let declared = trace.kind(named: kind), Int(declared.id) < byKind.count {
       byKind[Int(declared.id)].append(index)
     }
-    return Slot(index: index)
+    return index
   }
 
   /// Whether a value is unknown where there is no connection, before and after one.
@@ -72,20 +85,36 @@ package final class Watch: TraceObserver {
   }
 
   /// Calls `listener` for every event of the slot, after its value is updated.
-  package func listen(_ slot: Slot, _ listener: @escaping (TraceRecord) -> Void) {
+  package func listen<Value>(_ slot: Slot<Value>, _ listener: @escaping (TraceRecord) -> Void) {
     entries[slot.index].listeners.append(listener)
   }
 
   /// Calls `listener` each time that the slot's value becomes unknown again.
-  func listen(_ slot: Slot, toLosses listener: @escaping () -> Void) {
+  func listen<Value>(_ slot: Slot<Value>, toLosses listener: @escaping () -> Void) {
     entries[slot.index].lossListeners.append(listener)
   }
 
+  /// Calls `listener` for every event of the kind about the subject, after its value is updated.
+  package func listen<each Value>(
+    to event: TraceEvent<repeat each Value>, of subject: String,
+    _ listener: @escaping (TraceRecord, repeat each Value) -> Void
+  ) {
+    let reader = trace.reader(of: event)
+    entries[index(of: event.name, about: subject)].listeners.append { [unowned trace] record in
+      let values = reader.values(of: record, in: trace)
+      listener(record, repeat each values)
+    }
+  }
+
   /// Calls `listener` for every event of the kind, whoever it is about.
-  package func listen(toAll kind: String, _ listener: @escaping (TraceRecord) -> Void) {
-    wantedOfAll[kind, default: []].append(listener)
-    if let declared = trace.kind(named: kind), Int(declared.id) < ofAllByKind.count {
-      ofAllByKind[Int(declared.id)].append(listener)
+  package func listen<each Value>(
+    to event: TraceEvent<repeat each Value>, _ listener: @escaping (TraceRecord, repeat each Value) -> Void
+  ) {
+    let reader = trace.reader(of: event)
+    resolveKinds()
+    ofAllByKind[Int(reader.kind.id)].append { [unowned trace] record in
+      let values = reader.values(of: record, in: trace)
+      listener(record, repeat each values)
     }
   }
 
@@ -108,7 +137,6 @@ package final class Watch: TraceObserver {
       entries[index].listeners.removeAll()
       entries[index].lossListeners.removeAll()
     }
-    wantedOfAll.removeAll()
     for index in ofAllByKind.indices { ofAllByKind[index].removeAll() }
     borders.removeAll()
     deferred.removeAll()
@@ -119,16 +147,20 @@ package final class Watch: TraceObserver {
   // MARK: Reading
 
   /// The newest value, or nil before the first, and once what it is of is gone.
-  package func value(_ slot: Slot) -> TraceDatum? { entries[slot.index].value }
+  package func value(_ slot: Slot<TraceDatum>) -> TraceDatum? { entries[slot.index].setBy.flatMap(trace.value) }
+
+  package func value<Value: TraceFieldValue>(_ slot: Slot<Value>) -> Value? {
+    entries[slot.index].setBy.flatMap { trace.value(of: $0, as: Value.self) }
+  }
 
   /// Whether it ever had a value.
-  func wasSet(_ slot: Slot) -> Bool { entries[slot.index].wasSet }
+  func wasSet<Value>(_ slot: Slot<Value>) -> Bool { entries[slot.index].wasSet }
 
   /// When the newest value was written.
-  func changedAt(_ slot: Slot) -> Instant? { entries[slot.index].changedAt }
+  func changedAt<Value>(_ slot: Slot<Value>) -> Instant? { entries[slot.index].changedAt }
 
   /// How many events of the slot there were.
-  func eventCount(_ slot: Slot) -> Int { entries[slot.index].eventCount }
+  func eventCount<Value>(_ slot: Slot<Value>) -> Int { entries[slot.index].eventCount }
 
   // MARK: TraceObserver
 
@@ -188,9 +220,8 @@ package final class Watch: TraceObserver {
 
   private func resolveKinds() {
     while byKind.count < trace.declarations.count {
-      let name = trace.declarations[byKind.count].name
-      ofAllByKind.append(wantedOfAll[name] ?? [])
-      byKind.append(wanted[name] ?? [])
+      ofAllByKind.append([])
+      byKind.append(wanted[trace.declarations[byKind.count].name] ?? [])
     }
   }
 
@@ -198,8 +229,8 @@ package final class Watch: TraceObserver {
   /// until there is another.
   private func forgetConnection(_ record: TraceRecord) {
     for index in entries.indices where entries[index].subject == record.subject && entries[index].isOfConnection {
-      guard entries[index].value != nil else { continue }
-      entries[index].value = nil
+      guard entries[index].setBy != nil else { continue }
+      entries[index].setBy = nil
       entries[index].changedAt = record.time
       for listener in entries[index].lossListeners { listener() }
     }
@@ -208,8 +239,8 @@ package final class Watch: TraceObserver {
   private func update(_ index: Int, with record: TraceRecord) {
     entries[index].eventCount += 1
     entries[index].changedAt = record.time
-    if trace.declarations[Int(record.kind.id)].isObservable {
-      entries[index].value = trace.datum(at: 0, of: record)
+    if trace.isObservable(record.kind) {
+      entries[index].setBy = record
       entries[index].wasSet = true
     }
     for listener in entries[index].listeners { listener(record) }

@@ -45,7 +45,8 @@ struct SequenceDiagram {
 
   /// What a call's course is drawn without.
   private static let hiddenMachines = [
-    "link.state", "interface.state", "host.state", "ice-gathering.state", "signaling.state",
+    NetworkEvents.linkState.name, NetworkEvents.interfaceState.name, NetworkEvents.hostState.name,
+    PeerConnectionEvents.gatheringState.name, PeerConnectionEvents.signalingState.name,
   ]
 
   private var events: [(order: Int, kind: Event)] {

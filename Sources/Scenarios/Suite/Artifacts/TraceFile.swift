@@ -8,18 +8,15 @@ final class TraceFile: TraceObserver {
   init(path: String) throws(FileError) { sink = try FileSink(path: path, keepsEveryLine: true) }
 
   func observe(_ record: TraceRecord, in trace: Trace) {
-    let declaration = trace.declarations[Int(record.kind.id)]
-    var fields: [JSON.Member] = []
-    for index in 0..<Int(record.fieldCount) {
-      fields.append(.init(declaration.fields[index].name, Self.json(trace.datum(at: index, of: record))))
-    }
+    let fields = trace.fields(of: record).map { JSON.Member($0.name, Self.json($0.value)) }
     var members: [JSON.Member] = [
       .init("t", .integer(record.time.nanoseconds))
     ]
     // Only events of the world have one.
     if record.number != .none { members.append(.init("n", .unsigned(record.number.rawValue))) }
     members += [
-      .init("subject", .string(trace.subjects[Int(record.subject.id)])), .init("kind", .string(declaration.name)),
+      .init("subject", .string(trace.name(of: record.subject))),
+      .init("kind", .string(trace.name(of: record.kind))),
     ]
     if !fields.isEmpty { members.append(.init("fields", .object(fields))) }
     if record.cause != .none { members.append(.init("cause", .unsigned(record.cause.rawValue))) }

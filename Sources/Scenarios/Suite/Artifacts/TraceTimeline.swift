@@ -38,12 +38,9 @@ public final class TraceTimeline: TraceObserver {
     if let until, record.time > until { return }
     if let from, record.time < from { return }
     guard kind.isShown || subject.isShown, !kind.isHidden, !subject.isHidden else { return }
-    let declaration = trace.declarations[Int(record.kind.id)]
     var line = "\(Self.padded(TextStyle.decimal(record.time.seconds, places: 6), 12)) s  "
-    line += Self.padded(trace.subjects[Int(record.subject.id)], -12) + "  " + Self.padded(declaration.name, -20)
-    for index in 0..<Int(record.fieldCount) {
-      line += "  \(declaration.fields[index].name)=\(TextStyle.printable("\(trace.datum(at: index, of: record))"))"
-    }
+    line += Self.padded(trace.name(of: record.subject), -12) + "  " + Self.padded(trace.name(of: record.kind), -20)
+    for field in trace.fields(of: record) { line += "  \(field.name)=\(TextStyle.printable("\(field.value)"))" }
     write(line + "\n")
   }
 
@@ -76,7 +73,7 @@ public final class TraceTimeline: TraceObserver {
   private func choice(of kind: TraceKind, in trace: Trace) -> Choice {
     while kindChoices.count <= Int(kind.id) { kindChoices.append(nil) }
     if let known = kindChoices[Int(kind.id)] { return known }
-    let name = trace.declarations[Int(kind.id)].name
+    let name = trace.name(of: kind)
     let isShown = shown.isEmpty ? !name.hasPrefix("packet.") : shown.contains { Self.matches(name, $0) }
     let choice = Choice(isShown: isShown, isHidden: hidden.contains { Self.matches(name, $0) })
     kindChoices[Int(kind.id)] = choice
@@ -86,7 +83,7 @@ public final class TraceTimeline: TraceObserver {
   private func choice(of subject: TraceSubject, in trace: Trace) -> Choice {
     while subjectChoices.count <= Int(subject.id) { subjectChoices.append(nil) }
     if let known = subjectChoices[Int(subject.id)] { return known }
-    let name = trace.subjects[Int(subject.id)]
+    let name = trace.name(of: subject)
     let choice = Choice(isShown: shown.contains(name), isHidden: hidden.contains(name))
     subjectChoices[Int(subject.id)] = choice
     return choice
