@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// Why a program outside the simulation could not be run, or went wrong.
-public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
-  public enum Kind: Sendable {
+package struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Sendable {
     /// This machine cannot do it, or the program is not there: nothing was tested.
     case unavailable
     /// The program under test broke down.
@@ -11,10 +11,10 @@ public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible 
     case harness
   }
 
-  public let kind: Kind
-  public let description: String
+  package let kind: Kind
+  package let description: String
 
-  public init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }

@@ -1,12 +1,12 @@
 internal import Glibc
 
 /// Whether this machine can run programs on simulated networks.
-public enum ExternalSupport {
+package enum ExternalSupport {
   /// The variable that names further variables of our environment that programs are given: `CHROMIUM,PROXY`.
-  public static let passVariable = "CALLSIM_PASS_ENV"
+  package static let passVariable = "CALLSIM_PASS_ENV"
 
   /// What is missing, in words for a person; nil when nothing is.
-  public static var problem: String? {
+  package static var problem: String? {
     do throws(ExternalError) {
       guard access("/dev/net/tun", F_OK) == 0 else {
         return
@@ -23,7 +23,7 @@ public enum ExternalSupport {
   }
 
   /// Why the program of a command cannot be started; nil when it can.
-  public static func problem(with command: [String]) -> String? {
+  package static func problem(with command: [String]) -> String? {
     guard let program = command.first, find(program) == nil else { return nil }
     return program.contains("/")
       ? "'\(program)' is not there, or not a program; the path is looked up from the folder callsim runs in"

@@ -1,11 +1,11 @@
 internal import CallCore
-public import SimNet
+package import SimNet
 
 /// A simulated host whose addresses a real kernel has: a network namespace with a TUN device for each interface.
 ///
 /// What programs in the namespace send goes onto the simulated wire, and what arrives at the host for no simulated
 /// socket goes to them. The kernel's interfaces follow the simulated ones.
-public final class ExternalHost: HostBridge {
+package final class ExternalHost: HostBridge {
   let name: String
   let host: HostID
   let space: NetworkNamespace
@@ -25,7 +25,7 @@ public final class ExternalHost: HostBridge {
 
   /// - Parameter folder: where programs keep their files; removed should this process be killed.
   /// - Throws: when this machine does not let us.
-  public init(
+  package init(
     _ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace, folder: String? = nil
   ) throws(ExternalError) {
     self.name = name
@@ -103,7 +103,7 @@ public final class ExternalHost: HostBridge {
     simulator.trace.write(ProgramEvents.frameDropped, subject, what, byteCount)
   }
 
-  public func received(_ payload: RawSpan, _ header: PacketHeader) {
+  package func received(_ payload: RawSpan, _ header: PacketHeader) {
     guard let entry = tunnels.first(where: { owns($0.interface, header.destination.address) }) else {
       return drop("no-interface", payload.byteCount)
     }

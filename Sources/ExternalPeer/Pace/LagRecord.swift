@@ -1,18 +1,18 @@
-public import CallCore
+package import CallCore
 
 /// How late a paced simulation was: one reading for every event, by how much the machine's clock was ahead of it.
-public struct LagRecord: Sendable {
+package struct LagRecord: Sendable {
   /// Up to 2 s in steps of 100 µs; what is later shares the last.
   private var counts: [UInt32] = Array(repeating: 0, count: 20_000)
   private static let step = Interval.microseconds(100)
   private var total = 0
-  public private(set) var maximum = Interval.zero
+  package private(set) var maximum = Interval.zero
   /// The virtual time of the event that was latest.
-  public private(set) var worst = Instant.zero
+  package private(set) var worst = Instant.zero
 
-  public init() {}
+  package init() {}
 
-  public mutating func add(_ lag: Interval, at time: Instant) {
+  package mutating func add(_ lag: Interval, at time: Instant) {
     let lag = max(.zero, lag)
     if lag > maximum { (maximum, worst) = (lag, time) }
     total += 1
@@ -21,7 +21,7 @@ public struct LagRecord: Sendable {
   }
 
   /// The lag that at least this share of the events did not exceed, up to the step.
-  public func quantile(_ share: Double) -> Interval {
+  package func quantile(_ share: Double) -> Interval {
     guard total > 0 else { return .zero }
     let rank = Int((Double(total) * share).rounded(.up))
     var seen = 0

@@ -8,12 +8,13 @@ public struct WaitRecord: Sendable {
   /// How often the programs are looked at.
   static let period = Interval.milliseconds(250)
   /// Waits are added up over two periods: one that lies across a look counts as a whole.
-  public static let window = period * 2
+  package static let window = period * 2
   /// Stands for all programs: what a virtual machine's host gives to others, every one of them may lack.
-  public static let machine = "the machine"
+  package static let machine = "the machine"
 
   /// What became of one program.
   public struct Entry: Hashable, Sendable {
+    /// The name of the program's peer.
     public let program: String
     /// The most that a thread of it waited within the window.
     public var longest: Interval
@@ -22,7 +23,7 @@ public struct WaitRecord: Sendable {
     /// When it was first seen stopped, as by SIGSTOP.
     public var stopped: Instant?
 
-    public init(program: String, longest: Interval = .zero, latest: Instant = .zero, stopped: Instant? = nil) {
+    package init(program: String, longest: Interval = .zero, latest: Instant = .zero, stopped: Instant? = nil) {
       self.program = program
       self.longest = longest
       self.latest = latest
@@ -31,11 +32,11 @@ public struct WaitRecord: Sendable {
   }
 
   /// In the order in which they were first looked at.
-  public private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
   /// The total of each thread at the last look, and within the period before that.
   private var threads: [String: (total: Interval, recent: Interval)] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Takes in how long a thread of a program has waited since it began. The first time says from where to count: how long
   /// the program took to start is not its business in the run.

@@ -3,11 +3,11 @@ internal import CallCore
 internal import Glibc
 
 /// What becomes of this process when another ends, and what Linux tells of others in /proc.
-public enum ProcessTree {
+package enum ProcessTree {
   /// From now on this process is killed when the one that started it is gone, however that went.
   ///
   /// - Returns: false when it is gone already.
-  public static func endWithParent() -> Bool { callsim_end_with_parent() != 0 }
+  package static func endWithParent() -> Bool { callsim_end_with_parent() != 0 }
 
   /// The processes that a process has started, with its first thread.
   static func children(of process: pid_t) -> [pid_t] { children(of: process, thread: process) }

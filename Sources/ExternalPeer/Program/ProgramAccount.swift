@@ -1,10 +1,12 @@
 /// What a program has said and how it ended, for whoever looks why something failed.
 public struct ProgramAccount: Sendable {
+  /// The name of the program's peer.
   public let name: String
   /// How it ended of its own accord, in words.
   let ending: String?
-  /// The ends of what it wrote.
+  /// The end of its standard output.
   public let output: [UInt8]
+  /// The end of its standard error.
   public let errors: [UInt8]
 
   /// A few lines for a failure's text.
