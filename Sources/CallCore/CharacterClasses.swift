@@ -1,11 +1,11 @@
 /// What kind of character a byte of ASCII is.
 extension UInt8 {
-  public var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+  package var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-  public var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+  package var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 
   /// `ice-char` of RFC 8839 section 5.4, which credentials and foundations consist of: letters, digits, `+` and `/`.
-  public var isICECharacter: Bool {
+  package var isICECharacter: Bool {
     isASCIILetter || isASCIIDigit || self == UInt8(ascii: "+") || self == UInt8(ascii: "/")
   }
 }

@@ -1,10 +1,15 @@
 /// A transmission rate in whole bits per second.
 public struct DataRate: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// The rate in bits per second.
   public var bitsPerSecond: Int64
 
+  /// Makes a rate from bits per second.
   @inlinable public init(bitsPerSecond: Int64) { self.bitsPerSecond = bitsPerSecond }
+  /// Makes a rate from bits per second.
   @inlinable public static func bitsPerSecond(_ rate: Int64) -> DataRate { DataRate(bitsPerSecond: rate) }
+  /// Makes a rate from kilobits (1000 bits) per second.
   @inlinable public static func kilobitsPerSecond(_ rate: Int64) -> DataRate { DataRate(bitsPerSecond: rate * 1_000) }
+  /// Makes a rate from megabits (10⁶ bits) per second.
   @inlinable public static func megabitsPerSecond(_ rate: Int64) -> DataRate {
     DataRate(bitsPerSecond: rate * 1_000_000)
   }

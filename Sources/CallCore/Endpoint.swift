@@ -1,8 +1,11 @@
 /// A transport address: an IP address and a port.
 public struct Endpoint: Hashable, Sendable, BitwiseCopyable {
+  /// The IP address.
   public var address: IPAddress
+  /// The UDP or TCP port.
   public var port: UInt16
 
+  /// Makes a transport address from an IP address and a port.
   @inlinable public init(_ address: IPAddress, port: UInt16) {
     self.address = address
     self.port = port

@@ -2,22 +2,29 @@
 public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The address as 16 bytes, big-endian; an IPv4 address occupies the low 32 bits of `low`.
   public var high: UInt64
+  /// The low 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
   public var low: UInt64
+  /// Whether this is an IPv6 address.
   public var isIPv6: Bool
 
+  /// Makes an address from its two words.
   @inlinable public init(high: UInt64, low: UInt64, isIPv6: Bool) {
     self.high = high
     self.low = low
     self.isIPv6 = isIPv6
   }
 
+  /// Makes an IPv4 address from its 32 bits, in host byte order.
   @inlinable public init(v4 bits: UInt32) { self.init(high: 0, low: UInt64(bits), isIPv6: false) }
+  /// Makes an IPv6 address from its upper and lower 64 bits, in host byte order.
   @inlinable public init(v6 high: UInt64, _ low: UInt64) { self.init(high: high, low: low, isIPv6: true) }
 
   /// The 32 bits of an IPv4 address.
   @inlinable public var v4Bits: UInt32 { UInt32(truncatingIfNeeded: low) }
 
+  /// `0.0.0.0`.
   public static let anyIPv4 = IPAddress(v4: 0)
+  /// `::`.
   public static let anyIPv6 = IPAddress(v6: 0, 0)
 
   /// Whether this is `0.0.0.0` or `::`.

@@ -2,6 +2,7 @@
 public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
   /// The network address: every host bit is zero.
   public let address: IPAddress
+  /// The number of leading bits that all addresses of the prefix share.
   public let length: Int
 
   /// - Precondition: `length` is within 0...32 for IPv4 and 0...128 for IPv6.
@@ -12,6 +13,7 @@ public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
     self.address = IPAddress(high: address.high & high, low: address.low & low, isIPv6: address.isIPv6)
   }
 
+  /// Tells whether an address lies within the prefix.
   public func contains(_ candidate: IPAddress) -> Bool {
     guard candidate.isIPv6 == address.isIPv6 else { return false }
     let (high, low) = Self.mask(isIPv6: address.isIPv6, length: length)

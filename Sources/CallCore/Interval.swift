@@ -2,16 +2,24 @@
 ///
 /// An `Int64` costs a fraction of `Duration` on hot paths; convert with ``init(_:)`` and ``duration`` at the edges.
 public struct Interval: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// The length in nanoseconds; negative for a time backwards.
   public var nanoseconds: Int64
 
+  /// Makes an interval from nanoseconds.
   @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// Makes an interval from nanoseconds.
   @inlinable public static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
+  /// Makes an interval from microseconds.
   @inlinable public static func microseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count &* 1_000) }
+  /// Makes an interval from milliseconds.
   @inlinable public static func milliseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count &* 1_000_000) }
+  /// Makes an interval from seconds.
   @inlinable public static func seconds(_ count: Int64) -> Interval { Interval(nanoseconds: count &* 1_000_000_000) }
+  /// Makes an interval from minutes.
   @inlinable public static func minutes(_ count: Int64) -> Interval { .seconds(count &* 60) }
 
+  /// The interval of no length.
   public static let zero = Interval(nanoseconds: 0)
 
   /// Whole milliseconds, rounded towards zero.
@@ -20,22 +28,29 @@ public struct Interval: Hashable, Comparable, Sendable, BitwiseCopyable {
   @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
 
   @inlinable public static func < (a: Interval, b: Interval) -> Bool { a.nanoseconds < b.nanoseconds }
+  /// Returns the sum of two intervals.
   @inlinable public static func + (a: Interval, b: Interval) -> Interval {
     Interval(nanoseconds: a.nanoseconds.addingSaturating(b.nanoseconds))
   }
+  /// Returns the difference of two intervals.
   @inlinable public static func - (a: Interval, b: Interval) -> Interval {
     Interval(nanoseconds: a.nanoseconds.subtractingSaturating(b.nanoseconds))
   }
+  /// Returns an interval of `factor` times the length.
   @inlinable public static func * (a: Interval, factor: Int64) -> Interval {
     let (product, overflow) = a.nanoseconds.multipliedReportingOverflow(by: factor)
     guard overflow else { return Interval(nanoseconds: product) }
     return Interval(nanoseconds: (a.nanoseconds < 0) == (factor < 0) ? .max : .min)
   }
+  /// Returns an interval of the length divided by `divisor`, rounded towards zero.
   @inlinable public static func / (a: Interval, divisor: Int64) -> Interval {
     Interval(nanoseconds: a.nanoseconds / divisor)
   }
+  /// Returns an interval of the same length in the other direction.
   @inlinable public static prefix func - (a: Interval) -> Interval { .zero - a }
+  /// Lengthens an interval by another.
   @inlinable public static func += (a: inout Interval, b: Interval) { a = a + b }
+  /// Shortens an interval by another.
   @inlinable public static func -= (a: inout Interval, b: Interval) { a = a - b }
 
   /// The interval scaled by a fraction, rounded to the nearest nanosecond and clamped to the representable range.

@@ -1,5 +1,6 @@
 /// Bounds-checked big-endian reads, for parsers of untrusted input.
 extension RawSpan {
+  /// Returns the byte at `offset`, or nil when it lies outside.
   @inlinable public func byte(at offset: Int) -> UInt8? {
     guard offset >= 0, offset < byteCount else { return nil }
     return unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
@@ -29,6 +30,7 @@ extension RawSpan {
 }
 
 extension [UInt8] {
+  /// Appends an integer in network byte order.
   @inlinable public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
     for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: value >> T(shift)))
@@ -37,6 +39,9 @@ extension [UInt8] {
 }
 
 extension OutputSpan<UInt8> {
+  /// Appends an integer in network byte order.
+  ///
+  /// - Precondition: the span has room for it.
   @inlinable public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
     for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: value >> T(shift)))

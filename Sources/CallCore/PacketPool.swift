@@ -19,6 +19,7 @@ public struct PacketPool: ~Copyable {
   @usableFromInline var references: [UInt32] = []
   @usableFromInline var free: [UInt32] = []
 
+  /// Makes a pool without memory; the first packet allocates.
   public init() {}
 
   deinit {
@@ -54,8 +55,10 @@ public struct PacketPool: ~Copyable {
     return PacketHandle(slot: slot)
   }
 
+  /// Adds a reference to a packet.
   @inlinable public mutating func retain(_ handle: PacketHandle) { references[Int(handle.slot)] += 1 }
 
+  /// Removes a reference to a packet; the last one frees its slot.
   @inlinable public mutating func release(_ handle: PacketHandle) {
     let index = Int(handle.slot)
     precondition(references[index] > 0, "a released packet was released again")
@@ -63,6 +66,7 @@ public struct PacketPool: ~Copyable {
     if references[index] == 0 { free.append(handle.slot) }
   }
 
+  /// Returns the number of bytes of a packet.
   @inlinable public func byteCount(of handle: PacketHandle) -> Int { Int(lengths[Int(handle.slot)]) }
 
   /// Lends the packet's bytes.
@@ -74,7 +78,7 @@ public struct PacketPool: ~Copyable {
   /// The packet's bytes without a scope, for a receiver that may use the pool while it reads them.
   ///
   /// They neither move nor change while the caller holds a reference to the packet.
-  @inlinable package func unsafeBytes(of handle: PacketHandle) -> UnsafeRawBufferPointer {
+  package func unsafeBytes(of handle: PacketHandle) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: address(of: handle.slot), count: byteCount(of: handle))
   }
 

@@ -1,5 +1,14 @@
 /// The two-bit ECN field of an IP header (RFC 3168 section 5).
-public enum ECN: UInt8, Sendable, BitwiseCopyable { case notECT, ect1, ect0, ce }
+public enum ECN: UInt8, Sendable, BitwiseCopyable {
+  /// The sender does not take part in ECN.
+  case notECT
+  /// The sender takes part: ECT(1).
+  case ect1
+  /// The sender takes part: ECT(0).
+  case ect0
+  /// A router on the way met congestion.
+  case ce
+}
 
 /// The way a message takes: the local transport address, the remote one, what carries it, and its ECN marking.
 ///
@@ -10,6 +19,7 @@ public struct Path: Hashable, Sendable, BitwiseCopyable {
   /// A machine hands whole messages to a path whatever carries them. Over a stream the driver opens the connection when
   /// the first message wants out, frames what arrives, and says when the connection is gone.
   public enum Transport: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    /// UDP datagrams.
     case udp
     /// A connection of its own. A client's path names the UDP socket beside it as `local`: the port a connection leaves
     /// from is the driver's affair.
@@ -18,11 +28,16 @@ public struct Path: Hashable, Sendable, BitwiseCopyable {
     case tls
   }
 
+  /// The address and port on this side.
   public var local: Endpoint
+  /// The address and port on the other side.
   public var remote: Endpoint
+  /// The protocol that carries messages.
   public var transport: Transport
+  /// The ECN marking of a packet on this path.
   public var ecn: ECN
 
+  /// Makes a path from its two ends.
   @inlinable public init(local: Endpoint, remote: Endpoint, transport: Transport = .udp, ecn: ECN = .notECT) {
     self.local = local
     self.remote = remote

@@ -10,6 +10,7 @@ public struct RandomSource: Sendable {
   public let prefix: String
   private let words: (@Sendable () -> UInt64)?
 
+  /// Makes a source whose streams all derive from `seed`.
   public init(seed: UInt64) { self.init(seed: seed, prefix: "", words: nil) }
 
   /// A source whose streams take every draw from `words`, whatever their names.
@@ -48,6 +49,7 @@ public struct RandomStream: ~Copyable {
   /// Where draws come from instead.
   @usableFromInline let words: (@Sendable () -> UInt64)?
 
+  /// Makes the stream of a 64-bit seed.
   public init(seed: UInt64) {
     a = splitMix(seed)
     b = splitMix(a)
@@ -61,6 +63,7 @@ public struct RandomStream: ~Copyable {
     self.words = words
   }
 
+  /// Draws 64 random bits.
   @inlinable public mutating func next() -> UInt64 {
     if let words { return words() }
     let scrambled = b &* 5
@@ -101,6 +104,7 @@ public struct RandomStream: ~Copyable {
   /// True with the given probability; 0 never, 1 always.
   @inlinable public mutating func chance(_ probability: Double) -> Bool { unit() < probability }
 
+  /// Draws `count` random bytes.
   public mutating func bytes(_ count: Int) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)

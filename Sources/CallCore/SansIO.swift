@@ -2,7 +2,9 @@
 ///
 /// The reason is a number each machine defines; drivers trace it so that a hot timer loop shows.
 public enum Wake: Hashable, Sendable, BitwiseCopyable {
+  /// The machine wants to be advanced at an instant; `reason` is the machine's own number of its timer.
   case at(Instant, reason: UInt8)
+  /// No timer is pending.
   case never
 
   /// The deadline, or nil when nothing is pending.
@@ -26,6 +28,7 @@ public enum Wake: Hashable, Sendable, BitwiseCopyable {
 /// - Malformed input is counted, never thrown and never trapped. A caller's mistake is a typed throw.
 /// - An instant earlier than the last one given is treated as the last one given.
 public protocol SansIO: ~Copyable {
+  /// The type of the machine's events.
   associatedtype Event
 
   /// Takes one datagram that arrived on `path`.

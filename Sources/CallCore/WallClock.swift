@@ -7,6 +7,12 @@ public struct WallClock: Hashable, Sendable {
   /// How much faster this clock runs than true time, in parts per million; negative is slower.
   public var driftPPM: Double
 
+  /// Makes a clock.
+  ///
+  /// - Parameters:
+  ///   - unixNanosecondsAtStart: true Unix time at ``Instant/zero``, in nanoseconds.
+  ///   - skew: the time by which this clock is ahead of true time at ``Instant/zero``.
+  ///   - driftPPM: the rate by which it gains on true time, in parts per million.
   public init(unixNanosecondsAtStart: Int64 = WallClock.simulationEpoch, skew: Interval = .zero, driftPPM: Double = 0) {
     self.unixNanosecondsAtStart = unixNanosecondsAtStart + skew.nanoseconds
     self.driftPPM = driftPPM
@@ -21,6 +27,7 @@ public struct WallClock: Hashable, Sendable {
     return unixNanosecondsAtStart + instant.nanoseconds + drift
   }
 
+  /// Returns Unix time in whole seconds at `instant`.
   public func unixSeconds(at instant: Instant) -> Int64 { unixNanoseconds(at: instant) / 1_000_000_000 }
 
   /// The 64-bit NTP timestamp (RFC 3550 section 4): seconds since 1900 and a binary fraction.

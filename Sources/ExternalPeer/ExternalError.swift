@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// A failure to run an external program, or a failure of the program itself.
-public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
-  public enum Kind: Sendable {
+package struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Sendable {
     /// The machine lacks a prerequisite, or the program is missing: nothing was tested.
     case unavailable
     /// The program under test failed.
@@ -11,10 +11,10 @@ public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible 
     case harness
   }
 
-  public let kind: Kind
-  public let description: String
+  package let kind: Kind
+  package let description: String
 
-  public init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }

@@ -1,12 +1,12 @@
 internal import Glibc
 
 /// Checks whether this machine can run programs on simulated networks.
-public enum ExternalSupport {
+package enum ExternalSupport {
   /// The environment variable that lists further variables to pass to programs, for example `CHROMIUM,PROXY`.
-  public static let passVariable = "CALLSIM_PASS_ENV"
+  package static let passVariable = "CALLSIM_PASS_ENV"
 
   /// A message about a missing prerequisite; nil if nothing is missing.
-  public static var problem: String? {
+  package static var problem: String? {
     do throws(ExternalError) {
       guard access("/dev/net/tun", F_OK) == 0 else {
         return
@@ -23,7 +23,7 @@ public enum ExternalSupport {
   }
 
   /// Returns a message if the program of a command cannot be started, else nil.
-  public static func problem(with command: [String]) -> String? {
+  package static func problem(with command: [String]) -> String? {
     guard let program = command.first, find(program) == nil else { return nil }
     return program.contains("/")
       ? "'\(program)' does not exist or is not executable; the path is relative to the folder in which callsim runs"

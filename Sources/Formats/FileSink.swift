@@ -104,13 +104,16 @@ package final class FileSink {
 
 /// A file or folder that could not be read or written.
 public struct FileError: Error, Sendable, CustomStringConvertible {
+  /// The path of the file or folder.
   public let path: String
+  /// The reason, as a clause.
   public let reason: String
   /// A sentence about what would help, where that can be told.
   public let remedy: String?
   /// The `errno`, where the system gave one.
   public let code: Int32?
 
+  /// Makes an error about a path.
   public init(path: String, reason: String, remedy: String? = nil, code: Int32? = nil) {
     self.path = path
     self.reason = reason
@@ -118,6 +121,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     self.code = code
   }
 
+  /// Whether the disk is full or a quota is used up.
   public var isWantOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
   public var description: String { "\(path): \(reason)" + (remedy.map { ". \($0)" } ?? "") }

@@ -1,17 +1,28 @@
 /// A JSON value (RFC 8259) whose objects keep the order of their members, so that the same message has the same bytes.
 public enum JSON: Hashable, Sendable {
+  /// The literal `null`.
   case null
+  /// The literal `true` or `false`.
   case bool(Bool)
+  /// A number without fraction and exponent that fits into 64 bits.
   case integer(Int64)
+  /// Any other number.
   case number(Double)
+  /// A string.
   case string(String)
+  /// An array.
   case array([JSON])
+  /// An object, with its members in the order of the text.
   case object([Member])
 
+  /// A member of an object.
   public struct Member: Hashable, Sendable {
+    /// The member's name.
     public let key: String
+    /// The member's value.
     public let value: JSON
 
+    /// Makes a member.
     public init(_ key: String, _ value: JSON) {
       self.key = key
       self.value = value
@@ -24,8 +35,11 @@ public enum JSON: Hashable, Sendable {
     return members.first { $0.key == key }?.value
   }
 
+  /// The string, or nil when this is another value.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// The integer, or nil when this is another value.
   public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The elements, or nil when this is no array.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 }
 

@@ -1,10 +1,26 @@
 /// What is wrong with a JSON text, and at which byte.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of mistake.
   public enum Reason: String, Sendable {
-    case unexpectedEnd, unexpectedCharacter, badNumber, badEscape, badUTF8, tooDeep, trailingCharacters
+    /// The text ends within a value.
+    case unexpectedEnd
+    /// A character that cannot stand there.
+    case unexpectedCharacter
+    /// A number that is not written as JSON has it, or is out of range.
+    case badNumber
+    /// An escape sequence that does not exist, or is incomplete.
+    case badEscape
+    /// Bytes that are not UTF-8.
+    case badUTF8
+    /// More than 64 levels of nesting.
+    case tooDeep
+    /// Text after the value.
+    case trailingCharacters
   }
 
+  /// The mistake.
   public let reason: Reason
+  /// The offset of the mistake in bytes.
   public let offset: Int
   public var description: String { "\(reason) at byte \(offset)" }
 }

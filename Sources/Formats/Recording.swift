@@ -4,10 +4,13 @@ public struct Recording: Hashable, Sendable {
   public enum End: String, Sendable, CaseIterable {
     /// The recording again, from its beginning.
     case `repeat`
+    /// Silence.
     case silence
   }
 
+  /// The samples, at 48 kHz.
   public let samples: [Int16]
+  /// The sound that follows the last sample.
   public let atEnd: End
 
   /// - Precondition: there is a sample.

@@ -119,10 +119,10 @@ extension Simulator {
   }
 
   /// What each behaviour of the NAT has decided so far; nothing when the network has no NAT.
-  public func natTally(of network: NetworkID) -> NATTally { fabric.networks[network.index].nat?.tally ?? NATTally() }
+  package func natTally(of network: NetworkID) -> NATTally { fabric.networks[network.index].nat?.tally ?? NATTally() }
 
   /// Has a value of the network's NAT written into the trace, now and whenever it changes.
-  public func watchNAT(_ value: NATValue, of network: String) throws(SimulatorError) {
+  package func watchNAT(_ value: NATValue, of network: String) throws(SimulatorError) {
     fabric.watchNAT(value, of: try translated(network))
   }
 

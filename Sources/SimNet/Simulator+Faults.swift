@@ -7,6 +7,7 @@ extension Simulator {
   /// Takes a link up or down. Going down loses what it carries; the host it attaches sees its interface change.
   public func setLink(_ name: String, isUp: Bool) throws(SimulatorError) { setLink(try link(name), isUp: isUp) }
 
+  /// Takes a link up or down. Going down loses what it carries; the host it attaches sees its interface change.
   public func setLink(_ link: LinkID, isUp: Bool) {
     guard fabric.wires[link.direction(.tx)].isUp != isUp else { return }
     let cause = trace.write(NetworkEvents.linkState, links[link.index].subject, isUp ? "up" : "down")
@@ -28,6 +29,9 @@ extension Simulator {
     }
   }
 
+  /// Replaces a link's settings in one direction. Queued packets follow the new rate; those sent stay.
+  ///
+  /// - Throws: ``SimulatorError/invalid(_:)`` when the settings make no sense.
   public func setLink(
     _ link: LinkID, _ direction: LinkDirection, _ settings: LinkSettings
   ) throws(SimulatorError) {
@@ -84,7 +88,7 @@ extension Simulator {
   public func dropCount(of rule: PacketRuleID) -> Int { fabric.rules.dropCount(of: rule) }
 
   /// How many datagrams that a rule was to drop an older one has dropped.
-  public func forestalledCount(of rule: PacketRuleID) -> Int { fabric.rules.forestalledCount(of: rule) }
+  package func forestalledCount(of rule: PacketRuleID) -> Int { fabric.rules.forestalledCount(of: rule) }
 
   /// Ends a rule. One that has ended is left alone.
   public func removeRule(_ rule: PacketRuleID) { fabric.rules.remove(rule) }

@@ -50,6 +50,7 @@ extension Simulator {
     hosts[entry.host.index].openSockets -= 1
   }
 
+  /// Tells whether a socket was not closed yet.
   public func isOpen(_ socket: UDPSocket) -> Bool {
     sockets[Int(socket.index)].serial == socket.serial && sockets[Int(socket.index)].isOpen
   }

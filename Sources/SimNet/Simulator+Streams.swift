@@ -24,6 +24,10 @@ extension Simulator {
     return stream
   }
 
+  /// Sends bytes on a stream, after those that wait.
+  ///
+  /// - Throws: ``StreamError/closed`` when this side has closed the stream, or ``StreamError/sendBufferFull`` when too much
+  ///   waits to be acknowledged.
   public func send(_ bytes: [UInt8], on stream: StreamID, of host: HostID) throws(StreamError) {
     let now = fabric.now
     try hosts[host.index].streams.send(bytes, on: stream, at: now)
@@ -35,7 +39,7 @@ extension Simulator {
   ///
   /// - Returns: whether it was written.
   @discardableResult
-  public func send(message: RawSpan, on stream: StreamID, of host: HostID) throws(StreamError) -> Bool {
+  package func send(message: RawSpan, on stream: StreamID, of host: HostID) throws(StreamError) -> Bool {
     if fabric.rules.drop(message, from: host, to: nil) || isDropped(message, on: stream, of: host) {
       trace.write(
         NetworkEvents.messageDropped, hosts[host.index].subject, PacketContent(message).rawValue, message.byteCount)

@@ -59,6 +59,7 @@ extension Simulator {
     return host
   }
 
+  /// Gives a host another delegate, which the simulator holds.
   public func setDelegate(_ delegate: (any HostDelegate)?, of host: HostID) {
     hosts[host.index].delegate = delegate
   }
@@ -91,23 +92,34 @@ extension Simulator {
 
   // MARK: Reading
 
+  /// Returns the host of a name.
+  ///
+  /// - Throws: ``SimulatorError/unknownHost(_:)`` when there is none.
   public func host(_ name: String) throws(SimulatorError) -> HostID {
     guard let host = hostNames[name] else { throw .unknownHost(name) }
     return host
   }
 
+  /// Returns the network of a name.
+  ///
+  /// - Throws: ``SimulatorError/unknownNetwork(_:)`` when there is none.
   public func network(_ name: String) throws(SimulatorError) -> NetworkID {
     guard let network = networkNames[name] else { throw .unknownNetwork(name) }
     return network
   }
 
+  /// Returns the link of a name.
+  ///
+  /// - Throws: ``SimulatorError/unknownLink(_:)`` when there is none.
   public func link(_ name: String) throws(SimulatorError) -> LinkID {
     guard let link = linkNames[name] else { throw .unknownLink(name) }
     return link
   }
 
+  /// Returns a host's name.
   public func name(of host: HostID) -> String { hosts[host.index].name }
 
+  /// Returns a network's name.
   public func name(of network: NetworkID) -> String { fabric.networks[network.index].name }
 
   /// The host's interfaces in order of preference, down ones included.
@@ -115,24 +127,29 @@ extension Simulator {
     hosts[host.index].interfaces.map { fabric.interfaces[$0.index] }
   }
 
+  /// Returns an interface as it is now.
   public func interface(_ id: InterfaceID) -> NetworkInterface { fabric.interfaces[id.index] }
 
   /// What the firewall of the network's router has refused so far, and how often; nothing when there is none.
-  public func firewallRefusals(of network: NetworkID) -> [FirewallPacket: Int] {
+  package func firewallRefusals(of network: NetworkID) -> [FirewallPacket: Int] {
     fabric.networks[network.index].firewall?.refusals ?? [:]
   }
 
   /// The link that leads from the network's router to its parent, or nil at the top.
   public func uplink(of network: NetworkID) -> LinkID? { fabric.networks[network.index].uplink }
 
+  /// Returns a network's address prefixes.
   public func prefixes(of network: NetworkID) -> [IPPrefix] { fabric.networks[network.index].prefixes }
 
+  /// Tells whether a link is up.
   public func isUp(_ link: LinkID) -> Bool { fabric.wires[link.direction(.tx)].isUp }
 
+  /// Returns the settings of one direction of a link.
   public func settings(of link: LinkID, _ direction: LinkDirection) -> LinkSettings {
     fabric.wires[link.direction(direction)].settings
   }
 
+  /// Returns what one direction of a link has carried so far.
   public func statistics(of link: LinkID, _ direction: LinkDirection) -> LinkStatistics {
     fabric.wires[link.direction(direction)].statistics
   }

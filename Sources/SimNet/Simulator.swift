@@ -5,7 +5,9 @@ public import CallCore
 /// Build the topology, give hosts a ``HostDelegate``, then ``run(until:)``. Everything that happens is written to the
 /// trace; the same calls and the same seed give the same trace, byte for byte. One simulator is one thread.
 public final class Simulator {
+  /// The trace that everything is written to.
   public let trace: Trace
+  /// The source of all randomness.
   public let random: RandomSource
 
   // The tables every packet touches. Exclusive access to a class's properties is checked at run time, at a quarter of
@@ -41,6 +43,7 @@ public final class Simulator {
   /// Where streams write their segments.
   let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
+  /// Makes an empty world at virtual time zero.
   public init(trace: Trace, random: RandomSource) {
     self.trace = trace
     self.random = random
@@ -81,7 +84,7 @@ public final class Simulator {
   /// Runs `work` once the event at work is over and before the next one; between events at once.
   ///
   /// Whoever hears of something within an event is in the midst of a host's code; after it, hosts may be asked.
-  public func afterEvent(_ work: @escaping () -> Void) {
+  package func afterEvent(_ work: @escaping () -> Void) {
     if isDispatching { afterwards.append(work) } else { work() }
   }
 
@@ -139,5 +142,6 @@ public final class Simulator {
   /// Open sockets of a host, for checks that a call left nothing behind.
   public func openSocketCount(of host: HostID) -> Int { hosts[host.index].openSockets }
 
+  /// Returns the number of a host's timers that have not fired and were not cancelled.
   public func pendingTimerCount(of host: HostID) -> Int { hosts[host.index].pendingTimers }
 }

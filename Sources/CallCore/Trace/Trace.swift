@@ -1,5 +1,6 @@
 /// Something that reads events as they are written: monitors, file writers, statistics.
 public protocol TraceObserver: AnyObject {
+  /// Takes an event of a kind that this observer was added for. Names and field values are read through `trace`.
   func observe(_ record: TraceRecord, in trace: Trace)
 }
 
@@ -11,9 +12,13 @@ public protocol TraceObserver: AnyObject {
 /// Writing costs a few dozen nanoseconds and keeps nothing in memory: observers take what they need, and names are
 /// interned so that text is rendered only when somebody reads it. One run is one thread; a trace is not `Sendable`.
 public final class Trace {
+  /// The name and the fields of a kind of event.
   public struct Declaration: Sendable {
+    /// The kind's name, such as `packet.dropped`.
     public let name: String
+    /// The kind's fields, in the order of a record's values.
     public let fields: [TraceField]
+    /// Whether the simulated world or an observer of the run writes such events.
     public let origin: TraceOrigin
     /// Whether the first field is a value that scenarios may watch.
     let isObservable: Bool
@@ -27,9 +32,11 @@ public final class Trace {
   /// The time stamped on events; the engine sets it before it dispatches.
   public var now = Instant.zero
   /// The cause stamped on events written without one; the engine sets it before it dispatches.
-  public var cause = EventNumber.none
+  package var cause = EventNumber.none
 
+  /// All declared kinds, indexed by ``TraceKind/id``.
   public private(set) var declarations: [Declaration] = []
+  /// The names of all subjects, indexed by ``TraceSubject/id``.
   public private(set) var subjects: [String] = []
   private(set) var symbols: [String] = []
   private(set) var endpoints: [Endpoint] = []
@@ -61,6 +68,7 @@ public final class Trace {
   private var observers: [[any TraceObserver]] = []
   private var universalObservers: [any TraceObserver] = []
 
+  /// Makes an empty trace at virtual time zero.
   public init() {}
 
   // MARK: Names
@@ -88,9 +96,10 @@ public final class Trace {
     return kind
   }
 
+  /// Returns the kind declared under a name, or nil when no event of that name can have been written yet.
   public func kind(named name: String) -> TraceKind? { kindIDs[name] }
 
-  public func subject(_ name: String) -> TraceSubject {
+  package func subject(_ name: String) -> TraceSubject {
     if let known = subjectIDs[name] { return known }
     let subject = TraceSubject(id: UInt32(subjects.count))
     subjects.append(name)
@@ -99,7 +108,7 @@ public final class Trace {
     return subject
   }
 
-  public func symbol(_ text: String) -> Symbol {
+  package func symbol(_ text: String) -> Symbol {
     if let known = symbolIDs[text] { return known }
     let symbol = Symbol(id: UInt32(symbols.count))
     symbols.append(text)
@@ -109,7 +118,7 @@ public final class Trace {
   }
 
   /// The word that stands for `endpoint`.
-  public func word(for endpoint: Endpoint) -> UInt64 {
+  package func word(for endpoint: Endpoint) -> UInt64 {
     if let known = endpointIDs[endpoint] { return UInt64(known) }
     let id = UInt32(endpoints.count)
     endpoints.append(endpoint)
@@ -139,7 +148,7 @@ public final class Trace {
 
   /// Writes an event whose fields are words already: the form for events of every packet.
   @discardableResult
-  public func write(
+  package func write(
     _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber, fieldCount: Int, _ words: InlineArray<6, UInt64>
   ) -> EventNumber {
     assert(fieldCount == declarations[Int(kind.id)].fields.count, "wrong number of values for this kind")

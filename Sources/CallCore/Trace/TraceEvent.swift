@@ -1,5 +1,5 @@
 /// A type that a field of an event can have: one 64-bit word, or something that a trace interns.
-public protocol TraceFieldValue: Sendable {
+package protocol TraceFieldValue: Sendable {
   static var traceFieldType: TraceFieldType { get }
   /// The word that stands for it in this trace.
   func word(in trace: Trace) -> UInt64
@@ -12,13 +12,13 @@ public protocol TraceFieldValue: Sendable {
 ///
 ///     trace.write(PeerEvents.action, alice, "call", "bob")
 ///     trace.listen(to: PeerEvents.action) { record, action, to in … }
-public struct TraceEvent<each Value: TraceFieldValue>: Sendable {
-  public let name: String
-  public let fields: [TraceField]
-  public let origin: TraceOrigin
+package struct TraceEvent<each Value: TraceFieldValue>: Sendable {
+  package let name: String
+  package let fields: [TraceField]
+  package let origin: TraceOrigin
 
   /// - Precondition: at most ``TraceRecord/fieldLimit`` fields.
-  public init(
+  package init(
     _ name: String, _ field: repeat (name: String, type: (each Value).Type), origin: TraceOrigin = .world
   ) {
     self.name = name
@@ -35,13 +35,13 @@ extension Trace {
   ///
   /// - Precondition: a name is always declared with the same fields and the same origin.
   @discardableResult
-  public func declare<each Value>(_ event: TraceEvent<repeat each Value>) -> TraceKind {
+  package func declare<each Value>(_ event: TraceEvent<repeat each Value>) -> TraceKind {
     declare(event.name, event.fields, origin: event.origin)
   }
 
   /// Writes an event now; `cause` defaults to the ambient one.
   @discardableResult
-  public func write<each Value>(
+  package func write<each Value>(
     _ event: TraceEvent<repeat each Value>, _ subject: TraceSubject, cause: EventNumber? = nil,
     _ value: repeat each Value
   ) -> EventNumber {
@@ -55,12 +55,12 @@ extension Trace {
   }
 
   /// Declares a kind for whoever reads its records.
-  public func reader<each Value>(of event: TraceEvent<repeat each Value>) -> TraceReader<repeat each Value> {
+  package func reader<each Value>(of event: TraceEvent<repeat each Value>) -> TraceReader<repeat each Value> {
     TraceReader(kind: declare(event))
   }
 
   /// Calls `listener` with the values of each event of the kind, as it is written.
-  public func listen<each Value>(
+  package func listen<each Value>(
     to event: TraceEvent<repeat each Value>, _ listener: @escaping (TraceRecord, repeat each Value) -> Void
   ) {
     let reader = reader(of: event)
@@ -73,13 +73,13 @@ extension Trace {
 }
 
 /// Reads the records of one kind. The names and types of the fields are compared when it is made, not with each record.
-public struct TraceReader<each Value: TraceFieldValue>: Sendable {
-  public let kind: TraceKind
+package struct TraceReader<each Value: TraceFieldValue>: Sendable {
+  package let kind: TraceKind
 
   /// The values of a record's fields, in their order.
   ///
   /// - Precondition: the record is of this kind, in the trace that made the reader.
-  public func values(of record: TraceRecord, in trace: Trace) -> (repeat each Value) {
+  package func values(of record: TraceRecord, in trace: Trace) -> (repeat each Value) {
     precondition(record.kind == kind, "the record is of another kind")
     var index = 0
     func next<Field: TraceFieldValue>(_ type: Field.Type) -> Field {
@@ -99,49 +99,49 @@ private final class TraceListener: TraceObserver {
 // MARK: Types of fields
 
 extension String: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .symbol }
-  public func word(in trace: Trace) -> UInt64 { UInt64(trace.symbol(self).id) }
-  public init(word: UInt64, in trace: Trace) { self = trace.symbols[Int(word)] }
+  package static var traceFieldType: TraceFieldType { .symbol }
+  package func word(in trace: Trace) -> UInt64 { UInt64(trace.symbol(self).id) }
+  package init(word: UInt64, in trace: Trace) { self = trace.symbols[Int(word)] }
 }
 
 extension Endpoint: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .endpoint }
-  public func word(in trace: Trace) -> UInt64 { trace.word(for: self) }
-  public init(word: UInt64, in trace: Trace) { self = trace.endpoints[Int(word)] }
+  package static var traceFieldType: TraceFieldType { .endpoint }
+  package func word(in trace: Trace) -> UInt64 { trace.word(for: self) }
+  package init(word: UInt64, in trace: Trace) { self = trace.endpoints[Int(word)] }
 }
 
 extension Int: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .integer }
-  public func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: Int64(self)) }
-  public init(word: UInt64, in trace: Trace) { self = Int(Int64(bitPattern: word)) }
+  package static var traceFieldType: TraceFieldType { .integer }
+  package func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: Int64(self)) }
+  package init(word: UInt64, in trace: Trace) { self = Int(Int64(bitPattern: word)) }
 }
 
 extension UInt64: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .integer }
-  public func word(in trace: Trace) -> UInt64 { self }
-  public init(word: UInt64, in trace: Trace) { self = word }
+  package static var traceFieldType: TraceFieldType { .integer }
+  package func word(in trace: Trace) -> UInt64 { self }
+  package init(word: UInt64, in trace: Trace) { self = word }
 }
 
 extension UInt32: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .integer }
-  public func word(in trace: Trace) -> UInt64 { UInt64(self) }
-  public init(word: UInt64, in trace: Trace) { self = UInt32(truncatingIfNeeded: word) }
+  package static var traceFieldType: TraceFieldType { .integer }
+  package func word(in trace: Trace) -> UInt64 { UInt64(self) }
+  package init(word: UInt64, in trace: Trace) { self = UInt32(truncatingIfNeeded: word) }
 }
 
 extension Double: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .real }
-  public func word(in trace: Trace) -> UInt64 { bitPattern }
-  public init(word: UInt64, in trace: Trace) { self.init(bitPattern: word) }
+  package static var traceFieldType: TraceFieldType { .real }
+  package func word(in trace: Trace) -> UInt64 { bitPattern }
+  package init(word: UInt64, in trace: Trace) { self.init(bitPattern: word) }
 }
 
 extension Bool: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .flag }
-  public func word(in trace: Trace) -> UInt64 { self ? 1 : 0 }
-  public init(word: UInt64, in trace: Trace) { self = word != 0 }
+  package static var traceFieldType: TraceFieldType { .flag }
+  package func word(in trace: Trace) -> UInt64 { self ? 1 : 0 }
+  package init(word: UInt64, in trace: Trace) { self = word != 0 }
 }
 
 extension Interval: TraceFieldValue {
-  public static var traceFieldType: TraceFieldType { .interval }
-  public func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: nanoseconds) }
-  public init(word: UInt64, in trace: Trace) { self.init(nanoseconds: Int64(bitPattern: word)) }
+  package static var traceFieldType: TraceFieldType { .interval }
+  package func word(in trace: Trace) -> UInt64 { UInt64(bitPattern: nanoseconds) }
+  package init(word: UInt64, in trace: Trace) { self.init(nanoseconds: Int64(bitPattern: word)) }
 }

@@ -1,6 +1,11 @@
 /// What a field of a trace event holds. Every value is one 64-bit word; the type says how to read it.
 public enum TraceFieldType: UInt8, Sendable {
-  case integer, real, flag
+  /// A signed integer.
+  case integer
+  /// A floating-point number.
+  case real
+  /// A truth value.
+  case flag
   /// Nanoseconds.
   case interval
   /// An interned string: state names, reasons, codes, identifiers.
@@ -17,11 +22,14 @@ public enum TraceOrigin: Sendable {
   case harness
 }
 
+/// The declaration of one field of a kind of event.
 public struct TraceField: Hashable, Sendable {
+  /// The field's name.
   public let name: String
+  /// The type of the field's value.
   public let type: TraceFieldType
 
-  public init(_ name: String, _ type: TraceFieldType) {
+  package init(_ name: String, _ type: TraceFieldType) {
     self.name = name
     self.type = type
   }
@@ -43,15 +51,18 @@ public struct TraceSubject: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// An interned string.
-public struct Symbol: Hashable, Sendable, BitwiseCopyable {
-  public let id: UInt32
+package struct Symbol: Hashable, Sendable, BitwiseCopyable {
+  package let id: UInt32
 }
 
 /// The number of an event of the world in its trace, counted from 1; 0 is "no event", and what the harness writes.
 public struct EventNumber: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// The number, from 1.
   public let rawValue: UInt64
 
+  /// Makes an event number.
   @inlinable public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  /// The number of no event: 0.
   public static let none = EventNumber(0)
   @inlinable public static func < (a: EventNumber, b: EventNumber) -> Bool { a.rawValue < b.rawValue }
 }

@@ -5,6 +5,7 @@ internal import SDP
 
 /// Offers, answers and candidates.
 extension CallSession {
+  /// Whether a remote description was ever set.
   public var hasRemoteDescription: Bool { jsep.remoteDescription != nil }
 
   /// The local description with the candidates found so far (W3C `localDescription`).
@@ -27,6 +28,9 @@ extension CallSession {
     settle()
   }
 
+  /// Creates an offer (W3C `createOffer`, RFC 9429 section 4.1.8).
+  ///
+  /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state allows no offer.
   public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
     if offersRestart, (try? jsep.restartICE()) != nil { offersRestart = false }
     if !jsep.isRestartRequested || isRestarting {
@@ -39,12 +43,19 @@ extension CallSession {
     }
   }
 
+  /// Creates an answer to the remote offer (W3C `createAnswer`, RFC 9429 section 4.1.9).
+  ///
+  /// - Throws: ``SessionError/invalidState(_:)`` when there is no remote offer to answer.
   public mutating func createAnswer() throws(SessionError) -> SessionDescriptionText {
     try translating { () throws(JSEPError) in
       SessionDescriptionText(.answer, sdp: try jsep.createAnswer(transportParameters()).text)
     }
   }
 
+  /// Sets the local description (W3C `setLocalDescription`, RFC 9429 section 4.1.13) and begins to gather candidates.
+  ///
+  /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state does not allow the description, or another
+  ///   error when its text cannot be used.
   public mutating func setLocalDescription(
     _ description: SessionDescriptionText, at now: Instant
   ) throws(SessionError) {
@@ -66,6 +77,10 @@ extension CallSession {
     settle()
   }
 
+  /// Sets the remote description (W3C `setRemoteDescription`, RFC 9429 section 4.1.14). An offer rolls back a local one.
+  ///
+  /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state does not allow the description, or another
+  ///   error when its text cannot be used.
   public mutating func setRemoteDescription(
     _ description: SessionDescriptionText, at now: Instant
   ) throws(SessionError) {
@@ -122,7 +137,7 @@ extension CallSession {
   }
 
   /// Says whose a name is that ``SessionCommand/nameResolutionNeeded(_:)`` asked for.
-  public mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
+  package mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
     guard enter(at: now), unresolved.contains(where: { $0.address == .name(name) }) else { return }
     resolvedNames[name] = address
     for candidate in unresolved where candidate.address == .name(name) {

@@ -7,7 +7,7 @@ internal import SRTP
 internal import TURN
 
 /// Why a session wants to be woken: the reason in its ``CallSession/wake``.
-public enum SessionWakeReason: UInt8, Sendable {
+package enum SessionWakeReason: UInt8, Sendable {
   case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback
 }
 
@@ -73,10 +73,15 @@ public struct CallSession: ~Copyable, SansIO {
   var releaseDeadline: Instant?
   var now: Instant
 
+  /// W3C `signalingState`.
   public private(set) var signalingState = SignalingState.stable
+  /// W3C `iceGatheringState`.
   public private(set) var iceGatheringState = ICEGatheringState.new
+  /// W3C `connectionState`.
   public private(set) var connectionState = ConnectionState.new
+  /// W3C `iceConnectionState`.
   public var iceConnectionState: ICEConnectionState { ice.connectionState }
+  /// W3C `RTCDtlsTransport.state`.
   public var dtlsState: DTLSTransportState {
     configuration.protection == .none && ice.canSend ? .connected : dtls.state
   }
@@ -140,7 +145,7 @@ public struct CallSession: ~Copyable, SansIO {
   ///
   /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense (``TURNStreamFramer``).
   /// - Parameter reason: what was wrong with it, for people, where that is known.
-  public mutating func streamClosed(
+  package mutating func streamClosed(
     _ path: Path, isMalformed: Bool = false, reason: String? = nil, at now: Instant
   ) {
     let isOpen = enter(at: now)
@@ -150,7 +155,7 @@ public struct CallSession: ~Copyable, SansIO {
   }
 
   /// The host that the server at the other end of a connection over TLS must prove to be (RFC 8656 section 3.1).
-  public func serverName(on path: Path) -> String { gatherer.host(at: path) ?? "\(path.remote.address)" }
+  package func serverName(on path: Path) -> String { gatherer.host(at: path) ?? "\(path.remote.address)" }
 
   public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     while true {

@@ -5,11 +5,13 @@ internal import SRTP
 
 /// A library the media path is built on, with the version that is linked in.
 public struct MediaLibrary: Sendable, Hashable {
+  /// The library's name.
   public let name: String
+  /// The library's version, as the library states it.
   public let version: String
 
   /// Whether DTLS timers follow virtual time in this process.
-  public static var readsVirtualClock: Bool { VirtualClockCheck.remainingAfter400Milliseconds() == .milliseconds(600) }
+  package static var readsVirtualClock: Bool { VirtualClockCheck.remainingAfter400Milliseconds() == .milliseconds(600) }
 
   /// Output of codecs and ciphers may differ between versions, so every run names them.
   public static var all: [MediaLibrary] {

@@ -1,14 +1,21 @@
 public import CallCore
 internal import Codecs
 public import DTLS
-public import ICE
-public import STUN
+package import ICE
+package import STUN
 
 /// A STUN or TURN server, its name already resolved.
 public struct ICEServer: Hashable, Sendable {
-  public enum Kind: String, Sendable { case stun, turn }
+  public enum Kind: String, Sendable {
+    /// A STUN server (RFC 8489).
+    case stun
+    /// A TURN server (RFC 8656).
+    case turn
+  }
 
+  /// The kind of server.
   public var kind: Kind
+  /// The server's address and port.
   public var endpoint: Endpoint
   /// How a TURN server is reached. One reached several ways is listed for each. STUN servers are asked by UDP.
   public var transport: Path.Transport
@@ -16,8 +23,10 @@ public struct ICEServer: Hashable, Sendable {
   public var host: String?
   /// TURN long-term credentials; for time-limited ones the username begins with its expiry.
   public var username: String
+  /// The TURN password.
   public var credential: String
 
+  /// Makes a server entry.
   public init(
     kind: Kind, endpoint: Endpoint, transport: Path.Transport = .udp, host: String? = nil, username: String = "",
     credential: String = ""
@@ -43,18 +52,23 @@ public struct ICEServer: Hashable, Sendable {
 
 /// How often what a relay remembers for us is renewed. No server says how long it does; RFC 8656 says five minutes for
 /// permissions and ten for channels.
-public struct RelayRefresh: Hashable, Sendable {
-  public var permission = Interval.minutes(4)
+package struct RelayRefresh: Hashable, Sendable {
+  package var permission = Interval.minutes(4)
   /// Four minutes, as libwebrtc has it: a channel's renewal is one of the permission too.
-  public var channel = Interval.minutes(4)
+  package var channel = Interval.minutes(4)
   /// What nothing has been sent to for so long is renewed no more.
-  public var unusedPermission = Interval.minutes(5)
+  package var unusedPermission = Interval.minutes(5)
 
-  public init() {}
+  package init() {}
 }
 
 /// Which candidates may be used (W3C `RTCIceTransportPolicy`).
-public enum ICETransportPolicy: String, Sendable, CaseIterable { case all, relay }
+public enum ICETransportPolicy: String, Sendable, CaseIterable {
+  /// Any candidate.
+  case all
+  /// Relayed candidates only.
+  case relay
+}
 
 /// When candidates are gathered (libwebrtc's `continual_gathering_policy`).
 public enum ICEGatheringPolicy: String, Sendable, CaseIterable {
@@ -90,9 +104,11 @@ public struct AudioSettings: Hashable, Sendable {
   public var bitrate = DataRate.kilobitsPerSecond(32)
   /// 0...10.
   public var complexity = 9
+  /// Whether packets carry a low-bitrate copy of the previous frame (RFC 6716 section 2.1.7).
   public var inBandFEC = true
   /// Whether silence is not sent to a far side that asks for that, and the far side asked for the same.
   public var dtx = false
+  /// Whether the encoder keeps to one bitrate.
   public var constantBitrate = false
   /// The loss the encoder is told to expect, 0...100, or nil to follow receiver reports.
   public var expectedLossPercent: Int?
@@ -106,6 +122,7 @@ public struct AudioSettings: Hashable, Sendable {
   /// A fixed first sequence number, for provoking wrap-around; nil draws one.
   package var initialSequenceNumber: UInt16?
 
+  /// Makes the default settings.
   public init() {}
 
   /// What is wrong with them, for people; nil when nothing is.
@@ -121,7 +138,7 @@ public struct AudioSettings: Hashable, Sendable {
 }
 
 /// Which protection media packets get.
-public enum MediaProtection: String, Sendable, CaseIterable {
+package enum MediaProtection: String, Sendable, CaseIterable {
   /// DTLS 1.2 and SRTP, as on the wire.
   case dtlsSRTP
   /// No crypto at all, to measure everything else. Never negotiated with a peer.
@@ -129,17 +146,17 @@ public enum MediaProtection: String, Sendable, CaseIterable {
 }
 
 /// A local network interface a session may gather candidates on.
-public struct LocalInterface: Hashable, Sendable {
+package struct LocalInterface: Hashable, Sendable {
   /// The bound UDP socket's address: host candidates carry it.
-  public var socket: Endpoint
-  public var name: String
+  package var socket: Endpoint
+  package var name: String
   /// W3C `RTCNetworkType`-like label: `wifi`, `cellular`, `ethernet`, …
-  public var networkType: String
+  package var networkType: String
   /// What is told instead of the address: a name ending in `.local`, which those on the same link can resolve
   /// (RFC 8828 mode 3 and 4, draft-ietf-mmusic-mdns-ice-candidates). The driver announces it.
-  public var concealment: String?
+  package var concealment: String?
 
-  public init(socket: Endpoint, name: String, networkType: String, concealment: String? = nil) {
+  package init(socket: Endpoint, name: String, networkType: String, concealment: String? = nil) {
     self.socket = socket
     self.name = name
     self.networkType = networkType
@@ -149,30 +166,42 @@ public struct LocalInterface: Hashable, Sendable {
 
 /// Everything a session is told once.
 public struct SessionConfiguration: Sendable {
+  /// The STUN and TURN servers.
   public var iceServers: [ICEServer] = []
+  /// The candidates that may be used.
   public var iceTransportPolicy = ICETransportPolicy.all
+  /// The policy for gathering candidates.
   public var gathering = ICEGatheringPolicy.once
+  /// The sockets that an ICE restart gathers from.
   public var restartSockets = ICERestartSockets.new
-  public var relayRefresh = RelayRefresh()
+  package var relayRefresh = RelayRefresh()
   /// When requests to STUN and TURN servers are sent again.
-  public var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc
-  public var ice = ICESettings()
-  public var dtls = DTLSTransport.Configuration()
+  package var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc
+  package var ice = ICESettings()
+  package var dtls = DTLSTransport.Configuration()
   /// How drivers make connections to TURN servers over TLS.
-  public var tls = TLSClientConfiguration()
+  package var tls = TLSClientConfiguration()
   /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).
-  public var answersPassively = false
+  package var answersPassively = false
+  /// The settings of the Opus encoder.
   public var audio = AudioSettings()
+  /// The way in which media is made.
   public var media = MediaFidelity.real
-  public var protection = MediaProtection.dtlsSRTP
+  package var protection = MediaProtection.dtlsSRTP
   /// The DTLS identity; shared by every session of a peer.
   public var certificate: Certificate
+  /// The date that this side believes in.
   public var wallClock = WallClock()
   /// The RTCP canonical name (RFC 7022: meaningless to others, the same for all of a peer's streams).
   public var cname: String
   /// How often a STUN server is asked again, so that a NAT's mapping lives.
   public var stunKeepalive = Interval.seconds(10)
 
+  /// Makes a configuration with defaults for everything else.
+  ///
+  /// - Parameters:
+  ///   - certificate: the DTLS identity.
+  ///   - cname: the RTCP canonical name.
   public init(certificate: Certificate, cname: String) {
     self.certificate = certificate
     self.cname = cname

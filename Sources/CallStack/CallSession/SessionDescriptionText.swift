@@ -2,11 +2,23 @@ internal import SDP
 
 /// W3C `RTCSessionDescription`.
 public struct SessionDescriptionText: Hashable, Sendable {
-  public enum Kind: String, Sendable { case offer, answer, pranswer, rollback }
+  public enum Kind: String, Sendable {
+    /// An offer.
+    case offer
+    /// A final answer.
+    case answer
+    /// A provisional answer.
+    case pranswer
+    /// A return to the last stable state.
+    case rollback
+  }
 
+  /// The type of the description.
   public var kind: Kind
+  /// The description's SDP text (RFC 8866).
   public var sdp: String
 
+  /// Makes a description from its type and text.
   public init(_ kind: Kind, sdp: String) {
     self.kind = kind
     self.sdp = sdp
@@ -14,13 +26,13 @@ public struct SessionDescriptionText: Hashable, Sendable {
 
   /// Whether no section is accepted, as when there is no codec in common (RFC 9429 section 5.3.1): nothing will ever
   /// flow.
-  public var rejectsEverything: Bool {
+  package var rejectsEverything: Bool {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
     return parsed.media.allSatisfy(\.isRejected)
   }
 
   /// Why an offer's audio has to be rejected whatever its codecs are; nil when it has not.
-  public var obstacle: String? {
+  package var obstacle: String? {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return nil }
     let audio = parsed.media.indices.filter { parsed.media[$0].type == "audio" && !parsed.media[$0].isRejected }
     guard let first = audio.first else { return "the offer has no audio section that could be accepted" }

@@ -4,7 +4,9 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidState(String)
   /// The description does not parse or contradicts itself; the text says where.
   case invalidDescription(String)
+  /// No codec of the remote description can be used.
   case noCommonCodec
+  /// The text is no ICE candidate, or the candidate belongs to no section.
   case invalidCandidate(String)
   /// The W3C `InvalidAccessError`: there is no such transceiver.
   case invalidAccess(String)

@@ -1,22 +1,22 @@
 /// What a decoder made of one packet, or of the lack of one.
-public struct DecodedAudio: Hashable, Sendable, BitwiseCopyable {
-  public let samplesPerChannel: Int
+package struct DecodedAudio: Hashable, Sendable, BitwiseCopyable {
+  package let samplesPerChannel: Int
   /// The loudness, from a codec that yields no samples; nil when the samples themselves tell.
-  public let level: AudioLevel?
+  package let level: AudioLevel?
 }
 
 /// What a payload says of itself without decoding.
-public struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
-  public let samplesPerChannel: Int
+package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
+  package let samplesPerChannel: Int
   /// How much it can restore of what stands just before it, zero without redundancy. That may be less than the packet
   /// before: in-band FEC is of one frame of Opus, and a packet may hold several.
-  public let redundantSamples: Int
+  package let redundantSamples: Int
   /// Whether it only marks silence, after which a gap is expected.
-  public let isDTX: Bool
+  package let isDTX: Bool
 
-  public var hasRedundancy: Bool { redundantSamples > 0 }
+  package var hasRedundancy: Bool { redundantSamples > 0 }
 
-  public init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool) {
+  package init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool) {
     self.samplesPerChannel = samplesPerChannel
     self.redundantSamples = redundantSamples
     self.isDTX = isDTX
@@ -24,11 +24,11 @@ public struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// An audio decoder of either fidelity. Samples are 48 kHz, interleaved, appended to the output.
-public enum AudioDecoder {
+package enum AudioDecoder {
   case opus(OpusDecoder)
   case synthetic(SyntheticAudioDecoder)
 
-  public var channels: Int {
+  package var channels: Int {
     switch self {
     case .opus(let decoder): decoder.channels
     case .synthetic: 1
@@ -36,7 +36,7 @@ public enum AudioDecoder {
   }
 
   /// Whether decoding appends samples; otherwise it reports levels only.
-  public var producesSamples: Bool {
+  package var producesSamples: Bool {
     switch self {
     case .opus: true
     case .synthetic: false
@@ -44,7 +44,7 @@ public enum AudioDecoder {
   }
 
   /// Reads a payload, or returns nil when it is broken.
-  public func inspect(_ payload: RawSpan) -> AudioPayload? {
+  package func inspect(_ payload: RawSpan) -> AudioPayload? {
     switch self {
     case .opus:
       guard let packet = OpusPacket(parsing: payload) else { return nil }
@@ -60,7 +60,7 @@ public enum AudioDecoder {
     }
   }
 
-  public func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+  package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.decode(payload, into: &output))
     case .synthetic(let decoder): decoder.decode(payload)
@@ -68,7 +68,7 @@ public enum AudioDecoder {
   }
 
   /// Restores the `samples` lost just before `payload` from its redundancy.
-  public func decodeRedundancy(
+  package func decodeRedundancy(
     of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>
   ) -> DecodedAudio? {
     switch self {
@@ -78,14 +78,14 @@ public enum AudioDecoder {
   }
 
   /// Conceals `samples` for which no packet came.
-  public func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+  package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
     case .synthetic(let decoder): decoder.conceal(samples: samples)
     }
   }
 
-  public func reset() {
+  package func reset() {
     switch self {
     case .opus(let decoder): decoder.reset()
     case .synthetic(let decoder): decoder.reset()

@@ -1,11 +1,11 @@
 /// What an encoder made of one frame.
-public struct EncodedAudio: Hashable, Sendable {
-  public let byteCount: Int
-  public let samplesPerChannel: Int
+package struct EncodedAudio: Hashable, Sendable {
+  package let byteCount: Int
+  package let samplesPerChannel: Int
   /// Whether the packet only marks silence; ``DTXGate`` says whether to send it.
-  public let isDTX: Bool
+  package let isDTX: Bool
 
-  public init(byteCount: Int, samplesPerChannel: Int, isDTX: Bool) {
+  package init(byteCount: Int, samplesPerChannel: Int, isDTX: Bool) {
     self.byteCount = byteCount
     self.samplesPerChannel = samplesPerChannel
     self.isDTX = isDTX
@@ -13,11 +13,11 @@ public struct EncodedAudio: Hashable, Sendable {
 }
 
 /// An audio encoder of either fidelity.
-public enum AudioEncoder {
+package enum AudioEncoder {
   case opus(OpusEncoder)
   case synthetic(SyntheticAudioEncoder)
 
-  public var packetDuration: PacketDuration {
+  package var packetDuration: PacketDuration {
     switch self {
     case .opus(let encoder): encoder.settings.packetDuration
     case .synthetic(let encoder): encoder.settings.packetDuration
@@ -25,7 +25,7 @@ public enum AudioEncoder {
   }
 
   /// Whether ``encode(_:into:)-(Span<Int16>,_)`` is the one to call.
-  public var needsSamples: Bool {
+  package var needsSamples: Bool {
     switch self {
     case .opus: true
     case .synthetic: false
@@ -33,7 +33,7 @@ public enum AudioEncoder {
   }
 
   /// Encodes interleaved samples; the synthetic codec keeps their loudness only.
-  public func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+  package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
     case .opus(let encoder): try encoder.encode(samples, into: &output)
     case .synthetic(let encoder): try encoder.encode(AudioLevel(of: samples), into: &output)
@@ -41,7 +41,7 @@ public enum AudioEncoder {
   }
 
   /// Encodes a frame known by its loudness only. A real codec throws ``CodecError/samplesRequired``.
-  public func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+  package func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
     case .opus: throw .samplesRequired
     case .synthetic(let encoder): try encoder.encode(level, into: &output)

@@ -1,10 +1,12 @@
 /// How loud a stretch of audio is: −dBov, 0 the loudest and 127 digital silence (RFC 6464 section 3).
 public struct AudioLevel: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// The level below full scale in decibels, 0 to 127.
   public let rawValue: UInt8
 
   /// Values above 127 are clamped.
   public init(_ rawValue: UInt8) { self.rawValue = min(rawValue, 127) }
 
+  /// Digital silence.
   public static let silence = AudioLevel(127)
 
   /// The root mean square of the samples, 1 being full scale, as a level.
@@ -43,7 +45,7 @@ extension AudioLevel {
 }
 
 /// The root mean square of samples as a fraction of full scale.
-public func rootMeanSquare(_ samples: Span<Int16>) -> Double {
+package func rootMeanSquare(_ samples: Span<Int16>) -> Double {
   guard !samples.isEmpty else { return 0 }
   var sum: Int64 = 0
   for index in samples.indices {

@@ -3,24 +3,24 @@
 /// Chromium and Firefox measure by libwebrtc's rule, and so does this, so that numbers can be compared: a level is the
 /// peak of the last 110 ms, or a quarter of the level before when that is more, and the energy is that of the level.
 /// (webrtc-stats wants the root mean square, which of speech is about a third of the peak.)
-public struct AudioLevelMeter: Hashable, Sendable {
+package struct AudioLevelMeter: Hashable, Sendable {
   /// The level last found, 1 being full scale.
-  public private(set) var level = 0.0
+  package private(set) var level = 0.0
   /// The square of the level times its seconds, summed.
-  public private(set) var totalEnergy = 0.0
+  package private(set) var totalEnergy = 0.0
   /// In seconds.
-  public private(set) var totalDuration = 0.0
+  package private(set) var totalDuration = 0.0
   private var peak = 0.0
   private var samples = 0
 
   private static let period = 11 * audioSampleRate / 100
 
-  public init() {}
+  package init() {}
 
   /// Takes a stretch of `samples` a channel.
   ///
   /// - Parameter peak: the largest magnitude in it, 1 being full scale.
-  public mutating func add(peak: Double, samples: Int) {
+  package mutating func add(peak: Double, samples: Int) {
     self.peak = max(self.peak, min(peak, 1))
     self.samples += samples
     if self.samples >= Self.period {
@@ -36,7 +36,7 @@ public struct AudioLevelMeter: Hashable, Sendable {
 }
 
 /// The largest magnitude among samples as a fraction of full scale.
-public func peakMagnitude(_ samples: Span<Int16>) -> Double {
+package func peakMagnitude(_ samples: Span<Int16>) -> Double {
   var largest: UInt16 = 0
   for index in samples.indices { largest = max(largest, samples[unchecked: index].magnitude) }
   return min(1, Double(largest) / 32_767)

@@ -1,5 +1,5 @@
 /// A caller's mistake at an encoder or decoder. Broken payloads are never errors: decoders answer nil.
-public enum CodecError: Error, Hashable, Sendable {
+package enum CodecError: Error, Hashable, Sendable {
   /// A setting outside what the codec allows; the text names it.
   case unsupportedSetting(String)
   /// An encoder was given this many samples a channel where a whole frame of `expected` was due.

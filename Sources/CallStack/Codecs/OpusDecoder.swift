@@ -1,11 +1,11 @@
 import COpus
 
 /// libopus, decoding to 48 kHz interleaved 16-bit samples, with redundancy and concealment.
-public final class OpusDecoder {
-  public let channels: Int
+package final class OpusDecoder {
+  package let channels: Int
   private let decoder: OpaquePointer
 
-  public init(channels: Int = 1) throws(CodecError) {
+  package init(channels: Int = 1) throws(CodecError) {
     guard (1...2).contains(channels) else { throw .unsupportedSetting("channels") }
     var code: Int32 = 0
     guard let decoder = opus_decoder_create(opus_int32(audioSampleRate), Int32(channels), &code) else {
@@ -19,7 +19,7 @@ public final class OpusDecoder {
 
   /// Decodes a packet onto the end of `output`. Returns samples a channel, or nil when the payload is broken or does
   /// not fit.
-  public func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> Int? {
+  package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> Int? {
     guard let packet = OpusPacket(parsing: payload) else { return nil }
     return decode(payload, samples: packet.samplesPerChannel, redundancy: false, into: &output)
   }
@@ -27,18 +27,18 @@ public final class OpusDecoder {
   /// Decodes the `samples` lost before `payload` from the redundancy it carries.
   ///
   /// Where it carries none, or covers less, libopus conceals the rest.
-  public func decodeRedundancy(of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
+  package func decodeRedundancy(of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
     decode(payload, samples: samples, redundancy: true, into: &output)
   }
 
   /// Conceals `samples` (a multiple of 2.5 ms, at most 120 ms) for which no packet came.
   ///
   /// After a packet that marks silence this is comfort noise.
-  public func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
+  package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
     decode(RawSpan(), samples: samples, redundancy: false, into: &output)
   }
 
-  public func reset() { _ = callsim_opus_decoder_reset(decoder) }
+  package func reset() { _ = callsim_opus_decoder_reset(decoder) }
 
   private func decode(
     _ payload: RawSpan, samples: Int, redundancy: Bool, into output: inout OutputSpan<Int16>

@@ -1,33 +1,33 @@
 import COpus
-public import CallCore
+package import CallCore
 
 /// libopus, encoding 48 kHz interleaved 16-bit samples for a call.
 ///
 /// Deterministic: the same settings and samples give the same bytes. The time spent inside is the owner's to measure.
-public final class OpusEncoder {
-  public struct Settings: Hashable, Sendable {
-    public var channels = 1
-    public var packetDuration = PacketDuration.ms20
-    public var bitrate = DataRate.kilobitsPerSecond(32)
+package final class OpusEncoder {
+  package struct Settings: Hashable, Sendable {
+    package var channels = 1
+    package var packetDuration = PacketDuration.ms20
+    package var bitrate = DataRate.kilobitsPerSecond(32)
     /// 0 to 10.
-    public var complexity = 9
-    public var isVariableBitrate = true
-    public var usesInBandFEC = true
+    package var complexity = 9
+    package var isVariableBitrate = true
+    package var usesInBandFEC = true
     /// Percent, 0 to 100: how much loss the encoder should prepare for.
-    public var expectedPacketLoss = 0
-    public var usesDTX = false
-    public var maximumBandwidth = OpusPacket.Bandwidth.full
+    package var expectedPacketLoss = 0
+    package var usesDTX = false
+    package var maximumBandwidth = OpusPacket.Bandwidth.full
 
-    public init() {}
+    package init() {}
   }
 
   /// The longest packet libopus writes: 120 ms in six frames.
-  public static let maximumPacketSize = 1_275 * 6 + 13
+  package static let maximumPacketSize = 1_275 * 6 + 13
 
-  public private(set) var settings: Settings
+  package private(set) var settings: Settings
   private let encoder: OpaquePointer
 
-  public init(settings: Settings = Settings()) throws(CodecError) {
+  package init(settings: Settings = Settings()) throws(CodecError) {
     try Self.validate(settings)
     var code: Int32 = 0
     guard
@@ -42,7 +42,7 @@ public final class OpusEncoder {
   deinit { opus_encoder_destroy(encoder) }
 
   /// Changes the settings for the packets that follow. The number of channels cannot change.
-  public func update(_ settings: Settings) throws(CodecError) {
+  package func update(_ settings: Settings) throws(CodecError) {
     guard settings.channels == self.settings.channels else { throw .unsupportedSetting("channels") }
     try Self.validate(settings)
     try apply(settings)
@@ -52,7 +52,7 @@ public final class OpusEncoder {
   /// Encodes one packet's worth of interleaved samples onto the end of `output`.
   ///
   /// - Returns: what the packet is; its bytes are those appended.
-  public func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+  package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     let frame = settings.packetDuration.samplesPerChannel
     guard samples.count == frame * settings.channels else {
       throw .wrongFrameSize(samples: samples.count / settings.channels, expected: frame)
@@ -73,7 +73,7 @@ public final class OpusEncoder {
   }
 
   /// Forgets all signal history; settings stay.
-  public func reset() { _ = callsim_opus_encoder_reset(encoder) }
+  package func reset() { _ = callsim_opus_encoder_reset(encoder) }
 
   private static func validate(_ settings: Settings) throws(CodecError) {
     guard (1...2).contains(settings.channels) else { throw .unsupportedSetting("channels") }

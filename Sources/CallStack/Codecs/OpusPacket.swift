@@ -1,30 +1,30 @@
 import CallCore
 
 /// What an Opus packet says of itself without decoding (RFC 6716 section 3).
-public struct OpusPacket: Hashable, Sendable {
-  public enum Mode: Hashable, Sendable { case silk, hybrid, celt }
-  public enum Bandwidth: Int, Comparable, Hashable, Sendable {
+package struct OpusPacket: Hashable, Sendable {
+  package enum Mode: Hashable, Sendable { case silk, hybrid, celt }
+  package enum Bandwidth: Int, Comparable, Hashable, Sendable {
     case narrow, medium, wide, superWide, full
-    public static func < (a: Bandwidth, b: Bandwidth) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: Bandwidth, b: Bandwidth) -> Bool { a.rawValue < b.rawValue }
   }
 
-  public let mode: Mode
-  public let bandwidth: Bandwidth
-  public let isStereo: Bool
-  public let frameCount: Int
+  package let mode: Mode
+  package let bandwidth: Bandwidth
+  package let isStereo: Bool
+  package let frameCount: Int
   /// Samples a channel in one frame, at 48 kHz.
-  public let frameSamples: Int
-  public let byteCount: Int
+  package let frameSamples: Int
+  package let byteCount: Int
   /// Whether the first frame carries low bit-rate redundancy of the packet before (section 4.2.4).
-  public let hasRedundancy: Bool
+  package let hasRedundancy: Bool
 
   /// Samples a channel in the packet, at 48 kHz.
-  public var samplesPerChannel: Int { frameCount * frameSamples }
+  package var samplesPerChannel: Int { frameCount * frameSamples }
   /// Whether the packet only marks silence: discontinuous transmission sends no more than two bytes.
-  public var isDTX: Bool { byteCount <= 2 }
+  package var isDTX: Bool { byteCount <= 2 }
 
   /// Reads a payload, or returns nil when it breaks the rules of section 3.4.
-  public init?(parsing payload: RawSpan) {
+  package init?(parsing payload: RawSpan) {
     guard let toc = payload.byte(at: 0) else { return nil }
     byteCount = payload.byteCount
     let configuration = Int(toc >> 3)

@@ -1,17 +1,17 @@
 /// Regroups interleaved samples of any length, such as a device's 10 ms, into whole frames of one packet.
-public struct PCMFramer: ~Copyable {
+package struct PCMFramer: ~Copyable {
   private var samples: [Int16] = []
   private var consumed = 0
   /// Interleaved samples in a frame: samples a channel times channels.
-  public var frameSize: Int
+  package var frameSize: Int
 
   /// - Precondition: `frameSize` is positive.
-  public init(frameSize: Int) {
+  package init(frameSize: Int) {
     precondition(frameSize > 0, "a frame has samples")
     self.frameSize = frameSize
   }
 
-  public mutating func append(_ input: Span<Int16>) {
+  package mutating func append(_ input: Span<Int16>) {
     if consumed > 0 {
       samples.removeFirst(consumed)
       consumed = 0
@@ -20,7 +20,7 @@ public struct PCMFramer: ~Copyable {
   }
 
   /// Moves the next whole frame into `frame`, whose memory is reused, or returns false when too few samples wait.
-  public mutating func takeFrame(into frame: inout [Int16]) -> Bool {
+  package mutating func takeFrame(into frame: inout [Int16]) -> Bool {
     guard pendingCount >= frameSize else { return false }
     frame.removeAll(keepingCapacity: true)
     frame.append(contentsOf: samples[consumed..<consumed + frameSize])
@@ -29,5 +29,5 @@ public struct PCMFramer: ~Copyable {
   }
 
   /// Interleaved samples waiting for a whole frame.
-  public var pendingCount: Int { samples.count - consumed }
+  package var pendingCount: Int { samples.count - consumed }
 }

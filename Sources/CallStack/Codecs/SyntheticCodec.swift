@@ -1,10 +1,10 @@
-public import CallCore
+package import CallCore
 
 /// A *modelled* audio codec: packets of a constant size that carry how loud they are instead of samples.
 ///
 /// Everything below the codec is unchanged, at a fraction of the cost. Layout of a payload: magic, duration in units of
 /// 2.5 ms, level, flags, level of the packet before (modelled redundancy), then filler up to the size.
-public enum SyntheticCodec {
+package enum SyntheticCodec {
   static let magic: UInt8 = 0xA5
   static let headerSize = 5
   static let dtxFlag: UInt8 = 1
@@ -35,35 +35,34 @@ public enum SyntheticCodec {
 }
 
 /// The encoder of the modelled codec.
-public final class SyntheticAudioEncoder {
-  public struct Settings: Hashable, Sendable {
-    public var packetDuration = PacketDuration.ms20
-    public var bitrate = DataRate.kilobitsPerSecond(32)
+package final class SyntheticAudioEncoder {
+  package struct Settings: Hashable, Sendable {
+    package var packetDuration = PacketDuration.ms20
+    package var bitrate = DataRate.kilobitsPerSecond(32)
     /// Whether every packet repeats the level of the one before.
-    public var usesInBandFEC = false
+    package var usesInBandFEC = false
     /// Whether silence shrinks to a marker: one packet, and then one every 400 ms as Opus sends.
-    public var usesDTX = false
+    package var usesDTX = false
 
-    public init() {}
+    package init() {}
 
     /// The constant size of a packet.
-    public var packetSize: Int {
+    package var packetSize: Int {
       let bits = Double(bitrate.bitsPerSecond) * packetDuration.interval.seconds
       return max(SyntheticCodec.headerSize, min(1_275 * 6, Int((bits / 8).rounded())))
     }
   }
 
-  public private(set) var settings: Settings
+  package private(set) var settings: Settings
   private var previousLevel: AudioLevel?
-  private var silentPackets = 0
 
-  public init(settings: Settings = Settings()) { self.settings = settings }
+  package init(settings: Settings = Settings()) { self.settings = settings }
 
-  public func update(_ settings: Settings) { self.settings = settings }
+  package func update(_ settings: Settings) { self.settings = settings }
 
   /// Writes a packet of the given loudness, as Opus does no larger than there is room. With DTX, a packet of silence is
   /// five bytes and marked.
-  public func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+  package func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     let samples = settings.packetDuration.samplesPerChannel
     let isDTX = settings.usesDTX && level == .silence
     let size = isDTX ? SyntheticCodec.headerSize : min(settings.packetSize, output.freeCapacity)
@@ -81,10 +80,10 @@ public final class SyntheticAudioEncoder {
 }
 
 /// The decoder of the modelled codec: it yields levels, never samples.
-public final class SyntheticAudioDecoder {
+package final class SyntheticAudioDecoder {
   private var lastLevel = AudioLevel.silence
 
-  public init() {}
+  package init() {}
 
   @inline(__always)
   func decode(_ payload: RawSpan) -> DecodedAudio? {

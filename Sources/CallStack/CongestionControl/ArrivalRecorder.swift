@@ -1,21 +1,21 @@
-public import CallCore
-public import RTP
+package import CallCore
+package import RTP
 
 /// Notes when the packets of a transport arrive, for the feedback to their sender, as libwebrtc does it.
 ///
 /// Each feedback goes on where the last one ended. A packet that comes after others behind it makes the next one begin with
 /// it, and tell of those again, so that nobody takes it for lost.
-public struct ArrivalRecorder: Sendable {
-  public struct Settings: Hashable, Sendable {
+package struct ArrivalRecorder: Sendable {
+  package struct Settings: Hashable, Sendable {
     /// How long after the last feedback the next one leaves.
-    public var interval = Interval.milliseconds(100)
+    package var interval = Interval.milliseconds(100)
     /// How long arrivals are remembered that have been told of: one that comes late brings them up again.
-    public var memory = Interval.milliseconds(500)
+    package var memory = Interval.milliseconds(500)
 
-    public init() {}
+    package init() {}
   }
 
-  public private(set) var settings: Settings
+  package private(set) var settings: Settings
   private var unwrapper = SequenceUnwrapper()
   /// The arrivals from ``begin`` to ``end``, each at its number modulo the ring's size, which is a power of two; nil for one
   /// that has not come.
@@ -38,10 +38,10 @@ public struct ArrivalRecorder: Sendable {
   /// A feedback with its headers, on average.
   private static let packetSize = 68
 
-  public init(settings: Settings = Settings()) { self.settings = settings }
+  package init(settings: Settings = Settings()) { self.settings = settings }
 
   /// Sets how often feedback leaves, by the bitrate there is for all that is sent.
-  public mutating func setBitrate(_ bitrate: DataRate) {
+  package mutating func setBitrate(_ bitrate: DataRate) {
     let share = DataRate.bitsPerSecond(Int64(Double(bitrate.bitsPerSecond) * Self.share))
     guard share.bitsPerSecond > 0 else {
       settings.interval = Self.bounds.upperBound
@@ -52,7 +52,7 @@ public struct ArrivalRecorder: Sendable {
   }
 
   /// Takes note of a packet. One that has come before says nothing new.
-  public mutating func record(_ number: UInt16, from source: UInt32, at now: Instant) {
+  package mutating func record(_ number: UInt16, from source: UInt32, at now: Instant) {
     let isFirst = unwrapper.last == nil
     let number = unwrapper.unwrap(number)
     if isFirst { (begin, end, untold) = (number, number, number) }
@@ -74,13 +74,13 @@ public struct ArrivalRecorder: Sendable {
   }
 
   /// When feedback is due; nil while there is nothing to tell.
-  public var deadline: Instant? {
+  package var deadline: Instant? {
     guard hasNews, let lastFeedback else { return nil }
     return lastFeedback + settings.interval
   }
 
   /// The next feedback, once one is due; to be asked again until there is none.
-  public mutating func takeFeedback(from sender: UInt32, at now: Instant) -> TransportFeedback? {
+  package mutating func takeFeedback(from sender: UInt32, at now: Instant) -> TransportFeedback? {
     guard let deadline, now >= deadline else { return nil }
     guard let first = (untold..<end).first(where: { ring[place($0)] != nil }), let arrival = ring[place(first)] else {
       finish(at: now)
@@ -104,7 +104,7 @@ public struct ArrivalRecorder: Sendable {
   }
 
   /// Puts feedback off that is due, while none can be sent.
-  public mutating func postpone(at now: Instant) {
+  package mutating func postpone(at now: Instant) {
     if let deadline, now >= deadline { lastFeedback = now }
   }
 

@@ -1,17 +1,17 @@
-public import CallCore
-public import RTP
+package import CallCore
+package import RTP
 
 /// Which packets go before others when not all may leave at once, as in libwebrtc.
-public enum PacketPriority: Int, Hashable, Sendable, CaseIterable, BitwiseCopyable {
+package enum PacketPriority: Int, Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case audio, retransmission, video, repair, padding
 }
 
 /// A packet that waits to leave.
-public struct QueuedPacket: BitwiseCopyable {
-  public let packet: OutgoingPacket
-  public let priority: PacketPriority
-  public let byteCount: Int
-  public let enqueued: Instant
+package struct QueuedPacket: BitwiseCopyable {
+  package let packet: OutgoingPacket
+  package let priority: PacketPriority
+  package let byteCount: Int
+  package let enqueued: Instant
   let handle: PacketHandle
 }
 

@@ -1,15 +1,15 @@
-public import CallCore
-public import RTP
+package import CallCore
+package import RTP
 
 /// Numbers the packets of a transport as they leave, and learns from feedback what became of each
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
-public struct TransportSequencer: Sendable {
+package struct TransportSequencer: Sendable {
   /// What feedback says of a packet.
-  public struct Result: Hashable, Sendable, BitwiseCopyable {
-    public let byteCount: Int
-    public let sent: Instant
+  package struct Result: Hashable, Sendable, BitwiseCopyable {
+    package let byteCount: Int
+    package let sent: Instant
     /// By the far side's clock, of which only differences mean something; nil for a packet that has not come.
-    public let arrived: Instant?
+    package let arrived: Instant?
   }
 
   private struct Packet: BitwiseCopyable {
@@ -25,12 +25,12 @@ public struct TransportSequencer: Sendable {
   private var next: Int64
   /// The highest number that has arrived, and the bytes of those above it.
   private var highestArrived: Int64
-  public private(set) var bytesInFlight = 0
+  package private(set) var bytesInFlight = 0
   /// The reference times of feedback, whose 24 bits are the highest of these 32.
   private var references = Unwrapper<UInt32>()
   private var lastFeedback: UInt8?
   /// Feedback that was lost on its way, by its numbers.
-  public private(set) var lostFeedbackCount = 0
+  package private(set) var lostFeedbackCount = 0
 
   /// How long packets are remembered.
   private static let memory = Interval.seconds(60)
@@ -38,19 +38,19 @@ public struct TransportSequencer: Sendable {
   private static let limit = 1 << 15
 
   /// - Parameter first: the first number to give out.
-  public init(first: UInt16 = 1) {
+  package init(first: UInt16 = 1) {
     oldest = Int64(first)
     next = Int64(first)
     highestArrived = Int64(first) - 1
   }
 
   /// How many packets are remembered.
-  public var count: Int { Int(next - oldest) }
+  package var count: Int { Int(next - oldest) }
 
   /// The number of a packet that leaves.
   ///
   /// - Parameter byteCount: its size, before protection.
-  public mutating func assign(byteCount: Int, at now: Instant) -> UInt16 {
+  package mutating func assign(byteCount: Int, at now: Instant) -> UInt16 {
     while oldest < next, now - ring[place(oldest)].sent > Self.memory || count >= Self.limit {
       if oldest > highestArrived { land(oldest) }
       oldest += 1
@@ -64,7 +64,7 @@ public struct TransportSequencer: Sendable {
 
   /// Takes feedback, and appends what it says of each packet that is remembered, by number. A packet that has not come may
   /// yet be told of as arrived; one that has is told of once.
-  public mutating func receive(_ feedback: TransportFeedback, into results: inout [Result]) {
+  package mutating func receive(_ feedback: TransportFeedback, into results: inout [Result]) {
     count(feedback.feedbackNumber)
     // What is told of has been sent: the first number is the nearest one below those that were given out.
     let raw = UInt32(bitPattern: feedback.referenceTime) << 8

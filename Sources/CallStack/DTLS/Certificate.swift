@@ -60,12 +60,12 @@ public final class Certificate: @unchecked Sendable {
   }
 
   /// The fingerprint to announce in SDP.
-  public func fingerprint(_ function: Fingerprint.HashFunction = .sha256) -> Fingerprint {
+  package func fingerprint(_ function: Fingerprint.HashFunction = .sha256) -> Fingerprint {
     Fingerprint(of: x509, function)
   }
 
   /// The certificate in DER, as `getStats` and `getRemoteCertificates` give it.
-  public var der: [UInt8] { Self.der(of: x509) }
+  package var der: [UInt8] { Self.der(of: x509) }
 
   static func der(of x509: OpaquePointer) -> [UInt8] {
     let length = Int(i2d_X509(x509, nil))

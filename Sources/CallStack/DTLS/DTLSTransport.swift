@@ -1,5 +1,5 @@
-public import CallCore
-public import SRTP
+package import CallCore
+package import SRTP
 
 /// A DTLS 1.2 association that keys SRTP (RFC 5763, RFC 5764), sans-IO over libssl.
 ///
@@ -8,41 +8,41 @@ public import SRTP
 ///
 /// Unauthenticated datagrams are believed only from endpoints the owner has admitted: whoever guesses the port cannot
 /// start or disturb a handshake.
-public struct DTLSTransport: ~Copyable, SansIO {
-  public struct Configuration: Sendable {
+package struct DTLSTransport: ~Copyable, SansIO {
+  package struct Configuration: Sendable {
     /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
     /// The default is libwebrtc's order: the one that every endpoint has goes first, and is six bytes a packet shorter.
-    public var profiles: [SRTPProfile] = [.aes128CMHMACSHA1_80, .aeadAES256GCM, .aeadAES128GCM]
+    package var profiles: [SRTPProfile] = [.aes128CMHMACSHA1_80, .aeadAES256GCM, .aeadAES128GCM]
     /// The most bytes in one datagram; clamped to 256...1500.
-    public var maximumDatagramSize = 1_200
+    package var maximumDatagramSize = 1_200
     /// How long a handshake may take, or nil to leave it to libssl, which gives up after 12 retransmissions.
-    public var handshakeTimeout: Interval?
+    package var handshakeTimeout: Interval?
     /// Whether to emit ``Event/keyLog(_:)``.
-    public var logsKeys = false
+    package var logsKeys = false
 
-    public init() {}
+    package init() {}
   }
 
-  public enum Event: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
     case stateChanged(DTLSTransportState)
     /// A line for an NSS key log file, with which Wireshark decrypts the association.
     case keyLog(String)
   }
 
   /// The ``Wake`` reasons of this machine.
-  public enum WakeReason: UInt8, Sendable { case retransmission = 1, handshakeTimeout }
+  package enum WakeReason: UInt8, Sendable { case retransmission = 1, handshakeTimeout }
 
-  public let certificate: Certificate
-  public let configuration: Configuration
-  public private(set) var state = DTLSTransportState.new
+  package let certificate: Certificate
+  package let configuration: Configuration
+  package private(set) var state = DTLSTransportState.new
   /// Why the state is ``DTLSTransportState/failed``.
-  public private(set) var failure: DTLSFailure?
+  package private(set) var failure: DTLSFailure?
   /// What was agreed on; set before the state becomes ``DTLSTransportState/connected``.
-  public private(set) var session: DTLSSession?
+  package private(set) var session: DTLSSession?
   /// The role given at the start.
-  public private(set) var role: DTLSRole?
+  package private(set) var role: DTLSRole?
   /// Where datagrams are sent to.
-  public private(set) var path: Path?
+  package private(set) var path: Path?
 
   private let environment: VirtualEnvironment
   private var connection: Connection?
@@ -59,19 +59,19 @@ public struct DTLSTransport: ~Copyable, SansIO {
   private var counters = DTLSStatistics()
 
   /// The most datagrams kept from before the start.
-  public static let earlyLimit = 2
+  package static let earlyLimit = 2
   private static let admittedLimit = 8
   /// How many repetitions are packed into as few datagrams as the first transmission.
   private static let packedRetransmissions = 2
 
-  public init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
+  package init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
     VirtualClockCheck.passOnce
     self.certificate = certificate
     self.configuration = configuration
     environment = VirtualEnvironment(entropy)
   }
 
-  public var statistics: DTLSStatistics {
+  package var statistics: DTLSStatistics {
     var result = counters
     result.retransmissions = connection?.retransmissions ?? 0
     result.applicationBytes = connection?.applicationBytes ?? 0
@@ -83,7 +83,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
   /// Starts the handshake, or readies it until the transport is bound to a path.
   ///
   /// - Parameter remoteFingerprints: every `a=fingerprint` of the remote description; one of them must match.
-  public mutating func start(
+  package mutating func start(
     as role: DTLSRole, remoteFingerprints: [Fingerprint], at now: Instant
   ) throws(DTLSError) {
     guard state != .closed, state != .failed else { throw .ended }
@@ -96,7 +96,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
   }
 
   /// Sends to `path` from now on, and takes datagrams from its remote endpoint.
-  public mutating func bind(to path: Path, at now: Instant) {
+  package mutating func bind(to path: Path, at now: Instant) {
     tick(now)
     self.path = path
     admit(path.remote)
@@ -105,7 +105,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   /// Takes datagrams from an endpoint it does not send to: the far side may prefer another candidate pair, and candidates
   /// are for receiving on from the exchange on (RFC 8445 section 12.2). Only the eight latest are remembered.
-  public mutating func admit(_ remote: Endpoint) {
+  package mutating func admit(_ remote: Endpoint) {
     guard admitted.last != remote else { return }
     admitted.removeAll { $0 == remote }
     admitted.append(remote)
@@ -115,14 +115,14 @@ public struct DTLSTransport: ~Copyable, SansIO {
   /// Times later flights by the path: their first retransmission comes after two round trips, within 50 ms to 3 s.
   ///
   /// Without it the timer starts at the one second of RFC 6347 section 4.2.4.1.
-  public mutating func setRoundTripTime(_ roundTripTime: Interval) {
+  package mutating func setRoundTripTime(_ roundTripTime: Interval) {
     if Defect.handshakeTimerIgnoresRoundTrip.isPlanted { return }
     initialTimeout = min(max(roundTripTime * 2, .milliseconds(50)), .seconds(3))
     connection?.initialTimeout = initialTimeout
   }
 
   /// Says goodbye when connected, and ends.
-  public mutating func close(at now: Instant) {
+  package mutating func close(at now: Instant) {
     guard state != .closed, state != .failed else { return }
     tick(now)
     connection?.close(at: self.now)
@@ -131,7 +131,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
 
   // MARK: SansIO
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     tick(now)
     guard state != .closed, state != .failed else { return }
     if Defect.lastFlightNotRepeated.isPlanted, state == .connected { return }
@@ -158,7 +158,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
     process(records)
   }
 
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     tick(now)
     if let giveUpAt, giveUpAt <= self.now {
       fail(.handshakeTimeout)
@@ -168,7 +168,7 @@ public struct DTLSTransport: ~Copyable, SansIO {
     settle(connection.timerExpired(at: self.now))
   }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     guard let path, !outgoing.isEmpty else { return nil }
     let datagram = outgoing.removeFirst()
     buffer.append(contentsOf: datagram.span.bytes)
@@ -176,9 +176,9 @@ public struct DTLSTransport: ~Copyable, SansIO {
     return path
   }
 
-  public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+  package mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-  public var wake: Wake {
+  package var wake: Wake {
     let retransmission = retransmitAt.map { Wake.at($0, reason: WakeReason.retransmission.rawValue) }
     let timeout = giveUpAt.map { Wake.at($0, reason: WakeReason.handshakeTimeout.rawValue) }
     return .earliest(retransmission ?? .never, timeout ?? .never)

@@ -1,13 +1,24 @@
-public import SRTP
+package import SRTP
 
 /// Which end of the handshake this is: `active` in SDP is the client (RFC 5763 section 5).
-public enum DTLSRole: String, Sendable { case client, server }
+package enum DTLSRole: String, Sendable { case client, server }
 
 /// `RTCDtlsTransportState`.
-public enum DTLSTransportState: String, Sendable, CaseIterable { case new, connecting, connected, closed, failed }
+public enum DTLSTransportState: String, Sendable, CaseIterable {
+  /// The handshake has not begun.
+  case new
+  /// The handshake is in progress.
+  case connecting
+  /// The handshake is done and the far side's certificate verified.
+  case connected
+  /// The transport was closed.
+  case closed
+  /// The handshake failed.
+  case failed
+}
 
 /// A caller's mistake.
-public enum DTLSError: Error, Hashable, Sendable {
+package enum DTLSError: Error, Hashable, Sendable {
   /// ``DTLSTransport/start(as:remoteFingerprints:at:)`` was called before.
   case alreadyStarted
   /// The transport is closed or failed.
@@ -17,7 +28,7 @@ public enum DTLSError: Error, Hashable, Sendable {
 }
 
 extension DTLSError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .alreadyStarted: "the DTLS handshake was started before"
     case .ended: "the DTLS association is over"
@@ -27,7 +38,7 @@ extension DTLSError: CustomStringConvertible {
 }
 
 /// Why a transport is ``DTLSTransportState/failed``.
-public enum DTLSFailure: Hashable, Sendable {
+package enum DTLSFailure: Hashable, Sendable {
   /// The remote certificate matches none of the announced fingerprints.
   case fingerprintMismatch
   /// The remote end supports none of our SRTP profiles, or does not speak DTLS-SRTP.
@@ -41,7 +52,7 @@ public enum DTLSFailure: Hashable, Sendable {
 }
 
 extension DTLSFailure: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .fingerprintMismatch: "fingerprint-mismatch"
     case .noCommonSRTPProfile: "no-common-srtp-profile"
@@ -53,30 +64,30 @@ extension DTLSFailure: CustomStringConvertible {
 }
 
 /// What a completed handshake agreed on.
-public struct DTLSSession: Hashable, Sendable {
-  public let srtpKeys: SRTPKeys
+package struct DTLSSession: Hashable, Sendable {
+  package let srtpKeys: SRTPKeys
   /// The IANA name of the cipher suite, as `RTCTransportStats.dtlsCipher` reports it.
-  public let cipher: String
+  package let cipher: String
   /// The version in four hexadecimal digits, as `RTCTransportStats.tlsVersion` reports it: `FEFD` is DTLS 1.2.
-  public let version: String
+  package let version: String
   /// The remote certificate in DER.
-  public let remoteCertificate: [UInt8]
+  package let remoteCertificate: [UInt8]
 }
 
 /// What happened on a transport, counted since it was made.
-public struct DTLSStatistics: Hashable, Sendable {
-  public var datagramsSent = 0
-  public var datagramsReceived = 0
+package struct DTLSStatistics: Hashable, Sendable {
+  package var datagramsSent = 0
+  package var datagramsReceived = 0
   /// Expired timers, each of which repeats one flight.
-  public var retransmissions = 0
+  package var retransmissions = 0
   /// Datagrams that are no sequence of DTLS records; one that begins with good records still has those read.
-  public var malformed = 0
+  package var malformed = 0
   /// Datagrams from an endpoint that was not admitted.
-  public var offPath = 0
+  package var offPath = 0
   /// Datagrams that came before the transport could use them and found the early buffer full.
-  public var earlyDropped = 0
+  package var earlyDropped = 0
   /// ClientHellos from before the start that turned out to be for a client: the far side began before it knew the roles.
-  public var strayHellos = 0
+  package var strayHellos = 0
   /// Bytes of application data, which nothing here reads.
-  public var applicationBytes = 0
+  package var applicationBytes = 0
 }

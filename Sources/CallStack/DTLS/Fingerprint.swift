@@ -1,9 +1,9 @@
 internal import COpenSSL
 
 /// A certificate fingerprint as an `a=fingerprint` line carries it (RFC 8122 section 5).
-public struct Fingerprint: Hashable, Sendable {
+package struct Fingerprint: Hashable, Sendable {
   /// The hash functions RFC 8122 names, without those it forbids (MD2, MD5).
-  public enum HashFunction: String, CaseIterable, Sendable {
+  package enum HashFunction: String, CaseIterable, Sendable {
     case sha1 = "sha-1"
     case sha224 = "sha-224"
     case sha256 = "sha-256"
@@ -11,7 +11,7 @@ public struct Fingerprint: Hashable, Sendable {
     case sha512 = "sha-512"
 
     /// Bytes of one digest.
-    public var length: Int {
+    package var length: Int {
       switch self {
       case .sha1: 20
       case .sha224: 28
@@ -22,11 +22,11 @@ public struct Fingerprint: Hashable, Sendable {
     }
   }
 
-  public let function: HashFunction
-  public let digest: [UInt8]
+  package let function: HashFunction
+  package let digest: [UInt8]
 
   /// - Returns: nil when the digest does not have the function's length.
-  public init?(function: HashFunction, digest: [UInt8]) {
+  package init?(function: HashFunction, digest: [UInt8]) {
     guard digest.count == function.length else { return nil }
     self.function = function
     self.digest = digest
@@ -46,7 +46,7 @@ public struct Fingerprint: Hashable, Sendable {
 
 extension Fingerprint: LosslessStringConvertible {
   /// Parses the value of an `a=fingerprint` line, such as `sha-256 4A:AD:…`. Letters may have either case.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: " ")
     guard parts.count == 2, let function = HashFunction(rawValue: parts[0].lowercased()) else { return nil }
     var digest: [UInt8] = []
@@ -59,10 +59,10 @@ extension Fingerprint: LosslessStringConvertible {
     self.init(function: function, digest: digest)
   }
 
-  public var description: String { "\(function.rawValue) \(value)" }
+  package var description: String { "\(function.rawValue) \(value)" }
 
   /// The digest alone: upper-case hexadecimal octets joined by colons.
-  public var value: String {
+  package var value: String {
     let digits = Array("0123456789ABCDEF".utf8)
     var text: [UInt8] = []
     text.reserveCapacity(digest.count * 3)

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
 /// What a file holds that is to be in PEM form, and its name for errors.
-public struct PEMFile: Sendable {
-  public let path: String
+package struct PEMFile: Sendable {
+  package let path: String
   private let bytes: [UInt8]
 
-  public init(path: String, bytes: [UInt8]) {
+  package init(path: String, bytes: [UInt8]) {
     self.path = path
     self.bytes = bytes
   }

@@ -4,11 +4,13 @@ public struct TLSAlert: RawRepresentable, Hashable, Sendable {
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  public static let closeNotify = TLSAlert(rawValue: 0)
-  public static let unexpectedMessage = TLSAlert(rawValue: 10)
+  /// The two sides have no parameters in common.
   public static let handshakeFailure = TLSAlert(rawValue: 40)
+  /// The certificate is damaged.
   public static let badCertificate = TLSAlert(rawValue: 42)
+  /// The two sides have no version of the protocol in common.
   public static let protocolVersion = TLSAlert(rawValue: 70)
+  /// The sender failed for a reason of its own.
   public static let internalError = TLSAlert(rawValue: 80)
 }
 

@@ -1,19 +1,19 @@
 internal import COpenSSL
-public import CallCore
+package import CallCore
 
 /// One end of a TLS connection, sans IO: bytes of the transport in and out, and whole messages between them.
 ///
 /// What is sent before the handshake is done waits for its end. After each call take what is to be written with
 /// ``takeOutput()``, and look at ``state``: when it is over, write that, then close the transport.
 public final class TLSConnection {
-  public enum State: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
     case handshaking, established
     /// The other end said close_notify, or this one did.
     case closed
     case failed(TLSFailure)
   }
 
-  public private(set) var state = State.handshaking
+  package private(set) var state = State.handshaking
   /// NSS key log lines not yet taken: what decrypts the connection.
   private var keyLog: [String] = []
   private let ssl: OpaquePointer
@@ -31,7 +31,7 @@ public final class TLSConnection {
   ///   - serverName: the host of the server's URI; its certificate must be for it (RFC 9525). A DNS name is also sent
   ///     as SNI (RFC 6066 section 3).
   ///   - wallClock: by which the certificate must be valid.
-  public convenience init(
+  package convenience init(
     client context: TLSContext, serverName: String, entropy: consuming Entropy, wallClock: WallClock, at now: Instant
   ) {
     precondition(!context.isServer, "a server's context makes no client")
@@ -58,7 +58,7 @@ public final class TLSConnection {
   }
 
   /// Awaits a client's.
-  public convenience init(server context: TLSContext, entropy: consuming Entropy) {
+  package convenience init(server context: TLSContext, entropy: consuming Entropy) {
     precondition(context.isServer, "a client's context makes no server")
     self.init(context, entropy)
     SSL_set_accept_state(ssl)
@@ -84,7 +84,7 @@ public final class TLSConnection {
   // MARK: Bytes
 
   /// Takes bytes of the transport, and gives what they carried.
-  public func receive(_ bytes: RawSpan, at now: Instant) -> [UInt8] {
+  package func receive(_ bytes: RawSpan, at now: Instant) -> [UInt8] {
     guard isOpen, !bytes.isEmpty else { return [] }
     return environment.run(at: now) {
       var received: [UInt8] = []
@@ -107,7 +107,7 @@ public final class TLSConnection {
   }
 
   /// Encrypts a message, or keeps it until the handshake is done.
-  public func send(_ message: RawSpan, at now: Instant) {
+  package func send(_ message: RawSpan, at now: Instant) {
     guard isOpen, !message.isEmpty else { return }
     guard state == .established else {
       waiting.append(message.copied)
@@ -117,7 +117,7 @@ public final class TLSConnection {
   }
 
   /// Says close_notify where there is a connection (RFC 8446 section 6.1).
-  public func close(at now: Instant) {
+  package func close(at now: Instant) {
     guard isOpen else { return }
     environment.run(at: now) {
       if state == .established { _ = SSL_shutdown(ssl) }
@@ -126,13 +126,13 @@ public final class TLSConnection {
   }
 
   /// The transport has ended. Without a close_notify something may be missing, which TURN's framing would show.
-  public func transportEnded() {
+  package func transportEnded() {
     guard isOpen else { return }
     end(state == .handshaking ? .failed(.handshakeCut) : .closed)
   }
 
   /// What is to be written to the transport, a record each.
-  public func takeOutput() -> [[UInt8]] {
+  package func takeOutput() -> [[UInt8]] {
     let bytes = TLSBuffer.drain(output)
     var records: [[UInt8]] = []
     var start = 0
@@ -145,29 +145,29 @@ public final class TLSConnection {
   }
 
   /// Lines for a key log file (NSS format) since the last call.
-  public func takeKeyLog() -> [String] {
+  package func takeKeyLog() -> [String] {
     defer { keyLog = [] }
     return keyLog
   }
 
   /// Bytes of messages that wait for the end of the handshake.
-  public var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
+  package var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
 
   // MARK: What was agreed on
 
-  public var version: TLSVersion? {
+  package var version: TLSVersion? {
     guard state == .established else { return nil }
     return TLSVersion.allCases.first { Int32($0.number) == SSL_version(ssl) }
   }
 
   /// The IANA name of the cipher suite.
-  public var cipher: String? {
+  package var cipher: String? {
     guard state == .established, let cipher = SSL_get_current_cipher(ssl) else { return nil }
     return SSL_CIPHER_standard_name(cipher).map { String(cString: $0) }
   }
 
   /// What ALPN chose; nil without.
-  public var applicationProtocol: String? {
+  package var applicationProtocol: String? {
     var (name, length): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)
     SSL_get0_alpn_selected(ssl, &name, &length)
     guard let name, length > 0 else { return nil }

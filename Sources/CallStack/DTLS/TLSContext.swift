@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// What the connections of one client or one server have in common. Worth keeping: it costs more than a connection.
-public final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
   // Sendable because an SSL_CTX is never changed after init and libssl counts references to it atomically.
   let pointer: OpaquePointer
   let isServer: Bool
@@ -13,7 +13,7 @@ public final class TLSContext: @unchecked Sendable {
   ].joined(separator: ":")
   private static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
-  public convenience init(client configuration: TLSClientConfiguration) {
+  package convenience init(client configuration: TLSClientConfiguration) {
     self.init(versions: configuration.versions, isServer: false)
     switch configuration.trust {
     case .system: SSL_CTX_set_default_verify_paths(pointer)
@@ -36,7 +36,7 @@ public final class TLSContext: @unchecked Sendable {
     if !names.isEmpty { SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) }
   }
 
-  public convenience init(
+  package convenience init(
     server identity: TLSIdentity, versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
   ) throws(TLSFileProblem) {
     self.init(versions: versions, isServer: true)

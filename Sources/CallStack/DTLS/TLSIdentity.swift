@@ -1,8 +1,8 @@
 internal import COpenSSL
-public import CallCore
+package import CallCore
 
 /// Certificates in the order of a file or chain.
-public final class TLSCertificates: @unchecked Sendable {
+package final class TLSCertificates: @unchecked Sendable {
   // Sendable because OpenSSL counts references to certificates atomically and nothing here changes them.
   let certificates: [OpaquePointer]
 
@@ -12,7 +12,7 @@ public final class TLSCertificates: @unchecked Sendable {
   deinit { for certificate in certificates { X509_free(certificate) } }
 
   /// Reads every certificate of a PEM file.
-  public static func read(_ file: PEMFile) throws(TLSFileProblem) -> TLSCertificates {
+  package static func read(_ file: PEMFile) throws(TLSFileProblem) -> TLSCertificates {
     let found = file.read { bio in
       var found: [OpaquePointer] = []
       while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(certificate) }
@@ -23,7 +23,7 @@ public final class TLSCertificates: @unchecked Sendable {
   }
 
   /// The certificates in PEM form.
-  public var pem: String {
+  package var pem: String {
     guard let bio = BIO_new(BIO_s_mem()) else { return "" }
     defer { BIO_free(bio) }
     for certificate in certificates { PEM_write_bio_X509(bio, certificate) }
@@ -32,7 +32,7 @@ public final class TLSCertificates: @unchecked Sendable {
 }
 
 /// What a TLS server shows and signs with: its certificate, the chain to an authority, and its private key.
-public final class TLSIdentity: @unchecked Sendable {
+package final class TLSIdentity: @unchecked Sendable {
   // As for `TLSCertificates`.
   let chain: TLSCertificates
   let privateKey: OpaquePointer
@@ -44,9 +44,9 @@ public final class TLSIdentity: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(privateKey) }
 
-  public var certificatePEM: String { chain.pem }
+  package var certificatePEM: String { chain.pem }
 
-  public var keyPEM: String {
+  package var keyPEM: String {
     guard let bio = BIO_new(BIO_s_mem()) else { return "" }
     defer { BIO_free(bio) }
     PEM_write_bio_PrivateKey(bio, privateKey, nil, nil, 0, nil, nil)
@@ -54,7 +54,7 @@ public final class TLSIdentity: @unchecked Sendable {
   }
 
   /// Reads a certificate with its chain, the server's own first, and its key from PEM files.
-  public static func read(certificate: PEMFile, key file: PEMFile) throws(TLSFileProblem) -> TLSIdentity {
+  package static func read(certificate: PEMFile, key file: PEMFile) throws(TLSFileProblem) -> TLSIdentity {
     let chain = try TLSCertificates.read(certificate)
     // An encrypted key would be asked for on the terminal.
     guard let key = file.read({ PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }) else {
@@ -70,13 +70,13 @@ public final class TLSIdentity: @unchecked Sendable {
 }
 
 /// Signs certificates of simulated servers; whoever trusts ``certificates`` believes them.
-public final class TLSAuthority: @unchecked Sendable {
+package final class TLSAuthority: @unchecked Sendable {
   // As for `TLSCertificates`.
-  public let certificates: TLSCertificates
+  package let certificates: TLSCertificates
   private let privateKey: OpaquePointer
 
   /// - Parameter wallClock: it is valid from a year before to ten years after the start of this clock, or exactly.
-  public init(name: String, entropy: consuming Entropy, wallClock: WallClock) {
+  package init(name: String, entropy: consuming Entropy, wallClock: WallClock) {
     let environment = VirtualEnvironment(entropy)
     let start = wallClock.unixSeconds(at: .zero)
     let year: Int64 = 365 * 86_400
@@ -98,7 +98,7 @@ public final class TLSAuthority: @unchecked Sendable {
   /// - Parameters:
   ///   - names: DNS names and IP addresses that it is for (RFC 9525: subject alternative names only).
   ///   - validity: Unix seconds of its first and last.
-  public func issue(
+  package func issue(
     names: [String], addresses: [IPAddress], validity: ClosedRange<Int64>, entropy: consuming Entropy
   ) -> TLSIdentity {
     let environment = VirtualEnvironment(entropy)

@@ -3,8 +3,8 @@ internal import CallCore
 /// Reads a TLS connection from outside, from its bytes on the wire and the secrets of a key log, as Wireshark does.
 ///
 /// It shares no state with either end: what it reads is what the wire carried.
-public final class TLSReader {
-  public enum Sender: Sendable { case client, server }
+package final class TLSReader {
+  package enum Sender: Sendable { case client, server }
 
   private let secrets: TLSSecrets
   private var client = Direction()
@@ -14,7 +14,7 @@ public final class TLSReader {
   private var suite: TLSSuite?
   private var version = TLSVersion.tls12
   /// Protected records that could not be read: their secrets are unknown, or the suite.
-  public var unreadableCount: Int { refusedCount + client.held.count + server.held.count }
+  package var unreadableCount: Int { refusedCount + client.held.count + server.held.count }
   private var refusedCount = 0
 
   /// The random by which a ServerHello is a HelloRetryRequest (RFC 8446 section 4.1.3) begins so.
@@ -34,13 +34,13 @@ public final class TLSReader {
 
   private static let heldLimit = 16
 
-  public init(secrets: TLSSecrets) { self.secrets = secrets }
+  package init(secrets: TLSSecrets) { self.secrets = secrets }
 
   /// Whether a stream that begins so is TLS: a handshake record of a version 3.x.
-  public static func isTLS(_ bytes: RawSpan) -> Bool { bytes.byte(at: 0) == 22 && bytes.byte(at: 1) == 3 }
+  package static func isTLS(_ bytes: RawSpan) -> Bool { bytes.byte(at: 0) == 22 && bytes.byte(at: 1) == 3 }
 
   /// Takes the next bytes of one direction, and hands over the application data of each record that they complete.
-  public func receive(_ bytes: RawSpan, from sender: Sender, _ received: (RawSpan) -> Void) {
+  package func receive(_ bytes: RawSpan, from sender: Sender, _ received: (RawSpan) -> Void) {
     var pending = direction(sender).pending + bytes.copied
     var start = 0
     while let length = pending.span.bytes.bigEndian(UInt16.self, at: start + 3),

@@ -1,16 +1,16 @@
 internal import CallCore
 
 /// What a key log (NSS format) says of TLS connections, by the client's random: enough to read them from outside.
-public final class TLSSecrets {
+package final class TLSSecrets {
   private var secrets: [String: [UInt8]] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Takes a line such as `CLIENT_TRAFFIC_SECRET_0 <client random> <secret>`; others are left out.
   ///
   /// - Returns: whether it is new. Both ends of a connection log the same.
   @discardableResult
-  public func add(_ line: String) -> Bool {
+  package func add(_ line: String) -> Bool {
     let parts = line.split(separator: " ")
     guard parts.count == 3, let secret = Self.bytes(parts[2]) else { return true }
     return secrets.updateValue(secret, forKey: "\(parts[0]) \(parts[1].lowercased())") == nil

@@ -1,12 +1,12 @@
 /// A version of TLS that is spoken here; older ones are forbidden (RFC 8996).
-public enum TLSVersion: String, Sendable, CaseIterable, Comparable {
+package enum TLSVersion: String, Sendable, CaseIterable, Comparable {
   case tls12 = "1.2"
   case tls13 = "1.3"
 
-  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
   /// The four hexadecimal digits of W3C `RTCTransportStats.tlsVersion`'s kind: `0303` is TLS 1.2.
-  public var number: UInt16 { self == .tls12 ? 0x0303 : 0x0304 }
+  package var number: UInt16 { self == .tls12 ? 0x0303 : 0x0304 }
 }
 
 /// Why a connection failed.
@@ -25,7 +25,9 @@ public enum TLSFailure: Hashable, Sendable {
 
 /// What is wrong with a server's certificate (RFC 5280 section 6, RFC 9525 section 6).
 public enum TLSCertificateProblem: Hashable, Sendable {
+  /// Its time of validity is over.
   case expired
+  /// Its time of validity has not begun.
   case notYetValid
   /// Nobody who is trusted has signed it, or it is signed by itself.
   case unknownIssuer
@@ -60,14 +62,14 @@ extension TLSCertificateProblem: CustomStringConvertible {
 }
 
 /// A certificate or key that cannot be used: place, and what is wrong.
-public struct TLSFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  public let description: String
+package struct TLSFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  package let description: String
 
   init(_ description: String) { self.description = description }
 }
 
 /// Whose certificates a client believes.
-public enum TLSTrust: Sendable {
+package enum TLSTrust: Sendable {
   /// Those whom the operating system trusts.
   case system
   case authorities(TLSCertificates)
@@ -76,16 +78,16 @@ public enum TLSTrust: Sendable {
 }
 
 /// How a client makes connections.
-public struct TLSClientConfiguration: Sendable {
-  public var trust = TLSTrust.system
-  public var versions = TLSVersion.tls12...TLSVersion.tls13
+package struct TLSClientConfiguration: Sendable {
+  package var trust = TLSTrust.system
+  package var versions = TLSVersion.tls12...TLSVersion.tls13
   /// What is offered by ALPN (RFC 7301), such as `stun.turn` (RFC 7443). Browsers and libwebrtc offer nothing.
-  public var applicationProtocols: [String] = []
+  package var applicationProtocols: [String] = []
   /// By OpenSSL's names, to settle on one; nil offers all.
   package var ciphers: String?
 
-  public init() {}
+  package init() {}
 }
 
 /// RFC 7443: TURN inside of TLS.
-public let turnApplicationProtocol = "stun.turn"
+package let turnApplicationProtocol = "stun.turn"

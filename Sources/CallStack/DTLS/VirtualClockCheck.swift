@@ -1,16 +1,16 @@
 internal import COpenSSL
 internal import CVirtualClock
-public import CallCore
+package import CallCore
 
 /// Proof that libssl reads the virtual clock in this process.
 ///
 /// Everything else here rests on it, and whether a program's `gettimeofday` wins over libc's is decided when it is
 /// linked: so it is measured, once, before the first transport.
-public enum VirtualClockCheck {
+package enum VirtualClockCheck {
   /// Starts a one-second DTLS timer, lets 400 virtual milliseconds pass, and asks libssl how much is left.
   ///
   /// - Returns: 600 ms when the virtual clock works; something else, or nil, when it does not.
-  public static func remainingAfter400Milliseconds() -> Interval? {
+  package static func remainingAfter400Milliseconds() -> Interval? {
     guard let context = SSL_CTX_new(DTLS_client_method()), let ssl = SSL_new(context),
       let reader = BIO_new(BIO_s_mem()), let writer = BIO_new(BIO_s_null())
     else { return nil }

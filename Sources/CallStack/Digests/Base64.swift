@@ -1,9 +1,9 @@
 /// The standard base64 alphabet with padding (RFC 4648 section 4).
-public enum Base64 {
+package enum Base64 {
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
 
-  public static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -21,7 +21,7 @@ public enum Base64 {
 
   /// The bytes that `text` stands for, or nil when it is not canonical base64: wrong alphabet, length or padding,
   /// or stray bits in the last digit.
-  public static func decode(_ text: String) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     let digits = [UInt8](text.utf8)
     guard digits.count % 4 == 0 else { return nil }
     let padded = digits.suffix(2).reversed().prefix { $0 == padding }.count

@@ -1,14 +1,14 @@
 /// Keyed message authentication (RFC 2104), for input that comes in pieces.
 ///
 /// Built from two plain digests: OpenSSL 3's own HMAC looks its hash function up by name on every use.
-public struct HMAC: ~Copyable {
+package struct HMAC: ~Copyable {
   /// Every hash function here works on blocks of 64 bytes.
   private static let blockSize = 64
 
   private var inner: HashState
   private var outer: HashState
 
-  public init(_ function: HashFunction, key: RawSpan) {
+  package init(_ function: HashFunction, key: RawSpan) {
     var block = [UInt8](repeating: 0, count: Self.blockSize)
     if key.byteCount > Self.blockSize {
       block.replaceSubrange(0..<function.digestSize, with: function.digest(of: key))
@@ -23,9 +23,9 @@ public struct HMAC: ~Copyable {
     outer.update(block.span.bytes)
   }
 
-  public mutating func update(_ bytes: RawSpan) { inner.update(bytes) }
+  package mutating func update(_ bytes: RawSpan) { inner.update(bytes) }
 
-  public consuming func finish() -> [UInt8] {
+  package consuming func finish() -> [UInt8] {
     var outer = outer
     let digest = inner.finish()
     outer.update(digest.span.bytes)
@@ -33,7 +33,7 @@ public struct HMAC: ~Copyable {
   }
 
   /// The authentication code of `bytes` under `key`.
-  public static func code(_ function: HashFunction, key: [UInt8], of bytes: [UInt8]) -> [UInt8] {
+  package static func code(_ function: HashFunction, key: [UInt8], of bytes: [UInt8]) -> [UInt8] {
     var state = HMAC(function, key: key.span.bytes)
     state.update(bytes.span.bytes)
     return state.finish()
@@ -41,7 +41,7 @@ public struct HMAC: ~Copyable {
 }
 
 /// Whether two byte strings are equal, in time that depends only on their lengths.
-public func constantTimeEqual(_ a: RawSpan, _ b: RawSpan) -> Bool {
+package func constantTimeEqual(_ a: RawSpan, _ b: RawSpan) -> Bool {
   guard a.byteCount == b.byteCount else { return false }
   var difference: UInt8 = 0
   for index in 0..<a.byteCount {

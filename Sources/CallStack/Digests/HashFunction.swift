@@ -1,11 +1,11 @@
 internal import COpenSSL
 
 /// The hash functions that STUN, TURN and DTLS need.
-public enum HashFunction: Sendable {
+package enum HashFunction: Sendable {
   case md5, sha1, sha256
 
   /// The size of a digest, in bytes.
-  public var digestSize: Int {
+  package var digestSize: Int {
     switch self {
     case .md5: 16
     case .sha1: 20
@@ -14,13 +14,13 @@ public enum HashFunction: Sendable {
   }
 
   /// The digest of `bytes`.
-  public func digest(of bytes: RawSpan) -> [UInt8] {
+  package func digest(of bytes: RawSpan) -> [UInt8] {
     var state = HashState(self)
     state.update(bytes)
     return state.finish()
   }
 
-  public func digest(of bytes: [UInt8]) -> [UInt8] { digest(of: bytes.span.bytes) }
+  package func digest(of bytes: [UInt8]) -> [UInt8] { digest(of: bytes.span.bytes) }
 
   /// OpenSSL's implementation. Fetched once: OpenSSL 3 takes a lock and walks its providers on every fetch.
   var implementation: OpaquePointer {

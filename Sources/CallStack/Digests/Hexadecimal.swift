@@ -1,8 +1,8 @@
 /// Lower-case hexadecimal text.
-public enum Hexadecimal {
+package enum Hexadecimal {
   private static let digits = [UInt8]("0123456789abcdef".utf8)
 
-  public static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {
@@ -13,7 +13,7 @@ public enum Hexadecimal {
   }
 
   /// The bytes that `text` stands for in either case, ignoring white space, or nil when it is not hexadecimal.
-  public static func decode(_ text: String) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
     for character in text where !character.isWhitespace {

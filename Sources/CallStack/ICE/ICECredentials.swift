@@ -1,25 +1,25 @@
-public import CallCore
+package import CallCore
 internal import STUN
 
 /// A user name fragment and password: what one agent's checks in one generation are authenticated with
 /// (RFC 8445 section 5.3).
-public struct ICECredentials: Hashable, Sendable {
-  public var ufrag: String
-  public var password: String
+package struct ICECredentials: Hashable, Sendable {
+  package var ufrag: String
+  package var password: String
 
-  public init(ufrag: String, password: String) {
+  package init(ufrag: String, password: String) {
     self.ufrag = ufrag
     self.password = password
   }
 
   /// Fresh credentials: 4 and 24 characters, 24 and 144 bits of chance.
-  public init(from random: inout RandomStream) {
+  package init(from random: inout RandomStream) {
     ufrag = Self.characters(4, from: &random)
     password = Self.characters(24, from: &random)
   }
 
   /// Whether both parts have the lengths and characters of RFC 8839 section 5.4.
-  public var isValid: Bool {
+  package var isValid: Bool {
     (4...256).contains(ufrag.utf8.count) && (22...256).contains(password.utf8.count)
       && ufrag.utf8.allSatisfy(\.isICECharacter) && password.utf8.allSatisfy(\.isICECharacter)
   }

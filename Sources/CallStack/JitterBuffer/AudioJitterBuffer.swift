@@ -1,11 +1,11 @@
-public import CallCore
-public import Codecs
-public import RTP
+package import CallCore
+package import Codecs
+package import RTP
 
 /// One pull's worth of playout.
-public struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
+package struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
   /// Where the newest part of it came from.
-  public enum Source: UInt8, Hashable, Sendable, BitwiseCopyable {
+  package enum Source: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// Nothing has come yet.
     case silence
     case decoded
@@ -18,10 +18,10 @@ public struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Samples a channel.
-  public let sampleCount: Int
-  public let source: Source
+  package let sampleCount: Int
+  package let source: Source
   /// The root mean square, 1 being full scale.
-  public let level: Double
+  package let level: Double
 }
 
 /// Smooths an audio stream's arrival into steady playout, and hides what is missing.
@@ -31,18 +31,18 @@ public struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
 /// leaving out or repeating single pitch periods, which also absorbs the drift between the two clocks.
 ///
 /// With a decoder that yields no samples everything is the same but the samples.
-public struct AudioJitterBuffer: ~Copyable {
-  public struct Settings: Hashable, Sendable {
+package struct AudioJitterBuffer: ~Copyable {
+  package struct Settings: Hashable, Sendable {
     /// A floor under the target.
-    public var minimumDelay = Interval.zero
+    package var minimumDelay = Interval.zero
     /// A ceiling over the target.
-    public var maximumDelay = Interval.seconds(2)
+    package var maximumDelay = Interval.seconds(2)
     /// The target before jitter is known: the first half second.
-    public var initialDelay = Interval.milliseconds(80)
+    package var initialDelay = Interval.milliseconds(80)
     /// Packets held at most.
-    public var capacity = 256
+    package var capacity = 256
 
-    public init() {}
+    package init() {}
   }
 
   private enum Phase {
@@ -62,8 +62,8 @@ public struct AudioJitterBuffer: ~Copyable {
   /// A backlog beyond the target that is thrown away rather than played fast.
   private static let maximumBacklog = Interval.seconds(2)
 
-  public let settings: Settings
-  public private(set) var statistics = AudioJitterBufferStatistics()
+  package let settings: Settings
+  package private(set) var statistics = AudioJitterBufferStatistics()
   private let decoder: AudioDecoder
   private var packets: PacketBuffer
   private var delays: DelayManager
@@ -87,7 +87,7 @@ public struct AudioJitterBuffer: ~Copyable {
   private var source = PlayoutFrame.Source.silence
   private var level = AudioLevel.silence
 
-  public init(decoder: AudioDecoder, settings: Settings = Settings()) {
+  package init(decoder: AudioDecoder, settings: Settings = Settings()) {
     self.decoder = decoder
     self.settings = settings
     packets = PacketBuffer(capacity: settings.capacity)
@@ -98,21 +98,21 @@ public struct AudioJitterBuffer: ~Copyable {
   }
 
   /// The delay steered for.
-  public var targetDelay: Interval { delays.target }
+  package var targetDelay: Interval { delays.target }
 
   /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
-  public private(set) var currentDelay = Interval.zero
+  package private(set) var currentDelay = Interval.zero
 
   /// The RTP timestamp of the first sample of the last pull; nil unless it was decoded.
-  public private(set) var playedTimestamp: UInt32?
+  package private(set) var playedTimestamp: UInt32?
 
   /// Packets waiting.
-  public var packetCount: Int { packets.count }
+  package var packetCount: Int { packets.count }
 
   /// Ends with a source and begins with another, whose counters go on from `counters`.
   ///
   /// - Returns: the counters of the one before.
-  public mutating func begin(
+  package mutating func begin(
     withCounters counters: AudioJitterBufferStatistics = AudioJitterBufferStatistics()
   ) -> AudioJitterBufferStatistics {
     reset()
@@ -121,7 +121,7 @@ public struct AudioJitterBuffer: ~Copyable {
   }
 
   /// Starts afresh, as for a new source. Counters stay.
-  public mutating func reset() {
+  package mutating func reset() {
     startOver()
     sequences = SequenceUnwrapper()
     timestamps = TimestampUnwrapper()
@@ -135,12 +135,12 @@ public struct AudioJitterBuffer: ~Copyable {
   }
 
   /// Gathers packets again after a time in which nothing was pulled: how long that was is no gap to be concealed.
-  public mutating func resume() { startOver() }
+  package mutating func resume() { startOver() }
 
   // MARK: Packets in
 
   /// Takes a packet of the stream at its arrival. A change of SSRC starts afresh.
-  public mutating func insert(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
+  package mutating func insert(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
     if ssrc != header.ssrc {
       if ssrc != nil { reset() }
       ssrc = header.ssrc
@@ -199,7 +199,7 @@ public struct AudioJitterBuffer: ~Copyable {
   /// Plays `samples` a channel, at most 120 ms, at the device's time `now`.
   ///
   /// - Parameter output: takes the interleaved samples, as far as it has room; untouched by a decoder without samples.
-  public mutating func pull(
+  package mutating func pull(
     samples: Int = 480, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> PlayoutFrame {
     let samples = min(max(samples, 0), Self.longestPull)

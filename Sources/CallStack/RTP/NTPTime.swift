@@ -1,28 +1,28 @@
-public import CallCore
+package import CallCore
 
 /// A 64-bit NTP timestamp (RFC 3550 section 4): seconds since 1900 and a binary fraction.
-public struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
-  public var rawValue: UInt64
+package struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
+  package var rawValue: UInt64
 
-  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// What `clock` shows at `instant`.
-  public init(_ clock: WallClock, at instant: Instant) { rawValue = clock.ntpTimestamp(at: instant) }
+  package init(_ clock: WallClock, at instant: Instant) { rawValue = clock.ntpTimestamp(at: instant) }
 
   /// The middle 32 bits, in units of 1/65536 s: the form of LSR.
-  public var middle: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
+  package var middle: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
 
   /// Zero means that the sender has no wall clock.
-  public var isSet: Bool { rawValue != 0 }
+  package var isSet: Bool { rawValue != 0 }
 
   /// Milliseconds since 1970, as W3C's timestamps are; nil when the sender has no wall clock.
-  public var unixMilliseconds: Double? {
+  package var unixMilliseconds: Double? {
     guard isSet else { return nil }
     let seconds = Double(Int64(rawValue >> 32) - 2_208_988_800)
     return seconds * 1_000 + Double(rawValue & 0xFFFF_FFFF) * 1_000 / 4_294_967_296
   }
 
-  public static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
+  package static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A span in the 1/65536 s units of DLSR.

@@ -1,15 +1,15 @@
 import CallCore
 
 /// The fields of the fixed RTP header that identify a packet (RFC 3550 section 5.1).
-public struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
-  public var payloadType: UInt8
-  public var marker: Bool
-  public var sequenceNumber: UInt16
-  public var timestamp: UInt32
-  public var ssrc: UInt32
+package struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
+  package var payloadType: UInt8
+  package var marker: Bool
+  package var sequenceNumber: UInt16
+  package var timestamp: UInt32
+  package var ssrc: UInt32
 
   /// - Precondition: `payloadType` fits seven bits.
-  public init(payloadType: UInt8, marker: Bool = false, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32) {
+  package init(payloadType: UInt8, marker: Bool = false, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32) {
     precondition(payloadType < 128, "a payload type has seven bits")
     self.payloadType = payloadType
     self.marker = marker
@@ -19,13 +19,13 @@ public struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Bytes of the header without contributing sources and extensions.
-  public static let fixedSize = 12
+  package static let fixedSize = 12
 
   /// Writes the header; the payload and ``appendPadding(_:to:)`` follow.
   ///
   /// - Parameter hasPadding: sets the P bit; the caller must then append padding after the payload.
   /// - Returns: the bytes written, or nil, with nothing written, when they do not fit or there are more than 15 CSRCs.
-  public func write(
+  package func write(
     into output: inout OutputSpan<UInt8>, contributingSources: [UInt32] = [],
     extensions: RTPHeaderExtensions = RTPHeaderExtensions(), hasPadding: Bool = false
   ) -> Int? {
@@ -45,7 +45,7 @@ public struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
   /// Appends `count` bytes of padding, the last of which holds the count (RFC 3550 section 5.1).
   ///
   /// - Returns: false, with nothing written, when there is no room or `count` is zero.
-  public static func appendPadding(_ count: UInt8, to output: inout OutputSpan<UInt8>) -> Bool {
+  package static func appendPadding(_ count: UInt8, to output: inout OutputSpan<UInt8>) -> Bool {
     guard count > 0, output.freeCapacity >= Int(count) else { return false }
     for _ in 1..<max(1, Int(count)) { output.append(0) }
     output.append(count)

@@ -3,24 +3,24 @@ import CallCore
 /// The header extension elements of one outgoing packet, kept inline so that a packet needs no allocation (RFC 8285).
 ///
 /// The one-byte form is used unless an element needs the two-byte form.
-public struct RTPHeaderExtensions: Sendable {
+package struct RTPHeaderExtensions: Sendable {
   static let oneByteProfile: UInt16 = 0xBEDE
   static let twoByteProfile: UInt16 = 0x1000
   /// Room for all elements together, two bytes of each being its header.
-  public static let capacity = 64
+  package static let capacity = 64
 
   private var storage = InlineArray<64, UInt8>(repeating: 0)
   private var used = 0
   private var elementCount = 0
   private var needsTwoByteForm = false
 
-  public init() {}
+  package init() {}
 
-  public var isEmpty: Bool { elementCount == 0 }
+  package var isEmpty: Bool { elementCount == 0 }
 
   /// Adds an element of one byte. Returns false when `id` is zero or the room is used up.
   @discardableResult
-  public mutating func append(id: UInt8, byte: UInt8) -> Bool {
+  package mutating func append(id: UInt8, byte: UInt8) -> Bool {
     guard begin(id: id, length: 1) else { return false }
     put(byte)
     return true
@@ -28,7 +28,7 @@ public struct RTPHeaderExtensions: Sendable {
 
   /// Adds an element of two bytes. Returns false when `id` is zero or the room is used up.
   @discardableResult
-  public mutating func append(id: UInt8, word: UInt16) -> Bool {
+  package mutating func append(id: UInt8, word: UInt16) -> Bool {
     guard begin(id: id, length: 2) else { return false }
     put(UInt8(truncatingIfNeeded: word >> 8))
     put(UInt8(truncatingIfNeeded: word))
@@ -37,7 +37,7 @@ public struct RTPHeaderExtensions: Sendable {
 
   /// Adds an element of any length up to what fits. Returns false when `id` is zero or the room is used up.
   @discardableResult
-  public mutating func append(id: UInt8, bytes: RawSpan) -> Bool {
+  package mutating func append(id: UInt8, bytes: RawSpan) -> Bool {
     guard begin(id: id, length: bytes.byteCount) else { return false }
     for offset in 0..<bytes.byteCount { put(bytes.byte(at: offset) ?? 0) }
     return true
@@ -45,12 +45,12 @@ public struct RTPHeaderExtensions: Sendable {
 
   /// Adds an audio level (RFC 6464): `level` is −dBov, clamped to 127.
   @discardableResult
-  public mutating func appendAudioLevel(id: UInt8, level: UInt8, voiceActivity: Bool) -> Bool {
+  package mutating func appendAudioLevel(id: UInt8, level: UInt8, voiceActivity: Bool) -> Bool {
     append(id: id, byte: (voiceActivity ? 0x80 : 0) | min(level, 127))
   }
 
   /// The place of an element whose bytes are known only when the packet leaves.
-  public struct Slot: Hashable, Sendable, BitwiseCopyable {
+  package struct Slot: Hashable, Sendable, BitwiseCopyable {
     /// Where its bytes begin among all elements in the two-byte form.
     let position: Int
     /// How many elements there are up to it, itself among them.
@@ -59,7 +59,7 @@ public struct RTPHeaderExtensions: Sendable {
 
   /// Adds an element of zeros, to be overwritten in the packet when it leaves. Nil when `id` is zero or the room is used
   /// up.
-  public mutating func reserve(id: UInt8, length: Int) -> Slot? {
+  package mutating func reserve(id: UInt8, length: Int) -> Slot? {
     guard begin(id: id, length: length) else { return nil }
     let slot = Slot(position: used, elements: elementCount)
     for _ in 0..<length { put(0) }
@@ -67,13 +67,13 @@ public struct RTPHeaderExtensions: Sendable {
   }
 
   /// Where a reserved element's bytes are in a packet written with these extensions, from the packet's begin.
-  public func offset(of slot: Slot, contributingSourceCount: Int = 0) -> Int {
+  package func offset(of slot: Slot, contributingSourceCount: Int = 0) -> Int {
     let inside = needsTwoByteForm ? slot.position : slot.position - slot.elements
     return RTPHeader.fixedSize + 4 * contributingSourceCount + 4 + inside
   }
 
   /// Bytes on the wire, preamble and padding included; zero when there is no element.
-  public var encodedSize: Int {
+  package var encodedSize: Int {
     guard !isEmpty else { return 0 }
     return 4 + (dataSize + 3) / 4 * 4
   }

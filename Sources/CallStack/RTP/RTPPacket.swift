@@ -3,18 +3,18 @@ import CallCore
 /// Where everything lies in a received RTP packet: the header's fields, and ranges into the datagram.
 ///
 /// Holds no bytes; read them from the span it was parsed from.
-public struct RTPPacket: Hashable, Sendable {
-  public let header: RTPHeader
-  public let contributingSourceCount: Int
+package struct RTPPacket: Hashable, Sendable {
+  package let header: RTPHeader
+  package let contributingSourceCount: Int
   /// The "defined by profile" word of the header extension, or nil when there is none.
-  public let extensionProfile: UInt16?
+  package let extensionProfile: UInt16?
   /// The header extension's data, without its four-byte preamble; empty when there is none.
-  public let extensionRange: Range<Int>
-  public let payloadRange: Range<Int>
-  public let paddingCount: Int
+  package let extensionRange: Range<Int>
+  package let payloadRange: Range<Int>
+  package let paddingCount: Int
 
   /// Parses a datagram, or returns nil when it is not a well-formed RTP version 2 packet.
-  public init?(parsing datagram: RawSpan) {
+  package init?(parsing datagram: RawSpan) {
     guard let first = datagram.byte(at: 0), first >> 6 == 2,
       let second = datagram.byte(at: 1),
       let sequenceNumber = datagram.bigEndian(UInt16.self, at: 2),
@@ -67,7 +67,7 @@ public struct RTPPacket: Hashable, Sendable {
   /// - Parameters:
   ///   - ssrc: the source that the stream retransmits.
   ///   - payloadType: the one that this packet's stands for (`apt`).
-  public func retransmitted(ssrc: UInt32, payloadType: UInt8, in datagram: RawSpan) -> RTPPacket? {
+  package func retransmitted(ssrc: UInt32, payloadType: UInt8, in datagram: RawSpan) -> RTPPacket? {
     guard payloadRange.count >= Self.originalNumberSize,
       let number = datagram.bigEndian(UInt16.self, at: payloadRange.lowerBound)
     else { return nil }
@@ -83,10 +83,10 @@ public struct RTPPacket: Hashable, Sendable {
   static let originalNumberSize = 2
 
   /// Bytes before the payload plus padding after it: what W3C statistics call header bytes.
-  public var overhead: Int { payloadRange.lowerBound + paddingCount }
+  package var overhead: Int { payloadRange.lowerBound + paddingCount }
 
   /// The `index`-th contributing source, or nil when there are fewer.
-  public func contributingSource(_ index: Int, in datagram: RawSpan) -> UInt32? {
+  package func contributingSource(_ index: Int, in datagram: RawSpan) -> UInt32? {
     guard index >= 0, index < contributingSourceCount else { return nil }
     return datagram.bigEndian(UInt32.self, at: RTPHeader.fixedSize + 4 * index)
   }
@@ -94,7 +94,7 @@ public struct RTPPacket: Hashable, Sendable {
   /// The bytes of the extension element with the local identifier `id`, or nil when the packet has none (RFC 8285).
   ///
   /// A malformed element ends the search: everything before it stays readable.
-  public func extensionElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+  package func extensionElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let extensionProfile, id > 0 else { return nil }
     if extensionProfile == RTPHeaderExtensions.oneByteProfile {
       return oneByteElement(id: id, in: datagram)
@@ -139,7 +139,7 @@ public struct RTPPacket: Hashable, Sendable {
 
 extension RTPPacket {
   /// The client-to-mixer audio level (RFC 6464): −dBov in 0...127 and the voice activity flag.
-  public func audioLevel(id: UInt8, in datagram: RawSpan) -> (level: UInt8, voiceActivity: Bool)? {
+  package func audioLevel(id: UInt8, in datagram: RawSpan) -> (level: UInt8, voiceActivity: Bool)? {
     guard let range = extensionElement(id: id, in: datagram), let byte = datagram.byte(at: range.lowerBound),
       !range.isEmpty
     else { return nil }
@@ -147,18 +147,18 @@ extension RTPPacket {
   }
 
   /// Where the media identification is (RFC 9143 section 15), or nil when absent or empty.
-  public func mediaIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+  package func mediaIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let range = extensionElement(id: id, in: datagram), !range.isEmpty else { return nil }
     return range
   }
 
   /// Where the name of the packet's encoding is (RID or repaired RID, RFC 8852), or nil when absent or empty.
-  public func encodingIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
+  package func encodingIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     mediaIdentification(id: id, in: datagram)
   }
 
   /// The transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.
-  public func transportSequenceNumber(id: UInt8, in datagram: RawSpan) -> UInt16? {
+  package func transportSequenceNumber(id: UInt8, in datagram: RawSpan) -> UInt16? {
     guard let range = extensionElement(id: id, in: datagram), range.count >= 2 else { return nil }
     return datagram.bigEndian(UInt16.self, at: range.lowerBound)
   }

@@ -1,54 +1,54 @@
-public import CallCore
+package import CallCore
 
 /// What W3C's `inbound-rtp` says that the RTP layer knows. Times are seconds unless they are instants.
-public struct InboundRTPStatistics: Hashable, Sendable {
-  public var packetsReceived: Int64 = 0
-  public var bytesReceived: Int64 = 0
-  public var headerBytesReceived: Int64 = 0
-  public var packetsLost: Int64 = 0
-  public var jitter = 0.0
-  public var lastPacketReceivedTimestamp: Instant?
-  public var packetsReceivedWithEct1: Int64 = 0
-  public var packetsReceivedWithCe: Int64 = 0
-  public var nackCount: Int64 = 0
+package struct InboundRTPStatistics: Hashable, Sendable {
+  package var packetsReceived: Int64 = 0
+  package var bytesReceived: Int64 = 0
+  package var headerBytesReceived: Int64 = 0
+  package var packetsLost: Int64 = 0
+  package var jitter = 0.0
+  package var lastPacketReceivedTimestamp: Instant?
+  package var packetsReceivedWithEct1: Int64 = 0
+  package var packetsReceivedWithCe: Int64 = 0
+  package var nackCount: Int64 = 0
 
-  public init() {}
+  package init() {}
 }
 
 /// What W3C's `outbound-rtp` says that the RTP layer knows.
-public struct OutboundRTPStatistics: Hashable, Sendable {
-  public var packetsSent: Int64 = 0
-  public var bytesSent: Int64 = 0
-  public var headerBytesSent: Int64 = 0
-  public var retransmittedPacketsSent: Int64 = 0
-  public var retransmittedBytesSent: Int64 = 0
-  public var nackCount: Int64 = 0
+package struct OutboundRTPStatistics: Hashable, Sendable {
+  package var packetsSent: Int64 = 0
+  package var bytesSent: Int64 = 0
+  package var headerBytesSent: Int64 = 0
+  package var retransmittedPacketsSent: Int64 = 0
+  package var retransmittedBytesSent: Int64 = 0
+  package var nackCount: Int64 = 0
 
-  public init() {}
+  package init() {}
 }
 
 /// W3C's `remote-inbound-rtp`: how the other side receives our stream, by its report blocks.
-public struct RemoteInboundRTPStatistics: Hashable, Sendable {
+package struct RemoteInboundRTPStatistics: Hashable, Sendable {
   /// Blocks about the stream that have come.
-  public var reportsReceived: Int64 = 0
-  public var packetsLost: Int64 = 0
+  package var reportsReceived: Int64 = 0
+  package var packetsLost: Int64 = 0
   /// 0 to 1.
-  public var fractionLost = 0.0
-  public var jitter = 0.0
+  package var fractionLost = 0.0
+  package var jitter = 0.0
   /// The last round trip measured, or nil before one.
-  public var roundTripTime: Interval?
-  public var totalRoundTripTime = Interval.zero
-  public var roundTripTimeMeasurements: Int64 = 0
+  package var roundTripTime: Interval?
+  package var totalRoundTripTime = Interval.zero
+  package var roundTripTimeMeasurements: Int64 = 0
 
-  public init() {}
+  package init() {}
 }
 
 /// W3C's `remote-outbound-rtp`: what the other side says it sent, by its sender reports.
-public struct RemoteOutboundRTPStatistics: Hashable, Sendable {
-  public var packetsSent: UInt32 = 0
-  public var bytesSent: UInt32 = 0
-  public var remoteTimestamp: NTPTime?
-  public var reportsSent: Int64 = 0
+package struct RemoteOutboundRTPStatistics: Hashable, Sendable {
+  package var packetsSent: UInt32 = 0
+  package var bytesSent: UInt32 = 0
+  package var remoteTimestamp: NTPTime?
+  package var reportsSent: Int64 = 0
 
-  public init() {}
+  package init() {}
 }

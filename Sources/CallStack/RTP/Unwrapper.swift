@@ -25,5 +25,5 @@ public struct Unwrapper<Raw: FixedWidthInteger & UnsignedInteger & Sendable>: Se
   }
 }
 
-public typealias SequenceUnwrapper = Unwrapper<UInt16>
-public typealias TimestampUnwrapper = Unwrapper<UInt32>
+package typealias SequenceUnwrapper = Unwrapper<UInt16>
+package typealias TimestampUnwrapper = Unwrapper<UInt32>

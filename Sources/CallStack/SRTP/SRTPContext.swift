@@ -12,23 +12,23 @@ internal import CallCore
 ///
 /// RFC 3711 section 3.3.1 bounds what a receiver can do: it must hear one packet from before a source's sequence
 /// number first wraps, or it can never know the rollover counter. Senders therefore start below 2^15.
-public struct SRTPContext: ~Copyable {
-  public enum Direction: Sendable { case sending, receiving }
+package struct SRTPContext: ~Copyable {
+  package enum Direction: Sendable { case sending, receiving }
 
   /// How many packets behind the newest one are told apart from replays.
-  public static let replayWindow = 1_024
+  package static let replayWindow = 1_024
 
-  public let profile: SRTPProfile
-  public let direction: Direction
+  package let profile: SRTPProfile
+  package let direction: Direction
   private let session: srtp_t
   /// The sources that libsrtp knows, the one that was heard longest ago first; of what is received only.
   private var sources: [UInt32] = []
 
   /// How many sources are remembered of what is received.
-  public static let sourceLimit = 64
+  package static let sourceLimit = 64
 
   /// - Throws: ``SRTPError/invalidKey`` when the lengths do not fit the profile.
-  public init(_ direction: Direction, profile: SRTPProfile, key: SRTPMasterKey) throws(SRTPError) {
+  package init(_ direction: Direction, profile: SRTPProfile, key: SRTPMasterKey) throws(SRTPError) {
     guard key.key.count == profile.keyLength, key.salt.count == profile.saltLength else { throw .invalidKey }
     Self.initialiseLibraryOnce
     var policy = srtp_policy_t()
@@ -53,7 +53,7 @@ public struct SRTPContext: ~Copyable {
   deinit { srtp_dealloc(session) }
 
   /// Encrypts and authenticates the RTP packet that fills `packet`, which grows by ``SRTPProfile/rtpOverhead``.
-  public mutating func protectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+  package mutating func protectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTP(packet.span.bytes, trailer: 0) else { throw .malformed }
     guard packet.freeCapacity >= profile.rtpOverhead else { throw .noRoom }
     if Defect.oldNumberUnderNewRollover.isPlanted, let source = packet.span.bytes.bigEndian(UInt32.self, at: 8) {
@@ -63,7 +63,7 @@ public struct SRTPContext: ~Copyable {
   }
 
   /// Encrypts and authenticates the RTCP packet that fills `packet`, which grows by ``SRTPProfile/rtcpOverhead``.
-  public mutating func protectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+  package mutating func protectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTCP(packet.span.bytes, trailer: 0) else { throw .malformed }
     guard packet.freeCapacity >= profile.rtcpOverhead else { throw .noRoom }
     try apply(srtp_protect_rtcp, to: &packet)
@@ -72,7 +72,7 @@ public struct SRTPContext: ~Copyable {
   /// Authenticates and decrypts the SRTP packet that fills `packet`, which shrinks to the RTP packet.
   ///
   /// - Throws: why the packet must be dropped; its bytes are then unspecified.
-  public mutating func unprotectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+  package mutating func unprotectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTP(packet.span.bytes, trailer: profile.rtpOverhead) else { throw .malformed }
     try apply(srtp_unprotect, to: &packet)
     note(packet.span.bytes.bigEndian(UInt32.self, at: 8))
@@ -81,7 +81,7 @@ public struct SRTPContext: ~Copyable {
   /// Authenticates and decrypts the SRTCP packet that fills `packet`, which shrinks to the RTCP packet.
   ///
   /// - Throws: why the packet must be dropped; its bytes are then unspecified.
-  public mutating func unprotectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
+  package mutating func unprotectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTCP(packet.span.bytes, trailer: profile.rtcpOverhead) else { throw .malformed }
     try apply(srtp_unprotect_rtcp, to: &packet)
     note(packet.span.bytes.bigEndian(UInt32.self, at: 4))
@@ -102,13 +102,13 @@ public struct SRTPContext: ~Copyable {
   }
 
   /// How often the sequence number of `source` has wrapped, or nil when no packet of it has passed.
-  public func rolloverCounter(of source: UInt32) -> UInt32? {
+  package func rolloverCounter(of source: UInt32) -> UInt32? {
     var counter: UInt32 = 0
     return srtp_get_stream_roc(session, source, &counter) == srtp_err_status_ok ? counter : nil
   }
 
   /// Forgets `source`: its next packet starts a new rollover counter and replay window.
-  public mutating func remove(source: UInt32) throws(SRTPError) {
+  package mutating func remove(source: UInt32) throws(SRTPError) {
     let status = srtp_remove_stream(session, source.bigEndian)
     guard status == srtp_err_status_ok else { throw SRTPError(status) }
     sources.removeAll { $0 == source }
@@ -137,7 +137,7 @@ public struct SRTPContext: ~Copyable {
 
 extension SRTPContext {
   /// The version of the libsrtp in use, such as `libsrtp2 2.5.0`.
-  public static var libraryVersion: String { String(cString: srtp_get_version_string()) }
+  package static var libraryVersion: String { String(cString: srtp_get_version_string()) }
 }
 
 extension SRTPProfile {

@@ -1,7 +1,7 @@
 internal import CSRTP
 
 /// Why a packet was not protected or not let through.
-public enum SRTPError: Error, Hashable, Sendable {
+package enum SRTPError: Error, Hashable, Sendable {
   /// Not an RTP or RTCP packet, or too short to hold what its header and the profile promise.
   case malformed
   /// The tag does not match: forged, damaged, or protected under another key or rollover counter.
@@ -35,7 +35,7 @@ public enum SRTPError: Error, Hashable, Sendable {
 }
 
 extension SRTPError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .malformed: "the packet is neither RTP nor RTCP"
     case .authenticationFailed: "the packet's authentication tag is wrong"

@@ -1,36 +1,36 @@
 /// A master key and its salt, for one direction.
-public struct SRTPMasterKey: Hashable, Sendable {
-  public let key: [UInt8]
-  public let salt: [UInt8]
+package struct SRTPMasterKey: Hashable, Sendable {
+  package let key: [UInt8]
+  package let salt: [UInt8]
 
-  public init(key: [UInt8], salt: [UInt8]) {
+  package init(key: [UInt8], salt: [UInt8]) {
     self.key = key
     self.salt = salt
   }
 }
 
 /// What a DTLS handshake yields for media: a profile and a master key for each direction.
-public struct SRTPKeys: Hashable, Sendable {
-  public let profile: SRTPProfile
+package struct SRTPKeys: Hashable, Sendable {
+  package let profile: SRTPProfile
   /// Protects what this end sends.
-  public let local: SRTPMasterKey
+  package let local: SRTPMasterKey
   /// Unprotects what the other end sends.
-  public let remote: SRTPMasterKey
+  package let remote: SRTPMasterKey
 
-  public init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
+  package init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
     self.profile = profile
     self.local = local
     self.remote = remote
   }
 
   /// How many bytes the DTLS exporter must produce for `profile`.
-  public static func exportLength(for profile: SRTPProfile) -> Int { 2 * (profile.keyLength + profile.saltLength) }
+  package static func exportLength(for profile: SRTPProfile) -> Int { 2 * (profile.keyLength + profile.saltLength) }
 
   /// Cuts exported keying material into client key, server key, client salt, server salt (RFC 5764 section 4.2).
   ///
   /// - Parameter isClient: whether this end was the DTLS client.
   /// - Returns: nil when `exported` has the wrong length.
-  public init?(profile: SRTPProfile, exported: [UInt8], isClient: Bool) {
+  package init?(profile: SRTPProfile, exported: [UInt8], isClient: Bool) {
     guard exported.count == Self.exportLength(for: profile) else { return nil }
     let (key, salt) = (profile.keyLength, profile.saltLength)
     let client = SRTPMasterKey(key: Array(exported[..<key]), salt: Array(exported[(2 * key)..<(2 * key + salt)]))

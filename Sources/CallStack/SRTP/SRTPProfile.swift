@@ -1,5 +1,5 @@
 /// An SRTP protection profile (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
-public enum SRTPProfile: Hashable, Sendable {
+package enum SRTPProfile: Hashable, Sendable {
   case aes128CMHMACSHA1_80
   case aeadAES128GCM
   case aeadAES256GCM
@@ -7,7 +7,7 @@ public enum SRTPProfile: Hashable, Sendable {
   case null
 
   /// The number registered for the `use_srtp` extension, or nil when the profile cannot be negotiated.
-  public var identifier: UInt16? {
+  package var identifier: UInt16? {
     switch self {
     case .aes128CMHMACSHA1_80: 0x0001
     case .aeadAES128GCM: 0x0007
@@ -17,7 +17,7 @@ public enum SRTPProfile: Hashable, Sendable {
   }
 
   /// The negotiable profile registered under `identifier`.
-  public init?(identifier: UInt16) {
+  package init?(identifier: UInt16) {
     switch identifier {
     case 0x0001: self = .aes128CMHMACSHA1_80
     case 0x0007: self = .aeadAES128GCM
@@ -27,7 +27,7 @@ public enum SRTPProfile: Hashable, Sendable {
   }
 
   /// The registered name without its `SRTP_` prefix, as `RTCTransportStats.srtpCipher` reports it.
-  public var name: String {
+  package var name: String {
     switch self {
     case .aes128CMHMACSHA1_80: "AES128_CM_SHA1_80"
     case .aeadAES128GCM: "AEAD_AES_128_GCM"
@@ -37,10 +37,10 @@ public enum SRTPProfile: Hashable, Sendable {
   }
 
   /// Bytes of the master key.
-  public var keyLength: Int { self == .aeadAES256GCM ? 32 : 16 }
+  package var keyLength: Int { self == .aeadAES256GCM ? 32 : 16 }
 
   /// Bytes of the master salt.
-  public var saltLength: Int {
+  package var saltLength: Int {
     switch self {
     case .aes128CMHMACSHA1_80, .null: 14
     case .aeadAES128GCM, .aeadAES256GCM: 12
@@ -48,7 +48,7 @@ public enum SRTPProfile: Hashable, Sendable {
   }
 
   /// Bytes that protection adds to an RTP packet.
-  public var rtpOverhead: Int {
+  package var rtpOverhead: Int {
     switch self {
     case .aes128CMHMACSHA1_80: 10
     case .aeadAES128GCM, .aeadAES256GCM: 16
@@ -57,5 +57,5 @@ public enum SRTPProfile: Hashable, Sendable {
   }
 
   /// Bytes that protection adds to a compound RTCP packet: the tag and the SRTCP index (RFC 3711 section 3.4).
-  public var rtcpOverhead: Int { rtpOverhead + 4 }
+  package var rtcpOverhead: Int { rtpOverhead + 4 }
 }

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 /// An attribute's number together with the type of its value.
 ///
@@ -6,106 +6,106 @@ public import CallCore
 /// A new attribute has a declaration below and its sizes in ``STUNAttributeRegistry``: the parser passes over a type
 /// that is not there, and the attribute would read as nil. An address that is XOR-ed is named in
 /// `STUNAttributeContext.isXORed` too.
-public struct STUNAttribute<Value: STUNAttributeValue>: Sendable {
-  public let type: UInt16
+package struct STUNAttribute<Value: STUNAttributeValue>: Sendable {
+  package let type: UInt16
 
-  public init(_ type: UInt16) { self.type = type }
+  package init(_ type: UInt16) { self.type = type }
 }
 
 // RFC 8489 section 14.
 extension STUNAttribute where Value == Endpoint {
-  public static var mappedAddress: Self { Self(0x0001) }
-  public static var xorMappedAddress: Self { Self(0x0020) }
-  public static var alternateServer: Self { Self(0x8023) }
+  package static var mappedAddress: STUNAttribute<Endpoint> { Self(0x0001) }
+  package static var xorMappedAddress: STUNAttribute<Endpoint> { Self(0x0020) }
+  package static var alternateServer: STUNAttribute<Endpoint> { Self(0x8023) }
   // RFC 8656 section 18.
-  public static var xorPeerAddress: Self { Self(0x0012) }
-  public static var xorRelayedAddress: Self { Self(0x0016) }
+  package static var xorPeerAddress: STUNAttribute<Endpoint> { Self(0x0012) }
+  package static var xorRelayedAddress: STUNAttribute<Endpoint> { Self(0x0016) }
   // RFC 5780 section 7.
-  public static var responseOrigin: Self { Self(0x802B) }
-  public static var otherAddress: Self { Self(0x802C) }
+  package static var responseOrigin: STUNAttribute<Endpoint> { Self(0x802B) }
+  package static var otherAddress: STUNAttribute<Endpoint> { Self(0x802C) }
 }
 
 extension STUNAttribute where Value == String {
-  public static var username: Self { Self(0x0006) }
-  public static var realm: Self { Self(0x0014) }
-  public static var nonce: Self { Self(0x0015) }
-  public static var software: Self { Self(0x8022) }
-  public static var alternateDomain: Self { Self(0x8003) }
+  package static var username: Self { Self(0x0006) }
+  package static var realm: Self { Self(0x0014) }
+  package static var nonce: Self { Self(0x0015) }
+  package static var software: Self { Self(0x8022) }
+  package static var alternateDomain: Self { Self(0x8003) }
 }
 
 extension STUNAttribute where Value == [UInt8] {
-  public static var messageIntegrity: Self { Self(0x0008) }
-  public static var messageIntegritySHA256: Self { Self(0x001C) }
-  public static var userHash: Self { Self(0x001E) }
-  public static var data: Self { Self(0x0013) }
-  public static var reservationToken: Self { Self(0x0022) }
+  package static var messageIntegrity: Self { Self(0x0008) }
+  package static var messageIntegritySHA256: Self { Self(0x001C) }
+  package static var userHash: Self { Self(0x001E) }
+  package static var data: Self { Self(0x0013) }
+  package static var reservationToken: Self { Self(0x0022) }
 }
 
 extension STUNAttribute where Value == UInt32 {
-  public static var fingerprint: Self { Self(0x8028) }
+  package static var fingerprint: Self { Self(0x8028) }
   /// Seconds (RFC 8656 section 18.2).
-  public static var lifetime: Self { Self(0x000D) }
+  package static var lifetime: Self { Self(0x000D) }
   /// The priority a peer-reflexive candidate found by this check would have (RFC 8445 section 16.1).
-  public static var priority: Self { Self(0x0024) }
+  package static var priority: Self { Self(0x0024) }
   /// GOOG-NETWORK-INFO, libwebrtc's own: the number of the network a check is sent from, and in the lower half its cost.
-  public static var networkInfo: Self { Self(0xC057) }
+  package static var networkInfo: Self { Self(0xC057) }
 }
 
 extension STUNAttribute where Value == UInt64 {
   /// The sender's tie-breaker (RFC 8445 section 16.1).
-  public static var iceControlled: Self { Self(0x8029) }
+  package static var iceControlled: Self { Self(0x8029) }
   /// The sender's tie-breaker (RFC 8445 section 16.1).
-  public static var iceControlling: Self { Self(0x802A) }
+  package static var iceControlling: Self { Self(0x802A) }
 }
 
 extension STUNAttribute where Value == UInt16 {
-  public static var channelNumber: Self { Self(0x000C) }
+  package static var channelNumber: Self { Self(0x000C) }
   /// The port an answer goes to instead of the request's own (RFC 5780 section 7.5).
-  public static var responsePort: Self { Self(0x0027) }
+  package static var responsePort: Self { Self(0x0027) }
 }
 
 extension STUNAttribute where Value == STUNFlag {
-  public static var useCandidate: Self { Self(0x0025) }
-  public static var dontFragment: Self { Self(0x001A) }
+  package static var useCandidate: Self { Self(0x0025) }
+  package static var dontFragment: Self { Self(0x001A) }
 }
 
 extension STUNAttribute where Value == Bool {
   /// True asks for the next higher port to be reserved too (RFC 8656 section 18.7).
-  public static var evenPort: Self { Self(0x0018) }
+  package static var evenPort: Self { Self(0x0018) }
 }
 
 extension STUNAttribute where Value == UInt8 {
   /// An IP protocol number; 17 is UDP.
-  public static var requestedTransport: Self { Self(0x0019) }
+  package static var requestedTransport: Self { Self(0x0019) }
 }
 
 extension STUNAttribute where Value == STUNAddressFamily {
-  public static var requestedAddressFamily: Self { Self(0x0017) }
-  public static var additionalAddressFamily: Self { Self(0x8000) }
+  package static var requestedAddressFamily: Self { Self(0x0017) }
+  package static var additionalAddressFamily: Self { Self(0x8000) }
 }
 
 extension STUNAttribute where Value == STUNAddressError {
-  public static var addressErrorCode: Self { Self(0x8001) }
+  package static var addressErrorCode: Self { Self(0x8001) }
 }
 
 extension STUNAttribute where Value == STUNError {
-  public static var errorCode: Self { Self(0x0009) }
+  package static var errorCode: Self { Self(0x0009) }
 }
 
 extension STUNAttribute where Value == STUNAttributeTypes {
-  public static var unknownAttributes: Self { Self(0x000A) }
+  package static var unknownAttributes: Self { Self(0x000A) }
 }
 
 extension STUNAttribute where Value == STUNPasswordAlgorithm {
-  public static var passwordAlgorithm: Self { Self(0x001D) }
+  package static var passwordAlgorithm: Self { Self(0x001D) }
 }
 
 extension STUNAttribute where Value == STUNPasswordAlgorithms {
-  public static var passwordAlgorithms: Self { Self(0x8002) }
+  package static var passwordAlgorithms: Self { Self(0x8002) }
 }
 
 extension STUNAttribute where Value == STUNChangeRequest {
-  public static var changeRequest: Self { Self(0x0003) }
+  package static var changeRequest: Self { Self(0x0003) }
 }
 
 /// What the parser knows of each attribute: that it exists, and the sizes its value may have.
@@ -142,12 +142,12 @@ enum STUNAttributeRegistry {
 
 extension STUNAttribute {
   /// Decodes a value in place, for paths that cannot afford a whole ``STUNMessage``.
-  @inlinable package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
+  package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
     Value.decode(bytes, STUNAttributeContext(type: type, transactionID: id))
   }
 
   /// Appends a value's wire form, without header and padding.
-  @inlinable package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
+  package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
     value.encode(into: &bytes, STUNAttributeContext(type: type, transactionID: id))
   }
 }

@@ -1,19 +1,19 @@
 internal import CallCore
 
 /// One attribute's place in a message.
-public struct STUNAttributeSlot: Hashable, Sendable, BitwiseCopyable {
-  public let type: UInt16
+package struct STUNAttributeSlot: Hashable, Sendable, BitwiseCopyable {
+  package let type: UInt16
   /// Where the attribute's header begins.
-  public let offset: Int
+  package let offset: Int
   /// The size of the value, without padding.
-  public let length: Int
+  package let length: Int
 
   /// Where the value lies.
-  @inlinable public var value: Range<Int> { offset + 4..<offset + 4 + length }
+  package var value: Range<Int> { offset + 4..<offset + 4 + length }
   /// The offset just past the value and its padding to four bytes.
-  @inlinable public var end: Int { offset + 4 + (length + 3) & ~3 }
+  package var end: Int { offset + 4 + (length + 3) & ~3 }
 
-  @inlinable init(type: UInt16, offset: Int, length: Int) {
+  init(type: UInt16, offset: Int, length: Int) {
     self.type = type
     self.offset = offset
     self.length = length
@@ -21,13 +21,13 @@ public struct STUNAttributeSlot: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// Walks the attributes of a message without copying anything.
-public struct STUNAttributeCursor {
-  @usableFromInline var offset = STUNHeader.size
+package struct STUNAttributeCursor {
+  var offset = STUNHeader.size
 
-  public init() {}
+  package init() {}
 
   /// The next attribute of `message`, or nil at its end.
-  public mutating func next(in message: RawSpan) throws(STUNMalformation) -> STUNAttributeSlot? {
+  package mutating func next(in message: RawSpan) throws(STUNMalformation) -> STUNAttributeSlot? {
     guard offset < message.byteCount else { return nil }
     guard let type = message.bigEndian(UInt16.self, at: offset),
       let length = message.bigEndian(UInt16.self, at: offset + 2)

@@ -1,123 +1,123 @@
-public import CallCore
+package import CallCore
 
 /// What decoding and encoding need to know besides the bytes: XOR-ed addresses depend on the transaction.
-public struct STUNAttributeContext: Sendable {
-  @usableFromInline let type: UInt16
-  @usableFromInline let transactionID: STUNTransactionID
+package struct STUNAttributeContext: Sendable {
+  let type: UInt16
+  let transactionID: STUNTransactionID
 
-  @usableFromInline init(type: UInt16, transactionID: STUNTransactionID) {
+  init(type: UInt16, transactionID: STUNTransactionID) {
     self.type = type
     self.transactionID = transactionID
   }
 }
 
 /// A type of attribute value, with its wire form.
-public protocol STUNAttributeValue: Sendable {
+package protocol STUNAttributeValue: Sendable {
   /// - Returns: nil when the bytes are not such a value.
   static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Self?
   func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext)
 }
 
 /// The value of an attribute whose presence says everything.
-public struct STUNFlag: STUNAttributeValue, Hashable {
-  public init() {}
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNFlag? { STUNFlag() }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {}
+package struct STUNFlag: STUNAttributeValue, Hashable {
+  package init() {}
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNFlag? { STUNFlag() }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {}
 }
 
 extension UInt32: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt32? { bytes.bigEndian(at: 0) }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: self) }
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt32? { bytes.bigEndian(at: 0) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: self) }
 }
 
 extension UInt64: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt64? { bytes.bigEndian(at: 0) }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: self) }
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt64? { bytes.bigEndian(at: 0) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: self) }
 }
 
 /// Two bytes and two reserved ones.
 extension UInt16: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt16? { bytes.bigEndian(at: 0) }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt16? { bytes.bigEndian(at: 0) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     bytes.append(bigEndian: UInt32(self) << 16)
   }
 }
 
 /// One byte and three reserved ones.
 extension UInt8: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt8? { bytes.byte(at: 0) }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt8? { bytes.byte(at: 0) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     bytes.append(bigEndian: UInt32(self) << 24)
   }
 }
 
 /// The most significant bit of a single byte.
 extension Bool: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Bool? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Bool? {
     bytes.byte(at: 0).map { $0 & 0x80 != 0 }
   }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(self ? 0x80 : 0) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(self ? 0x80 : 0) }
 }
 
 extension [UInt8]: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> [UInt8]? { bytes.copied }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(contentsOf: self) }
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> [UInt8]? { bytes.copied }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(contentsOf: self) }
 }
 
 extension String: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> String? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> String? {
     String(validating: bytes.copied, as: UTF8.self)
   }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(contentsOf: utf8) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(contentsOf: utf8) }
 }
 
-public enum STUNAddressFamily: UInt8, STUNAttributeValue, CaseIterable {
+package enum STUNAddressFamily: UInt8, STUNAttributeValue, CaseIterable {
   case ipv4 = 1, ipv6 = 2
 
-  public init(_ address: IPAddress) { self = address.isIPv6 ? .ipv6 : .ipv4 }
+  package init(_ address: IPAddress) { self = address.isIPv6 ? .ipv6 : .ipv4 }
 
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNAddressFamily? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNAddressFamily? {
     bytes.byte(at: 0).flatMap(STUNAddressFamily.init(rawValue:))
   }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     rawValue.encode(into: &bytes, context)
   }
 }
 
 /// The attribute types a server did not understand.
-public struct STUNAttributeTypes: STUNAttributeValue, Hashable {
-  public var types: [UInt16]
+package struct STUNAttributeTypes: STUNAttributeValue, Hashable {
+  package var types: [UInt16]
 
-  public init(_ types: [UInt16]) { self.types = types }
+  package init(_ types: [UInt16]) { self.types = types }
 
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNAttributeTypes? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNAttributeTypes? {
     guard bytes.byteCount % 2 == 0 else { return nil }
     return STUNAttributeTypes(
       stride(from: 0, to: bytes.byteCount, by: 2).compactMap { bytes.bigEndian(UInt16.self, at: $0) })
   }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     for type in types { bytes.append(bigEndian: type) }
   }
 }
 
 /// RFC 5780 section 7.2: which part of the response's source should differ from the request's destination.
-public struct STUNChangeRequest: OptionSet, STUNAttributeValue {
-  public let rawValue: UInt32
+package struct STUNChangeRequest: OptionSet, STUNAttributeValue {
+  package let rawValue: UInt32
 
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-  public static let changeIP = STUNChangeRequest(rawValue: 0x4)
-  public static let changePort = STUNChangeRequest(rawValue: 0x2)
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+  package static let changeIP = STUNChangeRequest(rawValue: 0x4)
+  package static let changePort = STUNChangeRequest(rawValue: 0x2)
 
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNChangeRequest? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNChangeRequest? {
     bytes.bigEndian(UInt32.self, at: 0).map(STUNChangeRequest.init(rawValue:))
   }
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: rawValue) }
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: rawValue) }
 }
 
 // MARK: Addresses
 
 extension Endpoint: STUNAttributeValue {
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Endpoint? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Endpoint? {
     guard let family = bytes.byte(at: 1).flatMap(STUNAddressFamily.init(rawValue:)),
       let port = bytes.bigEndian(UInt16.self, at: 2)
     else { return nil }
@@ -136,7 +136,7 @@ extension Endpoint: STUNAttributeValue {
     return context.isXORed ? wire.xored(with: context.transactionID) : wire
   }
 
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     let wire = context.isXORed ? xored(with: context.transactionID) : self
     bytes.append(0)
     bytes.append(STUNAddressFamily(wire.address).rawValue)
@@ -150,7 +150,7 @@ extension Endpoint: STUNAttributeValue {
   }
 
   /// RFC 8489 section 14.2: hides the address from NATs that rewrite every address they recognise. Its own inverse.
-  @usableFromInline package func xored(with id: STUNTransactionID) -> Endpoint {
+  package func xored(with id: STUNTransactionID) -> Endpoint {
     let cookie = STUNHeader.magicCookie
     let port = port ^ UInt16(truncatingIfNeeded: cookie >> 16)
     guard address.isIPv6 else { return Endpoint(IPAddress(v4: address.v4Bits ^ cookie), port: port) }

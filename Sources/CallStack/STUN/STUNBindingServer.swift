@@ -1,42 +1,42 @@
-public import CallCore
+package import CallCore
 
 /// A STUN server: answers Binding requests (RFC 8489 section 13), and with two addresses and two ports the NAT
 /// behaviour tests of RFC 5780.
-public struct STUNBindingServer: SansIO, ~Copyable {
-  public typealias Event = Never
+package struct STUNBindingServer: SansIO, ~Copyable {
+  package typealias Event = Never
 
   /// The four sockets of an RFC 5780 server: two addresses times two ports.
-  public struct BehaviorDiscovery: Hashable, Sendable {
-    public var primary: Endpoint
+  package struct BehaviorDiscovery: Hashable, Sendable {
+    package var primary: Endpoint
     /// Differs from `primary` in both address and port.
-    public var alternate: Endpoint
+    package var alternate: Endpoint
 
-    public init(primary: Endpoint, alternate: Endpoint) {
+    package init(primary: Endpoint, alternate: Endpoint) {
       self.primary = primary
       self.alternate = alternate
     }
   }
 
-  public struct Counters: Hashable, Sendable {
-    public var requests: UInt64 = 0
-    public var indications: UInt64 = 0
-    public var errors: UInt64 = 0
-    public var malformed: UInt64 = 0
+  package struct Counters: Hashable, Sendable {
+    package var requests: UInt64 = 0
+    package var indications: UInt64 = 0
+    package var errors: UInt64 = 0
+    package var malformed: UInt64 = 0
     /// Well-formed, but nothing for a Binding server: responses and other methods.
-    public var ignored: UInt64 = 0
+    package var ignored: UInt64 = 0
   }
 
-  public private(set) var counters = Counters()
+  package private(set) var counters = Counters()
   private let discovery: BehaviorDiscovery?
   private let software: String?
   private var responses: [(bytes: [UInt8], path: Path)] = []
 
-  public init(software: String? = nil, behaviorDiscovery: BehaviorDiscovery? = nil) {
+  package init(software: String? = nil, behaviorDiscovery: BehaviorDiscovery? = nil) {
     self.software = software
     discovery = behaviorDiscovery
   }
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     let message: STUNMessage
     do throws(STUNMalformation) {
       message = try STUNMessage(parsing: datagram)
@@ -133,18 +133,18 @@ public struct STUNBindingServer: SansIO, ~Copyable {
     responses.append((response.bytes, path))
   }
 
-  public mutating func advance(to now: Instant) {}
+  package mutating func advance(to now: Instant) {}
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     guard !responses.isEmpty else { return nil }
     let (bytes, path) = responses.removeFirst()
     buffer.append(contentsOf: bytes.span.bytes)
     return path
   }
 
-  public mutating func nextEvent() -> Never? { nil }
+  package mutating func nextEvent() -> Never? { nil }
 
-  public var wake: Wake { .never }
+  package var wake: Wake { .never }
 }
 
 extension STUNBindingServer.BehaviorDiscovery {

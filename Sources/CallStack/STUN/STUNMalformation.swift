@@ -1,5 +1,5 @@
 /// Why a datagram is not a usable STUN message. Such datagrams are silently discarded (RFC 8489 section 6.3).
-public enum STUNMalformation: Error, Hashable, Sendable {
+package enum STUNMalformation: Error, Hashable, Sendable {
   /// Fewer bytes than a header.
   case truncatedHeader
   /// The two most significant bits are not zero: some other protocol.

@@ -1,23 +1,23 @@
-public import CallCore
+package import CallCore
 internal import Digests
 
 /// A well-formed STUN message.
 ///
 /// Parsing checks the whole form once: lengths, the fingerprint when there is one, and the order rules. What comes
 /// after an integrity attribute is not protected by it and is left out (RFC 8489 section 14.5).
-public struct STUNMessage: Sendable {
-  public let messageClass: STUNClass
-  public let method: STUNMethod
-  public let transactionID: STUNTransactionID
+package struct STUNMessage: Sendable {
+  package let messageClass: STUNClass
+  package let method: STUNMethod
+  package let transactionID: STUNTransactionID
   /// Attributes that must be understood and are not known here, in order of appearance: the first
   /// ``unknownAttributeLimit`` of them, so that an answer that lists them stays small.
-  public let unknownAttributes: [UInt16]
-  public static let unknownAttributeLimit = 32
+  package let unknownAttributes: [UInt16]
+  package static let unknownAttributeLimit = 32
   /// The whole message, as it arrived.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   private let slots: [STUNAttributeSlot]
 
-  public init(parsing datagram: RawSpan) throws(STUNMalformation) {
+  package init(parsing datagram: RawSpan) throws(STUNMalformation) {
     guard datagram.byteCount >= STUNHeader.size, let wire = datagram.bigEndian(UInt16.self, at: 0),
       let length = datagram.bigEndian(UInt16.self, at: 2), let cookie = datagram.bigEndian(UInt32.self, at: 4),
       let idHigh = datagram.bigEndian(UInt32.self, at: 8), let idLow = datagram.bigEndian(UInt64.self, at: 12)
@@ -76,21 +76,21 @@ public struct STUNMessage: Sendable {
   // MARK: Reading
 
   /// The value of the first such attribute; nil when there is none or its value is not valid.
-  public subscript<Value>(_ attribute: STUNAttribute<Value>) -> Value? {
+  package subscript<Value>(_ attribute: STUNAttribute<Value>) -> Value? {
     assert(STUNAttributeRegistry.lengths(of: attribute.type) != nil, "no size of it is known to the parser")
     guard let slot = slots.first(where: { $0.type == attribute.type }) else { return nil }
     return decode(slot)
   }
 
   /// Whether such an attribute is there, valid or not.
-  public func contains<Value>(_ attribute: STUNAttribute<Value>) -> Bool {
+  package func contains<Value>(_ attribute: STUNAttribute<Value>) -> Bool {
     slots.contains { $0.type == attribute.type }
   }
 
   /// The values of all such attributes, or nil when one of them is not valid.
   ///
   /// Only the attributes that may repeat are read so: XOR-PEER-ADDRESS, XOR-RELAYED-ADDRESS, ADDRESS-ERROR-CODE.
-  public func all<Value>(_ attribute: STUNAttribute<Value>) -> [Value]? {
+  package func all<Value>(_ attribute: STUNAttribute<Value>) -> [Value]? {
     var values: [Value] = []
     for slot in slots where slot.type == attribute.type {
       guard let value: Value = decode(slot) else { return nil }
@@ -105,16 +105,16 @@ public struct STUNMessage: Sendable {
   }
 
   /// The response's reflexive address: XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS from servers older than RFC 5389.
-  public var reflexiveAddress: Endpoint? { self[.xorMappedAddress] ?? self[.mappedAddress] }
+  package var reflexiveAddress: Endpoint? { self[.xorMappedAddress] ?? self[.mappedAddress] }
 
   // MARK: Integrity
 
-  public enum Integrity: Hashable, Sendable { case absent, valid, invalid }
+  package enum Integrity: Hashable, Sendable { case absent, valid, invalid }
 
   /// Whether the message was made by someone who knows `key`.
   ///
   /// MESSAGE-INTEGRITY-SHA256 decides when there are both (RFC 8489 section 9).
-  public func integrity(key: STUNKey) -> Integrity {
+  package func integrity(key: STUNKey) -> Integrity {
     if let slot = slots.first(where: { $0.type == STUNAttribute.messageIntegritySHA256.type }) {
       return check(slot, .sha256, key)
     }
@@ -124,8 +124,8 @@ public struct STUNMessage: Sendable {
     return .absent
   }
 
-  public var hasIntegrity: Bool { contains(.messageIntegrity) || contains(.messageIntegritySHA256) }
-  public var hasFingerprint: Bool { contains(.fingerprint) }
+  package var hasIntegrity: Bool { contains(.messageIntegrity) || contains(.messageIntegritySHA256) }
+  package var hasFingerprint: Bool { contains(.fingerprint) }
 
   private func check(_ slot: STUNAttributeSlot, _ function: HashFunction, _ key: STUNKey) -> Integrity {
     // Cut short it proves less, and only where a usage says so: neither ICE nor TURN does (RFC 8489 section 14.6).

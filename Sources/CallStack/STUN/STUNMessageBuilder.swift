@@ -4,17 +4,17 @@ internal import Digests
 /// Builds one STUN message. The length field is right after every step, so ``bytes`` is always a whole message.
 ///
 /// Attributes come first, then integrity, then the fingerprint (RFC 8489 section 14).
-public struct STUNMessageBuilder: Sendable {
-  public private(set) var bytes: [UInt8]
-  public let transactionID: STUNTransactionID
+package struct STUNMessageBuilder: Sendable {
+  package private(set) var bytes: [UInt8]
+  package let transactionID: STUNTransactionID
   private let padding: UInt8
 
-  public init(_ messageClass: STUNClass, _ method: STUNMethod, _ transactionID: STUNTransactionID) {
+  package init(_ messageClass: STUNClass, _ method: STUNMethod, _ transactionID: STUNTransactionID) {
     self.init(messageClass, method, transactionID, padding: 0)
   }
 
   /// A response to `request`.
-  public init(_ messageClass: STUNClass, to request: STUNMessage) {
+  package init(_ messageClass: STUNClass, to request: STUNMessage) {
     self.init(messageClass, request.method, request.transactionID)
   }
 
@@ -31,7 +31,7 @@ public struct STUNMessageBuilder: Sendable {
     bytes.append(bigEndian: transactionID.low)
   }
 
-  public mutating func append<Value>(_ attribute: STUNAttribute<Value>, _ value: Value) {
+  package mutating func append<Value>(_ attribute: STUNAttribute<Value>, _ value: Value) {
     let start = bytes.count
     bytes.append(bigEndian: attribute.type)
     bytes.append(bigEndian: UInt16(0))
@@ -41,27 +41,27 @@ public struct STUNMessageBuilder: Sendable {
     set(UInt16(truncatingIfNeeded: bytes.count - STUNHeader.size), at: 2)
   }
 
-  public mutating func append(_ attribute: STUNAttribute<STUNFlag>) { append(attribute, STUNFlag()) }
+  package mutating func append(_ attribute: STUNAttribute<STUNFlag>) { append(attribute, STUNFlag()) }
 
   /// Appends MESSAGE-INTEGRITY.
-  public mutating func appendIntegrity(key: STUNKey) {
+  package mutating func appendIntegrity(key: STUNKey) {
     let code = STUNIntegrity.code(.sha1, key: key, of: bytes.span.bytes, upTo: bytes.count, end: bytes.count + 24)
     append(.messageIntegrity, code)
   }
 
   /// Appends MESSAGE-INTEGRITY-SHA256.
-  public mutating func appendIntegritySHA256(key: STUNKey) {
+  package mutating func appendIntegritySHA256(key: STUNKey) {
     let code = STUNIntegrity.code(.sha256, key: key, of: bytes.span.bytes, upTo: bytes.count, end: bytes.count + 36)
     append(.messageIntegritySHA256, code)
   }
 
   /// Appends the integrity of a response: by the algorithm that protects its request (RFC 8489 sections 9.1.4 and 9.2.5).
-  public mutating func appendIntegrity(key: STUNKey, answering request: STUNMessage) {
+  package mutating func appendIntegrity(key: STUNKey, answering request: STUNMessage) {
     if request.contains(.messageIntegritySHA256) { appendIntegritySHA256(key: key) } else { appendIntegrity(key: key) }
   }
 
   /// Appends FINGERPRINT.
-  public mutating func appendFingerprint() {
+  package mutating func appendFingerprint() {
     set(UInt16(truncatingIfNeeded: bytes.count + 8 - STUNHeader.size), at: 2)
     append(.fingerprint, STUNIntegrity.fingerprint(of: bytes.span.bytes, upTo: bytes.count))
   }

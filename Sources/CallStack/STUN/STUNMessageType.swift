@@ -1,26 +1,26 @@
 /// The class of a STUN message (RFC 8489 section 5).
-public enum STUNClass: UInt16, Hashable, Sendable {
+package enum STUNClass: UInt16, Hashable, Sendable {
   case request = 0b00, indication = 0b01, successResponse = 0b10, errorResponse = 0b11
 }
 
 /// The method of a STUN message: twelve bits (RFC 8489 section 18.2, RFC 8656 section 17).
-public struct STUNMethod: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
-  public let rawValue: UInt16
+package struct STUNMethod: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+  package let rawValue: UInt16
 
-  public init(rawValue: UInt16) { self.rawValue = rawValue & 0xFFF }
+  package init(rawValue: UInt16) { self.rawValue = rawValue & 0xFFF }
 
-  public static let binding = STUNMethod(rawValue: 0x001)
-  public static let allocate = STUNMethod(rawValue: 0x003)
-  public static let refresh = STUNMethod(rawValue: 0x004)
-  public static let send = STUNMethod(rawValue: 0x006)
-  public static let data = STUNMethod(rawValue: 0x007)
-  public static let createPermission = STUNMethod(rawValue: 0x008)
-  public static let channelBind = STUNMethod(rawValue: 0x009)
+  package static let binding = STUNMethod(rawValue: 0x001)
+  package static let allocate = STUNMethod(rawValue: 0x003)
+  package static let refresh = STUNMethod(rawValue: 0x004)
+  package static let send = STUNMethod(rawValue: 0x006)
+  package static let data = STUNMethod(rawValue: 0x007)
+  package static let createPermission = STUNMethod(rawValue: 0x008)
+  package static let channelBind = STUNMethod(rawValue: 0x009)
 }
 
 extension STUNMethod: CustomStringConvertible {
   /// The name in RFC 8489 and RFC 8656.
-  public var description: String {
+  package var description: String {
     switch self {
     case .binding: "Binding"
     case .allocate: "Allocate"

@@ -2,29 +2,29 @@ internal import CallCore
 internal import Digests
 
 /// How a long-term key is derived from a password (RFC 8489 section 18.5).
-public enum STUNPasswordAlgorithm: UInt16, STUNAttributeValue, CaseIterable {
+package enum STUNPasswordAlgorithm: UInt16, STUNAttributeValue, CaseIterable {
   case md5 = 1, sha256 = 2
 
   /// - Returns: nil for an unknown algorithm, or for parameters that neither algorithm has.
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNPasswordAlgorithm? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNPasswordAlgorithm? {
     guard let number = bytes.bigEndian(UInt16.self, at: 0), bytes.bigEndian(UInt16.self, at: 2) == 0 else {
       return nil
     }
     return STUNPasswordAlgorithm(rawValue: number)
   }
 
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     bytes.append(bigEndian: UInt32(rawValue) << 16)
   }
 }
 
 /// PASSWORD-ALGORITHMS: what a server offers, in its order of preference; algorithms unknown here are left out.
-public struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
-  public var algorithms: [STUNPasswordAlgorithm]
+package struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
+  package var algorithms: [STUNPasswordAlgorithm]
 
-  public init(_ algorithms: [STUNPasswordAlgorithm]) { self.algorithms = algorithms }
+  package init(_ algorithms: [STUNPasswordAlgorithm]) { self.algorithms = algorithms }
 
-  public static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNPasswordAlgorithms? {
+  package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNPasswordAlgorithms? {
     var algorithms: [STUNPasswordAlgorithm] = []
     var offset = 0
     while offset < bytes.byteCount {
@@ -37,7 +37,7 @@ public struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
     return STUNPasswordAlgorithms(algorithms)
   }
 
-  public func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
+  package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
     for algorithm in algorithms { algorithm.encode(into: &bytes, context) }
   }
 }
@@ -45,14 +45,14 @@ public struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
 /// The key of MESSAGE-INTEGRITY and MESSAGE-INTEGRITY-SHA256 (RFC 8489 sections 9.1.1 and 9.2.2).
 ///
 /// Names and passwords are taken as they are: preparing them (RFC 8265 OpaqueString) is the caller's business.
-public struct STUNKey: Hashable, Sendable {
-  public let bytes: [UInt8]
+package struct STUNKey: Hashable, Sendable {
+  package let bytes: [UInt8]
 
   /// The key of short-term credentials: the password itself.
-  public static func shortTerm(password: String) -> STUNKey { STUNKey(bytes: [UInt8](password.utf8)) }
+  package static func shortTerm(password: String) -> STUNKey { STUNKey(bytes: [UInt8](password.utf8)) }
 
   /// The key of long-term credentials: a hash of `username:realm:password`.
-  public static func longTerm(
+  package static func longTerm(
     username: String, realm: String, password: String, algorithm: STUNPasswordAlgorithm = .md5
   ) -> STUNKey {
     let function: HashFunction = algorithm == .md5 ? .md5 : .sha256
@@ -60,7 +60,7 @@ public struct STUNKey: Hashable, Sendable {
   }
 
   /// USERHASH: what hides a user's name (RFC 8489 section 14.4).
-  public static func userHash(username: String, realm: String) -> [UInt8] {
+  package static func userHash(username: String, realm: String) -> [UInt8] {
     HashFunction.sha256.digest(of: [UInt8]("\(username):\(realm)".utf8))
   }
 }

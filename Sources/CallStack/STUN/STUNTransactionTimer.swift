@@ -1,18 +1,18 @@
-public import CallCore
+package import CallCore
 
 /// When a request is sent again, and when it is given up (RFC 8489 section 6.2).
-public struct STUNTransactionTimer: Hashable, Sendable {
-  public struct Policy: Hashable, Sendable {
+package struct STUNTransactionTimer: Hashable, Sendable {
+  package struct Policy: Hashable, Sendable {
     /// RTO: the time until the first retransmission; it doubles each time.
-    public var initialTimeout: Interval
+    package var initialTimeout: Interval
     /// What the time between two transmissions does not grow beyond; nil for no bound.
-    public var maximumTimeout: Interval?
+    package var maximumTimeout: Interval?
     /// Rc: how often the request is sent in all.
-    public var transmissions: Int
+    package var transmissions: Int
     /// Rm: how many initial timeouts to wait after the last transmission.
-    public var finalWaitFactor: Int64
+    package var finalWaitFactor: Int64
 
-    public init(
+    package init(
       initialTimeout: Interval = .milliseconds(500), maximumTimeout: Interval? = nil, transmissions: Int = 7,
       finalWaitFactor: Int64 = 16
     ) {
@@ -23,26 +23,26 @@ public struct STUNTransactionTimer: Hashable, Sendable {
     }
 
     /// What libwebrtc does: 250 ms doubling to 8 s, sent nine times and given up after 39.75 s.
-    public static let libwebrtc = Policy(
+    package static let libwebrtc = Policy(
       initialTimeout: .milliseconds(250), maximumTimeout: .seconds(8), transmissions: 9, finalWaitFactor: 32)
 
     /// Over a reliable transport: sent once and given up after Ti (RFC 8489 section 6.2.2).
-    public static let reliable = Policy(
+    package static let reliable = Policy(
       initialTimeout: .milliseconds(39_500), transmissions: 1, finalWaitFactor: 1)
   }
 
-  public enum Expiry: Hashable, Sendable { case retransmit, timedOut }
+  package enum Expiry: Hashable, Sendable { case retransmit, timedOut }
 
-  public let policy: Policy
-  public let firstSentAt: Instant
+  package let policy: Policy
+  package let firstSentAt: Instant
   /// How often the request has been sent.
-  public private(set) var transmissions = 1
+  package private(set) var transmissions = 1
   /// When ``advance(to:)`` has something to say.
-  public private(set) var deadline: Instant
+  package private(set) var deadline: Instant
   private var timeout: Interval
 
   /// A timer for a request whose first transmission is now.
-  public init(sentAt now: Instant, policy: Policy = Policy()) {
+  package init(sentAt now: Instant, policy: Policy = Policy()) {
     self.policy = policy
     firstSentAt = now
     timeout = policy.initialTimeout
@@ -51,7 +51,7 @@ public struct STUNTransactionTimer: Hashable, Sendable {
   }
 
   /// What is due at `now`, or nil when nothing is. After `.timedOut` the transaction is over.
-  public mutating func advance(to now: Instant) -> Expiry? {
+  package mutating func advance(to now: Instant) -> Expiry? {
     guard now >= deadline else { return nil }
     guard transmissions < policy.transmissions else { return .timedOut }
     transmissions += 1
@@ -61,7 +61,7 @@ public struct STUNTransactionTimer: Hashable, Sendable {
   }
 
   /// The round-trip time a response at `now` measures, or nil when it is ambiguous (Karn's algorithm).
-  public func roundTripTime(at now: Instant) -> Interval? { transmissions == 1 ? now - firstSentAt : nil }
+  package func roundTripTime(at now: Instant) -> Interval? { transmissions == 1 ? now - firstSentAt : nil }
 
   private var wait: Interval {
     transmissions < policy.transmissions ? timeout : policy.initialTimeout * policy.finalWaitFactor

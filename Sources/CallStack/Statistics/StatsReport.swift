@@ -1,20 +1,29 @@
 /// The W3C statistics of a session at one instant, in a stable order.
 public struct StatsReport: Sendable {
+  /// The value of a statistics member.
   public enum Value: Hashable, Sendable {
+    /// A count, a number of bytes or another integer.
     case integer(Int64)
+    /// A floating-point number. Times are in seconds, timestamps in milliseconds, as W3C has them.
     case real(Double)
+    /// A truth value.
     case flag(Bool)
+    /// A text, such as an identifier or a state.
     case text(String)
   }
 
   /// One statistics object (`inbound-rtp`, `candidate-pair`, …) with its members by their W3C names.
   public struct Entry: Sendable {
+    /// The identifier of the object, unique in its report.
     public var id: String
+    /// The W3C type, such as `inbound-rtp`.
     public var type: String
     /// `audio` or `video` where the type has a kind.
     public var kind: String?
+    /// The members, by W3C name, in a stable order.
     public var members: [(name: String, value: Value)]
 
+    /// Makes a statistics object.
     public init(id: String, type: String, kind: String? = nil, members: [(name: String, value: Value)]) {
       self.id = id
       self.type = type
@@ -22,11 +31,14 @@ public struct StatsReport: Sendable {
       self.members = members
     }
 
+    /// Returns the value of a member, or nil when the object has none of that name.
     public subscript(member: String) -> Value? { members.first { $0.name == member }?.value }
   }
 
+  /// The statistics objects, in a stable order.
   public var entries: [Entry]
 
+  /// Makes a report.
   public init(entries: [Entry]) { self.entries = entries }
 
   /// The first entry of a type, such as the selected `candidate-pair`.

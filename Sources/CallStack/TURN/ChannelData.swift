@@ -3,12 +3,12 @@ internal import CallCore
 /// A ChannelData message: four bytes in front of the payload (RFC 8656 section 12.4).
 ///
 /// Over a stream it is padded to four bytes, over UDP it need not be; the length field never counts padding.
-public enum ChannelData {
-  public static let headerSize = 4
+package enum ChannelData {
+  package static let headerSize = 4
   /// RFC 8656 section 12: what the first two bits tell apart from STUN.
-  public static let numbers: ClosedRange<UInt16> = 0x4000...0x4FFF
+  package static let numbers: ClosedRange<UInt16> = 0x4000...0x4FFF
   /// RFC 5766 section 11: what clients of that age bind.
-  public static let formerNumbers: ClosedRange<UInt16> = 0x4000...0x7FFF
+  package static let formerNumbers: ClosedRange<UInt16> = 0x4000...0x7FFF
 
   /// The channel and where the payload lies, or nil when the datagram is not ChannelData.
   static func parse(_ datagram: RawSpan) -> (channel: UInt16, payload: Range<Int>)? {
@@ -33,6 +33,6 @@ public enum ChannelData {
 }
 
 /// Whether a datagram is ChannelData, as far as a demultiplexer needs to know (RFC 7983 section 7).
-public func isChannelData(_ datagram: RawSpan) -> Bool {
+package func isChannelData(_ datagram: RawSpan) -> Bool {
   datagram.byteCount >= ChannelData.headerSize && datagram.byte(at: 0).map { (0x40...0x4F).contains($0) } == true
 }

@@ -1,11 +1,11 @@
 internal import Digests
 
 /// A user's name and password for the long-term mechanism (RFC 8489 section 9.2).
-public struct TURNCredentials: Hashable, Sendable {
-  public var username: String
-  public var password: String
+package struct TURNCredentials: Hashable, Sendable {
+  package var username: String
+  package var password: String
 
-  public init(username: String, password: String) {
+  package init(username: String, password: String) {
     self.username = username
     self.password = password
   }
@@ -14,7 +14,7 @@ public struct TURNCredentials: Hashable, Sendable {
   /// the password is a code over it that any server with the shared secret can recompute.
   ///
   /// - Parameter expiry: Unix time in seconds.
-  public static func timeLimited(
+  package static func timeLimited(
     secret: String, user: String? = nil, expiry: Int64, separator: Character = ":"
   ) -> TURNCredentials {
     let username = user.map { "\(expiry)\(separator)\($0)" } ?? "\(expiry)"

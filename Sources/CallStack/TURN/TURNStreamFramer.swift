@@ -5,18 +5,18 @@ internal import STUN
 /// 6.2.2): STUN messages, which say their length, and ChannelData, padded to four bytes.
 ///
 /// One a direction of a connection. Pieces may be cut anywhere; a message that lies within one piece is not copied.
-public struct TURNStreamFramer: Sendable {
+package struct TURNStreamFramer: Sendable {
   /// The beginning of a message that has not arrived whole.
   private var pending: [UInt8] = []
   /// Whether the stream made no sense: nothing that follows can be trusted, and the connection is to be closed.
-  public private(set) var isBroken = false
+  package private(set) var isBroken = false
 
-  public init() {}
+  package init() {}
 
   /// Takes the next bytes of the stream and hands every message that is whole now to `message`, padding included.
   ///
   /// - Returns: false when the stream is broken; messages before the break were handed over.
-  public mutating func receive(_ bytes: RawSpan, message: (RawSpan) -> Void) -> Bool {
+  package mutating func receive(_ bytes: RawSpan, message: (RawSpan) -> Void) -> Bool {
     guard !isBroken else { return false }
     guard !pending.isEmpty else {
       let used = deliver(bytes, message)

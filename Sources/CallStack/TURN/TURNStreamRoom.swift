@@ -5,13 +5,13 @@ internal import CallCore
 ///
 /// Media must not wait for ever behind a network that has stopped. Nobody repeats a request or an answer on a connection
 /// (RFC 8489 section 6.2.2), so these find room behind data.
-public enum TURNStreamRoom {
+package enum TURNStreamRoom {
   private static let forData = 65_536
   /// The most that waits of messages. What TLS says of itself comes on top.
-  public static let limit = 98_304
+  package static let limit = 98_304
 
   /// Whether a whole message may wait behind what waits already.
-  public static func holds(_ message: RawSpan, behind waiting: Int) -> Bool {
+  package static func holds(_ message: RawSpan, behind waiting: Int) -> Bool {
     waiting + message.byteCount <= (carriesPeerData(message) ? forData : limit)
   }
 

@@ -1,11 +1,11 @@
 internal import CallCore
-public import SimNet
+package import SimNet
 
 /// A simulated host with its addresses in a real kernel: a network namespace with a TUN device for each interface.
 ///
 /// Packets from programs in the namespace go onto the simulated wire. Packets that arrive at the host for no simulated
 /// socket go to the programs. The kernel's interfaces follow the simulated ones.
-public final class ExternalHost: HostBridge {
+package final class ExternalHost: HostBridge {
   let name: String
   let host: HostID
   let space: NetworkNamespace
@@ -25,7 +25,7 @@ public final class ExternalHost: HostBridge {
 
   /// - Parameter folder: the folder for the programs' files; removed if this process is killed.
   /// - Throws: if this machine does not allow network namespaces or TUN devices.
-  public init(
+  package init(
     _ name: String, host: HostID, of simulator: Simulator, pace: RealTimePace, folder: String? = nil
   ) throws(ExternalError) {
     self.name = name
@@ -103,7 +103,7 @@ public final class ExternalHost: HostBridge {
     simulator.trace.write(ProgramEvents.frameDropped, subject, what, byteCount)
   }
 
-  public func received(_ payload: RawSpan, _ header: PacketHeader) {
+  package func received(_ payload: RawSpan, _ header: PacketHeader) {
     guard let entry = tunnels.first(where: { owns($0.interface, header.destination.address) }) else {
       return drop("no-interface", payload.byteCount)
     }

@@ -3,8 +3,8 @@ internal import SimNet
 package import VirtualPeer
 
 /// A UDP program without the peer protocol: it has the host's network and an exit code.
-public final class ExternalProgram {
-  public let name: String
+package final class ExternalProgram {
+  package let name: String
   private let bridge: ExternalHost
   private let runtime: HostRuntime
   private let command: [String]
@@ -33,7 +33,7 @@ public final class ExternalProgram {
   }
 
   /// Starts the program.
-  public func start() throws(ExternalError) {
+  package func start() throws(ExternalError) {
     showInterfaces()
     let program = try ChildProgram(
       command, environment: ChildProgram.environment(with: environment), in: bridge.space)
@@ -81,13 +81,13 @@ public final class ExternalProgram {
     trace.write(ProgramEvents.state, bridge.subject, "exited")
   }
 
-  public var failure: ExternalError? { bridge.failure }
+  package var failure: ExternalError? { bridge.failure }
 
   /// The output of the program; nil before the start.
-  public var account: ProgramAccount? { program?.account(name: name, ending: ending?.description) }
+  package var account: ProgramAccount? { program?.account(name: name, ending: ending?.description) }
 
   /// Ends the program and all processes that it has started.
-  public func shutDown() {
+  package func shutDown() {
     if let program {
       bridge.pace.starvation.remove(program)
       for descriptor in [program.outputDescriptor, program.errorDescriptor, program.endDescriptor] {

@@ -1,18 +1,18 @@
-public import CallCore
+package import CallCore
 
 /// The lag of a paced simulation: for every event, the time by which the machine's clock was ahead of it.
-public struct LagRecord: Sendable {
+package struct LagRecord: Sendable {
   /// A histogram up to 2 s in steps of 100 µs; the last step includes longer lags.
   private var counts: [UInt32] = Array(repeating: 0, count: 20_000)
   private static let step = Interval.microseconds(100)
   private var total = 0
-  public private(set) var maximum = Interval.zero
+  package private(set) var maximum = Interval.zero
   /// The virtual time of the event with the longest lag.
-  public private(set) var worst = Instant.zero
+  package private(set) var worst = Instant.zero
 
-  public init() {}
+  package init() {}
 
-  public mutating func add(_ lag: Interval, at time: Instant) {
+  package mutating func add(_ lag: Interval, at time: Instant) {
     let lag = max(.zero, lag)
     if lag > maximum { (maximum, worst) = (lag, time) }
     total += 1
@@ -21,7 +21,7 @@ public struct LagRecord: Sendable {
   }
 
   /// Returns the lag that at least this share of the events did not exceed, rounded up to a step.
-  public func quantile(_ share: Double) -> Interval {
+  package func quantile(_ share: Double) -> Interval {
     guard total > 0 else { return .zero }
     let rank = Int((Double(total) * share).rounded(.up))
     var seen = 0

@@ -1,22 +1,22 @@
 internal import CNamespace
-public import CallCore
+package import CallCore
 internal import Glibc
-public import SimNet
+package import SimNet
 
 /// Runs a simulator at the pace of the machine's clock, and handles input from external programs meanwhile.
 ///
 /// Virtual time is the time since the first run. An event happens when the machine's clock has reached it, or as soon
 /// after that as the machine can; ``lag`` records the difference.
-public final class RealTimePace {
+package final class RealTimePace {
   private unowned let simulator: Simulator
   private var sources: [(descriptor: Int32, action: () -> Void)] = []
   private var origin: Instant?
-  public private(set) var lag = LagRecord()
+  package private(set) var lag = LagRecord()
   /// The waits of external programs for a processor.
   let starvation = StarvationWatch()
-  public var waits: WaitRecord { starvation.record }
+  package var waits: WaitRecord { starvation.record }
 
-  public init(_ simulator: Simulator) {
+  package init(_ simulator: Simulator) {
     self.simulator = simulator
     Self.askForPunctuality()
   }
@@ -43,7 +43,7 @@ public final class RealTimePace {
   }
 
   /// Runs until the machine's clock has reached `limit`.
-  public func run(until limit: Instant) {
+  package func run(until limit: Instant) {
     while true {
       if present >= starvation.nextLook { starvation.look(at: present) }
       let target = min(present, limit)

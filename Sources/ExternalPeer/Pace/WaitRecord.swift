@@ -8,12 +8,13 @@ public struct WaitRecord: Sendable {
   /// The sampling period.
   static let period = Interval.milliseconds(250)
   /// The window over which waits are summed: two periods, so that a wait across a sample counts as a whole.
-  public static let window = period * 2
+  package static let window = period * 2
   /// The entry name for all programs: any of them may lack the time that a virtual machine's host gives to others.
-  public static let machine = "the machine"
+  package static let machine = "the machine"
 
   /// The waits of one program.
   public struct Entry: Hashable, Sendable {
+    /// The name of the program's peer.
     public let program: String
     /// The longest wait of one of its threads within a window.
     public var longest: Interval
@@ -22,7 +23,7 @@ public struct WaitRecord: Sendable {
     /// The time at which it was first seen stopped, for example by SIGSTOP.
     public var stopped: Instant?
 
-    public init(program: String, longest: Interval = .zero, latest: Instant = .zero, stopped: Instant? = nil) {
+    package init(program: String, longest: Interval = .zero, latest: Instant = .zero, stopped: Instant? = nil) {
       self.program = program
       self.longest = longest
       self.latest = latest
@@ -31,11 +32,11 @@ public struct WaitRecord: Sendable {
   }
 
   /// The programs, in the order of their first sample.
-  public private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
   /// The total wait of each thread at the last sample, and its wait within the period before that.
   private var threads: [String: (total: Interval, recent: Interval)] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Adds a sample: the time for which a thread of a program has waited since it began. The first sample is the
   /// baseline, because waits during the program's start do not belong to the run.

@@ -3,11 +3,11 @@ internal import CallCore
 internal import Glibc
 
 /// Relations between processes: the end of this one with its parent, and information on others from /proc.
-public enum ProcessTree {
+package enum ProcessTree {
   /// Makes the kernel kill this process when its parent ends for any reason.
   ///
   /// - Returns: false if the parent has already ended.
-  public static func endWithParent() -> Bool { callsim_end_with_parent() != 0 }
+  package static func endWithParent() -> Bool { callsim_end_with_parent() != 0 }
 
   /// Returns the processes that the first thread of a process has started.
   static func children(of process: pid_t) -> [pid_t] { children(of: process, thread: process) }

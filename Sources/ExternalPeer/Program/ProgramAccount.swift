@@ -1,10 +1,12 @@
 /// The output and the end of a program, for the explanation of a failure.
 public struct ProgramAccount: Sendable {
+  /// The name of the program's peer.
   public let name: String
   /// The way in which the program ended by itself, as text.
   let ending: String?
   /// The tails of standard output and standard error.
   public let output: [UInt8]
+  /// The end of its standard error.
   public let errors: [UInt8]
 
   /// A few lines for the text of a failure.

@@ -1,18 +1,18 @@
-public import CallCore
+package import CallCore
 
 /// Writes a capture that Wireshark reads: pcapng (draft-ietf-opsawg-pcapng), one little-endian section, raw IP packets,
 /// nanosecond times, one interface for each virtual network card, and the TLS secrets to decrypt them.
 ///
 /// Every call hands one whole block to the sink; nothing is kept but the buffer it is built in.
-public struct PcapngWriter: ~Copyable {
+package struct PcapngWriter: ~Copyable {
   /// Names an interface of the capture.
-  public struct Interface: Hashable, Sendable, BitwiseCopyable {
+  package struct Interface: Hashable, Sendable, BitwiseCopyable {
     /// Counts interfaces from 0 in the order they were added.
-    public let index: UInt32
+    package let index: UInt32
   }
 
   /// Which way a packet crossed its interface.
-  public enum Direction: UInt32, Sendable {
+  package enum Direction: UInt32, Sendable {
     case inbound = 1
     case outbound = 2
   }
@@ -29,9 +29,9 @@ public struct PcapngWriter: ~Copyable {
   private static let tlsKeyLog: UInt32 = 0x544C_534B
 
   /// How many packets have been written.
-  public private(set) var packetCount: UInt64 = 0
+  package private(set) var packetCount: UInt64 = 0
   /// Packets that no IP header fits: mixed address families, or too long.
-  public private(set) var skippedCount: UInt64 = 0
+  package private(set) var skippedCount: UInt64 = 0
   private var interfaceCount: UInt32 = 0
   private let wallClock: WallClock
   private let sink: (RawSpan) -> Void
@@ -42,7 +42,7 @@ public struct PcapngWriter: ~Copyable {
   /// - Parameters:
   ///   - wallClock: turns virtual time into the dates of the capture.
   ///   - sink: takes the bytes of one block; they are valid during the call only.
-  public init(wallClock: WallClock = WallClock(), sink: @escaping (RawSpan) -> Void) {
+  package init(wallClock: WallClock = WallClock(), sink: @escaping (RawSpan) -> Void) {
     self.wallClock = wallClock
     self.sink = sink
     block.reserveCapacity(2_048)
@@ -57,7 +57,7 @@ public struct PcapngWriter: ~Copyable {
   }
 
   /// Declares an interface; its name is what Wireshark shows.
-  public mutating func addInterface(name: String) -> Interface {
+  package mutating func addInterface(name: String) -> Interface {
     begin(BlockType.interface)
     append(Self.linkType)
     append(UInt16(0))
@@ -79,7 +79,7 @@ public struct PcapngWriter: ~Copyable {
   /// - Parameters:
   ///   - payload: the datagram of a UDP packet; the whole segment with its header of a TCP packet.
   ///   - comment: shown by Wireshark next to the packet, such as why it was dropped.
-  public mutating func write(
+  package mutating func write(
     _ payload: RawSpan, source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol,
     ecn: ECN = .notECT, on interface: Interface, direction: Direction? = nil, at time: Instant,
     comment: String? = nil
@@ -117,7 +117,7 @@ public struct PcapngWriter: ~Copyable {
   /// Writes secrets in the NSS key log format (`CLIENT_RANDOM …`), which decrypt TLS and DTLS.
   ///
   /// They must precede the packets they decrypt for readers that read once.
-  public mutating func writeSecrets(keyLog text: String) {
+  package mutating func writeSecrets(keyLog text: String) {
     begin(BlockType.secrets)
     append(Self.tlsKeyLog)
     append(UInt32(text.utf8.count))

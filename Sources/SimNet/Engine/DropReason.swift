@@ -1,17 +1,32 @@
 /// Why a packet did not arrive. Every packet sent is delivered or dropped for one of these.
 public enum DropReason: String, CaseIterable, Sendable {
-  case loss, queue
+  /// The link's loss model.
+  case loss
+  /// The link's queue was full.
+  case queue
+  /// The NAT's filter refused an inbound packet (RFC 4787 section 5).
   case natFilter = "nat-filter"
+  /// No mapping of the NAT is for an inbound packet.
   case natNoMapping = "nat-no-mapping"
+  /// The NAT had no port left for a new mapping.
   case natPortsExhausted = "nat-ports-exhausted"
+  /// The packet is larger than the link's MTU.
   case mtu
+  /// The link was down.
   case linkDown = "link-down"
-  case blackhole, firewall
+  /// The link is a blackhole.
+  case blackhole
+  /// A firewall.
+  case firewall
+  /// No route leads to the destination.
   case noRoute = "no-route"
+  /// No socket is bound to the destination.
   case noSocket = "no-socket"
+  /// The receiver's checksum did not match.
   case corrupt
   /// A ``PacketRule``.
   case rule
+  /// A packet to another internal host's external endpoint, which the NAT does not pass (RFC 4787 section 6).
   case natHairpin = "nat-hairpin"
   /// From one client to another of a network that keeps its clients apart.
   case isolated

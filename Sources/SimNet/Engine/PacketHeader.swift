@@ -2,14 +2,18 @@ public import CallCore
 
 /// What the headers of a packet say, as far as the network looks at them.
 public struct PacketHeader: Hashable, Sendable, BitwiseCopyable {
+  /// The source address and port.
   public var source: Endpoint
+  /// The destination address and port.
   public var destination: Endpoint
+  /// The transport protocol.
   public var transport: TransportProtocol
   /// The control bits of a TCP segment.
-  public var flags: TCPFlags
+  package var flags: TCPFlags
+  /// The ECN field.
   public var ecn: ECN
 
-  public init(
+  package init(
     source: Endpoint, destination: Endpoint, transport: TransportProtocol = .udp, flags: TCPFlags = [],
     ecn: ECN = .notECT
   ) {

@@ -2,18 +2,27 @@ public import CallCore
 
 /// A caller's mistake in building or driving a ``Simulator``.
 public enum SimulatorError: Error, Hashable, Sendable {
+  /// No host has this name.
   case unknownHost(String)
+  /// No network has this name.
   case unknownNetwork(String)
+  /// No link has this name.
   case unknownLink(String)
+  /// Another host, network or link has this name already.
   case duplicateName(String)
   /// The parent of a network with NAT needs an IPv4 prefix.
   case noPrefix(network: String)
+  /// Another interface has this address already.
   case addressInUse(IPAddress)
+  /// The address is in none of the network's prefixes.
   case addressOutsideNetwork(IPAddress, network: String)
+  /// The network has no free address left.
   case addressesExhausted(network: String)
   /// The host has no such address.
   case unknownAddress(IPAddress)
+  /// Another socket is bound to the port.
   case portInUse(Endpoint)
+  /// The host has no ephemeral port left.
   case portsExhausted
   /// Settings that make no sense, with what is wrong about them.
   case invalid(String)

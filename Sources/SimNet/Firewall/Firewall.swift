@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 /// What a firewall lets through. The default is the usual border: everything out, only answers in.
 public struct FirewallRules: Hashable, Sendable {
@@ -6,9 +6,11 @@ public struct FirewallRules: Hashable, Sendable {
   public enum Inbound: UInt8, Sendable {
     /// Only packets of flows that were started from inside (RFC 6092 section 3).
     case relatedOnly
+    /// Everything.
     case everything
   }
 
+  /// The flows that may start from outside.
   public var inbound: Inbound
   /// The same of IPv6, where no NAT's filter stands in the way.
   public var inboundIPv6: Inbound
@@ -23,6 +25,7 @@ public struct FirewallRules: Hashable, Sendable {
   /// Whether a TCP segment without SYN from inside starts a flow, so that connections outlive a restart.
   public var adoptsMidstreamTCP: Bool
 
+  /// Makes rules; the defaults are those of ``stateful``.
   public init(
     inbound: Inbound = .relatedOnly, inboundIPv6: Inbound? = nil, blocksUDP: Bool = false,
     allowedUDPPorts: Set<UInt16>? = nil, allowedTCPPorts: Set<UInt16>? = nil, openPorts: Set<UInt16> = [],
@@ -49,7 +52,7 @@ public struct FirewallRules: Hashable, Sendable {
   package static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
 }
 
-public enum FirewallDropReason: UInt8, Sendable, CaseIterable {
+package enum FirewallDropReason: UInt8, Sendable, CaseIterable {
   case udpBlocked
   /// The destination port is not among those allowed.
   case portBlocked
@@ -57,22 +60,22 @@ public enum FirewallDropReason: UInt8, Sendable, CaseIterable {
   case unsolicited
 }
 
-public enum FirewallVerdict: Hashable, Sendable {
+package enum FirewallVerdict: Hashable, Sendable {
   case pass
   case drop(FirewallDropReason)
 }
 
 /// All that rules look at of a packet.
-public struct FirewallPacket: Hashable, Sendable {
-  public var direction: BorderDirection
-  public var transport: TransportProtocol
-  public var insidePort: UInt16
-  public var outsidePort: UInt16
-  public var isIPv6: Bool
+package struct FirewallPacket: Hashable, Sendable {
+  package var direction: BorderDirection
+  package var transport: TransportProtocol
+  package var insidePort: UInt16
+  package var outsidePort: UInt16
+  package var isIPv6: Bool
   /// Of TCP, and without a SYN.
-  public var isMidstream: Bool
+  package var isMidstream: Bool
   /// Whether it belongs to a flow that passed before.
-  public var isKnown: Bool
+  package var isKnown: Bool
 
   /// The same, without a port that ``FirewallRules/refusal(of:)`` does not look at: there are as many as there are flows.
   var asRulesSee: FirewallPacket {
@@ -84,7 +87,7 @@ public struct FirewallPacket: Hashable, Sendable {
 
 extension FirewallRules {
   /// Why the rules refuse the packet, or nil.
-  public func refusal(of packet: FirewallPacket) -> FirewallDropReason? {
+  package func refusal(of packet: FirewallPacket) -> FirewallDropReason? {
     if packet.transport == .udp, blocksUDP { return .udpBlocked }
     switch packet.direction {
     case .outbound:
@@ -105,11 +108,11 @@ extension FirewallRules {
 ///
 /// New rules take effect at once, on running flows too; state that the old rules made stays until it is idle. Memory
 /// is bounded by live flows.
-public struct Firewall {
-  public var rules: FirewallRules
-  public let timers: SessionTimers
+package struct Firewall {
+  package var rules: FirewallRules
+  package let timers: SessionTimers
   /// What was refused, and how often, without the ports that rules do not look at.
-  public private(set) var refusals: [FirewallPacket: Int] = [:]
+  package private(set) var refusals: [FirewallPacket: Int] = [:]
 
   private struct Flow: Hashable {
     var transport: TransportProtocol
@@ -136,7 +139,7 @@ public struct Firewall {
   private var soonestExpiry: Instant?
   private var now = Instant.zero
 
-  public init(_ rules: FirewallRules, timers: SessionTimers = SessionTimers()) {
+  package init(_ rules: FirewallRules, timers: SessionTimers = SessionTimers()) {
     self.rules = rules
     self.timers = timers
   }
@@ -144,7 +147,7 @@ public struct Firewall {
   /// Decides about one packet.
   ///
   /// - Parameter flags: the control bits of a TCP segment.
-  public mutating func decide(
+  package mutating func decide(
     _ direction: BorderDirection, source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol,
     flags: TCPFlags = [], at now: Instant
   ) -> FirewallVerdict {
@@ -167,13 +170,13 @@ public struct Firewall {
   }
 
   /// When the next flow falls idle, or nil when there is none.
-  public var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
+  package var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
 
   /// How many flows have state.
-  public var sessionCount: Int { sessions.count - free.count }
+  package var sessionCount: Int { sessions.count - free.count }
 
   /// Forgets what has fallen idle; ``decide(_:source:destination:protocol:flags:at:)`` does so by itself.
-  public mutating func advance(to instant: Instant) {
+  package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     guard let soonest = soonestExpiry, soonest <= now else { return }
     while let slot = idle.first, idle.deadline(of: slot) <= now {
@@ -185,7 +188,7 @@ public struct Firewall {
   }
 
   /// Restarts: all state is gone.
-  public mutating func reset() {
+  package mutating func reset() {
     slots.removeAll()
     sessions.removeAll()
     free.removeAll()

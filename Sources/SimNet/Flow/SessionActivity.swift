@@ -1,7 +1,7 @@
 import CallCore
 
 /// Which way a packet crosses a border.
-public enum BorderDirection: UInt8, Sendable, BitwiseCopyable {
+package enum BorderDirection: UInt8, Sendable, BitwiseCopyable {
   case outbound, inbound
 }
 

@@ -12,6 +12,7 @@ public struct SessionTimers: Hashable, Sendable {
   public var udpAnsweredAge: Interval
   /// TCP in the partially open phase.
   public var tcpOpening: Interval
+  /// TCP once both sides have sent SYN, until they close.
   public var tcpEstablished: Interval
   /// TCP once both sides have sent FIN.
   public var tcpClosing: Interval

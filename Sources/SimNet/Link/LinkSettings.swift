@@ -12,13 +12,17 @@ public struct LinkSettings: Hashable, Sendable {
   public var queue: QueueLimit
   /// Propagation delay.
   public var delay: Interval
+  /// The variation of the delay.
   public var jitter: Jitter
   /// Whether jitter may overtake.
   public var order: DeliveryOrder
+  /// The packets that are lost.
   public var loss: LossModel
+  /// The packets that skip the delay.
   public var reordering: Reordering
   /// The probability that a packet arrives twice; a copy is never copied again and draws its own jitter.
   public var duplication: Double
+  /// The packets that are damaged.
   public var corruption: Corruption
   /// The largest IP packet that fits, in bytes. Datagrams are never fragmented (DF is set).
   public var mtu: Int
@@ -28,6 +32,7 @@ public struct LinkSettings: Hashable, Sendable {
   /// smaller; nil for none.
   public var blackholeAbove: Int?
 
+  /// Makes settings; the defaults are those of a perfect wire.
   public init(
     rate: DataRate? = nil, queue: QueueLimit = .time(.milliseconds(300)), delay: Interval = .zero,
     jitter: Jitter = .none, order: DeliveryOrder = .keep, loss: LossModel = .none, reordering: Reordering = .none,
@@ -49,7 +54,7 @@ public struct LinkSettings: Hashable, Sendable {
   }
 
   /// What is wrong with these settings, or nil.
-  public var problem: String? {
+  package var problem: String? {
     if let rate, rate.bitsPerSecond <= 0 { return "rate must be positive" }
     if delay < .zero { return "delay must not be negative" }
     if jitter.spread < .zero { return "jitter must not be negative" }
@@ -66,11 +71,13 @@ public struct LinkSettings: Hashable, Sendable {
 
 /// How much a droptail queue holds, not counting the packet being transmitted.
 public enum QueueLimit: Hashable, Sendable {
+  /// A number of packets.
   case packets(Int)
   /// Bytes on the wire, headers included.
   case bytes(Int)
   /// The longest a packet may wait, at the current rate.
   case time(Interval)
+  /// Any number of packets.
   case unlimited
 
   var problem: String? {
@@ -84,6 +91,7 @@ public enum QueueLimit: Hashable, Sendable {
 
 /// Variation of the delay from packet to packet. The sum of delay and jitter is never negative.
 public enum Jitter: Hashable, Sendable {
+  /// The same delay for every packet.
   case none
   /// Delay within ± the spread, all equally likely.
   case uniform(Interval)
@@ -110,29 +118,35 @@ public enum DeliveryOrder: String, Hashable, Sendable {
 
 /// Packets that skip the delay and so overtake those before them.
 public struct Reordering: Hashable, Sendable {
+  /// The probability that a packet which may be reordered is, 0 to 1.
   public var probability: Double
   /// At least this many packets lie between two candidates, counting one of them: with probability 1, every `gap`-th
   /// packet is reordered.
   public var gap: Int
 
+  /// Makes a model of reordering.
   public init(probability: Double, gap: Int = 1) {
     self.probability = probability
     self.gap = gap
   }
 
+  /// No reordering.
   public static let none = Reordering(probability: 0)
 }
 
 /// Packets with one random payload bit flipped.
 public struct Corruption: Hashable, Sendable {
+  /// The probability that a packet is damaged, 0 to 1.
   public var probability: Double
   /// Whether the damage passes the UDP checksum and reaches the socket; otherwise the receiver's checksum drops it.
   public var isAfterChecksum: Bool
 
+  /// Makes a model of corruption.
   public init(probability: Double, isAfterChecksum: Bool = false) {
     self.probability = probability
     self.isAfterChecksum = isAfterChecksum
   }
 
+  /// No corruption.
   public static let none = Corruption(probability: 0)
 }

@@ -2,6 +2,7 @@ public import CallCore
 
 /// Which packets a link loses.
 public enum LossModel: Hashable, Sendable {
+  /// No loss.
   case none
   /// Each packet independently with this probability.
   case random(Double)
@@ -17,7 +18,7 @@ public enum LossModel: Hashable, Sendable {
   public static func every(_ n: Int) -> LossModel { .packets([n...n], period: n) }
 
   /// Whether it lists what is lost, so that it matters when it began.
-  public var isScript: Bool {
+  package var isScript: Bool {
     switch self {
     case .packets, .spans: true
     case .none, .random, .gilbertElliott: false
@@ -30,7 +31,7 @@ public enum LossModel: Hashable, Sendable {
   /// - Parameters:
   ///   - packets: how many packets the direction has been offered.
   ///   - now: the present time.
-  public func begun(after packets: Int, at now: Instant) -> LossModel {
+  package func begun(after packets: Int, at now: Instant) -> LossModel {
     switch self {
     case .packets(let ranges, let period, _): .packets(ranges, period: period, after: packets)
     case .spans(let spans, let period, _): .spans(spans, period: period, from: now)
@@ -52,7 +53,7 @@ public enum LossModel: Hashable, Sendable {
   }
 
   /// What is wrong with the model, or nil.
-  public var problem: String? {
+  package var problem: String? {
     switch self {
     case .none: nil
     case .random(let probability): (0...1).contains(probability) ? nil : "loss must lie within 0...1"
@@ -93,9 +94,12 @@ public struct GilbertElliott: Hashable, Sendable {
   public var meanGood: Interval
   /// Zero for a channel that is never bad.
   public var meanBad: Interval
+  /// The probability of loss while the channel is good, 0 to 1.
   public var goodLoss: Double
+  /// The probability of loss while the channel is bad, 0 to 1.
   public var badLoss: Double
 
+  /// Makes a channel from the mean lengths of its two states and their losses.
   public init(meanGood: Interval, meanBad: Interval, goodLoss: Double = 0, badLoss: Double = 1) {
     self.meanGood = meanGood
     self.meanBad = meanBad
@@ -126,6 +130,7 @@ public struct GilbertElliott: Hashable, Sendable {
     return bad / (good + bad)
   }
 
+  /// The share of evenly spaced packets that the channel loses, 0 to 1.
   public var meanLoss: Double { (1 - badShare) * goodLoss + badShare * badLoss }
 
   var problem: String? {

@@ -210,6 +210,7 @@ extension LinkSettings {
 
 /// What one direction of a link has carried, and what each of its parts has done to it.
 public struct LinkStatistics: Hashable, Sendable {
+  /// Packets that were offered to the link.
   public var offeredPackets = 0
   /// IP bytes, headers included.
   public var offeredBytes = 0
@@ -225,13 +226,16 @@ public struct LinkStatistics: Hashable, Sendable {
   public var waitingPackets = 0
   /// Packets that came before one sent earlier, because they skipped the delay.
   public var overtakingPackets = 0
+  /// Packets that the link delivered twice.
   public var duplicatedPackets = 0
+  /// Packets that the link damaged.
   public var damagedPackets = 0
   /// The longest time an accepted packet waited for its transmission to begin.
   public var longestWait = Interval.zero
 
-  public init() {}
+  package init() {}
 
+  /// Packets that did not enter, for any reason.
   public var droppedPackets: Int { DropReason.allCases.reduce(0) { $0 + (drops[$1] ?? 0) } }
   /// Packets that entered.
   public var carriedPackets: Int { offeredPackets - droppedPackets }

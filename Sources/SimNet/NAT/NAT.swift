@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 /// A network address translator for IPv4 (RFC 4787 for UDP, RFC 5382 for TCP) as a pure value: a packet's endpoints
 /// and the time go in, its new endpoints come out.
@@ -8,9 +8,9 @@ public import CallCore
 /// packets pass unchanged. Memory is bounded by live sessions, which quotas and timers bound.
 ///
 /// After every call the driver drains ``nextEvent()``.
-public struct NAT: ~Copyable {
-  public private(set) var configuration: NATConfiguration
-  public private(set) var externalAddresses: [IPAddress]
+package struct NAT: ~Copyable {
+  package private(set) var configuration: NATConfiguration
+  package private(set) var externalAddresses: [IPAddress]
 
   private var table: NATTable
   private var allocator: NATAllocator
@@ -25,7 +25,7 @@ public struct NAT: ~Copyable {
 
   /// - Precondition: there is at least one external address, all are IPv4, and the configuration has no
   ///   ``NATConfiguration/problem``.
-  public init(
+  package init(
     _ configuration: NATConfiguration, externalAddresses: [IPAddress], random: consuming RandomStream
   ) {
     precondition(!externalAddresses.isEmpty, "a NAT needs an external address")
@@ -42,7 +42,7 @@ public struct NAT: ~Copyable {
   /// Translates a packet from inside. One addressed to an external address of this NAT is hairpinned.
   ///
   /// - Parameter flags: the control bits of a TCP segment, which drive the session's timer.
-  public mutating func translateOutbound(
+  package mutating func translateOutbound(
     source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
     at now: Instant
   ) -> NATVerdict {
@@ -81,7 +81,7 @@ public struct NAT: ~Copyable {
   }
 
   /// Translates a packet that arrived for an external address of this NAT.
-  public mutating func translateInbound(
+  package mutating func translateInbound(
     source: Endpoint, destination: Endpoint, protocol transport: TransportProtocol, flags: TCPFlags = [],
     at now: Instant
   ) -> NATVerdict {
@@ -184,10 +184,10 @@ public struct NAT: ~Copyable {
   // MARK: Time
 
   /// When the next mapping or permission falls idle, or nil when there is none.
-  public var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
+  package var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
 
   /// Removes what has fallen idle. Translation does so by itself; a driver calls it to see expiries in time.
-  public mutating func advance(to instant: Instant) {
+  package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     allocator.advance(to: now)
     takeBlockEvents()
@@ -214,7 +214,7 @@ public struct NAT: ~Copyable {
   /// addresses models a reconnect that brought new ones.
   ///
   /// - Precondition: new addresses are IPv4, and there is at least one.
-  public mutating func reset(externalAddresses addresses: [IPAddress]? = nil, at instant: Instant) {
+  package mutating func reset(externalAddresses addresses: [IPAddress]? = nil, at instant: Instant) {
     advance(to: instant)
     removeMappings(of: nil, .reset)
     defer { takeBlockEvents() }
@@ -231,7 +231,7 @@ public struct NAT: ~Copyable {
   /// shortened timer is removed now.
   ///
   /// - Precondition: port overloading stays as it is.
-  public mutating func change(to new: NATConfiguration, at instant: Instant) {
+  package mutating func change(to new: NATConfiguration, at instant: Instant) {
     precondition(new.overloadsPorts == configuration.overloadsPorts, "port overloading cannot change under mappings")
     advance(to: instant)
     let old = configuration.timers
@@ -246,7 +246,7 @@ public struct NAT: ~Copyable {
   }
 
   /// Removes the mappings of one internal host, or of all.
-  public mutating func removeMappings(of host: IPAddress? = nil, at instant: Instant) {
+  package mutating func removeMappings(of host: IPAddress? = nil, at instant: Instant) {
     advance(to: instant)
     removeMappings(of: host, .removed)
   }
@@ -261,7 +261,7 @@ public struct NAT: ~Copyable {
   ///
   /// - Returns: how many have moved.
   @discardableResult
-  public mutating func remap(at instant: Instant) -> Int {
+  package mutating func remap(at instant: Instant) -> Int {
     advance(to: instant)
     var count = 0
     for mapping in table.liveMappings {
@@ -279,20 +279,20 @@ public struct NAT: ~Copyable {
   // MARK: Reading
 
   /// Live mappings in order of creation.
-  public var mappings: [NATMapping] {
+  package var mappings: [NATMapping] {
     table.liveMappings.map { table.mapping($0) }.sorted { $0.number < $1.number }
   }
 
-  public var mappingCount: Int { table.mappingCount }
+  package var mappingCount: Int { table.mappingCount }
   /// How many ports of all outside addresses and both transports may be given out now; nil where one port may serve any
   /// number of mappings.
-  public var freePortCount: Int? { allocator.freePortCount }
+  package var freePortCount: Int? { allocator.freePortCount }
 
   /// Packets refused so far, by reason.
   var drops: [NATDropReason: Int] { decisions.drops }
 
   /// What each behaviour has decided so far.
-  public var tally: NATTally {
+  package var tally: NATTally {
     var tally = decisions
     tally.chosenPorts = allocator.chosenCount
     tally.chosenBlocks = allocator.chosenBlockCount
@@ -302,8 +302,8 @@ public struct NAT: ~Copyable {
   }
 
   /// How many remote endpoints have live state, over all mappings.
-  public var sessionCount: Int { table.sessionCount }
+  package var sessionCount: Int { table.sessionCount }
 
   /// The next change of the mappings, in order, or nil.
-  public mutating func nextEvent() -> NATEvent? { events.popFirst() }
+  package mutating func nextEvent() -> NATEvent? { events.popFirst() }
 }

@@ -5,17 +5,26 @@ public import CallCore
 /// As a mapping behavior it says which destinations share one external port; as a filtering behavior, which remote
 /// endpoints may use a mapping inward.
 public enum EndpointDependence: UInt8, Sendable, CaseIterable {
-  case endpointIndependent, addressDependent, addressAndPortDependent
+  /// The remote end does not matter.
+  case endpointIndependent
+  /// The remote address matters.
+  case addressDependent
+  /// The remote address and port matter.
+  case addressAndPortDependent
 }
 
 /// How a NAT chooses an external port that it does not simply keep from the inside.
 public enum PortSelection: UInt8, Sendable {
-  case sequential, random
+  /// The next free port in order.
+  case sequential
+  /// A random free port.
+  case random
 }
 
 /// Whether packets between two internal hosts through their external endpoints pass, and with which source
 /// (RFC 4787 REQ-9).
 public enum Hairpinning: UInt8, Sendable {
+  /// They do not pass.
   case none
   /// "External source IP address and port": the form RFC 4787 requires.
   case externalSource
@@ -42,6 +51,7 @@ public struct PortBlocks: Hashable, Sendable {
   /// The most blocks one internal host may hold.
   public var perHost: Int
 
+  /// Makes an allocation by blocks.
   public init(size: Int, perHost: Int = 1) {
     self.size = size
     self.perHost = perHost
@@ -50,8 +60,11 @@ public struct PortBlocks: Hashable, Sendable {
 
 /// Everything that distinguishes one NAT from another. Named profiles stand in `NATProfiles.swift`.
 public struct NATConfiguration: Hashable, Sendable {
+  /// The destinations that share one external port (RFC 4787 section 4.1).
   public var mapping: EndpointDependence
+  /// The remote endpoints that may use a mapping inward (RFC 4787 section 5).
   public var filtering: EndpointDependence
+  /// The idle timers of mappings.
   public var timers: SessionTimers
   /// Whether inbound UDP refreshes a session, as outbound always does (RFC 4787 REQ-6). TCP is refreshed both ways.
   public var inboundRefresh: Bool
@@ -59,6 +72,7 @@ public struct NATConfiguration: Hashable, Sendable {
   public var preservesPort: Bool
   /// Whether an allocated port has the parity of the internal one (RFC 4787 REQ-4).
   public var preservesParity: Bool
+  /// The choice of an external port.
   public var portSelection: PortSelection
   /// The ports that may be given out. Within it, well-known ports map to well-known ports (RFC 4787 REQ-3b).
   public var portRange: ClosedRange<UInt16>
@@ -73,11 +87,14 @@ public struct NATConfiguration: Hashable, Sendable {
   public var mappingLimit: Int?
   /// Blocks of ports for each internal host, or nil when every port is anybody's.
   public var blocks: PortBlocks?
+  /// The sharing of several external addresses.
   public var pooling: AddressPooling
+  /// The treatment of packets between two internal hosts.
   public var hairpinning: Hairpinning
   /// Whether a TCP segment without SYN from inside opens a mapping, so that connections outlive a reboot of the NAT.
   public var adoptsMidstreamTCP: Bool
 
+  /// Makes a configuration. The defaults are those of RFC 4787 with endpoint-independent mapping and the strictest filter.
   public init(
     mapping: EndpointDependence = .endpointIndependent,
     filtering: EndpointDependence = .addressAndPortDependent,
@@ -117,7 +134,7 @@ public struct NATConfiguration: Hashable, Sendable {
 
 extension NATConfiguration {
   /// What is wrong with this configuration, or nil.
-  public var problem: String? {
+  package var problem: String? {
     let isPerFlow = mapping == .addressAndPortDependent && filtering == .addressAndPortDependent
     if overloadsPorts, !isPerFlow {
       return "port overloading needs address- and port-dependent mapping and filtering"

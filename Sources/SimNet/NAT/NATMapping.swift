@@ -4,16 +4,20 @@ public import CallCore
 public struct NATMapping: Hashable, Sendable {
   /// Counts mappings of this NAT from 1, in order of creation.
   public let number: UInt64
+  /// The transport protocol of the mapping's flows.
   public let transport: TransportProtocol
+  /// The internal host's endpoint.
   public let `internal`: Endpoint
+  /// The endpoint that remote hosts see.
   public var external: Endpoint
   /// The remote address, with port 0 when the port does not matter, that the mapping is for; nil when it serves all.
   public let remote: Endpoint?
+  /// The virtual time of creation.
   public let created: Instant
 }
 
 /// Why a NAT refuses a packet.
-public enum NATDropReason: UInt8, Error, CaseIterable {
+package enum NATDropReason: UInt8, Error, CaseIterable {
   /// No mapping has this external endpoint.
   case noMapping
   /// There is a mapping, and its filtering behavior does not admit this remote endpoint.
@@ -24,7 +28,7 @@ public enum NATDropReason: UInt8, Error, CaseIterable {
   case hairpin
 
   /// The name in traces.
-  public var name: String {
+  package var name: String {
     switch self {
     case .noMapping: "nat-no-mapping"
     case .filtered: "nat-filter"
@@ -35,21 +39,21 @@ public enum NATDropReason: UInt8, Error, CaseIterable {
 }
 
 /// What becomes of a packet at a NAT.
-public enum NATVerdict: Hashable, Sendable {
+package enum NATVerdict: Hashable, Sendable {
   /// Forward it with these endpoints. A hairpinned packet has an internal destination: route by destination.
   case forward(source: Endpoint, destination: Endpoint)
   case drop(NATDropReason)
 }
 
 /// A run of ports of one external address that belongs to one internal host.
-public struct NATBlock: Hashable, Sendable {
-  public let host: IPAddress
-  public let address: IPAddress
-  public let ports: ClosedRange<UInt16>
+package struct NATBlock: Hashable, Sendable {
+  package let host: IPAddress
+  package let address: IPAddress
+  package let ports: ClosedRange<UInt16>
 }
 
 /// A change in a NAT's mappings.
-public enum NATEvent: Hashable, Sendable {
+package enum NATEvent: Hashable, Sendable {
   /// A host was given a block of ports; the mapping that needed it follows.
   case blockTaken(NATBlock)
   /// The last port of a block is free, and the block anybody's.
@@ -60,13 +64,13 @@ public enum NATEvent: Hashable, Sendable {
   case remapped(NATMapping, previous: Endpoint)
 }
 
-public enum NATRemoval: UInt8, Sendable {
+package enum NATRemoval: UInt8, Sendable {
   case idle, reset
   /// Removed on request by ``NAT/removeMappings(of:)``.
   case removed
 
   /// The name in traces.
-  public var name: String {
+  package var name: String {
     switch self {
     case .idle: "idle"
     case .reset: "reset"

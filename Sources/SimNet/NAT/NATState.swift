@@ -1,5 +1,5 @@
 /// What a NAT has and has refused so far: values that change with packets and time.
-public enum NATValue: String, Sendable, CaseIterable {
+package enum NATValue: String, Sendable, CaseIterable {
   case mappings = "nat.mappings"
   /// Of all outside addresses and both transports; those at rest before their reuse are not free.
   case freePorts = "nat.free-ports"
@@ -9,7 +9,7 @@ public enum NATValue: String, Sendable, CaseIterable {
   case exhausted = "nat.drops.ports-exhausted"
   case hairpins = "nat.drops.hairpin"
 
-  public var summary: String {
+  package var summary: String {
     switch self {
     case .mappings: "mappings there are"
     case .freePorts: "ports that nobody has, of all outside addresses, for UDP and TCP each"

@@ -2,7 +2,7 @@
 ///
 /// Of two counts and two configurations it can be told whether the other configuration would have done anything
 /// otherwise in between: a quota matters once somebody has as many mappings, a timer once a session runs on it.
-public struct NATTally: Hashable, Sendable {
+package struct NATTally: Hashable, Sendable {
   /// How often a flow asked for a mapping, a new one or one that there was: the mapping behavior's decision.
   var openings = 0
   /// How often a port was asked for, and of that while there were several outside addresses to choose from.
@@ -31,7 +31,7 @@ public struct NATTally: Hashable, Sendable {
   var hostDemands: [Int] = []
   var totalDemands: [Int] = []
   /// How many mappings were made.
-  public var mappingCount: Int { mappings }
+  package var mappingCount: Int { mappings }
   /// Packets refused, by reason.
   var drops: [NATDropReason: Int] = [:]
 
@@ -43,7 +43,7 @@ public struct NATTally: Hashable, Sendable {
 
 extension NATTally {
   /// Whether a NAT that behaves as `new` has, since `earlier`, treated anything otherwise than one that behaves as `old`.
-  public func shows(_ new: NATConfiguration, insteadOf old: NATConfiguration, since earlier: NATTally) -> Bool {
+  package func shows(_ new: NATConfiguration, insteadOf old: NATConfiguration, since earlier: NATTally) -> Bool {
     func grew(_ count: (NATTally) -> Int) -> Bool { count(self) > count(earlier) }
     if new.mapping != old.mapping, grew(\.openings) { return true }
     if Self.differs(new, old, \.filtering), grew({ $0.decisions(new.filtering, old.filtering) }) { return true }

@@ -2,16 +2,23 @@ internal import CallCore
 
 /// What a datagram carries, told from its first bytes as a receiver would (RFC 7983, RFC 5761 section 4).
 public enum PacketContent: String, CaseIterable, Sendable {
+  /// A STUN message (RFC 8489).
   case stun
   /// TURN's own methods, and everything between a client and its relay.
   case turn
-  case dtls, rtp, rtcp
+  /// A record of DTLS (RFC 6347).
+  case dtls
+  /// An RTP or SRTP packet (RFC 3550).
+  case rtp
+  /// An RTCP or SRTCP packet.
+  case rtcp
   /// A record of TLS on a connection: what it carries is nobody's to tell.
   case tls
+  /// Anything else.
   case other
 
   /// The outermost content.
-  public init(_ payload: RawSpan) {
+  package init(_ payload: RawSpan) {
     guard let first = payload.byte(at: 0) else {
       self = .other
       return

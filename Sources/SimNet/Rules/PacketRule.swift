@@ -18,6 +18,7 @@ public struct PacketRule: Hashable, Sendable {
   /// How many after those are dropped, by this rule or by an older one, before the rule is spent; nil for no end.
   public var limit: Int?
 
+  /// Makes a rule; the default matches every datagram.
   public init(
     content: PacketContent? = nil, flight: Int? = nil, sender: HostID? = nil, receiver: HostID? = nil, skip: Int = 0,
     limit: Int? = nil

@@ -1,8 +1,8 @@
 /// A TCP sequence number: 32 bits that wrap, ordered within half the space (RFC 9293 section 3.4).
-public struct SequenceNumber: Hashable, Sendable, BitwiseCopyable {
-  public var rawValue: UInt32
+package struct SequenceNumber: Hashable, Sendable, BitwiseCopyable {
+  package var rawValue: UInt32
 
-  @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
   static func + (a: SequenceNumber, count: Int) -> SequenceNumber {
     SequenceNumber(a.rawValue &+ UInt32(truncatingIfNeeded: count))

@@ -1,16 +1,16 @@
-public import CallCore
+package import CallCore
 
 /// The parameters of a stream's transport.
-public struct StreamConfiguration: Hashable, Sendable {
+package struct StreamConfiguration: Hashable, Sendable {
   /// Probes on a connection that has been silent (RFC 9293 section 3.8.4).
-  public struct KeepAlive: Hashable, Sendable {
+  package struct KeepAlive: Hashable, Sendable {
     /// How long the connection is silent before the first probe.
-    public var idle: Interval
-    public var interval: Interval
+    package var idle: Interval
+    package var interval: Interval
     /// How many unanswered probes end the connection.
-    public var count: Int
+    package var count: Int
 
-    public init(idle: Interval = .seconds(7_200), interval: Interval = .seconds(75), count: Int = 9) {
+    package init(idle: Interval = .seconds(7_200), interval: Interval = .seconds(75), count: Int = 9) {
       self.idle = idle
       self.interval = interval
       self.count = count
@@ -18,28 +18,28 @@ public struct StreamConfiguration: Hashable, Sendable {
   }
 
   /// Bytes of data in one segment, unless the peer asks for less.
-  public var maximumSegmentSize: Int
+  package var maximumSegmentSize: Int
   /// How many SYNs are sent before the attempt has timed out.
-  public var connectAttempts: Int
+  package var connectAttempts: Int
   /// Consecutive retransmissions of one segment before the connection has timed out.
-  public var maximumRetransmissions: Int
+  package var maximumRetransmissions: Int
   /// The most time data may stay unacknowledged (RFC 5482), or nil for the limit on retransmissions alone.
-  public var userTimeout: Interval?
-  public var minimumRTO: Interval
-  public var maximumRTO: Interval
+  package var userTimeout: Interval?
+  package var minimumRTO: Interval
+  package var maximumRTO: Interval
   /// How long the acknowledgment of a lone segment may wait (RFC 9293 section 3.8.6.3).
-  public var acknowledgmentDelay: Interval
+  package var acknowledgmentDelay: Interval
   /// Bytes held for an application that does not read: the largest window offered.
-  public var receiveCapacity: Int
+  package var receiveCapacity: Int
   /// Bytes accepted from the application and not yet acknowledged.
-  public var sendCapacity: Int
+  package var sendCapacity: Int
   /// How long a closed connection stays in TIME-WAIT to answer late segments.
-  public var timeWait: Interval
+  package var timeWait: Interval
   /// How long a connection closed on this side alone waits for a peer that is silent.
-  public var halfCloseTimeout: Interval
-  public var keepAlive: KeepAlive?
+  package var halfCloseTimeout: Interval
+  package var keepAlive: KeepAlive?
 
-  public init(
+  package init(
     maximumSegmentSize: Int = 1_200, connectAttempts: Int = 6, maximumRetransmissions: Int = 15,
     userTimeout: Interval? = nil, minimumRTO: Interval = .milliseconds(200), maximumRTO: Interval = .seconds(60),
     acknowledgmentDelay: Interval = .milliseconds(40), receiveCapacity: Int = 65_535,
@@ -86,8 +86,11 @@ public enum StreamCloseReason: UInt8, Sendable {
   }
 }
 
+/// A change of a stream that its host is told of.
 public enum StreamEvent: Hashable, Sendable {
+  /// The connection is established.
   case connected
+  /// Bytes arrived, in order.
   case data([UInt8])
   /// The peer will send no more; this side may.
   case peerClosed
@@ -101,6 +104,7 @@ public enum StreamError: Error, Hashable, Sendable {
   case closed
   /// More than ``StreamConfiguration/sendCapacity`` would wait to be acknowledged.
   case sendBufferFull
+  /// The host listens on the port already.
   case portInUse
   /// No ephemeral port is free.
   case portsExhausted

@@ -1,7 +1,7 @@
-public import CallCore
+package import CallCore
 
 extension StreamConnection {
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at instant: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at instant: Instant) {
     now = max(now, instant)
     guard let header = TCPHeader(parsing: datagram), let offset = TCPHeader.size(of: datagram) else {
       malformedCount &+= 1

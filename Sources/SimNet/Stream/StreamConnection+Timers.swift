@@ -1,7 +1,7 @@
-public import CallCore
+package import CallCore
 
 extension StreamConnection {
-  public mutating func advance(to instant: Instant) {
+  package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     if let lingerUntil, lingerUntil <= now {
       // In FIN-WAIT-2 the peer never closed its side; in TIME-WAIT all is said.

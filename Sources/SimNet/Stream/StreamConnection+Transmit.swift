@@ -1,7 +1,7 @@
-public import CallCore
+package import CallCore
 
 extension StreamConnection {
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if let reset = resetPending {
       resetPending = nil
       return write(reset.withAcknowledgment ? [.rst, .ack] : .rst, at: reset.sequence, into: &buffer)

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 /// One end of a reliable byte stream: TCP (RFC 9293) as a sans-IO machine.
 ///
@@ -6,11 +6,11 @@ public import CallCore
 /// control (RFC 5681, 6582), flow control with zero-window probes, orderly and abortive close and keep-alive are as
 /// on the wire; left out are window scaling, timestamps and SACK, which no behaviour of a call depends on. A peer that
 /// vanishes is noticed only by a writer, when its data times out.
-public struct StreamConnection: SansIO {
-  public typealias Event = StreamEvent
+package struct StreamConnection: SansIO {
+  package typealias Event = StreamEvent
 
   /// RFC 9293 section 3.3.2; LISTEN belongs to ``StreamTable``.
-  public enum State: UInt8, Sendable {
+  package enum State: UInt8, Sendable {
     case synSent, synReceived, established, finWait1, finWait2, closeWait, closing, lastAck, timeWait, closed
   }
 
@@ -23,13 +23,13 @@ public struct StreamConnection: SansIO {
     static let linger: UInt8 = 5
   }
 
-  public let path: Path
-  public let configuration: StreamConfiguration
-  public internal(set) var state: State
+  package let path: Path
+  package let configuration: StreamConfiguration
+  package internal(set) var state: State
   /// Segments that could not be read or made no sense.
-  public internal(set) var malformedCount = 0
+  package internal(set) var malformedCount = 0
   /// Segments sent again after a timeout or duplicate acknowledgments.
-  public internal(set) var retransmissionCount = 0
+  package internal(set) var retransmissionCount = 0
 
   var now: Instant
   var events = FIFO<StreamEvent>()
@@ -78,7 +78,7 @@ public struct StreamConnection: SansIO {
   /// Opens a connection: the first transmit yields the SYN.
   ///
   /// - Parameter initialSequence: chosen at random by the caller (RFC 9293 section 3.4.1).
-  public init(
+  package init(
     connecting path: Path, initialSequence: UInt32, configuration: StreamConfiguration = StreamConfiguration(),
     at now: Instant
   ) {
@@ -87,7 +87,7 @@ public struct StreamConnection: SansIO {
   }
 
   /// Answers a SYN, or returns nil when the segment is none.
-  public init?(
+  package init?(
     accepting segment: RawSpan, path: Path, initialSequence: UInt32,
     configuration: StreamConfiguration = StreamConfiguration(), at now: Instant
   ) {
@@ -131,13 +131,13 @@ public struct StreamConnection: SansIO {
   // MARK: The application's side
 
   /// Whether nothing will ever come of this connection again: it may be forgotten.
-  public var isFinished: Bool { state == .closed && resetPending == nil && events.isEmpty }
+  package var isFinished: Bool { state == .closed && resetPending == nil && events.isEmpty }
 
   /// Bytes written and not yet acknowledged.
-  public var queuedByteCount: Int { sendQueue.count }
+  package var queuedByteCount: Int { sendQueue.count }
 
   /// Queues bytes; they go out when the connection and the windows allow.
-  public mutating func send(_ bytes: [UInt8], at instant: Instant) throws(StreamError) {
+  package mutating func send(_ bytes: [UInt8], at instant: Instant) throws(StreamError) {
     now = max(now, instant)
     guard state != .closed, !closeRequested else { throw .closed }
     guard sendQueue.count + bytes.count <= configuration.sendCapacity else { throw .sendBufferFull }
@@ -146,7 +146,7 @@ public struct StreamConnection: SansIO {
   }
 
   /// Closes this direction after everything queued; the peer may go on sending.
-  public mutating func close(at instant: Instant) {
+  package mutating func close(at instant: Instant) {
     now = max(now, instant)
     guard state != .closed, !closeRequested else { return }
     if state == .synSent { return finish(.normal) }
@@ -154,7 +154,7 @@ public struct StreamConnection: SansIO {
   }
 
   /// Drops everything and tells the peer with an RST.
-  public mutating func abort(at instant: Instant) {
+  package mutating func abort(at instant: Instant) {
     now = max(now, instant)
     guard state != .closed else { return }
     let peerKnows = state != .synSent && state != .timeWait
@@ -164,7 +164,7 @@ public struct StreamConnection: SansIO {
   }
 
   /// Stops or resumes reading. Without a reader the window closes as data arrives.
-  public mutating func setReading(_ reading: Bool, at instant: Instant) {
+  package mutating func setReading(_ reading: Bool, at instant: Instant) {
     now = max(now, instant)
     guard reading != isReading else { return }
     isReading = reading
@@ -176,9 +176,9 @@ public struct StreamConnection: SansIO {
 
   // MARK: Driving
 
-  public mutating func nextEvent() -> StreamEvent? { events.popFirst() }
+  package mutating func nextEvent() -> StreamEvent? { events.popFirst() }
 
-  public var wake: Wake {
+  package var wake: Wake {
     var wake = Wake.never
     func consider(_ instant: Instant?, _ reason: UInt8) {
       if let instant { wake = .earliest(wake, .at(instant, reason: reason)) }

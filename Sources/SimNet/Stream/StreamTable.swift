@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 /// Names one stream of a host; never reused while the host runs.
 public struct StreamID: Hashable, Sendable, BitwiseCopyable {
@@ -7,8 +7,8 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// The streams of one host: listening ports, demultiplexing by addresses and ports, refusal of everything else.
-public struct StreamTable: SansIO, ~Copyable {
-  public enum Event: Hashable, Sendable {
+package struct StreamTable: SansIO, ~Copyable {
+  package enum Event: Hashable, Sendable {
     /// A listening port has a new stream, connected. `path.remote` is the peer.
     case accepted(StreamID, Path)
     case stream(StreamID, StreamEvent)
@@ -37,10 +37,10 @@ public struct StreamTable: SansIO, ~Copyable {
   }
 
   /// The ports given to outgoing connections (RFC 6335 section 6).
-  public static let ephemeralPorts: ClosedRange<UInt16> = 49_152...65_535
+  package static let ephemeralPorts: ClosedRange<UInt16> = 49_152...65_535
 
-  public var configuration: StreamConfiguration
-  public private(set) var malformedCount = 0
+  package private(set) var configuration: StreamConfiguration
+  package private(set) var malformedCount = 0
   private var entries: [Entry?] = []
   private var generations: [UInt32] = []
   private var free: [UInt32] = []
@@ -52,7 +52,7 @@ public struct StreamTable: SansIO, ~Copyable {
   private var touched = FIFO<UInt32>()
   private var random: RandomStream
 
-  public init(configuration: StreamConfiguration = StreamConfiguration(), random: consuming RandomStream) {
+  package init(configuration: StreamConfiguration = StreamConfiguration(), random: consuming RandomStream) {
     self.configuration = configuration
     self.random = random
   }
@@ -63,22 +63,22 @@ public struct StreamTable: SansIO, ~Copyable {
   }
 
   /// How many streams have state, lingering ones included.
-  public var count: Int { slots.count }
+  package var count: Int { slots.count }
 
   // MARK: The application's side
 
   /// Accepts connections to `port` on any address of the host.
-  public mutating func listen(on port: UInt16) throws(StreamError) {
+  package mutating func listen(on port: UInt16) throws(StreamError) {
     guard listeners.insert(port).inserted else { throw .portInUse }
   }
 
   /// Refuses further connections; those that exist stay.
-  public mutating func stopListening(on port: UInt16) { listeners.remove(port) }
+  package mutating func stopListening(on port: UInt16) { listeners.remove(port) }
 
   /// Opens a stream.
   ///
   /// - Parameter local: the address to connect from; port 0 asks for an ephemeral one.
-  public mutating func connect(
+  package mutating func connect(
     from local: Endpoint, to remote: Endpoint, at now: Instant
   ) throws(StreamError) -> StreamID {
     var path = Path(local: local, remote: remote)
@@ -105,9 +105,9 @@ public struct StreamTable: SansIO, ~Copyable {
     throw .portsExhausted
   }
 
-  public func path(of id: StreamID) -> Path? { isLive(id) ? entries[Int(id.slot)]?.connection.path : nil }
+  package func path(of id: StreamID) -> Path? { isLive(id) ? entries[Int(id.slot)]?.connection.path : nil }
 
-  public func state(of id: StreamID) -> StreamConnection.State? {
+  package func state(of id: StreamID) -> StreamConnection.State? {
     isLive(id) ? entries[Int(id.slot)]?.connection.state : nil
   }
 
@@ -115,37 +115,37 @@ public struct StreamTable: SansIO, ~Copyable {
   func peer(of id: StreamID) -> HostID? { isLive(id) ? entries[Int(id.slot)]?.peer : nil }
 
   /// Bytes written to the stream and not yet acknowledged; 0 for a stream that is gone.
-  public func queuedByteCount(of id: StreamID) -> Int {
+  package func queuedByteCount(of id: StreamID) -> Int {
     isLive(id) ? entries[Int(id.slot)]?.connection.queuedByteCount ?? 0 : 0
   }
 
-  public mutating func send(_ bytes: [UInt8], on id: StreamID, at now: Instant) throws(StreamError) {
+  package mutating func send(_ bytes: [UInt8], on id: StreamID, at now: Instant) throws(StreamError) {
     guard isLive(id) else { throw .closed }
     touched.append(id.slot)
     try entries[Int(id.slot)]?.connection.send(bytes, at: now)
   }
 
   /// Closes our direction once everything queued is sent. A stream that is gone is left alone.
-  public mutating func close(_ id: StreamID, at now: Instant) {
+  package mutating func close(_ id: StreamID, at now: Instant) {
     guard isLive(id) else { return }
     touched.append(id.slot)
     entries[Int(id.slot)]?.connection.close(at: now)
   }
 
-  public mutating func abort(_ id: StreamID, at now: Instant) {
+  package mutating func abort(_ id: StreamID, at now: Instant) {
     guard isLive(id) else { return }
     touched.append(id.slot)
     entries[Int(id.slot)]?.connection.abort(at: now)
   }
 
-  public mutating func setReading(_ reading: Bool, on id: StreamID, at now: Instant) {
+  package mutating func setReading(_ reading: Bool, on id: StreamID, at now: Instant) {
     guard isLive(id) else { return }
     touched.append(id.slot)
     entries[Int(id.slot)]?.connection.setReading(reading, at: now)
   }
 
   /// The host lost power: every stream and listener is gone without a word to anybody.
-  public mutating func reset() {
+  package mutating func reset() {
     for slot in entries.indices where entries[slot] != nil { remove(UInt32(slot)) }
     listeners.removeAll()
     refusals.removeAll()
@@ -161,7 +161,7 @@ public struct StreamTable: SansIO, ~Copyable {
     if let slot = slots[Flow(path)] { entries[Int(slot)]?.peer = sender }
   }
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard let header = TCPHeader(parsing: datagram), let size = TCPHeader.size(of: datagram) else {
       malformedCount &+= 1
       return
@@ -202,7 +202,7 @@ public struct StreamTable: SansIO, ~Copyable {
     refusals.append(Refusal(header: reply, path: back))
   }
 
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     for slot in entries.indices {
       guard let deadline = entries[slot]?.connection.wake.deadline, deadline <= now else { continue }
       entries[slot]?.connection.advance(to: now)
@@ -210,7 +210,7 @@ public struct StreamTable: SansIO, ~Copyable {
     }
   }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if let refusal = refusals.popFirst() {
       refusal.header.encode(into: &buffer)
       return refusal.path
@@ -223,9 +223,9 @@ public struct StreamTable: SansIO, ~Copyable {
     return nil
   }
 
-  public mutating func nextEvent() -> Event? { events.popFirst() }
+  package mutating func nextEvent() -> Event? { events.popFirst() }
 
-  public var wake: Wake {
+  package var wake: Wake {
     var wake = Wake.never
     for slot in entries.indices {
       if let next = entries[slot]?.connection.wake { wake = .earliest(wake, next) }

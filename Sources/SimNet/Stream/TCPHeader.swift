@@ -4,17 +4,17 @@ import CallCore
 ///
 /// Segments travel with a zero checksum: virtual links do not flip bits, and a capture fills it in. Ports are
 /// informative; the packet's path is what a NAT rewrites and what receivers go by.
-public struct TCPHeader: Hashable, Sendable {
-  public var sourcePort: UInt16
-  public var destinationPort: UInt16
-  public var sequence: SequenceNumber
-  public var acknowledgment: SequenceNumber
-  public var flags: TCPFlags
-  public var window: UInt16
-  public var maximumSegmentSize: UInt16?
+package struct TCPHeader: Hashable, Sendable {
+  package var sourcePort: UInt16
+  package var destinationPort: UInt16
+  package var sequence: SequenceNumber
+  package var acknowledgment: SequenceNumber
+  package var flags: TCPFlags
+  package var window: UInt16
+  package var maximumSegmentSize: UInt16?
 
   /// The size of a header without options.
-  public static let minimumSize = 20
+  package static let minimumSize = 20
 
   init(
     path: Path, sequence: SequenceNumber, acknowledgment: SequenceNumber, flags: TCPFlags, window: UInt16,
@@ -30,7 +30,7 @@ public struct TCPHeader: Hashable, Sendable {
   }
 
   /// Reads the header of a segment, or returns nil when it is malformed.
-  public init?(parsing segment: RawSpan) {
+  package init?(parsing segment: RawSpan) {
     guard let size = Self.size(of: segment),
       let sourcePort = segment.bigEndian(UInt16.self, at: 0),
       let destinationPort = segment.bigEndian(UInt16.self, at: 2),
@@ -49,14 +49,14 @@ public struct TCPHeader: Hashable, Sendable {
   }
 
   /// The header's size in bytes with options, or nil when the segment is too short for it.
-  public static func size(of segment: RawSpan) -> Int? {
+  package static func size(of segment: RawSpan) -> Int? {
     guard let word = segment.byte(at: 12) else { return nil }
     let size = Int(word >> 4) * 4
     return size >= minimumSize && size <= segment.byteCount ? size : nil
   }
 
   /// The control bits of a segment, for middleboxes that look no further.
-  public static func flags(of segment: RawSpan) -> TCPFlags? { segment.byte(at: 13).map(TCPFlags.init(rawValue:)) }
+  package static func flags(of segment: RawSpan) -> TCPFlags? { segment.byte(at: 13).map(TCPFlags.init(rawValue:)) }
 
   private static func maximumSegmentSize(in segment: RawSpan, headerSize: Int) -> UInt16? {
     maximumSegmentSizeOffset(in: segment, headerSize: headerSize).flatMap { segment.bigEndian(UInt16.self, at: $0) }

@@ -1,14 +1,14 @@
 /// What the timeline of a scenario does.
-public enum RunEvents {
-  public static let fired = TraceEvent("timeline.fired", ("entry", String.self))
-  public static let faultApplied = TraceEvent("fault.applied", ("entry", String.self), ("fault", String.self))
-  public static let faultCleared = TraceEvent("fault.cleared", ("entry", String.self), ("fault", String.self))
+package enum RunEvents {
+  package static let fired = TraceEvent("timeline.fired", ("entry", String.self))
+  package static let faultApplied = TraceEvent("fault.applied", ("entry", String.self), ("fault", String.self))
+  package static let faultCleared = TraceEvent("fault.cleared", ("entry", String.self), ("fault", String.self))
 }
 
 /// What watches a run writes: its own notes, which change neither the hash nor the numbers of the world's events.
-public enum HarnessEvents {
+package enum HarnessEvents {
   /// A sample or a running total: `stats.…`, `q.…`, `wire.…`, `nat.…`.
-  public static func sample<Value>(_ name: String, _ type: Value.Type) -> TraceEvent<Value> {
+  package static func sample<Value>(_ name: String, _ type: Value.Type) -> TraceEvent<Value> {
     TraceEvent(name, ("value", type), origin: .harness)
   }
   /// Quality of received audio, as scenarios name it.
@@ -17,5 +17,5 @@ public enum HarnessEvents {
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
   public static let recovery = sample("q.recovery", Interval.self)
   /// Media crossed the wire unprotected.
-  public static let cleartext = TraceEvent("cleartext", origin: .harness)
+  package static let cleartext = TraceEvent("cleartext", origin: .harness)
 }

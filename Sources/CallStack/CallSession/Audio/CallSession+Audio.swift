@@ -13,7 +13,7 @@ extension CallSession {
   }
 
   /// Takes how loud the microphone was, for synthetic media.
-  public mutating func sendAudio(
+  package mutating func sendAudio(
     _ level: AudioLevel, duration: Interval, to sender: Transceiver.ID? = nil, at now: Instant
   ) {
     guard enter(at: now), media.isRunning else { return }
@@ -31,7 +31,7 @@ extension CallSession {
   }
 
   /// Of each microphone track, where the sample after the last one recorded will be in its stream.
-  public var recordedPositions: [AudioPosition] {
+  package var recordedPositions: [AudioPosition] {
     media.channels.compactMap { channel in
       switch channel {
       case .audio(let channel): channel.send?.recordedPosition
@@ -41,7 +41,7 @@ extension CallSession {
 
   /// Where the first sample of the last ``playAudio(sampleCount:into:at:)`` was in its stream; nil when it was invented,
   /// or nothing plays. Of several streams that are mixed it is the first one's.
-  public var playedPosition: AudioPosition? {
+  package var playedPosition: AudioPosition? {
     for case .audio(let channel) in media.channels {
       if let position = channel.receive?.playedPosition { return position }
     }

@@ -3,11 +3,14 @@ internal import DTLS
 
 /// One of a device's addresses, on which a socket is wanted.
 public struct DeviceAddress: Hashable, Sendable {
+  /// The interface's IP address.
   public var address: IPAddress
   /// The interface's name.
   public var name: String
+  /// The kind of network, as in W3C `RTCNetworkType`: `wifi`, `cellular`, `ethernet`, …
   public var networkType: String
 
+  /// Makes the address of an interface.
   public init(_ address: IPAddress, name: String, networkType: String) {
     self.address = address
     self.name = name
@@ -20,7 +23,9 @@ public struct DeviceAddress: Hashable, Sendable {
 ///
 /// After whatever changes the session, ``drain()`` is called: ``perform(_:)`` does both.
 public final class SessionDriver<Environment: SessionEnvironment> {
+  /// The session. A change of it is made in ``perform(_:)``.
   public var session: CallSession
+  /// The environment that the session runs in.
   public let environment: Environment
 
   private struct Further {
@@ -33,7 +38,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
   private lazy var tls = TLSContext(client: tlsConfiguration)
   private var tlsCount = 0
   /// What the session gathers on, one for each address.
-  public private(set) var interfaces: [LocalInterface] = []
+  package private(set) var interfaces: [LocalInterface] = []
   /// The sockets of ``interfaces``, in their order.
   private var sockets: [Environment.Socket] = []
   /// Further sockets: of ICE restarts, and those that TURN servers are asked from.
@@ -46,6 +51,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
   /// Whether a closed session has said all it had to say, and no socket is open any more.
   public private(set) var isSilent = false
 
+  /// Makes a session and its driver. The driver opens no socket before ``setAddresses(_:)``.
   public init(configuration: SessionConfiguration, random: RandomSource, environment: Environment) {
     self.environment = environment
     self.random = random
@@ -134,7 +140,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
   }
 
   /// Closes all that is open, without a word to anybody.
-  public func closeEverything() {
+  package func closeEverything() {
     closeSockets()
     closeFurtherSockets { _ in true }
     for (_, stream) in streams { stream.close() }
@@ -151,7 +157,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
   }
 
   /// Sends what the session has to send, does what it asks for, and tells what it tells.
-  public func drain() {
+  package func drain() {
     guard !isSilent else { return }
     var wake: Wake
     var isDone: Bool

@@ -9,6 +9,7 @@ public protocol SessionEnvironment: AnyObject {
   /// A UDP socket that is bound to one address.
   associatedtype Socket
 
+  /// The current time on a clock that never goes backwards.
   var now: Instant { get }
   /// What the date is believed to be, by which certificates of TLS are judged.
   var wallClock: WallClock { get }
@@ -24,7 +25,9 @@ public protocol SessionEnvironment: AnyObject {
   func openSocket(
     on address: IPAddress, beside base: Endpoint?, receive: @escaping (RawSpan, Path) -> Void
   ) -> (socket: Socket, local: Endpoint)?
+  /// Closes a UDP socket.
   func close(_ socket: Socket)
+  /// Sends a datagram to `path.remote`, with the path's ECN marking where the socket can set it.
   func send(_ datagram: RawSpan, from socket: Socket, on path: Path)
 
   /// Opens a TCP connection for what is sent on `path`, whose transport says whether the driver will speak TLS on it. That
@@ -38,6 +41,7 @@ public protocol SessionEnvironment: AnyObject {
 
   /// A `.local` name to tell instead of an address on which a socket was opened, answered for until it is withdrawn.
   func conceal(_ address: IPAddress) -> String?
+  /// Stops answering for a name that ``conceal(_:)`` has returned.
   func withdraw(_ name: String)
 
   // MARK: What happens
@@ -50,6 +54,7 @@ public protocol SessionEnvironment: AnyObject {
   func unsent(_ reason: UnsentReason)
   /// TLS stands on the connection to a server, or has given it up.
   func secured(_ tls: TLSConnection, with server: Endpoint)
+  /// Reports that TLS on the connection to a server has failed.
   func refused(_ failure: TLSFailure, by server: Endpoint)
 
   /// Everything that was due has been done. The driver is to be woken (``SessionDriver/advance()``) at the deadline, if
@@ -61,7 +66,9 @@ public protocol SessionEnvironment: AnyObject {
 
 /// Why something could not leave.
 public enum UnsentReason: String, Sendable, CaseIterable {
+  /// No socket is bound to the local address.
   case noSocket = "no-socket"
+  /// No interface has the local address that a connection needs.
   case noInterface = "no-interface"
   /// Too much waits on the connection already.
   case noRoom = "no-room"

@@ -5,11 +5,29 @@ public import SDP
 
 /// W3C `RTCPeerConnectionState`.
 public enum ConnectionState: String, Sendable, CaseIterable {
-  case new, connecting, connected, disconnected, failed, closed
+  /// Nothing has begun.
+  case new
+  /// A transport connects.
+  case connecting
+  /// Every transport is connected.
+  case connected
+  /// A transport lost its connection and may get it back.
+  case disconnected
+  /// A transport failed.
+  case failed
+  /// The connection was closed.
+  case closed
 }
 
 /// W3C `RTCIceGatheringState`.
-public enum ICEGatheringState: String, Sendable, CaseIterable { case new, gathering, complete }
+public enum ICEGatheringState: String, Sendable, CaseIterable {
+  /// No candidate was gathered yet.
+  case new
+  /// Candidates are gathered.
+  case gathering
+  /// All candidates are known.
+  case complete
+}
 
 /// One side of the selected candidate pair.
 public struct CandidateSummary: Hashable, Sendable {
@@ -19,11 +37,12 @@ public struct CandidateSummary: Hashable, Sendable {
   public var endpoint: Endpoint
   /// The name that stands for the address of a local candidate.
   public var concealment: String?
+  /// The kind of network of a local candidate, as in W3C `RTCNetworkType`.
   public var networkType: String
   /// How a relay is reached: `udp`, `tcp` or `tls`; nil for other types.
   public var relayProtocol: String?
 
-  public init(candidateType: String, endpoint: Endpoint, networkType: String, relayProtocol: String? = nil) {
+  package init(candidateType: String, endpoint: Endpoint, networkType: String, relayProtocol: String? = nil) {
     self.candidateType = candidateType
     self.endpoint = endpoint
     self.networkType = networkType
@@ -33,7 +52,9 @@ public struct CandidateSummary: Hashable, Sendable {
 
 /// What a session tells its application: what W3C's peer connection and its transports have events for.
 public enum SessionEvent: Sendable {
+  /// The signalling state changed (W3C `signalingstatechange`).
   case signalingStateChange(SignalingState)
+  /// The gathering state changed (W3C `icegatheringstatechange`).
   case iceGatheringStateChange(ICEGatheringState)
   /// A local candidate to trickle (`candidate:…` text), or nil at the end of candidates.
   case iceCandidate(String?, mid: String, mLineIndex: Int)
@@ -43,12 +64,17 @@ public enum SessionEvent: Sendable {
   /// Something a TURN or STUN server said or failed to say (W3C `icecandidateerror`): `url` is the server's RFC 7064 or
   /// RFC 7065 URI, and `code` the STUN error code, 701 for silence.
   case iceServerError(server: Endpoint, url: String, code: Int, reason: String)
+  /// The ICE connection state changed (W3C `iceconnectionstatechange`).
   case iceConnectionStateChange(ICEConnectionState)
+  /// ICE selected another candidate pair (W3C `selectedcandidatepairchange`).
   case selectedCandidatePairChange(local: CandidateSummary, remote: CandidateSummary)
+  /// The DTLS transport's state changed (W3C `statechange` of `RTCDtlsTransport`).
   case dtlsStateChange(DTLSTransportState)
   /// Why the DTLS transport has failed (W3C `RTCDtlsTransport.onerror`).
   case dtlsFailed(reason: String)
+  /// The connection state changed (W3C `connectionstatechange`).
   case connectionStateChange(ConnectionState)
+  /// An offer is needed (W3C `negotiationneeded`).
   case negotiationNeeded
   /// A remote track begins, or begins again (W3C `track`). It is muted until its first packet.
   case track(mid: String)

@@ -8,6 +8,7 @@ public enum SessionObservation: Sendable {
   case mediaSent(ssrc: UInt32, byteCount: Int, prefix: UInt64)
   /// One RTP packet arrived and was authenticated.
   case mediaReceived(ssrc: UInt32, byteCount: Int)
+  /// An RTCP BYE for a source arrived (RFC 3550 section 6.6).
   case remoteBye(ssrc: UInt32)
   /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.
   case packetDiscarded(what: StaticString, from: Endpoint)
@@ -15,9 +16,11 @@ public enum SessionObservation: Sendable {
   case iceRestart(byPeer: Bool)
   /// A connectivity check ended without success; `reason` is a fixed word such as `timeout`.
   case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
+  /// Consent to send to an address expired (RFC 7675).
   case consentExpired(remote: Endpoint)
   /// A signalled candidate (`candidate:…` text) is of no use, and nothing is sent there.
   case remoteCandidateRefused(String, reason: ICECandidateRefusal)
+  /// A TURN server granted an allocation (RFC 8656 section 7).
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
   /// An NSS key log line, so that captures can be decrypted.
   case keyLog(String)

@@ -1,8 +1,11 @@
 /// What an application may change of a connection that there is (W3C `RTCConfiguration`).
 public struct ICEConfiguration: Hashable, Sendable {
+  /// The STUN and TURN servers.
   public var servers: [ICEServer]
+  /// The candidates that may be used.
   public var transportPolicy: ICETransportPolicy
 
+  /// Makes a configuration.
   public init(servers: [ICEServer], transportPolicy: ICETransportPolicy = .all) {
     self.servers = servers
     self.transportPolicy = transportPolicy

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 internal import ICE
 internal import SDP
 internal import TURN
@@ -8,7 +8,7 @@ extension CallSession {
   /// Says which sockets there are now, one for each address. Candidates of those that are gone are withdrawn at once, and
   /// their pairs go by their checks; new ones are gathered on at once until a pair carries media, as in libwebrtc, and
   /// later when ``SessionConfiguration/gathering`` says so, or with the next ICE restart.
-  public mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
+  package mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
@@ -52,7 +52,7 @@ extension CallSession {
 
   /// The peer has lost candidates that it told (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
   /// formed with them. Pairs that there are go by their checks, as in libwebrtc.
-  public mutating func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
+  package mutating func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
     for text in candidates {
       guard let candidate = ICECandidate(text) else { throw .invalidCandidate("'\(text)' is no candidate") }
@@ -62,7 +62,7 @@ extension CallSession {
   }
 
   /// Answers ``SessionCommand/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
-  public mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
+  package mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     let last = gatherings.indices.last
     let place = last.flatMap { last in

@@ -5,7 +5,7 @@ public import SDP
 /// they end, ends at once.
 extension CallSession {
   /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
-  public var transceivers: [Transceiver] { jsep.transceivers }
+  package var transceivers: [Transceiver] { jsep.transceivers }
 
   /// Sends a track, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
   ///

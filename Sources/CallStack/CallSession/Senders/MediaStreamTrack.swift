@@ -4,10 +4,12 @@ public import SDP
 ///
 /// There is one source for each kind: the device's microphone. A camera comes with video.
 public struct MediaStreamTrack: Hashable, Sendable {
+  /// The kind of media.
   public var kind: MediaKind
   /// Its name in descriptions (RFC 8830); empty for one that the connection names when it is added.
   public var id: String
 
+  /// Makes a track of a kind.
   public init(_ kind: MediaKind, id: String = "") {
     self.kind = kind
     self.id = id
@@ -19,10 +21,12 @@ public struct MediaStreamTrack: Hashable, Sendable {
 
 /// How a transceiver begins (W3C `RTCRtpTransceiverInit`).
 public struct TransceiverInit: Hashable, Sendable {
+  /// The direction to begin with.
   public var direction: MediaDirection
   /// One encoding without a name when empty. Audio has one alone: what is beyond is left out, as W3C says.
   public var sendEncodings: [EncodingParameters]
 
+  /// Makes the settings of a new transceiver.
   public init(direction: MediaDirection = .sendrecv, sendEncodings: [EncodingParameters] = []) {
     self.direction = direction
     self.sendEncodings = sendEncodings
@@ -36,7 +40,7 @@ public struct RTPTransceiver: Hashable, Sendable {
     /// What is sent; nil when there is nothing.
     public let track: MediaStreamTrack?
 
-    public init(track: MediaStreamTrack?) { self.track = track }
+    package init(track: MediaStreamTrack?) { self.track = track }
   }
 
   /// W3C `RTCRtpReceiver`.
@@ -46,23 +50,28 @@ public struct RTPTransceiver: Hashable, Sendable {
     /// Whether nothing comes of it (W3C `muted`).
     public let isMuted: Bool
 
-    public init(track: MediaStreamTrack, isMuted: Bool) {
+    package init(track: MediaStreamTrack, isMuted: Bool) {
       self.track = track
       self.isMuted = isMuted
     }
   }
 
+  /// The transceiver's identifier, by which the connection's methods take it.
   public let id: Transceiver.ID
+  /// The kind of media of its sender and receiver.
   public let kind: MediaKind
   /// Its section; nil before negotiation.
   public let mid: String?
+  /// The direction that was asked for.
   public let direction: MediaDirection
   /// What was negotiated last.
   public let currentDirection: MediaDirection?
+  /// The sender.
   public let sender: Sender
+  /// The receiver.
   public let receiver: Receiver
 
-  public init(
+  package init(
     id: Transceiver.ID, kind: MediaKind, mid: String?, direction: MediaDirection, currentDirection: MediaDirection?,
     sender: Sender, receiver: Receiver
   ) {

@@ -1,5 +1,5 @@
 public import CallCore
-public import SDP
+package import SDP
 
 /// How one encoding is sent (W3C `RTCRtpEncodingParameters`).
 public struct EncodingParameters: Hashable, Sendable {
@@ -10,6 +10,7 @@ public struct EncodingParameters: Hashable, Sendable {
   /// The most that its encoder may give.
   public var maxBitrate: DataRate?
 
+  /// Makes the parameters of an encoding.
   public init(rid: String? = nil, isActive: Bool = true, maxBitrate: DataRate? = nil) {
     self.rid = rid
     self.isActive = isActive
@@ -21,14 +22,17 @@ public struct EncodingParameters: Hashable, Sendable {
 public struct SendParameters: Hashable, Sendable {
   /// W3C `RTCRtpCodecParameters`.
   public struct Codec: Hashable, Sendable {
+    /// The RTP payload type, 0 to 127.
     public let payloadType: UInt8
     /// `audio/opus`
     public let mimeType: String
+    /// The RTP clock rate in hertz.
     public let clockRate: UInt32
+    /// The number of audio channels; 1 for video.
     public let channels: UInt8
-    public let parameters: FormatParameters
+    package let parameters: FormatParameters
 
-    public init(
+    package init(
       payloadType: UInt8, mimeType: String, clockRate: UInt32, channels: UInt8, parameters: FormatParameters
     ) {
       self.payloadType = payloadType
@@ -45,12 +49,13 @@ public struct SendParameters: Hashable, Sendable {
   public var encodings: [EncodingParameters]
   /// What was negotiated, the one that is sent first.
   public let codecs: [Codec]
-  public let headerExtensions: [HeaderExtension]
+  package let headerExtensions: [HeaderExtension]
   /// The RTCP canonical name.
   public let cname: String
+  /// Whether RTCP packets may be sent outside of compound ones (RFC 5506).
   public let usesReducedSizeRTCP: Bool
 
-  public init(
+  package init(
     transaction: UInt64, encodings: [EncodingParameters], codecs: [Codec], headerExtensions: [HeaderExtension],
     cname: String, usesReducedSizeRTCP: Bool
   ) {

@@ -7,6 +7,7 @@ public import Statistics
 
 /// `getStats` (W3C webrtc-stats): members by their names there, absent rather than zero where nothing is known.
 extension CallSession {
+  /// Returns the session's statistics at `now` (W3C `getStats`).
   public func statistics(at now: Instant) -> StatsReport {
     var entries = [peerConnection, transport]
     for pair in ice.pairs { entries.append(candidatePair(pair)) }

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 // Candidates and credentials from the driver and from signalling, and the pairs they form.
 extension ICEAgent {
@@ -10,7 +10,7 @@ extension ICEAgent {
   ///   - base: the socket checks are sent from: the candidate itself for host and relay, the host for srflx.
   ///   - network: what that socket, or the one that talks to the relay's server, is on. When it is not known, what has the
   ///     same base address is taken to be on one network, for which nothing is paid.
-  public mutating func addLocalCandidate(
+  package mutating func addLocalCandidate(
     _ candidate: ICECandidate, base: Endpoint, network: ICENetwork? = nil, at now: Instant
   ) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
@@ -35,7 +35,7 @@ extension ICEAgent {
   }
 
   /// Adds a host or relayed candidate, which is its own base.
-  public mutating func addLocalCandidate(
+  package mutating func addLocalCandidate(
     _ candidate: ICECandidate, network: ICENetwork? = nil, at now: Instant
   ) throws(ICEError) {
     guard let base = candidate.endpoint else { throw .unusableLocalCandidate }
@@ -43,7 +43,7 @@ extension ICEAgent {
   }
 
   /// Gathering is done for now.
-  public mutating func endOfLocalCandidates(at now: Instant) {
+  package mutating func endOfLocalCandidates(at now: Instant) {
     guard enter(at: now) else { return }
     current.localCandidatesEndedAt = self.now
     settle()
@@ -53,7 +53,7 @@ extension ICEAgent {
   /// form no more pairs, and those that there are go by their checks, which will not be answered unless the interface
   /// comes back: a call on one of them moves when nothing has come for ``ICESettings/receivingTimeout`` and
   /// ``ICESettings/switchDelay``.
-  public mutating func withdrawLocalCandidates(base: Endpoint, at now: Instant) {
+  package mutating func withdrawLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     for g in generations.indices {
       for index in generations[g].localCandidates.indices where generations[g].localCandidates[index].base == base {
@@ -64,7 +64,7 @@ extension ICEAgent {
   }
 
   /// Removes every candidate of a relay that is no more, and at once the pairs that used it.
-  public mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
+  package mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     for g in generations.indices {
       generations[g].localCandidates.removeAll { $0.base == base }
@@ -79,7 +79,7 @@ extension ICEAgent {
   /// Gives up the pairs from a relayed address to a peer that the TURN server carries nothing to: to any port of the
   /// address when `port` is nil. As in libwebrtc they are checked no more, whatever the peer sends, and the selected pair
   /// is left at once.
-  public mutating func failPairs(
+  package mutating func failPairs(
     base: Endpoint, to address: IPAddress, port: UInt16?, _ failure: ICECheckFailure, at now: Instant
   ) {
     guard enter(at: now) else { return }
@@ -104,14 +104,14 @@ extension ICEAgent {
   // MARK: The peer
 
   /// Sets the role before the peer is known: the offerer controls.
-  public mutating func setRole(_ role: ICERole, at now: Instant) {
+  package mutating func setRole(_ role: ICERole, at now: Instant) {
     guard enter(at: now), !settings.isLite else { return }
     if role != self.role, !remoteIsLite { becomeRole(role) }
     settle()
   }
 
   /// Tells that the peer is ICE-lite (`a=ice-lite`): it never checks, so this agent controls.
-  public mutating func setRemoteIsLite(at now: Instant) {
+  package mutating func setRemoteIsLite(at now: Instant) {
     guard enter(at: now), !settings.isLite else { return }
     remoteIsLite = true
     if role == .controlled { becomeRole(.controlling) }
@@ -119,7 +119,7 @@ extension ICEAgent {
   }
 
   /// Sets the peer's credentials; candidates and checks that came before them take effect now.
-  public mutating func setRemoteCredentials(_ credentials: ICECredentials, at now: Instant) throws(ICEError) {
+  package mutating func setRemoteCredentials(_ credentials: ICECredentials, at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     guard credentials.isValid else { throw .invalidCredentials }
     if let known = current.remote {
@@ -144,7 +144,7 @@ extension ICEAgent {
   ///
   /// A candidate that names an earlier generation's `ufrag` or cannot be paired is counted and ignored, and the events say
   /// why (``ICECandidateRefusal``). One with a name is added again when that is resolved (``ICECandidate/resolved(to:)``).
-  public mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
+  package mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.lateNameDropped.isPlanted, current.remoteCandidatesEndedAt != nil { return }
     accept(candidate)
@@ -152,7 +152,7 @@ extension ICEAgent {
   }
 
   /// The peer has lost a candidate: no new pair is formed with it. Pairs that there are go by their checks.
-  public mutating func removeRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
+  package mutating func removeRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
     current.bufferedCandidates.removeAll { $0.endpoint == candidate.endpoint && $0.ufrag == candidate.ufrag }
     guard candidate.ufrag == nil || candidate.ufrag == current.remote?.ufrag else { return }
@@ -163,7 +163,7 @@ extension ICEAgent {
   /// The peer has no more candidates.
   ///
   /// - Parameter ufrag: the generation that ended, when signalling says so.
-  public mutating func endOfRemoteCandidates(ufrag: String? = nil, at now: Instant) {
+  package mutating func endOfRemoteCandidates(ufrag: String? = nil, at now: Instant) {
     guard enter(at: now) else { return }
     if let ufrag, let remote = current.remote, remote.ufrag != ufrag { return }
     current.remoteCandidatesEndedAt = self.now

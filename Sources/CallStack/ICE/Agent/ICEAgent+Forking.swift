@@ -1,10 +1,10 @@
-public import CallCore
+package import CallCore
 
 extension ICEAgent {
   /// Forgets the peer of the current generation, because another one answered the same offer (serial forking, RFC 9429
   /// section 3.6): its candidates, the pairs with them, and what they led to. Our credentials and candidates stand, and
   /// ``setRemoteCredentials(_:at:)`` tells of the new peer.
-  public mutating func forgetRemote(at now: Instant) {
+  package mutating func forgetRemote(at now: Instant) {
     guard enter(at: now), let replaced = current.remote else { return }
     let selected = selectedPair
     removePairs(in: 0) { _ in true }

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 
 extension ICEAgent {
   /// `failed` once there were pairs and none is active; `disconnected` once one worked and none does; back from both
@@ -40,7 +40,7 @@ extension ICEAgent {
   // MARK: Restart (RFC 8445 section 9)
 
   /// What the next generation is to be told apart by: for an offer that brings a restart once it is set.
-  public mutating func makeCredentials() -> ICECredentials { ICECredentials(from: &random) }
+  package mutating func makeCredentials() -> ICECredentials { ICECredentials(from: &random) }
 
   /// Begins a new generation; add its local candidates and set the peer's new credentials next.
   ///
@@ -48,7 +48,7 @@ extension ICEAgent {
   /// as it is.
   ///
   /// - Parameter credentials: from ``makeCredentials()``, when they have been told already.
-  public mutating func restart(with credentials: ICECredentials? = nil, at now: Instant) throws(ICEError) {
+  package mutating func restart(with credentials: ICECredentials? = nil, at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     var fresh = ICEGeneration(number: current.number + 1, local: credentials ?? makeCredentials())
     // Candidates may overtake the description that announces the peer's own restart.
@@ -64,7 +64,7 @@ extension ICEAgent {
   }
 
   /// Takes back a restart that the peer has not answered: the offer was rolled back.
-  public mutating func cancelRestart(at now: Instant) throws(ICEError) {
+  package mutating func cancelRestart(at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     guard generations.count > 1, current.remote == nil else { throw .notRestarting }
     let cancelled = generations.removeFirst()

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 internal import STUN
 
 /// A full ICE agent for one component of one stream (RFC 8445), with trickle (RFC 8838), consent freshness (RFC 7675),
@@ -7,16 +7,16 @@ internal import STUN
 /// Gathering is outside: the driver adds local candidates, each with the socket it sends from. A relayed candidate's
 /// base is its relayed address; the driver routes what is sent from there through TURN, and the agent never knows.
 /// Give ``receive(_:on:at:)`` STUN datagrams only.
-public struct ICEAgent: ~Copyable, SansIO {
-  public typealias Event = ICEEvent
+package struct ICEAgent: ~Copyable, SansIO {
+  package typealias Event = ICEEvent
 
-  public let settings: ICESettings
-  public internal(set) var role: ICERole
-  public internal(set) var connectionState = ICEConnectionState.new
-  public internal(set) var counters = ICECounters()
-  public internal(set) var wake = Wake.never
+  package let settings: ICESettings
+  package internal(set) var role: ICERole
+  package internal(set) var connectionState = ICEConnectionState.new
+  package internal(set) var counters = ICECounters()
+  package internal(set) var wake = Wake.never
   /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
-  public internal(set) var sendingPath: Path?
+  package internal(set) var sendingPath: Path?
   /// When the peer's consent to send there runs out.
   var consentEndsAt: Instant?
 
@@ -48,7 +48,7 @@ public struct ICEAgent: ~Copyable, SansIO {
 
   /// - Parameter role: controlling for the side that makes the first offer (RFC 8445 section 6.1.1); a lite agent is
   ///   always controlled.
-  public init(role: ICERole, settings: ICESettings = ICESettings(), random: consuming RandomStream, at now: Instant) {
+  package init(role: ICERole, settings: ICESettings = ICESettings(), random: consuming RandomStream, at now: Instant) {
     self.settings = settings
     self.role = settings.isLite ? .controlled : role
     var random = random
@@ -63,29 +63,29 @@ public struct ICEAgent: ~Copyable, SansIO {
   // MARK: Reading
 
   /// What to signal to the peer; new after ``restart(at:)``.
-  public var localCredentials: ICECredentials { current.local }
-  public var remoteCredentials: ICECredentials? { current.remote }
+  package var localCredentials: ICECredentials { current.local }
+  package var remoteCredentials: ICECredentials? { current.remote }
   /// How many restarts there were.
-  public var generation: Int { current.number }
+  package var generation: Int { current.number }
   /// Whether a pair of the current generation has ever carried media.
-  public var hasUsedCurrentGeneration: Bool { current.hasBeenUsed }
+  package var hasUsedCurrentGeneration: Bool { current.hasBeenUsed }
   /// Whether a generation's pairs carry media, may be returned to, or answer checks.
-  public func holds(generation: Int) -> Bool { generations.contains { $0.number == generation } }
+  package func holds(generation: Int) -> Bool { generations.contains { $0.number == generation } }
   /// Local candidates of the current generation, discovered ones included, and those that are gone not.
-  public var localCandidates: [ICECandidate] { current.localCandidates.filter { !$0.isWithdrawn }.map(\.candidate) }
-  public var remoteCandidates: [ICECandidate] { current.remoteCandidates }
+  package var localCandidates: [ICECandidate] { current.localCandidates.filter { !$0.isWithdrawn }.map(\.candidate) }
+  package var remoteCandidates: [ICECandidate] { current.remoteCandidates }
   /// The pairs of the current generation, best first.
-  public var pairs: [ICECandidatePair] { current.checklist.pairs }
+  package var pairs: [ICECandidatePair] { current.checklist.pairs }
 
   /// The pair that carries media: during a restart one of the old generation, until one of the new works.
-  public var selectedPair: ICECandidatePair? { pair(selected) }
+  package var selectedPair: ICECandidatePair? { pair(selected) }
 
   /// Whether media may be sent now.
-  public var canSend: Bool { sendingPath != nil }
+  package var canSend: Bool { sendingPath != nil }
 
   /// The path for media at a time for which no timer has run yet: a device that slept may have something to send before
   /// it learns that consent has run out (RFC 7675 section 5.1).
-  public func sendingPath(at now: Instant) -> Path? {
+  package func sendingPath(at now: Instant) -> Path? {
     if let consentEndsAt, consentEndsAt <= now, !Defect.consentOutlivesSuspension.isPlanted { return nil }
     return sendingPath
   }
@@ -97,7 +97,7 @@ public struct ICEAgent: ~Copyable, SansIO {
 
   // MARK: SansIO
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard enter(at: now) else { return }
     // A response that waited while the device slept is too late to renew anything.
     for g in generations.indices where !Defect.consentOutlivesSuspension.isPlanted { expireConsent(g) }
@@ -113,17 +113,17 @@ public struct ICEAgent: ~Copyable, SansIO {
     }
   }
 
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     if enter(at: now) { settle() }
   }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     guard let (bytes, path) = outgoing.popFirst() else { return nil }
     buffer.append(contentsOf: bytes.span.bytes)
     return path
   }
 
-  public mutating func nextEvent() -> ICEEvent? { events.popFirst() }
+  package mutating func nextEvent() -> ICEEvent? { events.popFirst() }
 
   // MARK: Media on the selected pair
 
@@ -131,7 +131,7 @@ public struct ICEAgent: ~Copyable, SansIO {
   ///
   /// - Returns: whether the path is that of a pair.
   @discardableResult
-  public mutating func markReceived(on path: Path, at now: Instant) -> Bool {
+  package mutating func markReceived(on path: Path, at now: Instant) -> Bool {
     guard enter(at: now), let id = markReceived(on: path, isData: true) else { return false }
     // The controlling side may have moved there, or what was given up may be worth another check.
     if id != selected { settle() }
@@ -139,7 +139,7 @@ public struct ICEAgent: ~Copyable, SansIO {
   }
 
   /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
-  public mutating func markSent(at now: Instant) {
+  package mutating func markSent(at now: Instant) {
     guard enter(at: now), let (g, index) = locateSelected() else { return }
     generations[g].checklist.update(index) { [now = self.now] in $0.lastSentAt = now }
   }
@@ -168,7 +168,7 @@ public struct ICEAgent: ~Copyable, SansIO {
   }
 
   /// Ends everything: no datagram and no timer follows.
-  public mutating func close(at now: Instant) {
+  package mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     generations = [ICEGeneration(number: current.number, local: current.local)]
     selected = nil

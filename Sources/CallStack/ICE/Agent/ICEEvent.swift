@@ -1,19 +1,32 @@
-public import CallCore
+package import CallCore
 
 /// RTCIceTransportState; the raw values are W3C's.
 public enum ICEConnectionState: String, Hashable, Sendable, CaseIterable {
-  case new, checking, connected, completed, disconnected, failed, closed
+  /// No remote candidate is known.
+  case new
+  /// Candidate pairs are checked, and none works yet.
+  case checking
+  /// A pair works, and others are still checked.
+  case connected
+  /// A pair works, and all checks are done.
+  case completed
+  /// No answer came from the far side for a while.
+  case disconnected
+  /// No pair works.
+  case failed
+  /// The agent was closed.
+  case closed
 }
 
 /// RTCIceRole.
-public enum ICERole: String, Hashable, Sendable {
+package enum ICERole: String, Hashable, Sendable {
   case controlling, controlled
 
   var opposite: ICERole { self == .controlling ? .controlled : .controlling }
 }
 
 /// Why a check counts for nothing.
-public enum ICECheckFailure: Hashable, Sendable {
+package enum ICECheckFailure: Hashable, Sendable {
   /// No response for ``ICESettings/inactiveTimeout``.
   case timedOut
   /// An error response with this code.
@@ -29,7 +42,7 @@ public enum ICECheckFailure: Hashable, Sendable {
 
 extension ICECheckFailure: CustomStringConvertible {
   /// The word in traces.
-  public var description: String {
+  package var description: String {
     switch self {
     case .timedOut: "timed-out"
     case .error(let code): "error-\(code)"
@@ -41,7 +54,7 @@ extension ICECheckFailure: CustomStringConvertible {
 }
 
 /// What an agent tells its driver, in order.
-public enum ICEEvent: Sendable {
+package enum ICEEvent: Sendable {
   case connectionStateChanged(from: ICEConnectionState, to: ICEConnectionState)
   /// Media goes over this pair from now on; nil when the selected pair is gone and no other was agreed on yet.
   case selectedPairChanged(ICECandidatePair?)
@@ -59,7 +72,7 @@ public enum ICEEvent: Sendable {
 }
 
 /// A caller's mistake.
-public enum ICEError: Error, Hashable, Sendable {
+package enum ICEError: Error, Hashable, Sendable {
   case closed
   /// Characters or lengths that RFC 8839 section 5.4 does not allow.
   case invalidCredentials
@@ -72,7 +85,7 @@ public enum ICEError: Error, Hashable, Sendable {
 }
 
 extension ICEError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .closed: "the ICE agent is closed"
     case .invalidCredentials:
@@ -85,26 +98,26 @@ extension ICEError: CustomStringConvertible {
 }
 
 /// Why an agent wants to be woken: the reason in its `Wake`.
-public enum ICEWakeReason: UInt8, Sendable {
+package enum ICEWakeReason: UInt8, Sendable {
   case check = 1, liveness, consent, nomination, keepalive
 }
 
 /// Datagrams and candidates that changed nothing, by cause.
-public struct ICECounters: Hashable, Sendable {
+package struct ICECounters: Hashable, Sendable {
   /// Not STUN, not Binding, or a request without what RFC 8445 demands.
-  public var malformed: UInt64 = 0
-  public var wrongIntegrity: UInt64 = 0
+  package var malformed: UInt64 = 0
+  package var wrongIntegrity: UInt64 = 0
   /// Checks for a user name that this agent never had, or has no more.
-  public var unknownUfrag: UInt64 = 0
+  package var unknownUfrag: UInt64 = 0
   /// Checks and candidates of another generation of the peer.
-  public var wrongGeneration: UInt64 = 0
+  package var wrongGeneration: UInt64 = 0
   /// Checks to a socket that is no candidate (any more).
-  public var unknownLocal: UInt64 = 0
+  package var unknownLocal: UInt64 = 0
   /// Responses to nothing, or to what was forgotten.
-  public var unexpectedResponses: UInt64 = 0
-  public var roleConflicts: UInt64 = 0
+  package var unexpectedResponses: UInt64 = 0
+  package var roleConflicts: UInt64 = 0
   /// 487 responses that a role change had overtaken.
-  public var staleRoleConflicts: UInt64 = 0
+  package var staleRoleConflicts: UInt64 = 0
   /// Remote candidates that are not paired (``ICECandidateRefusal``).
-  public var unusableCandidates: UInt64 = 0
+  package var unusableCandidates: UInt64 = 0
 }

@@ -1,7 +1,7 @@
-public import CallCore
+package import CallCore
 
 /// How a candidate was found (RFC 8445 section 5.1.1, RFC 8839 section 5.1). The raw value is the `typ` token.
-public enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
+package enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
   case host
   case serverReflexive = "srflx"
   case peerReflexive = "prflx"
@@ -11,54 +11,54 @@ public enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
 /// A transport address at which an agent may be reached, with what the other side needs to rank it.
 ///
 /// Text is that of the SDP `candidate` attribute: see ``init(_:)`` and ``description``.
-public struct ICECandidate: Hashable, Sendable {
-  public enum Transport: Hashable, Sendable {
+package struct ICECandidate: Hashable, Sendable {
+  package enum Transport: Hashable, Sendable {
     case udp, tcp
     /// A token of another specification; such candidates are kept and never paired.
     case other(String)
   }
 
   /// The connection address: usually numeric, or a name that must be resolved first (mDNS).
-  public enum Address: Hashable, Sendable {
+  package enum Address: Hashable, Sendable {
     case ip(IPAddress)
     case name(String)
   }
 
   /// A name and value that follow the known part of the text and mean nothing here.
-  public struct Extension: Hashable, Sendable {
-    public var name: String
-    public var value: String
+  package struct Extension: Hashable, Sendable {
+    package var name: String
+    package var value: String
 
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// Equal for candidates of the same type, base address and server: their fates are likely the same.
-  public var foundation: String
+  package var foundation: String
   /// 1 is RTP, or everything under rtcp-mux.
-  public var component = 1
-  public var transport = Transport.udp
-  public var priority: UInt32
-  public var address: Address
-  public var port: UInt16
-  public var type: ICECandidateType
+  package var component = 1
+  package var transport = Transport.udp
+  package var priority: UInt32
+  package var address: Address
+  package var port: UInt16
+  package var type: ICECandidateType
   /// What the address was derived from, for diagnosis only (`raddr`).
-  public var relatedAddress: Address?
-  public var relatedPort: UInt16?
-  public var tcpType: String?
-  public var generation: Int?
+  package var relatedAddress: Address?
+  package var relatedPort: UInt16?
+  package var tcpType: String?
+  package var generation: Int?
   /// The user name fragment the candidate belongs to (RFC 8840 section 4.4.1).
-  public var ufrag: String?
-  public var networkID: Int?
-  public var networkCost: Int?
-  public var extensions: [Extension] = []
+  package var ufrag: String?
+  package var networkID: Int?
+  package var networkCost: Int?
+  package var extensions: [Extension] = []
   /// Whether the peer told a name in the place of the address (draft-ietf-mmusic-mdns-ice-candidates), which nobody else
   /// is to learn.
-  public private(set) var isConcealed = false
+  package private(set) var isConcealed = false
 
-  public init(
+  package init(
     _ type: ICECandidateType, at endpoint: Endpoint, priority: UInt32, foundation: String, related: Endpoint? = nil
   ) {
     self.foundation = foundation
@@ -84,13 +84,13 @@ public struct ICECandidate: Hashable, Sendable {
   }
 
   /// The transport address, or nil while it is a name.
-  public var endpoint: Endpoint? {
+  package var endpoint: Endpoint? {
     guard case .ip(let address) = address else { return nil }
     return Endpoint(address, port: port)
   }
 
   /// The candidate with its name replaced by what the name resolved to.
-  public func resolved(to address: IPAddress) -> ICECandidate {
+  package func resolved(to address: IPAddress) -> ICECandidate {
     var copy = self
     copy.address = .ip(address)
     copy.isConcealed = true
@@ -102,14 +102,14 @@ public struct ICECandidate: Hashable, Sendable {
 
 extension ICECandidate {
   /// A host candidate of a UDP socket bound to `endpoint`.
-  public static func host(_ endpoint: Endpoint, localPreference: UInt16 = .max) -> ICECandidate {
+  package static func host(_ endpoint: Endpoint, localPreference: UInt16 = .max) -> ICECandidate {
     ICECandidate(
       .host, at: endpoint, priority: ICEPriority.candidate(.host, localPreference: localPreference),
       foundation: ICEFoundation.make(.host, base: endpoint.address))
   }
 
   /// A server-reflexive candidate: `endpoint` is what `server` saw, `base` the socket that asked.
-  public static func serverReflexive(
+  package static func serverReflexive(
     _ endpoint: Endpoint, base: Endpoint, server: IPAddress, localPreference: UInt16 = .max
   ) -> ICECandidate {
     ICECandidate(
@@ -121,7 +121,7 @@ extension ICECandidate {
   /// A relayed candidate: `endpoint` was allocated on `server`, which saw the client as `mapped`.
   ///
   /// - Parameter transport: how the client talks to the server; it ranks equal relays.
-  public static func relay(
+  package static func relay(
     _ endpoint: Endpoint, mapped: Endpoint, server: IPAddress, over transport: ICERelayTransport = .udp,
     localPreference: UInt16 = .max
   ) -> ICECandidate {

@@ -3,9 +3,13 @@ internal import CallCore
 /// Why a signalled candidate is not paired. Whoever signals chooses where checks go, so what no agent listens on is
 /// refused, as in libwebrtc: else a call could aim them at the services of a network.
 public enum ICECandidateRefusal: String, Hashable, Sendable, CaseIterable {
+  /// The candidate's transport is not UDP.
   case notUDP = "not-udp"
+  /// The candidate belongs to another component than 1.
   case otherComponent = "other-component"
+  /// The candidate has a name instead of an address, and the name is not resolved.
   case unresolvedName = "unresolved-name"
+  /// The address is `0.0.0.0` or `::`.
   case unspecifiedAddress = "unspecified-address"
   /// A multicast or the broadcast address.
   case groupAddress = "group-address"
@@ -13,6 +17,7 @@ public enum ICECandidateRefusal: String, Hashable, Sendable, CaseIterable {
   case reservedPort = "reserved-port"
   /// Port 80 or 443 of an address that is no relay's: a private, shared, link-local or loopback one.
   case privateWebPort = "private-web-port"
+  /// More candidates were signalled than are kept.
   case tooMany = "too-many"
 }
 

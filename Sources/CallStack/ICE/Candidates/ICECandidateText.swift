@@ -5,7 +5,7 @@ internal import CallCore
 //     *(<extension name> <extension value>)
 extension ICECandidate: LosslessStringConvertible {
   /// Parses the attribute with or without `a=` and `candidate:`. Unknown extensions are kept; an unknown type is nil.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var rest = Substring(text)
     if rest.hasPrefix("a=") { rest = rest.dropFirst(2) }
     if rest.hasPrefix("candidate:") { rest = rest.dropFirst(10) }
@@ -42,7 +42,7 @@ extension ICECandidate: LosslessStringConvertible {
   }
 
   /// The attribute without `a=`.
-  public var description: String {
+  package var description: String {
     var text = "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type.rawValue)"
     if let relatedAddress { text += " raddr \(relatedAddress)" }
     if let relatedPort { text += " rport \(relatedPort)" }
@@ -74,7 +74,7 @@ extension ICECandidate.Transport: CustomStringConvertible {
     }
   }
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .udp: "udp"
     case .tcp: "tcp"
@@ -95,7 +95,7 @@ extension ICECandidate.Address: CustomStringConvertible {
     }
   }
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .ip(let address): "\(address)"
     case .name(let name): name

@@ -1,9 +1,9 @@
 /// What kind of network an interface belongs to: the W3C's `RTCNetworkType`.
-public enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
+package enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
   case ethernet, wifi, cellular, vpn, unknown
 
   /// What libwebrtc takes the use of such a network to cost: 0 is free, 999 the most.
-  public var cost: UInt16 {
+  package var cost: UInt16 {
     switch self {
     case .ethernet: 0
     case .wifi: 10
@@ -14,16 +14,16 @@ public enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Whether libwebrtc is sparing there.
-  public var isCostly: Bool { cost >= 900 }
+  package var isCostly: Bool { cost >= 900 }
 }
 
 /// A network that local candidates belong to. Pairs of one network most likely share its fate, and its cost.
-public struct ICENetwork: Hashable, Sendable {
+package struct ICENetwork: Hashable, Sendable {
   /// Tells networks of one agent apart; 0 is none.
-  public var id: UInt16
-  public var type: ICENetworkType
+  package var id: UInt16
+  package var type: ICENetworkType
 
-  public init(id: UInt16, type: ICENetworkType) {
+  package init(id: UInt16, type: ICENetworkType) {
     self.id = id
     self.type = type
   }

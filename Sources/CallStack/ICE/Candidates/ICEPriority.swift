@@ -1,17 +1,17 @@
-public import CallCore
+package import CallCore
 
 /// How a TURN client reaches its server; relays over cheaper transports rank higher.
-public enum ICERelayTransport: UInt8, Hashable, Sendable, CaseIterable {
+package enum ICERelayTransport: UInt8, Hashable, Sendable, CaseIterable {
   case tls, tcp, udp
 
   /// 0 for TLS, 1 for TCP, 2 for UDP, as libwebrtc ranks them.
-  public var typePreference: UInt8 { rawValue }
+  package var typePreference: UInt8 { rawValue }
 }
 
 /// The priority formulas of RFC 8445 sections 5.1.2.1 and 6.1.2.3.
-public enum ICEPriority {
+package enum ICEPriority {
   /// The recommended type preferences (RFC 8445 section 5.1.2.2); a relay's lies in 0...2.
-  public static func typePreference(_ type: ICECandidateType) -> UInt8 {
+  package static func typePreference(_ type: ICECandidateType) -> UInt8 {
     switch type {
     case .host: 126
     case .peerReflexive: 110
@@ -21,24 +21,24 @@ public enum ICEPriority {
   }
 
   /// - Precondition: `typePreference` is at most 126 and `component` lies in 1...256.
-  public static func candidate(typePreference: UInt8, localPreference: UInt16, component: Int = 1) -> UInt32 {
+  package static func candidate(typePreference: UInt8, localPreference: UInt16, component: Int = 1) -> UInt32 {
     precondition(typePreference <= 126 && (1...256).contains(component), "priority inputs out of range")
     return UInt32(typePreference) << 24 | UInt32(localPreference) << 8 | UInt32(256 - component)
   }
 
-  public static func candidate(
+  package static func candidate(
     _ type: ICECandidateType, localPreference: UInt16 = .max, component: Int = 1
   ) -> UInt32 {
     candidate(typePreference: typePreference(type), localPreference: localPreference, component: component)
   }
 
   /// The PRIORITY a check announces: that of a peer-reflexive candidate learnt from it (RFC 8445 section 7.1.1).
-  public static func peerReflexive(like candidate: UInt32) -> UInt32 {
+  package static func peerReflexive(like candidate: UInt32) -> UInt32 {
     UInt32(typePreference(.peerReflexive)) << 24 | candidate & 0x00FF_FFFF
   }
 
   /// A pair's priority; both agents compute the same, so their lists have the same order.
-  public static func pair(controlling: UInt32, controlled: UInt32) -> UInt64 {
+  package static func pair(controlling: UInt32, controlled: UInt32) -> UInt64 {
     let (low, high) = (UInt64(min(controlling, controlled)), UInt64(max(controlling, controlled)))
     // High priorities are below 2^31, so neither term can carry out of 64 bits; wrap for foreign values above it.
     return low << 32 &+ 2 &* high &+ (controlling > controlled ? 1 : 0)
@@ -48,7 +48,7 @@ public enum ICEPriority {
 extension ICEPriority {
   /// Local preferences for addresses listed best interface first, with IPv6 and IPv4 interleaved so that no long run
   /// of one family holds up the other (RFC 8421 section 4). The first address of all gets 65535.
-  public static func localPreferences(for addresses: [IPAddress]) -> [UInt16] {
+  package static func localPreferences(for addresses: [IPAddress]) -> [UInt16] {
     let v6 = addresses.indices.filter { addresses[$0].isIPv6 }
     let v4 = addresses.indices.filter { !addresses[$0].isIPv6 }
     var preferences = [UInt16](repeating: 0, count: addresses.count)

@@ -1,26 +1,26 @@
-public import CallCore
+package import CallCore
 
 /// A local and a remote candidate that may work together, with everything known about whether they do.
 ///
 /// A pair is identified by the local socket (`base`) and the remote transport address: what NATs make of the local
 /// address changes which local candidate is reported, never which pair it is.
-public struct ICECandidatePair: Sendable {
-  public struct ID: Hashable, Comparable, Sendable, BitwiseCopyable {
-    public let rawValue: UInt32
+package struct ICECandidatePair: Sendable {
+  package struct ID: Hashable, Comparable, Sendable, BitwiseCopyable {
+    package let rawValue: UInt32
 
     init(_ rawValue: UInt32) { self.rawValue = rawValue }
-    public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
   }
 
   /// RTCStatsIceCandidatePairState; the raw values are W3C's.
-  public enum State: String, Sendable {
+  package enum State: String, Sendable {
     case frozen, waiting
     case inProgress = "in-progress"
     case succeeded, failed
   }
 
   /// Whether what is sent arrives, as far as responses tell.
-  public enum Reachability: String, Sendable {
+  package enum Reachability: String, Sendable {
     /// No response yet.
     case unknown
     case writable
@@ -30,26 +30,26 @@ public struct ICECandidatePair: Sendable {
     case timedOut
   }
 
-  public let id: ID
-  public internal(set) var local: ICECandidate
-  public internal(set) var remote: ICECandidate
+  package let id: ID
+  package internal(set) var local: ICECandidate
+  package internal(set) var remote: ICECandidate
   /// The local socket, or the relayed address of a TURN allocation.
-  public let base: Endpoint
-  public let remoteEndpoint: Endpoint
+  package let base: Endpoint
+  package let remoteEndpoint: Endpoint
   /// How many restarts there were before it.
-  public let generation: Int
+  package let generation: Int
   /// The network of its base, when it is known.
-  public let network: ICENetwork?
-  public internal(set) var priority: UInt64
-  public internal(set) var state: State
-  public internal(set) var reachability = Reachability.unknown
+  package let network: ICENetwork?
+  package internal(set) var priority: UInt64
+  package internal(set) var state: State
+  package internal(set) var reachability = Reachability.unknown
   /// Whether the pair was agreed on by USE-CANDIDATE.
-  public internal(set) var nominated = false
+  package internal(set) var nominated = false
   /// Whether it was given up once because a better pair of its network worked: the peer's packets do not bring it back.
-  public internal(set) var isPruned = false
+  package internal(set) var isPruned = false
   /// Whether it is of no use whatever comes: the TURN server of its base carries nothing to the other end.
-  public internal(set) var isRefused = false
-  public let createdAt: Instant
+  package internal(set) var isRefused = false
+  package let createdAt: Instant
 
   var checksSent = 0
   var lastCheckSentAt: Instant?
@@ -66,15 +66,15 @@ public struct ICECandidatePair: Sendable {
   var consentInterval: Interval
   var unanswered = UnansweredChecks()
   var roundTrip = RoundTripEstimate()
-  public internal(set) var counters = Counters()
+  package internal(set) var counters = Counters()
 
   /// What the W3C's RTCIceCandidatePairStats counts on the ICE side; bytes are counted by the session.
-  public struct Counters: Hashable, Sendable {
-    public var requestsSent: UInt64 = 0
-    public var requestsReceived: UInt64 = 0
-    public var responsesSent: UInt64 = 0
-    public var responsesReceived: UInt64 = 0
-    public var consentRequestsSent: UInt64 = 0
+  package struct Counters: Hashable, Sendable {
+    package var requestsSent: UInt64 = 0
+    package var requestsReceived: UInt64 = 0
+    package var responsesSent: UInt64 = 0
+    package var responsesReceived: UInt64 = 0
+    package var consentRequestsSent: UInt64 = 0
   }
 
   init(
@@ -95,12 +95,12 @@ public struct ICECandidatePair: Sendable {
   }
 
   /// The way datagrams of this pair take.
-  public var path: Path { Path(local: base, remote: remoteEndpoint) }
+  package var path: Path { Path(local: base, remote: remoteEndpoint) }
   /// The newest measured round trip.
-  public var currentRoundTripTime: Interval? { roundTrip.current }
-  public var totalRoundTripTime: Interval { roundTrip.total }
+  package var currentRoundTripTime: Interval? { roundTrip.current }
+  package var totalRoundTripTime: Interval { roundTrip.total }
   /// The moving average of the round trips, of which the newest counts a quarter.
-  public var smoothedRoundTripTime: Interval? { roundTrip.smoothed }
+  package var smoothedRoundTripTime: Interval? { roundTrip.smoothed }
 
   var isWritable: Bool { reachability == .writable }
   var isActive: Bool { reachability != .timedOut }

@@ -1,5 +1,5 @@
 /// One RTCP packet out of a compound.
-public enum RTCPPacket: Hashable, Sendable {
+package enum RTCPPacket: Hashable, Sendable {
   case senderReport(SenderReport)
   case receiverReport(ReceiverReport)
   case sourceDescription([SourceDescription])
@@ -14,7 +14,7 @@ public enum RTCPPacket: Hashable, Sendable {
   case unknown(packetType: UInt8, format: UInt8)
 
   /// Blocks, chunks or sources that one packet has room for: its count has five bits (RFC 3550 section 6.4).
-  public static let maximumCount = 31
+  package static let maximumCount = 31
 }
 
 /// The packet types on the wire (RFC 3550 section 12.1, RFC 4585, RFC 3611).
@@ -29,15 +29,15 @@ enum RTCPPacketType {
 }
 
 /// What a sender says of its own stream (RFC 3550 section 6.4.1).
-public struct SenderReport: Hashable, Sendable {
-  public var ssrc: UInt32
-  public var ntpTime: NTPTime
-  public var rtpTimestamp: UInt32
-  public var packetCount: UInt32
-  public var octetCount: UInt32
-  public var blocks: [ReportBlock]
+package struct SenderReport: Hashable, Sendable {
+  package var ssrc: UInt32
+  package var ntpTime: NTPTime
+  package var rtpTimestamp: UInt32
+  package var packetCount: UInt32
+  package var octetCount: UInt32
+  package var blocks: [ReportBlock]
 
-  public init(
+  package init(
     ssrc: UInt32, ntpTime: NTPTime, rtpTimestamp: UInt32, packetCount: UInt32, octetCount: UInt32,
     blocks: [ReportBlock] = []
   ) {
@@ -51,45 +51,45 @@ public struct SenderReport: Hashable, Sendable {
 }
 
 /// What a participant that sends nothing says of the streams it receives (RFC 3550 section 6.4.2).
-public struct ReceiverReport: Hashable, Sendable {
-  public var ssrc: UInt32
-  public var blocks: [ReportBlock]
+package struct ReceiverReport: Hashable, Sendable {
+  package var ssrc: UInt32
+  package var blocks: [ReportBlock]
 
-  public init(ssrc: UInt32, blocks: [ReportBlock] = []) {
+  package init(ssrc: UInt32, blocks: [ReportBlock] = []) {
     self.ssrc = ssrc
     self.blocks = blocks
   }
 }
 
 /// One SDES chunk. Only CNAME is kept: WebRTC forbids sending the others (RFC 8834 section 4.1).
-public struct SourceDescription: Hashable, Sendable {
-  public var ssrc: UInt32
-  public var canonicalName: [UInt8]?
+package struct SourceDescription: Hashable, Sendable {
+  package var ssrc: UInt32
+  package var canonicalName: [UInt8]?
 
-  public init(ssrc: UInt32, canonicalName: [UInt8]?) {
+  package init(ssrc: UInt32, canonicalName: [UInt8]?) {
     self.ssrc = ssrc
     self.canonicalName = canonicalName
   }
 }
 
-public struct Goodbye: Hashable, Sendable {
-  public var sources: [UInt32]
-  public var reason: [UInt8]
+package struct Goodbye: Hashable, Sendable {
+  package var sources: [UInt32]
+  package var reason: [UInt8]
 
-  public init(sources: [UInt32], reason: [UInt8] = []) {
+  package init(sources: [UInt32], reason: [UInt8] = []) {
     self.sources = sources
     self.reason = reason
   }
 }
 
 /// Sequence numbers asked for again (RFC 4585 section 6.2.1).
-public struct GenericNACK: Hashable, Sendable {
-  public var senderSSRC: UInt32
-  public var mediaSSRC: UInt32
+package struct GenericNACK: Hashable, Sendable {
+  package var senderSSRC: UInt32
+  package var mediaSSRC: UInt32
   /// In the order of the wire: each packet identifier, then the bits of its mask from the lowest.
-  public var sequenceNumbers: [UInt16]
+  package var sequenceNumbers: [UInt16]
 
-  public init(senderSSRC: UInt32, mediaSSRC: UInt32, sequenceNumbers: [UInt16]) {
+  package init(senderSSRC: UInt32, mediaSSRC: UInt32, sequenceNumbers: [UInt16]) {
     self.senderSSRC = senderSSRC
     self.mediaSSRC = mediaSSRC
     self.sequenceNumbers = sequenceNumbers
@@ -97,46 +97,46 @@ public struct GenericNACK: Hashable, Sendable {
 }
 
 /// RFC 4585 section 6.3.1.
-public struct PictureLossIndication: Hashable, Sendable {
-  public var senderSSRC: UInt32
-  public var mediaSSRC: UInt32
+package struct PictureLossIndication: Hashable, Sendable {
+  package var senderSSRC: UInt32
+  package var mediaSSRC: UInt32
 
-  public init(senderSSRC: UInt32, mediaSSRC: UInt32) {
+  package init(senderSSRC: UInt32, mediaSSRC: UInt32) {
     self.senderSSRC = senderSSRC
     self.mediaSSRC = mediaSSRC
   }
 }
 
 /// RFC 5104 section 4.3.1.
-public struct FullIntraRequest: Hashable, Sendable {
-  public struct Entry: Hashable, Sendable {
-    public var ssrc: UInt32
+package struct FullIntraRequest: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
+    package var ssrc: UInt32
     /// Counts commands: the same number again is a repetition of the same request.
-    public var sequenceNumber: UInt8
+    package var sequenceNumber: UInt8
 
-    public init(ssrc: UInt32, sequenceNumber: UInt8) {
+    package init(ssrc: UInt32, sequenceNumber: UInt8) {
       self.ssrc = ssrc
       self.sequenceNumber = sequenceNumber
     }
   }
 
-  public var senderSSRC: UInt32
-  public var entries: [Entry]
+  package var senderSSRC: UInt32
+  package var entries: [Entry]
 
-  public init(senderSSRC: UInt32, entries: [Entry]) {
+  package init(senderSSRC: UInt32, entries: [Entry]) {
     self.senderSSRC = senderSSRC
     self.entries = entries
   }
 }
 
 /// An XR packet (RFC 3611), of which only the receiver reference time is read: what `rcvr-rtt` negotiates.
-public struct ExtendedReport: Hashable, Sendable {
-  public var ssrc: UInt32
-  public var receiverReferenceTime: NTPTime?
+package struct ExtendedReport: Hashable, Sendable {
+  package var ssrc: UInt32
+  package var receiverReferenceTime: NTPTime?
   /// How many blocks of other types it had.
-  public var otherBlockCount: Int
+  package var otherBlockCount: Int
 
-  public init(ssrc: UInt32, receiverReferenceTime: NTPTime?, otherBlockCount: Int = 0) {
+  package init(ssrc: UInt32, receiverReferenceTime: NTPTime?, otherBlockCount: Int = 0) {
     self.ssrc = ssrc
     self.receiverReferenceTime = receiverReferenceTime
     self.otherBlockCount = otherBlockCount

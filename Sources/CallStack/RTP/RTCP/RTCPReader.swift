@@ -4,15 +4,15 @@ import CallCore
 ///
 /// Reduced-size datagrams (RFC 5506) are accepted: nothing demands that an SR or RR comes first. A packet whose header
 /// is broken ends the datagram; one whose body is broken is counted and skipped.
-public struct RTCPReader: Sendable {
+package struct RTCPReader: Sendable {
   private var offset = 0
   /// How many packets, or rests of a datagram, could not be read.
-  public private(set) var malformedCount = 0
+  package private(set) var malformedCount = 0
 
-  public init() {}
+  package init() {}
 
   /// The next packet of `datagram`, or nil at its end. Always pass the same datagram.
-  public mutating func next(in datagram: RawSpan) -> RTCPPacket? {
+  package mutating func next(in datagram: RawSpan) -> RTCPPacket? {
     while offset < datagram.byteCount {
       guard let first = datagram.byte(at: offset), first >> 6 == 2,
         let type = datagram.byte(at: offset + 1),

@@ -1,58 +1,58 @@
-public import CallCore
+package import CallCore
 
 /// When the next regular RTCP compound is due.
 ///
 /// RFC 3550 section 6.2 and appendix A.7, reduced to what a unicast SAVPF session needs: two members, so neither
 /// reconsideration nor its compensation constant, and feedback may leave at once (RFC 4585 section 3.4, T_dither_max 0).
-public struct RTCPScheduler: ~Copyable {
-  public struct Settings: Hashable, Sendable {
+package struct RTCPScheduler: ~Copyable {
+  package struct Settings: Hashable, Sendable {
     /// The shortest mean interval: 5 s for audio; video uses 1 s.
-    public var minimumInterval = Interval.seconds(5)
+    package var minimumInterval = Interval.seconds(5)
     /// RTCP's share of the session bandwidth; nil leaves the interval at its minimum.
-    public var bandwidth: DataRate?
+    package var bandwidth: DataRate?
     /// The interval is drawn from this much below to this much above the mean.
-    public var spread = 0.5
+    package var spread = 0.5
 
-    public init() {}
+    package init() {}
   }
 
-  public let settings: Settings
+  package let settings: Settings
   private var random: RandomStream
   /// An exponential average of compound sizes with UDP and IP headers (RFC 3550 section 6.3.3).
   private var averageSize = 128.0
 
   /// The instant of the next regular report, or nil before ``start(at:)``.
-  public private(set) var deadline: Instant?
+  package private(set) var deadline: Instant?
 
-  public init(settings: Settings = Settings(), random: consuming RandomStream) {
+  package init(settings: Settings = Settings(), random: consuming RandomStream) {
     self.settings = settings
     self.random = random
   }
 
   /// Begins reporting; the first report comes after half an interval (RFC 3550 section 6.2).
-  public mutating func start(at now: Instant) {
+  package mutating func start(at now: Instant) {
     guard deadline == nil else { return }
     deadline = now + interval() / 2
   }
 
-  public func isDue(at now: Instant) -> Bool {
+  package func isDue(at now: Instant) -> Bool {
     guard let deadline else { return false }
     return now >= deadline
   }
 
   /// Notes that a regular compound of `byteCount` bytes left, and draws the next instant.
-  public mutating func sentReport(byteCount: Int, at now: Instant) {
+  package mutating func sentReport(byteCount: Int, at now: Instant) {
     note(byteCount: byteCount)
     deadline = now + interval()
   }
 
   /// Notes a compound received, or feedback sent outside the schedule: sizes count, the deadline stays.
-  public mutating func note(byteCount: Int) {
+  package mutating func note(byteCount: Int) {
     averageSize += (Double(byteCount + 28) - averageSize) / 16
   }
 
   /// Ends reporting, after a BYE.
-  public mutating func stop() { deadline = nil }
+  package mutating func stop() { deadline = nil }
 
   private mutating func interval() -> Interval {
     var mean = settings.minimumInterval

@@ -5,7 +5,7 @@ extension RTCPPacket {
   ///
   /// - Returns: false, with nothing written, when it does not fit, when a count exceeds its five bits, or for
   ///   ``unknown(packetType:format:)``.
-  public func write(into output: inout OutputSpan<UInt8>) -> Bool {
+  package func write(into output: inout OutputSpan<UInt8>) -> Bool {
     guard let (type, count, size) = layout, count <= Self.maximumCount, output.freeCapacity >= 4 + size else {
       return false
     }

@@ -1,14 +1,14 @@
-public import CallCore
+package import CallCore
 
 /// What a receiver believes that its path takes (REMB, draft-alvestrand-rmcat-remb-03 section 2.2).
-public struct ReceiverEstimate: Hashable, Sendable {
-  public var senderSSRC: UInt32
+package struct ReceiverEstimate: Hashable, Sendable {
+  package var senderSSRC: UInt32
   /// The sources it is about.
-  public var sources: [UInt32]
+  package var sources: [UInt32]
   /// On the wire it has eighteen digits: smaller ones are cut off.
-  public var bitrate: DataRate
+  package var bitrate: DataRate
 
-  public init(senderSSRC: UInt32, sources: [UInt32], bitrate: DataRate) {
+  package init(senderSSRC: UInt32, sources: [UInt32], bitrate: DataRate) {
     self.senderSSRC = senderSSRC
     self.sources = sources
     self.bitrate = bitrate

@@ -1,22 +1,22 @@
 import CallCore
 
 /// One reception report block of an SR or RR (RFC 3550 section 6.4.1).
-public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
+package struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
   /// The source this block is about.
-  public var ssrc: UInt32
+  package var ssrc: UInt32
   /// Loss since the previous report, in 1/256.
-  public var fractionLost: UInt8
+  package var fractionLost: UInt8
   /// Packets lost since the start; negative when duplicates outnumber losses. 24 bits on the wire.
-  public var cumulativeLost: Int32
-  public var highestSequenceNumber: UInt32
+  package var cumulativeLost: Int32
+  package var highestSequenceNumber: UInt32
   /// Interarrival jitter, in media clock ticks.
-  public var jitter: UInt32
+  package var jitter: UInt32
   /// The middle 32 bits of the last SR's NTP timestamp; zero when none came.
-  public var lastSenderReport: UInt32
+  package var lastSenderReport: UInt32
   /// The delay since that SR, in 1/65536 s.
-  public var delaySinceLastSenderReport: UInt32
+  package var delaySinceLastSenderReport: UInt32
 
-  public init(
+  package init(
     ssrc: UInt32, fractionLost: UInt8, cumulativeLost: Int32, highestSequenceNumber: UInt32, jitter: UInt32,
     lastSenderReport: UInt32, delaySinceLastSenderReport: UInt32
   ) {

@@ -1,16 +1,16 @@
-public import CallCore
+package import CallCore
 
 /// Which packets of a transport arrived, and when (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1).
-public struct TransportFeedback: Hashable, Sendable {
+package struct TransportFeedback: Hashable, Sendable {
   /// A packet that arrived.
-  public struct Arrival: Hashable, Sendable, BitwiseCopyable {
+  package struct Arrival: Hashable, Sendable, BitwiseCopyable {
     /// Its number, counted from the feedback's first.
-    public var index: UInt16
+    package var index: UInt16
     /// The time since the arrival before it, of the first since the reference time, in ``tick``s. Packets that overtook
     /// others have negative ones.
-    public var delta: Int16
+    package var delta: Int16
 
-    public init(index: UInt16, delta: Int16) {
+    package init(index: UInt16, delta: Int16) {
       self.index = index
       self.delta = delta
     }
@@ -19,24 +19,24 @@ public struct TransportFeedback: Hashable, Sendable {
     var isLarge: Bool { !(0...255).contains(delta) }
   }
 
-  public static let tick = Interval.microseconds(250)
+  package static let tick = Interval.microseconds(250)
   /// The unit of the reference time.
-  public static let referenceUnit = Interval.milliseconds(64)
+  package static let referenceUnit = Interval.milliseconds(64)
 
-  public var senderSSRC: UInt32
-  public var mediaSSRC: UInt32
+  package var senderSSRC: UInt32
+  package var mediaSSRC: UInt32
   /// The number of the first packet that it tells of.
-  public var firstNumber: UInt16
+  package var firstNumber: UInt16
   /// How many numbers it tells of, from the first on: those without an arrival have not come.
-  public var count: UInt16
+  package var count: UInt16
   /// In units of 64 ms of a clock that nobody else knows, of which it has the lowest 24 bits, with a sign.
-  public var referenceTime: Int32
+  package var referenceTime: Int32
   /// Counts feedback, so that a loss of it can be seen.
-  public var feedbackNumber: UInt8
+  package var feedbackNumber: UInt8
   /// By number.
-  public var arrivals: [Arrival]
+  package var arrivals: [Arrival]
 
-  public init(
+  package init(
     senderSSRC: UInt32, mediaSSRC: UInt32, firstNumber: UInt16, count: UInt16, referenceTime: Int32,
     feedbackNumber: UInt8, arrivals: [Arrival]
   ) {
@@ -214,8 +214,8 @@ extension TransportFeedback {
 
 extension TransportFeedback {
   /// Makes feedback from arrivals, in the order of their numbers.
-  public struct Builder: Sendable {
-    public private(set) var feedback: TransportFeedback
+  package struct Builder: Sendable {
+    package private(set) var feedback: TransportFeedback
     /// The time that the deltas so far add up to, so that their rounding does not.
     private var last: Instant
     /// What the packet may take of a datagram, before protection: deltas at their largest, chunks at their most.
@@ -224,7 +224,7 @@ extension TransportFeedback {
     /// - Parameters:
     ///   - firstNumber: the first number it tells of, arrived or not.
     ///   - arrival: when the first packet that arrived did so.
-    public init(firstNumber: UInt16, arrival: Instant, senderSSRC: UInt32, mediaSSRC: UInt32, feedbackNumber: UInt8) {
+    package init(firstNumber: UInt16, arrival: Instant, senderSSRC: UInt32, mediaSSRC: UInt32, feedbackNumber: UInt8) {
       let unit = TransportFeedback.referenceUnit.nanoseconds
       let reference = max(0, arrival.nanoseconds) / unit
       last = Instant(nanoseconds: reference * unit)
@@ -239,7 +239,7 @@ extension TransportFeedback {
     ///
     /// - Parameter index: the packet's number, counted from the first.
     /// - Returns: false, with nothing added, when another feedback has to tell of it.
-    public mutating func append(index: Int, at arrival: Instant) -> Bool {
+    package mutating func append(index: Int, at arrival: Instant) -> Bool {
       let tick = TransportFeedback.tick.nanoseconds
       let span = (arrival - last).nanoseconds
       let rounded = (span + (span < 0 ? -tick / 2 : tick / 2)) / tick

@@ -1,22 +1,22 @@
-public import CallCore
+package import CallCore
 
 /// Which packets to ask for again, and when.
 ///
 /// The list is bounded, each number is asked for a few times only, and never sooner than a round trip after the last
 /// request; a gap too large to repair is given up at once instead of starting a storm.
-public struct NACKGenerator: Sendable {
-  public struct Settings: Hashable, Sendable {
-    public var maximumListSize = 250
-    public var maximumRequests = 10
+package struct NACKGenerator: Sendable {
+  package struct Settings: Hashable, Sendable {
+    package var maximumListSize = 250
+    package var maximumRequests = 10
     /// Time allowed for reordered packets to arrive before the first request.
-    public var reorderingTolerance = Interval.zero
+    package var reorderingTolerance = Interval.zero
     /// The age at which a number is forgotten: nothing it brings could still be played.
-    public var maximumAge = Interval.seconds(1)
+    package var maximumAge = Interval.seconds(1)
     /// The wait between requests before a round trip is known, and the least wait after.
-    public var defaultRoundTrip = Interval.milliseconds(100)
-    public var minimumWait = Interval.milliseconds(10)
+    package var defaultRoundTrip = Interval.milliseconds(100)
+    package var minimumWait = Interval.milliseconds(10)
 
-    public init() {}
+    package init() {}
   }
 
   private struct Missing {
@@ -26,16 +26,16 @@ public struct NACKGenerator: Sendable {
     var requests: Int
   }
 
-  public let settings: Settings
+  package let settings: Settings
   private var missing: [Missing] = []
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
   /// The round trip that paces repeats.
-  public var roundTrip: Interval?
+  package var roundTrip: Interval?
   /// Numbers given up: too old, asked for too often, or in a gap too large.
-  public private(set) var abandonedCount = 0
+  package private(set) var abandonedCount = 0
 
-  public init(settings: Settings = Settings()) {
+  package init(settings: Settings = Settings()) {
     self.settings = settings
     missing.reserveCapacity(settings.maximumListSize)
   }
@@ -43,7 +43,7 @@ public struct NACKGenerator: Sendable {
   package var missingCount: Int { missing.count }
 
   /// Takes the sequence number of a packet that arrived.
-  public mutating func receive(sequenceNumber: UInt16, at now: Instant) {
+  package mutating func receive(sequenceNumber: UInt16, at now: Instant) {
     let sequence = unwrapper.peek(sequenceNumber)
     guard let highest, sequence <= highest else {
       let first = (highest ?? sequence - 1) + 1
@@ -57,23 +57,23 @@ public struct NACKGenerator: Sendable {
 
   /// Goes on at a number far from the others. What lies before it may be lost; when the numbers went back, it was never
   /// sent.
-  public mutating func restart(at sequenceNumber: UInt16, now: Instant) {
+  package mutating func restart(at sequenceNumber: UInt16, now: Instant) {
     if let highest, unwrapper.peek(sequenceNumber) < highest { reset() }
     receive(sequenceNumber: sequenceNumber, at: now)
   }
 
   /// Forgets everything.
-  public mutating func reset() {
+  package mutating func reset() {
     missing.removeAll(keepingCapacity: true)
     unwrapper = SequenceUnwrapper()
     highest = nil
   }
 
   /// When the next request is due, or nil when nothing is missing.
-  public var deadline: Instant? { missing.lazy.map(\.due).min() }
+  package var deadline: Instant? { missing.lazy.map(\.due).min() }
 
   /// The numbers to request now, in order, appended to `numbers`.
-  public mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
+  package mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
     visitDue(at: now) { entry in
       numbers.append(UInt16(truncatingIfNeeded: entry.sequence))
       entry.requests += 1
@@ -81,7 +81,7 @@ public struct NACKGenerator: Sendable {
   }
 
   /// Lets what is due wait as after a request, while none can be sent; none is used up.
-  public mutating func postponeDue(at now: Instant) { visitDue(at: now) { _ in } }
+  package mutating func postponeDue(at now: Instant) { visitDue(at: now) { _ in } }
 
   private mutating func visitDue(at now: Instant, _ visit: (inout Missing) -> Void) {
     let roundTrip = Defect.nackFasterThanRoundTrip.isPlanted ? .zero : roundTrip ?? settings.defaultRoundTrip

@@ -1,28 +1,28 @@
-public import CallCore
+package import CallCore
 
 /// The receiving end of one RTP stream: what an SSRC has sent us, what to report about it, and what to ask for again.
-public struct RTPReceiver: Sendable {
-  public struct Settings: Hashable, Sendable {
-    public var clockRate: UInt32
+package struct RTPReceiver: Sendable {
+  package struct Settings: Hashable, Sendable {
+    package var clockRate: UInt32
     /// Packets in sequence before the source counts; 0 when signalling or MID vouches for it.
-    public var minimumSequential = 0
+    package var minimumSequential = 0
     /// Nil when generic NACK was not negotiated.
-    public var nack: NACKGenerator.Settings?
+    package var nack: NACKGenerator.Settings?
 
-    public init(clockRate: UInt32) { self.clockRate = clockRate }
+    package init(clockRate: UInt32) { self.clockRate = clockRate }
   }
 
-  public let ssrc: UInt32
-  public let settings: Settings
-  public private(set) var reception: ReceptionStatistics
-  public private(set) var nack: NACKGenerator?
-  public private(set) var inbound = InboundRTPStatistics()
-  public private(set) var remoteOutbound = RemoteOutboundRTPStatistics()
+  package let ssrc: UInt32
+  package let settings: Settings
+  package private(set) var reception: ReceptionStatistics
+  package private(set) var nack: NACKGenerator?
+  package private(set) var inbound = InboundRTPStatistics()
+  package private(set) var remoteOutbound = RemoteOutboundRTPStatistics()
   private var lastReport: (report: SenderReport, arrival: Instant)?
   /// Sender reports ignored because they were older than one already taken.
-  public private(set) var staleSenderReportCount = 0
+  package private(set) var staleSenderReportCount = 0
 
-  public init(ssrc: UInt32, settings: Settings) {
+  package init(ssrc: UInt32, settings: Settings) {
     self.ssrc = ssrc
     self.settings = settings
     reception = ReceptionStatistics(clockRate: settings.clockRate, minimumSequential: settings.minimumSequential)
@@ -30,7 +30,7 @@ public struct RTPReceiver: Sendable {
   }
 
   /// Takes one packet of this source, after it was authenticated.
-  public mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
+  package mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
   {
     let sequence = packet.header.sequenceNumber
     let verdict = reception.receive(sequenceNumber: sequence)
@@ -62,7 +62,7 @@ public struct RTPReceiver: Sendable {
   ///
   /// One that is older than the last in both clocks came out of order and is ignored: it would spoil LSR and lip-sync.
   /// A wall clock stepped back while the media clock went on is believed.
-  public mutating func receive(_ report: SenderReport, at now: Instant) {
+  package mutating func receive(_ report: SenderReport, at now: Instant) {
     guard report.ssrc == ssrc else { return }
     if let last = lastReport?.report {
       let isNewerMedia = Int32(bitPattern: report.rtpTimestamp &- last.rtpTimestamp) > 0
@@ -83,7 +83,7 @@ public struct RTPReceiver: Sendable {
 
   /// The block for the next SR or RR, or nil before the source is valid and once it is silent. Call it once a report: it
   /// ends the interval.
-  public mutating func takeReportBlock(at now: Instant) -> ReportBlock? {
+  package mutating func takeReportBlock(at now: Instant) -> ReportBlock? {
     guard reception.isValid, let last = inbound.lastPacketReceivedTimestamp, now - last < Self.reportTimeout else {
       return nil
     }
@@ -97,7 +97,7 @@ public struct RTPReceiver: Sendable {
   }
 
   /// The NACK to send now, or nil when nothing is due.
-  public mutating func takeNACK(from senderSSRC: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
+  package mutating func takeNACK(from senderSSRC: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
     guard let deadline = nack?.deadline, now >= deadline else { return nil }
     nack?.roundTrip = roundTrip
     var numbers: [UInt16] = []
@@ -108,18 +108,18 @@ public struct RTPReceiver: Sendable {
   }
 
   /// Requests lost packets from now on, or no longer.
-  public mutating func setNACK(_ settings: NACKGenerator.Settings?) {
+  package mutating func setNACK(_ settings: NACKGenerator.Settings?) {
     if (nack == nil) != (settings == nil) { nack = settings.map { NACKGenerator(settings: $0) } }
   }
 
   /// Lets a NACK that is due wait, while nothing can be sent.
-  public mutating func postponeNACK(at now: Instant) { nack?.postponeDue(at: now) }
+  package mutating func postponeNACK(at now: Instant) { nack?.postponeDue(at: now) }
 
   /// When ``takeNACK(from:roundTrip:at:)`` next has something to say, or nil.
-  public var nackDeadline: Instant? { nack?.deadline }
+  package var nackDeadline: Instant? { nack?.deadline }
 
   /// The sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall clock.
-  public func captureTime(of timestamp: UInt32) -> NTPTime? {
+  package func captureTime(of timestamp: UInt32) -> NTPTime? {
     guard let report = lastReport?.report, report.ntpTime.isSet else { return nil }
     let ticks = Int64(Int32(bitPattern: timestamp &- report.rtpTimestamp))
     let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(settings.clockRate))

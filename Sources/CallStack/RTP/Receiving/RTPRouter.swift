@@ -6,9 +6,9 @@ internal import CallCore
 /// The section, in order: the MID header extension, which also binds the SSRC from then on; an SSRC already bound, by
 /// signalling or by an earlier packet; the name of an encoding that one section alone has; a payload type that one section
 /// alone uses. Anything else belongs to nobody yet.
-public struct RTPRouter: Sendable {
+package struct RTPRouter: Sendable {
   /// What a stream is to its encoding.
-  public enum Role: Hashable, Sendable, BitwiseCopyable {
+  package enum Role: Hashable, Sendable, BitwiseCopyable {
     case media
     /// What was lost, sent again (RFC 4588).
     case retransmission
@@ -17,12 +17,12 @@ public struct RTPRouter: Sendable {
   }
 
   /// Whose a packet is.
-  public struct Route: Hashable, Sendable, BitwiseCopyable {
-    public var section: Int
-    public var encoding: Int
-    public var role: Role
+  package struct Route: Hashable, Sendable, BitwiseCopyable {
+    package var section: Int
+    package var encoding: Int
+    package var role: Role
 
-    public init(section: Int, encoding: Int = 0, role: Role = .media) {
+    package init(section: Int, encoding: Int = 0, role: Role = .media) {
       self.section = section
       self.encoding = encoding
       self.role = role
@@ -30,12 +30,12 @@ public struct RTPRouter: Sendable {
   }
 
   /// A source that signalling named for a section.
-  public struct Source: Hashable, Sendable {
-    public var ssrc: UInt32
-    public var encoding: Int
-    public var role: Role
+  package struct Source: Hashable, Sendable {
+    package var ssrc: UInt32
+    package var encoding: Int
+    package var role: Role
 
-    public init(_ ssrc: UInt32, encoding: Int = 0, role: Role = .media) {
+    package init(_ ssrc: UInt32, encoding: Int = 0, role: Role = .media) {
       self.ssrc = ssrc
       self.encoding = encoding
       self.role = role
@@ -43,17 +43,17 @@ public struct RTPRouter: Sendable {
   }
 
   /// A section that packets may be for.
-  public struct Section: Hashable, Sendable {
-    public var mid: [UInt8]
+  package struct Section: Hashable, Sendable {
+    package var mid: [UInt8]
     /// Those of media.
-    public var payloadTypes: [UInt8]
-    public var retransmissionPayloadTypes: [UInt8] = []
-    public var repairPayloadTypes: [UInt8] = []
-    public var sources: [Source]
+    package var payloadTypes: [UInt8]
+    package var retransmissionPayloadTypes: [UInt8] = []
+    package var repairPayloadTypes: [UInt8] = []
+    package var sources: [Source]
     /// What its encodings are called, where it has several; without names it has one.
-    public var rids: [[UInt8]] = []
+    package var rids: [[UInt8]] = []
 
-    public init(mid: [UInt8], payloadTypes: [UInt8], sources: [Source] = []) {
+    package init(mid: [UInt8], payloadTypes: [UInt8], sources: [Source] = []) {
       self.mid = mid
       self.payloadTypes = payloadTypes
       self.sources = sources
@@ -74,10 +74,10 @@ public struct RTPRouter: Sendable {
   }
 
   /// The local identifiers of the extensions; nil when they were not negotiated.
-  public var midExtensionID: UInt8?
-  public var ridExtensionID: UInt8?
-  public var repairedRIDExtensionID: UInt8?
-  public private(set) var sections: [Section] = []
+  package var midExtensionID: UInt8?
+  package var ridExtensionID: UInt8?
+  package var repairedRIDExtensionID: UInt8?
+  package private(set) var sections: [Section] = []
   /// Those of signalling. A transport has few sources, so a list beats a table.
   private var signalled: [Binding] = []
   /// Those bound by packets, the oldest first, so that forged ones cannot fill the memory.
@@ -85,16 +85,16 @@ public struct RTPRouter: Sendable {
   private var owners: [Owner] = Array(repeating: .nobody, count: 128)
   private static let learnedLimit = 256
   /// Packets that belonged to no section or encoding.
-  public private(set) var unroutedCount = 0
+  package private(set) var unroutedCount = 0
 
-  public init(midExtensionID: UInt8? = nil) { self.midExtensionID = midExtensionID }
+  package init(midExtensionID: UInt8? = nil) { self.midExtensionID = midExtensionID }
 
   /// How many sources are bound.
-  public var sourceCount: Int { signalled.count + learned.count }
+  package var sourceCount: Int { signalled.count + learned.count }
 
   /// Takes the sections of a new negotiation. A source that a packet has bound stays with its mid: its sender need not
   /// name it again. A payload type of two sections identifies neither.
-  public mutating func setSections(_ new: [Section]) {
+  package mutating func setSections(_ new: [Section]) {
     var kept: [Binding] = []
     for var binding in learned {
       let old = sections[binding.route.section]
@@ -125,7 +125,7 @@ public struct RTPRouter: Sendable {
   }
 
   /// Whose an RTP packet is, or nil when it is nobody's.
-  public mutating func route(of packet: RTPPacket, in datagram: RawSpan) -> Route? {
+  package mutating func route(of packet: RTPPacket, in datagram: RawSpan) -> Route? {
     let source = packet.header.ssrc
     let known = route(ofSource: source)
     guard let section = section(of: packet, in: datagram, known: known) else { return unrouted() }
@@ -135,7 +135,7 @@ public struct RTPRouter: Sendable {
   }
 
   /// What a source is bound to, for RTCP.
-  public func route(ofSource ssrc: UInt32) -> Route? {
+  package func route(ofSource ssrc: UInt32) -> Route? {
     route(ofSource: ssrc, in: signalled) ?? route(ofSource: ssrc, in: learned)
   }
 

@@ -1,11 +1,11 @@
-public import CallCore
+package import CallCore
 
 /// What RFC 3550 counts about one received source, by libwebrtc's rules: sequence numbers up to 50 apart are loss and
 /// reordering (appendix A.3), a larger step that the next packet follows is a restart and no loss, and jitter is that of
 /// the packets in order (appendix A.8).
-public struct ReceptionStatistics: Sendable {
+package struct ReceptionStatistics: Sendable {
   /// What the sequence number says about a packet.
-  public enum Verdict: Hashable, Sendable {
+  package enum Verdict: Hashable, Sendable {
     /// The source has not yet sent enough packets in sequence to be believed (appendix A.1).
     case probation
     /// In sequence, with `missing` numbers skipped before it.
@@ -20,10 +20,10 @@ public struct ReceptionStatistics: Sendable {
 
   static let maximumReordering: Int64 = 50
 
-  public let clockRate: UInt32
-  public private(set) var received: Int64 = 0
+  package let clockRate: UInt32
+  package private(set) var received: Int64 = 0
   /// Packets lost since the start; duplicates can make it negative.
-  public private(set) var cumulativeLost: Int64 = 0
+  package private(set) var cumulativeLost: Int64 = 0
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64 = 0
   /// The number of a packet that jumped, when it was the last. It is not counted as received yet: that depends on what
@@ -40,14 +40,14 @@ public struct ReceptionStatistics: Sendable {
   private var scaledJitter: UInt32 = 0
 
   /// - Parameter minimumSequential: packets in sequence before a source counts; 0 for sources known from signalling.
-  public init(clockRate: UInt32, minimumSequential: Int = 2) {
+  package init(clockRate: UInt32, minimumSequential: Int = 2) {
     self.clockRate = clockRate
     self.minimumSequential = minimumSequential
     probation = minimumSequential
   }
 
   /// Takes one packet's sequence number.
-  public mutating func receive(sequenceNumber sequence: UInt16) -> Verdict {
+  package mutating func receive(sequenceNumber sequence: UInt16) -> Verdict {
     guard isValid else { return probe(sequence) }
     let number = unwrapper.peek(sequence)
     received += 1
@@ -96,7 +96,7 @@ public struct ReceptionStatistics: Sendable {
 
   /// Takes one packet's timing, of packets in order only: what was sent again or came round says nothing about jitter,
   /// and neither does the second packet of a frame.
-  public mutating func receive(timestamp: UInt32, at now: Instant) {
+  package mutating func receive(timestamp: UInt32, at now: Instant) {
     let transit = mediaClock(clockRate, at: now) &- timestamp
     if let last {
       guard timestamp != last.timestamp else { return }
@@ -110,16 +110,16 @@ public struct ReceptionStatistics: Sendable {
   }
 
   /// The interarrival jitter, in media clock ticks.
-  public var jitter: UInt32 { scaledJitter >> 4 }
+  package var jitter: UInt32 { scaledJitter >> 4 }
 
   /// The highest sequence number received, extended by the count of cycles.
-  public var highestSequenceNumber: UInt32 { UInt32(truncatingIfNeeded: highest) }
+  package var highestSequenceNumber: UInt32 { UInt32(truncatingIfNeeded: highest) }
 
   /// Whether the source has left probation.
-  public var isValid: Bool { hasStarted }
+  package var isValid: Bool { hasStarted }
 
   /// The loss since the last call, in 1/256 (appendix A.3). Call it once a report.
-  public mutating func takeFractionLost() -> UInt8 {
+  package mutating func takeFractionLost() -> UInt8 {
     let expected = highest - reportedHighest
     let lost = cumulativeLost - reportedLost
     reportedHighest = highest

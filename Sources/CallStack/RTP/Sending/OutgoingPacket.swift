@@ -1,17 +1,17 @@
-public import CallCore
+package import CallCore
 
 /// What is known of an RTP packet that was written and has yet to leave.
-public struct OutgoingPacket: Hashable, Sendable, BitwiseCopyable {
-  public var header: RTPHeader
+package struct OutgoingPacket: Hashable, Sendable, BitwiseCopyable {
+  package var header: RTPHeader
   /// Bytes before the payload; of a retransmission stream the original number is one of them.
-  public var headerSize: Int
-  public var isRetransmission: Bool
+  package var headerSize: Int
+  package var isRetransmission: Bool
   /// When the media in it was recorded.
-  public var captured: Instant
+  package var captured: Instant
   /// Where the transport-wide number is to be written when the packet leaves; nil without one.
-  public var transportNumberOffset: Int?
+  package var transportNumberOffset: Int?
 
-  public init(
+  package init(
     header: RTPHeader, headerSize: Int, isRetransmission: Bool = false, captured: Instant,
     transportNumberOffset: Int? = nil
   ) {

@@ -1,29 +1,29 @@
-public import CallCore
+package import CallCore
 
 /// The sending end of one RTP stream: numbering, counting, sender reports, retransmission, and what the other side
 /// reports back.
-public struct RTPSender: ~Copyable {
-  public struct Settings: Hashable, Sendable {
-    public var payloadType: UInt8
-    public var clockRate: UInt32
+package struct RTPSender: ~Copyable {
+  package struct Settings: Hashable, Sendable {
+    package var payloadType: UInt8
+    package var clockRate: UInt32
     /// Whether packets are kept for NACKs: generic NACK was negotiated.
-    public var keepsHistory = false
+    package var keepsHistory = false
     /// NACKed packets waiting to leave at most; further ones are ignored.
-    public var retransmissionQueueLimit = 64
+    package var retransmissionQueueLimit = 64
     /// Fixed starting points, for provoking wrap-around; nil draws them.
-    public var initialSequenceNumber: UInt16?
-    public var initialTimestamp: UInt32?
+    package var initialSequenceNumber: UInt16?
+    package var initialTimestamp: UInt32?
 
-    public init(payloadType: UInt8, clockRate: UInt32) {
+    package init(payloadType: UInt8, clockRate: UInt32) {
       self.payloadType = payloadType
       self.clockRate = clockRate
     }
   }
 
-  public let ssrc: UInt32
-  public private(set) var settings: Settings
-  public private(set) var outbound = OutboundRTPStatistics()
-  public private(set) var remoteInbound = RemoteInboundRTPStatistics()
+  package let ssrc: UInt32
+  package private(set) var settings: Settings
+  package private(set) var outbound = OutboundRTPStatistics()
+  package private(set) var remoteInbound = RemoteInboundRTPStatistics()
   private var nextSequenceNumber: UInt16
   private let timestampOffset: UInt32
   private var lastPacket: (timestamp: UInt32, captured: Instant)?
@@ -34,11 +34,11 @@ public struct RTPSender: ~Copyable {
   private var packetsAtReports: (last: Int64, before: Int64) = (0, 0)
 
   /// The RTP timestamp of a position on the media clock.
-  public func timestamp(of mediaTime: UInt32) -> UInt32 { timestampOffset &+ mediaTime }
+  package func timestamp(of mediaTime: UInt32) -> UInt32 { timestampOffset &+ mediaTime }
 
   /// - Parameter random: draws the starting sequence number and timestamp (RFC 3550 section 5.1). The number is below
   ///   2¹⁵, so that a loss of the first packets cannot make SRTP guess the wrong rollover counter.
-  public init(ssrc: UInt32, settings: Settings, random: consuming RandomStream) {
+  package init(ssrc: UInt32, settings: Settings, random: consuming RandomStream) {
     self.ssrc = ssrc
     self.settings = settings
     let sequence = UInt16(random.uniform(below: Defect.firstSequenceAnywhere.isPlanted ? 1 << 16 : 1 << 15))
@@ -48,10 +48,10 @@ public struct RTPSender: ~Copyable {
   }
 
   /// Changes the payload type, after renegotiation.
-  public mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
+  package mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
 
   /// Keeps packets for NACKs from now on, or none, after renegotiation.
-  public mutating func setKeepsHistory(_ keeps: Bool) {
+  package mutating func setKeepsHistory(_ keeps: Bool) {
     guard keeps != settings.keepsHistory else { return }
     settings.keepsHistory = keeps
     history = PacketHistory()
@@ -60,17 +60,17 @@ public struct RTPSender: ~Copyable {
 
   /// Whether a packet left since the report before the last: who sends nothing reports as a receiver (RFC 3550
   /// section 6.4).
-  public var hasSentLately: Bool { outbound.packetsSent > packetsAtReports.before }
+  package var hasSentLately: Bool { outbound.packetsSent > packetsAtReports.before }
 
   /// Notes that a regular report left.
-  public mutating func endReportInterval() { packetsAtReports = (outbound.packetsSent, packetsAtReports.last) }
+  package mutating func endReportInterval() { packetsAtReports = (outbound.packetsSent, packetsAtReports.last) }
 
   /// Writes the next packet and uses up its number. It is counted when it leaves, see ``departed(_:_:at:)``.
   ///
   /// - Parameters:
   ///   - mediaTime: the position of the payload's first sample on the media clock, counted from zero.
   /// - Returns: the packet's header, or nil, with nothing written or used up, when it does not fit.
-  public mutating func packetize(
+  package mutating func packetize(
     payload: RawSpan, mediaTime: UInt32, marker: Bool = false,
     extensions: RTPHeaderExtensions = RTPHeaderExtensions(), into output: inout OutputSpan<UInt8>
   ) -> RTPHeader? {
@@ -88,7 +88,7 @@ public struct RTPSender: ~Copyable {
   /// Counts a packet that leaves, and keeps it when it may be asked for again.
   ///
   /// - Parameter bytes: the packet as it leaves, before protection.
-  public mutating func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
+  package mutating func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
     let (headerSize, payloadSize) = (Int64(packet.headerSize), Int64(bytes.byteCount - packet.headerSize))
     outbound.packetsSent += 1
     outbound.bytesSent += payloadSize
@@ -108,7 +108,7 @@ public struct RTPSender: ~Copyable {
 
   /// The next report on this stream, with the blocks about streams received; nil before the first packet, when the
   /// participant reports as a receiver (RFC 3550 section 6.4).
-  public func senderReport(blocks: [ReportBlock] = [], clock: WallClock, at now: Instant) -> SenderReport? {
+  package func senderReport(blocks: [ReportBlock] = [], clock: WallClock, at now: Instant) -> SenderReport? {
     guard let lastPacket else { return nil }
     let elapsed = mediaClock(settings.clockRate, at: .zero + (now - lastPacket.captured))
     return SenderReport(
@@ -118,7 +118,7 @@ public struct RTPSender: ~Copyable {
   }
 
   /// Takes a report block about this stream. Blocks about others are ignored.
-  public mutating func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+  package mutating func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == ssrc else { return }
     remoteInbound.reportsReceived += 1
     remoteInbound.packetsLost = Int64(block.cumulativeLost)
@@ -136,7 +136,7 @@ public struct RTPSender: ~Copyable {
   }
 
   /// Takes a NACK: its packets wait until ``takeRetransmission(into:at:)`` writes them.
-  public mutating func receive(_ nack: GenericNACK) {
+  package mutating func receive(_ nack: GenericNACK) {
     guard nack.mediaSSRC == ssrc else { return }
     outbound.nackCount += 1
     guard settings.keepsHistory else { return }
@@ -150,7 +150,7 @@ public struct RTPSender: ~Copyable {
   /// It is the packet as it first left, extensions and all: SRTP has one keystream and one nonce for a number (RFC 3711
   /// section 9.1), and two different packets under one nonce of AES-GCM reveal the key that authenticates. A stream of its
   /// own has numbers of its own, see ``RetransmissionSender``.
-  public mutating func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+  package mutating func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard let packet = takeRequested(fitting: output.freeCapacity, at: now) else { return nil }
     history.copy(packet, into: &output)
     return OutgoingPacket(
@@ -159,7 +159,7 @@ public struct RTPSender: ~Copyable {
 
   /// Writes the next packet asked for again as one of a retransmission stream (RFC 4588), with the extensions that it is to
   /// have there, or returns nil when there is none.
-  public mutating func takeRetransmission(
+  package mutating func takeRetransmission(
     on stream: inout RetransmissionSender, extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>,
     at now: Instant
   ) -> OutgoingPacket? {
@@ -173,10 +173,10 @@ public struct RTPSender: ~Copyable {
   }
 
   /// Whether packets were asked for that are not on their way yet.
-  public var isAskedAgain: Bool { !requested.isEmpty }
+  package var isAskedAgain: Bool { !requested.isEmpty }
 
   /// Takes note of a packet that was written and never leaves.
-  public mutating func dropped(_ packet: OutgoingPacket) {
+  package mutating func dropped(_ packet: OutgoingPacket) {
     if packet.isRetransmission, packet.header.ssrc == ssrc { history.release(packet.header.sequenceNumber) }
   }
 

@@ -1,13 +1,13 @@
-public import CallCore
+package import CallCore
 
 /// The numbers of a stream that retransmits another one (RFC 4588 section 4).
-public struct RetransmissionSender: ~Copyable {
-  public let ssrc: UInt32
-  public let payloadType: UInt8
+package struct RetransmissionSender: ~Copyable {
+  package let ssrc: UInt32
+  package let payloadType: UInt8
   private var nextSequenceNumber: UInt16
 
   /// - Parameter random: draws the starting number, below 2¹⁵ as that of any stream.
-  public init(ssrc: UInt32, payloadType: UInt8, random: consuming RandomStream) {
+  package init(ssrc: UInt32, payloadType: UInt8, random: consuming RandomStream) {
     self.ssrc = ssrc
     self.payloadType = payloadType & 0x7F
     nextSequenceNumber = UInt16(random.uniform(below: 1 << 15))

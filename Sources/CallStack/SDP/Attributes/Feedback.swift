@@ -1,22 +1,22 @@
 /// A kind of RTCP feedback (`a=rtcp-fb`, RFC 4585 §4.2), such as `nack` or `nack pli`.
-public struct Feedback: Hashable, Sendable {
-  public var text: String
+package struct Feedback: Hashable, Sendable {
+  package var text: String
 
   /// Runs of spaces and letter case do not make a different kind.
-  public init(_ text: some StringProtocol) { self.text = text.lowercased().fields().joined(separator: " ") }
+  package init(_ text: some StringProtocol) { self.text = text.lowercased().fields().joined(separator: " ") }
 
   /// Generic NACK (RFC 4585 §6.2.1).
-  public static let nack = Feedback("nack")
+  package static let nack = Feedback("nack")
   /// Picture loss indication (RFC 4585 §6.3.1).
-  public static let pictureLoss = Feedback("nack pli")
+  package static let pictureLoss = Feedback("nack pli")
   /// Full intra request (RFC 5104 §4.3.1).
-  public static let fullIntraRequest = Feedback("ccm fir")
+  package static let fullIntraRequest = Feedback("ccm fir")
   /// Transport-wide congestion control (draft-holmer-rmcat-transport-wide-cc-extensions).
-  public static let transportCC = Feedback("transport-cc")
+  package static let transportCC = Feedback("transport-cc")
   /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb).
-  public static let remb = Feedback("goog-remb")
+  package static let remb = Feedback("goog-remb")
   /// Congestion control feedback (RFC 8888 §6).
-  public static let ccfb = Feedback("ack ccfb")
+  package static let ccfb = Feedback("ack ccfb")
 }
 
 /// One `a=rtcp-fb` line: a kind of feedback and the payload type it is for, nil for `*`.

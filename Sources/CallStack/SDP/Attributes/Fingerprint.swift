@@ -1,10 +1,10 @@
 /// `a=fingerprint` (RFC 8122 §5): the hash of a DTLS certificate.
-public struct Fingerprint: Hashable, Sendable {
+package struct Fingerprint: Hashable, Sendable {
   /// The hash function in lower case, such as `sha-256`.
-  public var algorithm: String
-  public var digest: [UInt8]
+  package var algorithm: String
+  package var digest: [UInt8]
 
-  public init(algorithm: String, digest: [UInt8]) {
+  package init(algorithm: String, digest: [UInt8]) {
     self.algorithm = algorithm.lowercased()
     self.digest = digest
   }
@@ -22,12 +22,12 @@ public struct Fingerprint: Hashable, Sendable {
   }
 
   /// Whether it is of a hash function that RFC 8122 section 5 names and does not forbid, and as long as that one's.
-  public var isUsable: Bool { Self.lengths[algorithm] == digest.count }
+  package var isUsable: Bool { Self.lengths[algorithm] == digest.count }
 
   private static let lengths = ["sha-1": 20, "sha-224": 28, "sha-256": 32, "sha-384": 48, "sha-512": 64]
 
   /// As it stands in the attribute: `sha-256 AB:CD:…`.
-  public var text: String {
+  package var text: String {
     let pairs = digest.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
@@ -36,6 +36,6 @@ public struct Fingerprint: Hashable, Sendable {
 }
 
 /// `a=setup` (RFC 4145 §4, RFC 8842 §5): the active side sends the DTLS ClientHello.
-public enum SetupRole: String, Hashable, Sendable, CaseIterable {
+package enum SetupRole: String, Hashable, Sendable, CaseIterable {
   case actpass, active, passive, holdconn
 }

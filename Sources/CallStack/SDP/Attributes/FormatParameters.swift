@@ -1,27 +1,27 @@
 /// The parameters of an `a=fmtp` line in their order (RFC 8866 §6.15): `minptime=10;useinbandfec=1`, `0-15`, `111/111`.
-public struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
-  public struct Parameter: Hashable, Sendable {
-    public var name: String
-    public var value: String?
+package struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+  package struct Parameter: Hashable, Sendable {
+    package var name: String
+    package var value: String?
   }
 
-  public var all: [Parameter]
+  package var all: [Parameter]
 
-  public init(_ text: some StringProtocol = "") {
+  package init(_ text: some StringProtocol = "") {
     all = text.fields(";").compactMap { part in
       let (name, value) = part.trimmed.halves("=")
       return name.isEmpty ? nil : Parameter(name: String(name), value: value.map(String.init))
     }
   }
 
-  public init(dictionaryLiteral elements: (String, String)...) {
+  package init(dictionaryLiteral elements: (String, String)...) {
     all = elements.map { Parameter(name: $0.0, value: $0.1) }
   }
 
-  public var isEmpty: Bool { all.isEmpty }
+  package var isEmpty: Bool { all.isEmpty }
 
   /// The value under a name, whose case does not matter.
-  public subscript(_ name: String) -> String? {
+  package subscript(_ name: String) -> String? {
     get { all.first { $0.name.equalsIgnoringCase(name) }?.value }
     set {
       let position = all.firstIndex { $0.name.equalsIgnoringCase(name) }
@@ -35,10 +35,10 @@ public struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLiter
   }
 
   /// The value under a name as a number, or nil when absent or no number.
-  public func number(_ name: String) -> UInt32? { self[name]?.number(UInt32.self) }
+  package func number(_ name: String) -> UInt32? { self[name]?.number(UInt32.self) }
 
   /// As it stands in the attribute.
-  public var text: String {
+  package var text: String {
     all.map { parameter in parameter.value.map { "\(parameter.name)=\($0)" } ?? parameter.name }.joined(separator: ";")
   }
 }

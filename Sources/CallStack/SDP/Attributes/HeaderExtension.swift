@@ -1,12 +1,12 @@
 /// `a=extmap` (RFC 8285 §5): the identifier that stands for an RTP header extension.
-public struct HeaderExtension: Hashable, Sendable {
-  public var id: UInt16
+package struct HeaderExtension: Hashable, Sendable {
+  package var id: UInt16
   /// Which way it may be used, when that differs from the media's direction.
-  public var direction: MediaDirection?
-  public var uri: String
-  public var parameters: String?
+  package var direction: MediaDirection?
+  package var uri: String
+  package var parameters: String?
 
-  public init(id: UInt16, direction: MediaDirection? = nil, uri: String, parameters: String? = nil) {
+  package init(id: UInt16, direction: MediaDirection? = nil, uri: String, parameters: String? = nil) {
     self.id = id
     self.direction = direction
     self.uri = uri

@@ -1,8 +1,15 @@
 /// Which way media flows, seen from the side that says it (RFC 8866 §6.7).
 public enum MediaDirection: String, Hashable, Sendable, CaseIterable {
-  case sendrecv, sendonly, recvonly, inactive
+  /// Sends and receives.
+  case sendrecv
+  /// Sends only.
+  case sendonly
+  /// Receives only.
+  case recvonly
+  /// Neither sends nor receives.
+  case inactive
 
-  public init(sends: Bool, receives: Bool) {
+  package init(sends: Bool, receives: Bool) {
     self =
       switch (sends, receives) {
       case (true, true): .sendrecv
@@ -12,14 +19,16 @@ public enum MediaDirection: String, Hashable, Sendable, CaseIterable {
       }
   }
 
+  /// Whether media is sent.
   public var sends: Bool { self == .sendrecv || self == .sendonly }
+  /// Whether media is received.
   public var receives: Bool { self == .sendrecv || self == .recvonly }
 
   /// The same flow seen from the other side.
-  public var reversed: Self { Self(sends: receives, receives: sends) }
+  package var reversed: Self { Self(sends: receives, receives: sends) }
 
   /// What both allow, seen from the same side.
-  public func intersection(_ other: Self) -> Self {
+  package func intersection(_ other: Self) -> Self {
     Self(sends: sends && other.sends, receives: receives && other.receives)
   }
 }

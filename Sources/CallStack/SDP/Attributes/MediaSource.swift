@@ -1,17 +1,17 @@
 /// What a description says about one RTP source (`a=ssrc`, RFC 5576 §4.1).
-public struct MediaSource: Hashable, Sendable {
-  public let ssrc: UInt32
-  public internal(set) var cname: String?
-  public internal(set) var streamID: MediaStreamID?
+package struct MediaSource: Hashable, Sendable {
+  package let ssrc: UInt32
+  package internal(set) var cname: String?
+  package internal(set) var streamID: MediaStreamID?
   /// The source that carries this one's retransmissions (`ssrc-group:FID`, RFC 4588).
-  public internal(set) var retransmission: UInt32?
+  package internal(set) var retransmission: UInt32?
 }
 
 /// `a=ssrc-group` (RFC 5576 §4.2).
-public struct SourceGroup: Hashable, Sendable {
+package struct SourceGroup: Hashable, Sendable {
   /// `FID`, `FEC-FR`, `SIM`, …
-  public let semantics: String
-  public let ssrcs: [UInt32]
+  package let semantics: String
+  package let ssrcs: [UInt32]
 
   init?(_ text: String) {
     let fields = text.fields()
@@ -24,12 +24,12 @@ public struct SourceGroup: Hashable, Sendable {
 }
 
 /// `a=msid` (RFC 8830 §2): the stream and the track that a source belongs to.
-public struct MediaStreamID: Hashable, Sendable {
+package struct MediaStreamID: Hashable, Sendable {
   /// `-` for a track in no stream.
-  public var stream: String
-  public var track: String?
+  package var stream: String
+  package var track: String?
 
-  public init(stream: String, track: String?) {
+  package init(stream: String, track: String?) {
     self.stream = stream
     self.track = track
   }
@@ -57,10 +57,10 @@ struct SourceLine {
 }
 
 extension AttributeList {
-  public var sourceGroups: [SourceGroup] { values("ssrc-group").compactMap { SourceGroup($0) } }
+  package var sourceGroups: [SourceGroup] { values("ssrc-group").compactMap { SourceGroup($0) } }
 
   /// Every source in order of first mention.
-  public var sources: [MediaSource] {
+  package var sources: [MediaSource] {
     var result: [MediaSource] = []
     for line in values("ssrc").compactMap({ SourceLine($0) }) {
       let position = result.firstIndex { $0.ssrc == line.ssrc } ?? result.count

@@ -1,12 +1,12 @@
 /// `a=rtpmap` (RFC 8866 §6.6): what a payload type number stands for.
-public struct RTPMap: Hashable, Sendable {
-  public var payloadType: UInt8
-  public var encoding: String
-  public var clockRate: UInt32
+package struct RTPMap: Hashable, Sendable {
+  package var payloadType: UInt8
+  package var encoding: String
+  package var clockRate: UInt32
   /// The number of channels; 1 when the line has none.
-  public var channels: UInt8
+  package var channels: UInt8
 
-  public init(payloadType: UInt8, encoding: String, clockRate: UInt32, channels: UInt8 = 1) {
+  package init(payloadType: UInt8, encoding: String, clockRate: UInt32, channels: UInt8 = 1) {
     self.payloadType = payloadType
     self.encoding = encoding
     self.clockRate = clockRate

@@ -1,15 +1,15 @@
 /// `a=rid` (RFC 8851 section 10): one of the streams of a section, by a name of its own, and what it is restricted to.
-public struct Restriction: Hashable, Sendable {
-  public enum Direction: String, Hashable, Sendable { case send, recv }
+package struct Restriction: Hashable, Sendable {
+  package enum Direction: String, Hashable, Sendable { case send, recv }
 
-  public var id: String
-  public var direction: Direction
+  package var id: String
+  package var direction: Direction
   /// The only payload types it may have; empty for all of the section.
-  public var payloadTypes: [UInt8]
+  package var payloadTypes: [UInt8]
   /// `max-width`, `max-br`, … in their order.
-  public var parameters: FormatParameters
+  package var parameters: FormatParameters
 
-  public init(
+  package init(
     id: String, direction: Direction, payloadTypes: [UInt8] = [], parameters: FormatParameters = FormatParameters()
   ) {
     self.id = id

@@ -1,12 +1,12 @@
 /// `a=simulcast` (RFC 8853 section 5.1): which streams of a section are encodings of one source.
-public struct Simulcast: Hashable, Sendable {
+package struct Simulcast: Hashable, Sendable {
   /// One way to send an encoding.
-  public struct Alternative: Hashable, Sendable {
-    public var id: String
+  package struct Alternative: Hashable, Sendable {
+    package var id: String
     /// Whether it is not sent for now.
-    public var isPaused: Bool
+    package var isPaused: Bool
 
-    public init(_ id: String, isPaused: Bool = false) {
+    package init(_ id: String, isPaused: Bool = false) {
       self.id = id
       self.isPaused = isPaused
     }
@@ -21,10 +21,10 @@ public struct Simulcast: Hashable, Sendable {
   }
 
   /// Each encoding with its alternatives, the most wanted first, as the side sees it that says so.
-  public var send: [[Alternative]]
-  public var receive: [[Alternative]]
+  package var send: [[Alternative]]
+  package var receive: [[Alternative]]
 
-  public init(send: [[Alternative]] = [], receive: [[Alternative]] = []) {
+  package init(send: [[Alternative]] = [], receive: [[Alternative]] = []) {
     self.send = send
     self.receive = receive
   }
@@ -76,7 +76,7 @@ public struct Simulcast: Hashable, Sendable {
 extension MediaDescription {
   /// The section's restrictions. Two of one name are none, and so is one for formats that the section has not
   /// (RFC 8851 section 6.2.2).
-  public var restrictions: [Restriction] {
+  package var restrictions: [Restriction] {
     let all = attributes.values("rid").compactMap { Restriction($0) }
     var counts: [String: Int] = [:]
     for restriction in all { counts[restriction.id, default: 0] += 1 }
@@ -90,7 +90,7 @@ extension MediaDescription {
   }
 
   /// The section's simulcast, of the streams that it restricts in that direction (RFC 8853 section 5.2).
-  public var simulcast: Simulcast? {
+  package var simulcast: Simulcast? {
     let lines = attributes.values("simulcast")
     guard lines.count == 1, let simulcast = Simulcast(lines[0]) else { return nil }
     let known = restrictions

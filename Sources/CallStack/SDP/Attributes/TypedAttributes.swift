@@ -2,36 +2,36 @@ internal import CallCore
 
 /// The attributes that stand at session or media level alike.
 extension AttributeList {
-  public var direction: MediaDirection? {
+  package var direction: MediaDirection? {
     for attribute in all {
       if let direction = MediaDirection(rawValue: attribute.name) { return direction }
     }
     return nil
   }
 
-  public var iceUsernameFragment: String? { value("ice-ufrag") }
-  public var icePassword: String? { value("ice-pwd") }
-  public var iceOptions: [String] { values("ice-options").flatMap { $0.fields().map(String.init) } }
-  public var fingerprints: [Fingerprint] { values("fingerprint").compactMap { Fingerprint($0) } }
-  public var setup: SetupRole? { value("setup").flatMap { SetupRole(rawValue: $0) } }
-  public var headerExtensions: [HeaderExtension] { values("extmap").compactMap { HeaderExtension($0) } }
-  public var streamIDs: [MediaStreamID] { values("msid").compactMap { MediaStreamID($0) } }
+  package var iceUsernameFragment: String? { value("ice-ufrag") }
+  package var icePassword: String? { value("ice-pwd") }
+  package var iceOptions: [String] { values("ice-options").flatMap { $0.fields().map(String.init) } }
+  package var fingerprints: [Fingerprint] { values("fingerprint").compactMap { Fingerprint($0) } }
+  package var setup: SetupRole? { value("setup").flatMap { SetupRole(rawValue: $0) } }
+  package var headerExtensions: [HeaderExtension] { values("extmap").compactMap { HeaderExtension($0) } }
+  package var streamIDs: [MediaStreamID] { values("msid").compactMap { MediaStreamID($0) } }
 
   /// The values of `a=candidate`, which ICE reads (RFC 8839 §5.1).
-  public var candidates: [String] { values("candidate") }
+  package var candidates: [String] { values("candidate") }
 
   /// Packet time in milliseconds (RFC 8866 §6.4).
-  public var packetTime: UInt32? { value("ptime")?.number() }
-  public var maximumPacketTime: UInt32? { value("maxptime")?.number() }
-  public var sctpPort: UInt16? { value("sctp-port")?.number() }
+  package var packetTime: UInt32? { value("ptime")?.number() }
+  package var maximumPacketTime: UInt32? { value("maxptime")?.number() }
+  package var sctpPort: UInt16? { value("sctp-port")?.number() }
 
-  public var rtpMaps: [RTPMap] { values("rtpmap").compactMap { RTPMap($0) } }
+  package var rtpMaps: [RTPMap] { values("rtpmap").compactMap { RTPMap($0) } }
 }
 
 /// `a=group` (RFC 5888 §5).
-public struct MediaGroup: Hashable, Sendable {
-  public var semantics: String
-  public var mids: [String]
+package struct MediaGroup: Hashable, Sendable {
+  package var semantics: String
+  package var mids: [String]
 
   init?(_ text: String) {
     let fields = text.fields()
@@ -42,12 +42,12 @@ public struct MediaGroup: Hashable, Sendable {
 }
 
 extension SessionDescription {
-  public var groups: [MediaGroup] { attributes.values("group").compactMap { MediaGroup($0) } }
+  package var groups: [MediaGroup] { attributes.values("group").compactMap { MediaGroup($0) } }
 
   /// The mids of the first BUNDLE group, empty without one (RFC 9143).
   ///
   /// Asked for often, so no other group is taken apart: a description may hold a megabyte of them.
-  public var bundle: [String] {
+  package var bundle: [String] {
     for attribute in attributes.all where attribute.name == "group" {
       guard let value = attribute.value, value.fields(maximum: 2).first == "BUNDLE" else { continue }
       return MediaGroup(value)?.mids ?? []
@@ -55,10 +55,10 @@ extension SessionDescription {
     return []
   }
 
-  public func section(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
+  package func section(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
 
   /// The direction of a section: its own, or the session's, or both ways (RFC 8866 §6.7).
-  public func direction(of section: MediaDescription) -> MediaDirection {
+  package func direction(of section: MediaDescription) -> MediaDirection {
     section.attributes.direction ?? attributes.direction ?? .sendrecv
   }
 }

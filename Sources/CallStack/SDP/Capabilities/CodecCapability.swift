@@ -1,17 +1,20 @@
 /// A codec the owner can encode and decode, with what it asks of a sender toward it.
 public struct CodecCapability: Hashable, Sendable {
+  /// The encoding name of the media subtype, such as `opus`.
   public var name: String
+  /// The RTP clock rate in hertz.
   public var clockRate: UInt32
+  /// The number of audio channels; 1 for video.
   public var channels: UInt8
   /// The parameters of our `a=fmtp` line: what we want to receive (RFC 7587 §6.1), or which variant this is (RFC 6184 §8.1).
-  public var parameters: FormatParameters
-  public var feedback: [Feedback]
+  package var parameters: FormatParameters
+  package var feedback: [Feedback]
   /// Whether lost packets can be sent again on a stream of their own (RFC 4588).
-  public var retransmission: Bool
+  package var retransmission: Bool
   /// The number to use in an offer while it is free; any dynamic number otherwise.
-  public var preferredPayloadType: UInt8?
+  package var preferredPayloadType: UInt8?
 
-  public init(
+  package init(
     _ name: String, clockRate: UInt32, channels: UInt8 = 1, parameters: FormatParameters = FormatParameters(),
     feedback: [Feedback] = [], retransmission: Bool = false, preferredPayloadType: UInt8? = nil
   ) {
@@ -24,29 +27,31 @@ public struct CodecCapability: Hashable, Sendable {
     self.preferredPayloadType = preferredPayloadType
   }
 
+  /// Opus (RFC 7587) with in-band FEC.
   public static let opus = CodecCapability(
     "opus", clockRate: 48_000, channels: 2, parameters: ["minptime": "10", "useinbandfec": "1"],
     feedback: [.transportCC], preferredPayloadType: 111)
 
+  /// VP8 (RFC 7741).
   public static let vp8 = CodecCapability(
     "VP8", clockRate: 90_000, feedback: [.remb, .transportCC, .fullIntraRequest, .nack, .pictureLoss],
     retransmission: true, preferredPayloadType: 96)
 }
 
 /// Everything the owner can do for one kind of media.
-public struct MediaCapabilities: Hashable, Sendable {
+package struct MediaCapabilities: Hashable, Sendable {
   /// Most wanted first.
-  public var codecs: [CodecCapability]
+  package var codecs: [CodecCapability]
   /// URIs of the RTP header extensions that can be sent and read.
-  public var headerExtensions: [String]
+  package var headerExtensions: [String]
   /// What we ask to be sent, in milliseconds (`a=ptime`).
-  public var packetTime: UInt32?
+  package var packetTime: UInt32?
   /// The most we accept in one packet, in milliseconds (`a=maxptime`).
-  public var maximumPacketTime: UInt32?
+  package var maximumPacketTime: UInt32?
   /// Whether several encodings of one source can be received in one section (RFC 8853).
-  public var receivesSimulcast = false
+  package var receivesSimulcast = false
 
-  public init(
+  package init(
     codecs: [CodecCapability], headerExtensions: [String] = [], packetTime: UInt32? = nil,
     maximumPacketTime: UInt32? = nil
   ) {

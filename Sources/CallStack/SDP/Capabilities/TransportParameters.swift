@@ -1,21 +1,21 @@
-public import CallCore
+package import CallCore
 
 /// What the owner's ICE and DTLS put into a description.
 ///
 /// New credentials are an ICE restart (RFC 8839 §4.4.1.1.1), so the owner passes the old ones for as long as it wants none.
-public struct TransportParameters: Hashable, Sendable {
-  public var usernameFragment: String
-  public var password: String
-  public var options: [String]
-  public var isLite: Bool
-  public var fingerprints: [Fingerprint]
+package struct TransportParameters: Hashable, Sendable {
+  package var usernameFragment: String
+  package var password: String
+  package var options: [String]
+  package var isLite: Bool
+  package var fingerprints: [Fingerprint]
   /// Candidates gathered so far, as `a=candidate` prints them, with or without `candidate:` in front.
-  public var candidates: [String]
-  public var endOfCandidates: Bool
+  package var candidates: [String]
+  package var endOfCandidates: Bool
   /// Where media is expected before ICE has chosen (RFC 9429 §5.2.1); port 9 on no address while nothing is gathered.
-  public var defaultEndpoint: Endpoint?
+  package var defaultEndpoint: Endpoint?
 
-  public init(
+  package init(
     usernameFragment: String, password: String, options: [String] = ["trickle"], isLite: Bool = false,
     fingerprints: [Fingerprint], candidates: [String] = [], endOfCandidates: Bool = false,
     defaultEndpoint: Endpoint? = nil

@@ -1,9 +1,9 @@
 /// One `a=` line (RFC 8866 §5.13): `name`, or `name:value`.
-public struct Attribute: Hashable, Sendable {
-  public var name: String
-  public var value: String?
+package struct Attribute: Hashable, Sendable {
+  package var name: String
+  package var value: String?
 
-  public init(_ name: String, _ value: String? = nil) {
+  package init(_ name: String, _ value: String? = nil) {
     self.name = name
     self.value = value
   }
@@ -19,25 +19,25 @@ public struct Attribute: Hashable, Sendable {
 /// The attributes of one section in their order, known and unknown alike.
 ///
 /// The text is what is kept, and the typed accessors read it: nothing a peer wrote is lost by passing through here.
-public struct AttributeList: Hashable, Sendable, ExpressibleByArrayLiteral {
-  public var all: [Attribute]
+package struct AttributeList: Hashable, Sendable, ExpressibleByArrayLiteral {
+  package var all: [Attribute]
 
-  public init(_ all: [Attribute] = []) { self.all = all }
-  public init(arrayLiteral elements: Attribute...) { all = elements }
+  package init(_ all: [Attribute] = []) { self.all = all }
+  package init(arrayLiteral elements: Attribute...) { all = elements }
 
-  public func contains(_ name: String) -> Bool { all.contains { $0.name == name } }
+  package func contains(_ name: String) -> Bool { all.contains { $0.name == name } }
 
   /// The value of the first attribute of this name that has one.
-  public func value(_ name: String) -> String? { all.first { $0.name == name && $0.value != nil }?.value }
+  package func value(_ name: String) -> String? { all.first { $0.name == name && $0.value != nil }?.value }
 
-  public func values(_ name: String) -> [String] { all.compactMap { $0.name == name ? $0.value : nil } }
+  package func values(_ name: String) -> [String] { all.compactMap { $0.name == name ? $0.value : nil } }
 
-  public mutating func append(_ name: String, _ value: String? = nil) { all.append(Attribute(name, value)) }
+  package mutating func append(_ name: String, _ value: String? = nil) { all.append(Attribute(name, value)) }
 
-  public mutating func removeAll(_ name: String) { all.removeAll { $0.name == name } }
+  package mutating func removeAll(_ name: String) { all.removeAll { $0.name == name } }
 
   /// Replaces every attribute of this name by one, where the first stood.
-  public mutating func set(_ name: String, _ value: String? = nil) {
+  package mutating func set(_ name: String, _ value: String? = nil) {
     let position = all.firstIndex { $0.name == name } ?? all.count
     removeAll(name)
     all.insert(Attribute(name, value), at: position)

@@ -1,17 +1,17 @@
 /// One `m=` section (RFC 8866 §5.14).
-public struct MediaDescription: Hashable, Sendable {
+package struct MediaDescription: Hashable, Sendable {
   /// `audio`, `video`, `application` or whatever else stood there.
-  public var type: String
-  public var port: UInt16
+  package var type: String
+  package var port: UInt16
   /// The number after the slash of `port/count`.
-  public var portCount: UInt16?
-  public var transportProtocol: String
-  public var formats: [String]
+  package var portCount: UInt16?
+  package var transportProtocol: String
+  package var formats: [String]
   /// Lines of the section that are not attributes, in order.
-  public var lines: [Line]
-  public var attributes: AttributeList
+  package var lines: [Line]
+  package var attributes: AttributeList
 
-  public init(
+  package init(
     type: String, port: UInt16, transportProtocol: String, formats: [String], lines: [Line] = [],
     attributes: AttributeList = []
   ) {
@@ -49,10 +49,10 @@ public struct MediaDescription: Hashable, Sendable {
     return "\(type) \(port)\(count) \(transportProtocol) \(formats.joined(separator: " "))"
   }
 
-  public var kind: MediaKind? { MediaKind(rawValue: type) }
+  package var kind: MediaKind? { MediaKind(rawValue: type) }
 
   /// A profile of RTP that RFC 9429 §5.1.2 accepts, whatever its case.
-  public var isRTP: Bool {
+  package var isRTP: Bool {
     switch transportProtocol.uppercased() {
     case "RTP/AVP", "RTP/AVPF", "RTP/SAVP", "RTP/SAVPF", "UDP/TLS/RTP/SAVP", "UDP/TLS/RTP/SAVPF",
       "TCP/DTLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF":
@@ -61,13 +61,16 @@ public struct MediaDescription: Hashable, Sendable {
     }
   }
 
-  public var mid: String? { attributes.value("mid") }
+  package var mid: String? { attributes.value("mid") }
 
   /// Port zero means rejected, unless the section waits to be bundled (RFC 9143 §6).
-  public var isRejected: Bool { port == 0 && !attributes.contains("bundle-only") }
+  package var isRejected: Bool { port == 0 && !attributes.contains("bundle-only") }
 }
 
 /// The kinds of media a transceiver carries.
 public enum MediaKind: String, Hashable, Sendable, CaseIterable {
-  case audio, video
+  /// Audio.
+  case audio
+  /// Video.
+  case video
 }

@@ -1,12 +1,12 @@
 /// The `o=` line (RFC 8866 §5.2): who made this description, and which version of it this is.
-public struct Origin: Hashable, Sendable {
-  public var username: String
+package struct Origin: Hashable, Sendable {
+  package var username: String
   /// A decimal number; text, for some stacks print more digits than 64 bits hold.
-  public var sessionID: String
-  public var version: UInt64
-  public var connection: Connection
+  package var sessionID: String
+  package var version: UInt64
+  package var connection: Connection
 
-  public init(
+  package init(
     username: String = "-", sessionID: String, version: UInt64, connection: Connection = Connection(address: "0.0.0.0")
   ) {
     self.username = username
@@ -29,13 +29,13 @@ public struct Origin: Hashable, Sendable {
 }
 
 /// A network address as `c=` and `o=` print it (RFC 8866 §5.7).
-public struct Connection: Hashable, Sendable {
-  public var networkType: String
-  public var addressType: String
+package struct Connection: Hashable, Sendable {
+  package var networkType: String
+  package var addressType: String
   /// An IP address (perhaps with TTL) or a host name.
-  public var address: String
+  package var address: String
 
-  public init(networkType: String = "IN", addressType: String = "IP4", address: String) {
+  package init(networkType: String = "IN", addressType: String = "IP4", address: String) {
     self.networkType = networkType
     self.addressType = addressType
     self.address = address
@@ -51,11 +51,11 @@ public struct Connection: Hashable, Sendable {
 }
 
 /// A `b=` line (RFC 8866 §5.8), such as `AS:128` (kbit/s) or `TIAS:128000` (bit/s).
-public struct Bandwidth: Hashable, Sendable {
-  public var modifier: String
-  public var value: UInt64
+package struct Bandwidth: Hashable, Sendable {
+  package var modifier: String
+  package var value: UInt64
 
-  public init(modifier: String, value: UInt64) {
+  package init(modifier: String, value: UInt64) {
     self.modifier = modifier
     self.value = value
   }

@@ -1,6 +1,6 @@
 /// Why a session description could not be read, and where.
-public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
-  public enum Reason: Hashable, Sendable {
+package struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Reason: Hashable, Sendable {
     case tooLarge
     case lineTooLong
     case tooManyLines
@@ -17,19 +17,19 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The line, counted from 1.
-  public let line: Int
-  public let reason: Reason
+  package let line: Int
+  package let reason: Reason
 
-  public init(line: Int, reason: Reason) {
+  package init(line: Int, reason: Reason) {
     self.line = line
     self.reason = reason
   }
 
-  public var description: String { "SDP line \(line): \(reason)" }
+  package var description: String { "SDP line \(line): \(reason)" }
 }
 
 extension SDPError.Reason: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooLarge: "the description is too large"
     case .lineTooLong: "the line is too long"
@@ -62,12 +62,12 @@ extension SDPError.Reason: CustomStringConvertible {
 }
 
 /// What a description may cost at most, so that hostile input stays cheap.
-public struct SDPLimits: Hashable, Sendable {
-  public var bytes = 1 << 20
-  public var bytesPerLine = 8_192
-  public var mediaSections = 256
+package struct SDPLimits: Hashable, Sendable {
+  package var bytes = 1 << 20
+  package var bytesPerLine = 8_192
+  package var mediaSections = 256
   /// Lines in one section, the session section included.
-  public var linesPerSection = 2_048
+  package var linesPerSection = 2_048
 
-  public init() {}
+  package init() {}
 }

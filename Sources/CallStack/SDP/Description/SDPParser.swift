@@ -4,13 +4,13 @@ extension SessionDescription {
   /// Reads a description whose lines end in CR LF or LF.
   ///
   /// Known attributes are checked against their grammar here, so the typed accessors never meet malformed text of a peer.
-  public init(parsing bytes: RawSpan, limits: SDPLimits = SDPLimits()) throws(SDPError) {
+  package init(parsing bytes: RawSpan, limits: SDPLimits = SDPLimits()) throws(SDPError) {
     var parser = SDPParser(limits: limits)
     try parser.read(bytes)
     self = try parser.finish()
   }
 
-  public init(parsing text: String, limits: SDPLimits = SDPLimits()) throws(SDPError) {
+  package init(parsing text: String, limits: SDPLimits = SDPLimits()) throws(SDPError) {
     let bytes = [UInt8](text.utf8)
     try self.init(parsing: bytes.span.bytes, limits: limits)
   }

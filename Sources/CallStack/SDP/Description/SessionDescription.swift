@@ -1,16 +1,16 @@
 /// A session description (RFC 8866) as WebRTC uses it (RFC 9429 §5).
 ///
 /// Reading and writing is lossless up to line endings and the place of `a=` lines among other lines of a section.
-public struct SessionDescription: Hashable, Sendable {
-  public var origin: Origin
+package struct SessionDescription: Hashable, Sendable {
+  package var origin: Origin
   /// The `s=` line.
-  public var name: String
+  package var name: String
   /// Session lines that are neither `v=`, `o=`, `s=`, `a=` nor `m=`, in order.
-  public var lines: [Line]
-  public var attributes: AttributeList
-  public var media: [MediaDescription]
+  package var lines: [Line]
+  package var attributes: AttributeList
+  package var media: [MediaDescription]
 
-  public init(
+  package init(
     origin: Origin, name: String = "-", lines: [Line] = [Line("t", "0 0")], attributes: AttributeList = [],
     media: [MediaDescription] = []
   ) {
@@ -22,7 +22,7 @@ public struct SessionDescription: Hashable, Sendable {
   }
 
   /// The description on the wire, every line ended by CR LF.
-  public var text: String {
+  package var text: String {
     var result = "v=0\r\no=\(origin.text)\r\ns=\(name)\r\n"
     append(lines, attributes, to: &result)
     for section in media {
@@ -39,11 +39,11 @@ public struct SessionDescription: Hashable, Sendable {
 }
 
 /// A line other than `v=`, `o=`, `s=`, `m=` and `a=`: `c=`, `b=`, `t=`, `i=` and the like.
-public struct Line: Hashable, Sendable {
-  public var type: Unicode.Scalar
-  public var value: String
+package struct Line: Hashable, Sendable {
+  package var type: Unicode.Scalar
+  package var value: String
 
-  public init(_ type: Unicode.Scalar, _ value: String) {
+  package init(_ type: Unicode.Scalar, _ value: String) {
     self.type = type
     self.value = value
   }
@@ -51,6 +51,6 @@ public struct Line: Hashable, Sendable {
 
 extension [Line] {
   /// The `c=` line.
-  public var connection: Connection? { first { $0.type == "c" }.flatMap { Connection($0.value) } }
-  public var bandwidths: [Bandwidth] { compactMap { $0.type == "b" ? Bandwidth($0.value) : nil } }
+  package var connection: Connection? { first { $0.type == "c" }.flatMap { Connection($0.value) } }
+  package var bandwidths: [Bandwidth] { compactMap { $0.type == "b" ? Bandwidth($0.value) : nil } }
 }

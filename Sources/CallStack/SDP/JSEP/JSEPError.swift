@@ -1,5 +1,5 @@
 /// Why a call on ``JSEPSession`` was refused. A refused call has changed nothing.
-public enum JSEPError: Error, Hashable, Sendable {
+package enum JSEPError: Error, Hashable, Sendable {
   // The caller's mistakes.
 
   /// The method is not allowed in this state (W3C: InvalidStateError).
@@ -53,7 +53,7 @@ public enum JSEPError: Error, Hashable, Sendable {
 }
 
 extension JSEPError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .wrongState(let state): "not allowed in the signalling state \(state.rawValue)"
     case .modifiedDescription: "the description is not the one that was created last; set it as it was created"
@@ -87,7 +87,7 @@ extension JSEPError: CustomStringConvertible {
   }
 
   /// The line of a remote description that the error is about, counted from 1; nil when there is no such one.
-  public func line(in sdp: String) -> Int? {
+  package func line(in sdp: String) -> Int? {
     guard let place else { return nil }
     let lines = sdp.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let alike = lines.indices.filter { index in

@@ -3,7 +3,7 @@ internal import CallCore
 extension JSEPSession {
   /// Answers the pending offer section by section; one without a codec in common is rejected, be it the only one
   /// (RFC 9429 §5.3.1).
-  public mutating func createAnswer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
+  package mutating func createAnswer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
     guard signalingState == .haveRemoteOffer || signalingState == .haveLocalPranswer,
       let offer = pendingRemoteDescription
     else { throw .wrongState(signalingState) }

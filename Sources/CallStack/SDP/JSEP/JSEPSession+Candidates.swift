@@ -1,23 +1,23 @@
-public import CallCore
+package import CallCore
 
 extension JSEPSession {
   /// Puts a candidate that was gathered meanwhile into our description, for peers that take whole descriptions only.
   ///
   /// - Parameter defaultEndpoint: the default candidate of all that there are now (RFC 8445 §5.1.4): who does not speak
   ///   ICE sends there, and may take a description without for a hold. nil when there is none.
-  public mutating func addLocalCandidate(
+  package mutating func addLocalCandidate(
     _ candidate: String, defaultEndpoint: Endpoint? = nil
   ) throws(JSEPError) {
     try appendLocal(Attribute("candidate", candidateValue(candidate)), defaultEndpoint)
   }
 
   /// Says in our description that no candidate follows (RFC 8840 §8.2).
-  public mutating func endLocalCandidates() throws(JSEPError) {
+  package mutating func endLocalCandidates() throws(JSEPError) {
     try appendLocal(Attribute("end-of-candidates"), nil)
   }
 
   /// The section of our description in whose transport local candidates are.
-  public var localTransportIndex: Int? { localDescription?.transportIndex }
+  package var localTransportIndex: Int? { localDescription?.transportIndex }
 
   private mutating func appendLocal(_ attribute: Attribute, _ endpoint: Endpoint?) throws(JSEPError) {
     guard signalingState != .closed, var description = localDescription else { throw .wrongState(signalingState) }
@@ -46,7 +46,7 @@ extension JSEPSession {
   /// - Throws: `noRemoteDescription` when it came too early (the application keeps it), `unknownUsernameFragment` when it
   ///   came too late.
   @discardableResult
-  public mutating func addRemoteCandidate(
+  package mutating func addRemoteCandidate(
     _ candidate: String, mid: String? = nil, mLineIndex: Int? = nil, usernameFragment: String? = nil
   ) throws(JSEPError) -> Bool {
     try requireOpen()

@@ -1,24 +1,24 @@
 internal import CallCore
 
 /// What setting a description, or taking one back, changed for the owner.
-public struct DescriptionEffects: Hashable, Sendable {
+package struct DescriptionEffects: Hashable, Sendable {
   /// Transceivers whose far side now announces media (W3C: the track event).
-  public internal(set) var tracksAdded: [Transceiver.ID] = []
-  public internal(set) var tracksRemoved: [Transceiver.ID] = []
+  package internal(set) var tracksAdded: [Transceiver.ID] = []
+  package internal(set) var tracksRemoved: [Transceiver.ID] = []
   /// Transceivers that negotiation has ended; the session no longer lists them.
-  public internal(set) var stopped: [Transceiver.ID] = []
+  package internal(set) var stopped: [Transceiver.ID] = []
   /// The far side has new ICE credentials: answer an offer like this with new ones of your own.
-  public internal(set) var isRemoteICERestart = false
+  package internal(set) var isRemoteICERestart = false
   /// ``JSEPSession/media`` and ``JSEPSession/transport`` are new.
-  public internal(set) var isNegotiated = false
+  package internal(set) var isNegotiated = false
 
-  public init() {}
+  package init() {}
 }
 
 extension JSEPSession {
   /// Makes the description created last our own (RFC 9429 §5.9).
   @discardableResult
-  public mutating func setLocalDescription(
+  package mutating func setLocalDescription(
     _ type: DescriptionType, _ description: SessionDescription
   ) throws(JSEPError) -> DescriptionEffects {
     guard let next = signalingState.next(.local, type) else { throw .wrongState(signalingState) }
@@ -41,7 +41,7 @@ extension JSEPSession {
 
   /// Checks and takes the far side's description (RFC 9429 §5.10, §5.11).
   @discardableResult
-  public mutating func setRemoteDescription(
+  package mutating func setRemoteDescription(
     _ type: DescriptionType, _ description: SessionDescription
   ) throws(JSEPError) -> DescriptionEffects {
     guard let next = signalingState.next(.remote, type) else { throw .wrongState(signalingState) }
@@ -81,7 +81,7 @@ extension JSEPSession {
 
   /// Takes the pending offer back, ours or theirs, and with it all that it changed (RFC 9429 §4.1.10.2, §5.7).
   @discardableResult
-  public mutating func rollback() throws(JSEPError) -> DescriptionEffects {
+  package mutating func rollback() throws(JSEPError) -> DescriptionEffects {
     guard signalingState == .haveLocalOffer || signalingState == .haveRemoteOffer else {
       throw .wrongState(signalingState)
     }

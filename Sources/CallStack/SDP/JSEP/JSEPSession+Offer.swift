@@ -2,7 +2,7 @@ internal import CallCore
 
 extension JSEPSession {
   /// Describes everything the transceivers want, each section of before in its old place (RFC 9429 §5.2).
-  public mutating func createOffer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
+  package mutating func createOffer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
     guard signalingState == .stable || signalingState == .haveLocalOffer else { throw .wrongState(signalingState) }
     if isRestartRequested, !isChangeOfCredentials(parameters) { throw .credentialsUnchanged }
 

@@ -1,8 +1,8 @@
 extension JSEPSession {
-  public func transceiver(_ id: Transceiver.ID) -> Transceiver? { transceivers.first { $0.id == id } }
+  package func transceiver(_ id: Transceiver.ID) -> Transceiver? { transceivers.first { $0.id == id } }
 
   @discardableResult
-  public mutating func addTransceiver(
+  package mutating func addTransceiver(
     _ kind: MediaKind, direction: MediaDirection = .sendrecv, sender: Transceiver.Sender? = nil, hasTrack: Bool = true
   ) throws(JSEPError) -> Transceiver.ID {
     try requireOpen()
@@ -13,7 +13,7 @@ extension JSEPSession {
 
   /// Sends a track, on a transceiver that waits for one or on a new one (W3C: addTrack).
   @discardableResult
-  public mutating func addTrack(_ kind: MediaKind, sender: Transceiver.Sender) throws(JSEPError) -> Transceiver.ID {
+  package mutating func addTrack(_ kind: MediaKind, sender: Transceiver.Sender) throws(JSEPError) -> Transceiver.ID {
     try requireOpen()
     let idle = transceivers.firstIndex {
       $0.kind == kind && !$0.hasTrack && !$0.isStopping && !$0.isStopped && !$0.hasSent
@@ -27,7 +27,7 @@ extension JSEPSession {
   }
 
   /// Stops sending on a transceiver, which goes on to receive (W3C: removeTrack).
-  public mutating func removeTrack(_ id: Transceiver.ID) throws(JSEPError) {
+  package mutating func removeTrack(_ id: Transceiver.ID) throws(JSEPError) {
     let index = try liveIndex(id)
     transceivers[index].sender = nil
     transceivers[index].hasTrack = false
@@ -35,26 +35,26 @@ extension JSEPSession {
   }
 
   /// Says what is announced of a sender from the next description on.
-  public mutating func setSender(_ sender: Transceiver.Sender, of id: Transceiver.ID) throws(JSEPError) {
+  package mutating func setSender(_ sender: Transceiver.Sender, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].sender = sender
   }
 
   /// Says whether a sender has a track, which no description tells: one without is free for another (W3C `addTrack`).
-  public mutating func setTrack(_ hasTrack: Bool, of id: Transceiver.ID) throws(JSEPError) {
+  package mutating func setTrack(_ hasTrack: Bool, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].hasTrack = hasTrack
   }
 
-  public mutating func setDirection(_ direction: MediaDirection, of id: Transceiver.ID) throws(JSEPError) {
+  package mutating func setDirection(_ direction: MediaDirection, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].direction = direction
   }
 
   /// Negotiates these codecs, most wanted first; nil for all that the configuration has.
-  public mutating func setCodecPreferences(_ codecs: [CodecCapability]?, of id: Transceiver.ID) throws(JSEPError) {
+  package mutating func setCodecPreferences(_ codecs: [CodecCapability]?, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].codecPreferences = codecs
   }
 
   /// Ends a transceiver: at once when it was never negotiated, else with the next negotiation (W3C: stop).
-  public mutating func stop(_ id: Transceiver.ID) throws(JSEPError) {
+  package mutating func stop(_ id: Transceiver.ID) throws(JSEPError) {
     let index = try liveIndex(id)
     if transceivers[index].association.mLineIndex == nil {
       transceivers.remove(at: index)

@@ -3,16 +3,16 @@
 /// A value without transport, clock or chance. The policies are max-bundle and rtcp-mux required, so there is one
 /// transport; data channels are declined. Who is polite under glare is the application's business: it calls
 /// ``rollback()``. Every refused call leaves the session as it was.
-public struct JSEPSession: ~Copyable {
-  public struct Configuration: Sendable {
+package struct JSEPSession: ~Copyable {
+  package struct Configuration: Sendable {
     /// The decimal `sess-id` of `o=`: random, below 2^62 (RFC 9429 §5.2.1).
-    public var sessionID: UInt64
-    public var audio: MediaCapabilities
-    public var video: MediaCapabilities
+    package var sessionID: UInt64
+    package var audio: MediaCapabilities
+    package var video: MediaCapabilities
     /// Answers `a=setup:actpass` with `passive` (RFC 8842 §5.3).
-    public var answersPassively = false
+    package var answersPassively = false
 
-    public init(sessionID: UInt64, audio: MediaCapabilities, video: MediaCapabilities) {
+    package init(sessionID: UInt64, audio: MediaCapabilities, video: MediaCapabilities) {
       self.sessionID = sessionID
       self.audio = audio
       self.video = video
@@ -26,36 +26,36 @@ public struct JSEPSession: ~Copyable {
     let nextMid: Int
   }
 
-  public let configuration: Configuration
-  public internal(set) var signalingState = SignalingState.stable
-  public internal(set) var transceivers: [Transceiver] = []
+  package let configuration: Configuration
+  package internal(set) var signalingState = SignalingState.stable
+  package internal(set) var transceivers: [Transceiver] = []
   /// The outcome of the last answer or provisional answer, in the order of the sections; rejected ones are left out.
-  public internal(set) var media: [NegotiatedMedia] = []
-  public internal(set) var transport: NegotiatedTransport?
+  package internal(set) var media: [NegotiatedMedia] = []
+  package internal(set) var transport: NegotiatedTransport?
 
   var current: DescriptionPair?
   /// Our own end of ``transport`` as the description in force tells it.
   var localTransport: TransportDescription?
-  public internal(set) var pendingLocalDescription: SessionDescription?
-  public internal(set) var pendingRemoteDescription: SessionDescription?
+  package internal(set) var pendingLocalDescription: SessionDescription?
+  package internal(set) var pendingRemoteDescription: SessionDescription?
   var createdOffer: CreatedOffer?
   var createdAnswer: SessionDescription?
   /// Whether ``restartICE()`` has been asked for and no answer has brought it yet.
-  public internal(set) var isRestartRequested = false
+  package internal(set) var isRestartRequested = false
   var version: UInt64 = 0
   var nextMid = 0
   var nextTransceiver = 0
 
-  public init(_ configuration: Configuration) { self.configuration = configuration }
+  package init(_ configuration: Configuration) { self.configuration = configuration }
 
-  public var currentLocalDescription: SessionDescription? { current?.local }
-  public var currentRemoteDescription: SessionDescription? { current?.remote }
-  public var localDescription: SessionDescription? { pendingLocalDescription ?? current?.local }
+  package var currentLocalDescription: SessionDescription? { current?.local }
+  package var currentRemoteDescription: SessionDescription? { current?.remote }
+  package var localDescription: SessionDescription? { pendingLocalDescription ?? current?.local }
   /// Whether the current descriptions began with an offer of ours.
-  public var wasOfferer: Bool { current?.isLocalOffer ?? false }
-  public var remoteDescription: SessionDescription? { pendingRemoteDescription ?? current?.remote }
+  package var wasOfferer: Bool { current?.isLocalOffer ?? false }
+  package var remoteDescription: SessionDescription? { pendingRemoteDescription ?? current?.remote }
 
-  public mutating func close() {
+  package mutating func close() {
     signalingState = .closed
     for index in transceivers.indices { transceivers[index].association.isStopped = true }
     createdOffer = nil
@@ -63,7 +63,7 @@ public struct JSEPSession: ~Copyable {
   }
 
   /// Asks for new ICE credentials in the next offer (W3C: restartIce), also past a rollback in between.
-  public mutating func restartICE() throws(JSEPError) {
+  package mutating func restartICE() throws(JSEPError) {
     try requireOpen()
     isRestartRequested = transport != nil
   }

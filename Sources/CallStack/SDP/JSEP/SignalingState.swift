@@ -1,15 +1,21 @@
 /// RTCSignalingState (W3C WebRTC §4.3.1, RFC 9429 §3.2).
 public enum SignalingState: String, Hashable, Sendable, CaseIterable {
+  /// No negotiation is in progress.
   case stable
+  /// A local offer is set and not answered.
   case haveLocalOffer = "have-local-offer"
+  /// A remote offer is set and not answered.
   case haveRemoteOffer = "have-remote-offer"
+  /// A remote offer is set and answered provisionally.
   case haveLocalPranswer = "have-local-pranswer"
+  /// A local offer is set and answered provisionally.
   case haveRemotePranswer = "have-remote-pranswer"
+  /// The connection is closed.
   case closed
 }
 
 /// RTCSdpType without `rollback`, which carries no description and is a method of its own.
-public enum DescriptionType: String, Hashable, Sendable, CaseIterable {
+package enum DescriptionType: String, Hashable, Sendable, CaseIterable {
   case offer, pranswer, answer
 }
 

@@ -1,5 +1,6 @@
 /// RTCRtpTransceiver as far as negotiation sees it (RFC 9429 §3.4.1).
 public struct Transceiver: Hashable, Sendable {
+  /// The identifier of a transceiver within its connection.
   public struct ID: Hashable, Sendable {
     let number: Int
 
@@ -8,16 +9,16 @@ public struct Transceiver: Hashable, Sendable {
   }
 
   /// One of the streams that a track is sent in.
-  public struct Encoding: Hashable, Sendable {
+  package struct Encoding: Hashable, Sendable {
     /// Its name among several (RFC 8851); of one alone it is not told.
-    public var rid: String?
-    public var ssrc: UInt32
+    package var rid: String?
+    package var ssrc: UInt32
     /// Who sends its packets again (RFC 4588).
-    public var retransmissionSSRC: UInt32?
+    package var retransmissionSSRC: UInt32?
     /// Who repairs it (RFC 8627).
-    public var repairSSRC: UInt32?
+    package var repairSSRC: UInt32?
 
-    public init(
+    package init(
       rid: String? = nil, ssrc: UInt32, retransmissionSSRC: UInt32? = nil, repairSSRC: UInt32? = nil
     ) {
       self.rid = rid
@@ -28,15 +29,15 @@ public struct Transceiver: Hashable, Sendable {
   }
 
   /// What a section announces about our outgoing media. The owner allocates all of it.
-  public struct Sender: Hashable, Sendable {
-    public var trackID: String
+  package struct Sender: Hashable, Sendable {
+    package var trackID: String
     /// Empty for a track in no stream.
-    public var streamIDs: [String]
-    public var cname: String
+    package var streamIDs: [String]
+    package var cname: String
     /// One, or those of a simulcast, each with a name. Never empty.
-    public let encodings: [Encoding]
+    package let encodings: [Encoding]
 
-    public init(trackID: String, streamIDs: [String] = [], cname: String, encodings: [Encoding]) {
+    package init(trackID: String, streamIDs: [String] = [], cname: String, encodings: [Encoding]) {
       precondition(!encodings.isEmpty, "a sender has an encoding")
       precondition(
         encodings.count == 1 || Set(encodings.compactMap(\.rid)).count == encodings.count,
@@ -47,7 +48,7 @@ public struct Transceiver: Hashable, Sendable {
       self.encodings = encodings
     }
 
-    public init(
+    package init(
       trackID: String, streamIDs: [String] = [], cname: String, ssrc: UInt32, retransmissionSSRC: UInt32? = nil
     ) {
       self.init(
@@ -56,7 +57,7 @@ public struct Transceiver: Hashable, Sendable {
     }
 
     /// The source of the first encoding.
-    public var ssrc: UInt32 { encodings[0].ssrc }
+    package var ssrc: UInt32 { encodings[0].ssrc }
     /// The names of a simulcast; empty for one encoding.
     var rids: [String] { encodings.count > 1 ? encodings.compactMap(\.rid) : [] }
   }
@@ -77,19 +78,19 @@ public struct Transceiver: Hashable, Sendable {
     case remoteOffer
   }
 
-  public let id: ID
-  public let kind: MediaKind
+  package let id: ID
+  package let kind: MediaKind
   /// What the application wants.
-  public internal(set) var direction: MediaDirection
-  public internal(set) var sender: Sender?
+  package internal(set) var direction: MediaDirection
+  package internal(set) var sender: Sender?
   /// Whether the sender has something to send.
-  public internal(set) var hasTrack: Bool
+  package internal(set) var hasTrack: Bool
   /// Codecs to negotiate in this order; nil for all capabilities.
-  public internal(set) var codecPreferences: [CodecCapability]?
+  package internal(set) var codecPreferences: [CodecCapability]?
   /// The encodings that the far side's offer would take of a sender, by their names; empty when it asks for no simulcast.
-  public internal(set) var proposedEncodings: [String] = []
+  package internal(set) var proposedEncodings: [String] = []
   /// Asked to stop; it is stopped once that is negotiated.
-  public internal(set) var isStopping = false
+  package internal(set) var isStopping = false
 
   var association = Association()
   /// The association of the last stable state.
@@ -97,11 +98,11 @@ public struct Transceiver: Hashable, Sendable {
   var maker: Maker
   var hasSent = false
 
-  public var mid: String? { association.mid }
-  public var mLineIndex: Int? { association.mLineIndex }
+  package var mid: String? { association.mid }
+  package var mLineIndex: Int? { association.mLineIndex }
   /// What was negotiated last.
-  public var currentDirection: MediaDirection? { association.currentDirection }
-  public var isStopped: Bool { association.isStopped }
+  package var currentDirection: MediaDirection? { association.currentDirection }
+  package var isStopped: Bool { association.isStopped }
 
   init(id: ID, kind: MediaKind, direction: MediaDirection, sender: Sender?, maker: Maker) {
     self.id = id

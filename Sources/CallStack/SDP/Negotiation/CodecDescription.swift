@@ -1,11 +1,11 @@
 /// One format of an `m=` line with everything its section says about it.
-public struct CodecDescription: Hashable, Sendable {
-  public var payloadType: UInt8
-  public var name: String
-  public var clockRate: UInt32
-  public var channels: UInt8
-  public var parameters: FormatParameters
-  public var feedback: [Feedback]
+package struct CodecDescription: Hashable, Sendable {
+  package var payloadType: UInt8
+  package var name: String
+  package var clockRate: UInt32
+  package var channels: UInt8
+  package var parameters: FormatParameters
+  package var feedback: [Feedback]
 
   var identity: CodecIdentity {
     CodecIdentity(name: name, clockRate: clockRate, channels: channels, parameters: parameters)
@@ -91,7 +91,7 @@ enum H264Profile: Hashable {
 
 extension MediaDescription {
   /// The formats we can name, in the order of the `m=` line; the first is the most wanted.
-  public var codecs: [CodecDescription] {
+  package var codecs: [CodecDescription] {
     guard isRTP else { return [] }
     // The first line for a number holds. Each line is looked at once, however many there are.
     var maps: [UInt8: RTPMap] = [:]

@@ -1,6 +1,6 @@
 /// What a format is for. A section is negotiated for its media, which the others serve; only a section that has no media at
 /// all may be one of events (RFC 4317 section 2.4).
-public enum CodecRole: Hashable, Sendable {
+package enum CodecRole: Hashable, Sendable {
   case media
   /// Packets again, on a stream of their own (RFC 4588).
   case retransmission(of: UInt8)
@@ -27,7 +27,7 @@ public enum CodecRole: Hashable, Sendable {
 }
 
 extension CodecDescription {
-  public var role: CodecRole { CodecRole(name: name, parameters: parameters) }
+  package var role: CodecRole { CodecRole(name: name, parameters: parameters) }
 }
 
 extension [CodecDescription] {
@@ -36,5 +36,5 @@ extension [CodecDescription] {
 }
 
 extension CodecCapability {
-  public var role: CodecRole { CodecRole(name: name, parameters: parameters) }
+  package var role: CodecRole { CodecRole(name: name, parameters: parameters) }
 }

@@ -1,13 +1,13 @@
 /// One of the streams in which a track is sent or received.
-public struct NegotiatedEncoding: Hashable, Sendable {
+package struct NegotiatedEncoding: Hashable, Sendable {
   /// Its name in the header extension of RFC 8852; nil for the only one, which needs none.
-  public let rid: String?
+  package let rid: String?
   /// Whether the receiver wants nothing of it for now (RFC 8853 section 5.1).
-  public let isPaused: Bool
+  package let isPaused: Bool
   /// The payload types that it may have; empty for all of the section.
-  public let payloadTypes: [UInt8]
+  package let payloadTypes: [UInt8]
   /// What the receiver restricts it to (RFC 8851 section 5).
-  public let parameters: FormatParameters
+  package let parameters: FormatParameters
 
   static let only = NegotiatedEncoding(rid: nil, isPaused: false, payloadTypes: [], parameters: FormatParameters())
 }

@@ -1,47 +1,47 @@
 /// One codec as it is to be used in one direction.
-public struct NegotiatedCodec: Hashable, Sendable {
-  public let name: String
-  public let clockRate: UInt32
-  public let channels: UInt8
-  public let payloadType: UInt8
+package struct NegotiatedCodec: Hashable, Sendable {
+  package let name: String
+  package let clockRate: UInt32
+  package let channels: UInt8
+  package let payloadType: UInt8
   /// The number of the retransmission stream (RFC 4588), when both sides speak it.
-  public let retransmissionPayloadType: UInt8?
+  package let retransmissionPayloadType: UInt8?
   /// For sending, what to encode with; for receiving, what we asked for.
-  public let parameters: FormatParameters
+  package let parameters: FormatParameters
   /// The feedback both sides named.
-  public let feedback: [Feedback]
+  package let feedback: [Feedback]
 }
 
 /// What a completed negotiation says about one `m=` section.
-public struct NegotiatedMedia: Hashable, Sendable {
-  public let mid: String
-  public let mLineIndex: Int
-  public let transceiver: Transceiver.ID
-  public let kind: MediaKind
-  public let direction: MediaDirection
+package struct NegotiatedMedia: Hashable, Sendable {
+  package let mid: String
+  package let mLineIndex: Int
+  package let transceiver: Transceiver.ID
+  package let kind: MediaKind
+  package let direction: MediaDirection
   /// Most wanted first, by the answer's order. Never empty.
-  public let sendCodecs: [NegotiatedCodec]
-  public let receiveCodecs: [NegotiatedCodec]
+  package let sendCodecs: [NegotiatedCodec]
+  package let receiveCodecs: [NegotiatedCodec]
   /// The formats beside them that both sides named, such as redundancy and events.
-  public let sendHelpers: [NegotiatedCodec]
-  public let receiveHelpers: [NegotiatedCodec]
+  package let sendHelpers: [NegotiatedCodec]
+  package let receiveHelpers: [NegotiatedCodec]
   /// One without a name, or those of a simulcast, in the receiver's order. Never empty.
-  public let sendEncodings: [NegotiatedEncoding]
-  public let receiveEncodings: [NegotiatedEncoding]
+  package let sendEncodings: [NegotiatedEncoding]
+  package let receiveEncodings: [NegotiatedEncoding]
   /// The extensions both sides named; directions are ours.
-  public let headerExtensions: [HeaderExtension]
+  package let headerExtensions: [HeaderExtension]
   /// The sources the far side announced; empty from a peer that names none.
-  public let remoteSources: [MediaSource]
-  public let remoteStreamIDs: [MediaStreamID]
-  public let reducedSizeRTCP: Bool
+  package let remoteSources: [MediaSource]
+  package let remoteStreamIDs: [MediaStreamID]
+  package let reducedSizeRTCP: Bool
   /// What to put into one packet, in milliseconds, as the far side asks.
-  public let packetTime: UInt32?
-  public let maximumPacketTime: UInt32?
+  package let packetTime: UInt32?
+  package let maximumPacketTime: UInt32?
   /// The far side's `b=` lines, its section's first.
-  public let remoteBandwidths: [Bandwidth]
+  package let remoteBandwidths: [Bandwidth]
 
   /// The identifier of a header extension in the packets that we send, or that we receive; nil when they may not have it.
-  public func extensionID(_ uri: String, sending: Bool) -> UInt8? {
+  package func extensionID(_ uri: String, sending: Bool) -> UInt8? {
     let entry = headerExtensions.first { entry in
       let direction = entry.direction ?? .sendrecv
       return entry.uri == uri && (sending ? direction.sends : direction.receives)

@@ -1,28 +1,28 @@
 /// One side's end of the one transport, as its description tells it.
-public struct TransportDescription: Hashable, Sendable {
-  public let usernameFragment: String
-  public let password: String
-  public let options: [String]
-  public let isLite: Bool
-  public let fingerprints: [Fingerprint]
+package struct TransportDescription: Hashable, Sendable {
+  package let usernameFragment: String
+  package let password: String
+  package let options: [String]
+  package let isLite: Bool
+  package let fingerprints: [Fingerprint]
   /// What that side says of its DTLS role.
-  public let setup: SetupRole?
+  package let setup: SetupRole?
   /// Values of `a=candidate`, for ICE to read.
-  public let candidates: [String]
-  public let endOfCandidates: Bool
+  package let candidates: [String]
+  package let endOfCandidates: Bool
 
   /// Whether that side takes candidates one by one (RFC 8838 §4).
-  public var supportsTrickle: Bool { options.contains("trickle") }
+  package var supportsTrickle: Bool { options.contains("trickle") }
 }
 
 /// The transport all media shares (max-bundle, RFC 9429 §4.1.1).
-public struct NegotiatedTransport: Hashable, Sendable {
+package struct NegotiatedTransport: Hashable, Sendable {
   /// The section whose transport it is (RFC 9143 §7.3.1); nil from a peer without mids.
-  public let mid: String?
-  public let mLineIndex: Int
-  public let remote: TransportDescription
+  package let mid: String?
+  package let mLineIndex: Int
+  package let remote: TransportDescription
   /// Our DTLS role: `active` is the client.
-  public let setup: SetupRole
+  package let setup: SetupRole
 }
 
 extension SessionDescription {
@@ -64,7 +64,7 @@ extension SessionDescription {
 
   /// Whether RTP and RTCP share the port of the section at `index`. Like the rest of a transport, a bundled section may
   /// leave saying so to the first one of its group (RFC 9143 §7.1.3).
-  public func multiplexesRTCP(at index: Int) -> Bool {
+  package func multiplexesRTCP(at index: Int) -> Bool {
     if media[index].attributes.contains("rtcp-mux") { return true }
     return transportSections(of: index, in: bundle).contains { media[$0].attributes.contains("rtcp-mux") }
   }

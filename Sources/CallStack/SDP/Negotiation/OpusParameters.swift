@@ -1,17 +1,17 @@
 /// What a receiver of Opus asks of its sender (RFC 7587 §6.1); absent parameters have their defaults.
-public struct OpusParameters: Hashable, Sendable {
+package struct OpusParameters: Hashable, Sendable {
   /// The shortest packet, in milliseconds.
-  public var minimumPacketTime: UInt32
-  public var usesInbandFEC: Bool
-  public var usesDTX: Bool
-  public var isStereo: Bool
-  public var isConstantBitrate: Bool
+  package var minimumPacketTime: UInt32
+  package var usesInbandFEC: Bool
+  package var usesDTX: Bool
+  package var isStereo: Bool
+  package var isConstantBitrate: Bool
   /// In bit/s; what is beyond 6000 to 510000, all that the parameter can say, counts as the nearest of them.
-  public var maximumAverageBitrate: UInt32?
+  package var maximumAverageBitrate: UInt32?
   /// In Hz.
-  public var maximumPlaybackRate: UInt32
+  package var maximumPlaybackRate: UInt32
 
-  public init(_ parameters: FormatParameters) {
+  package init(_ parameters: FormatParameters) {
     minimumPacketTime = parameters.number("minptime") ?? 3
     usesInbandFEC = parameters["useinbandfec"] == "1"
     usesDTX = parameters["usedtx"] == "1"

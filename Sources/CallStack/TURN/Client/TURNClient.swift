@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 internal import STUN
 
 /// One allocation on a TURN server (RFC 8656): a way of obtaining a socket with the server's address.
@@ -7,26 +7,26 @@ internal import STUN
 /// ``path`` comes out, feeds back whole messages (see ``TURNStreamFramer``), and says ``connectionLost(at:)``.
 ///
 /// Data that arrives comes out as ``Event/data(from:_:)``, or without a copy through ``payload(of:on:at:)``.
-public struct TURNClient: SansIO, ~Copyable {
+package struct TURNClient: SansIO, ~Copyable {
   /// Fixed by RFC 8656 sections 9 and 12.
   static let permissionLifetime = Interval.minutes(5)
   static let channelLifetime = Interval.minutes(10)
   static let channelCoolDown = Interval.minutes(5)
 
   /// The largest payload that fits a datagram whatever way it goes.
-  public static let maximumPayload = maximumDatagramSize - PeerIndication.overhead
+  package static let maximumPayload = maximumDatagramSize - PeerIndication.overhead
 
-  public let configuration: Configuration
-  public internal(set) var state = State.idle
-  public internal(set) var counters = Counters()
-  public internal(set) var allocation: Allocation?
+  package let configuration: Configuration
+  package internal(set) var state = State.idle
+  package internal(set) var counters = Counters()
+  package internal(set) var allocation: Allocation?
 
   /// Where datagrams are sent from; over a connection, the socket it belongs to.
-  public internal(set) var localAddress: Endpoint
+  package internal(set) var localAddress: Endpoint
   var server: Endpoint
   /// The domain name that a server that was redirected to must prove to have, where the one before said another than its
   /// own (RFC 8489 section 10).
-  public internal(set) var alternateDomain: String?
+  package internal(set) var alternateDomain: String?
   /// The family that is asked for now.
   var family: RelayFamily
   var session: Session?
@@ -48,7 +48,7 @@ public struct TURNClient: SansIO, ~Copyable {
   var clock = Instant.zero
 
   /// - Parameter local: the local address datagrams are sent from.
-  public init(configuration: Configuration, local: Endpoint, random: consuming RandomStream) {
+  package init(configuration: Configuration, local: Endpoint, random: consuming RandomStream) {
     self.configuration = configuration
     localAddress = local
     self.random = random
@@ -62,7 +62,7 @@ public struct TURNClient: SansIO, ~Copyable {
   /// ``Event/released``; everything an earlier allocation had is forgotten.
   ///
   /// - Parameter newLocal: another local address from now on.
-  public mutating func allocate(from newLocal: Endpoint? = nil, at now: Instant) throws(Misuse) {
+  package mutating func allocate(from newLocal: Endpoint? = nil, at now: Instant) throws(Misuse) {
     guard state != .allocating, state != .allocated, state != .releasing else { throw .alreadyAllocated }
     if let newLocal, !Defect.mismatchRetriedFromSameAddress.isPlanted { localAddress = newLocal }
     server = configuration.server
@@ -82,7 +82,7 @@ public struct TURNClient: SansIO, ~Copyable {
   ///   asking failed. Otherwise it is as if ``send(_:to:bindsChannel:at:)`` had asked: let through for as long as
   ///   something is sent there (``Configuration/unusedPermissionLifetime``), and where asking failed no more is asked.
   /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before, and it is not to be kept.
-  public mutating func createPermission(
+  package mutating func createPermission(
     for address: IPAddress, isKept: Bool = true, at now: Instant
   ) throws(Misuse) {
     try checkPeer(address)
@@ -98,7 +98,7 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Stops renewing the permission and the channels of an address; the server forgets them in its own time.
-  public mutating func removePermission(for address: IPAddress) {
+  package mutating func removePermission(for address: IPAddress) {
     permissions.removeAll { $0.address == address }
     if Defect.channelReboundInCoolDown.isPlanted { channels.removeAll { $0.peer.address == address } }
     for index in channels.indices where channels[index].peer.address == address { channels[index].refreshAt = nil }
@@ -113,7 +113,7 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Binds a channel to a peer at once, instead of waiting for traffic. Doing it again is harmless.
-  public mutating func bindChannel(to peer: Endpoint, at now: Instant) throws(Misuse) {
+  package mutating func bindChannel(to peer: Endpoint, at now: Instant) throws(Misuse) {
     try checkPeer(peer.address)
     bind(peer, at: tick(now))
   }
@@ -123,7 +123,7 @@ public struct TURNClient: SansIO, ~Copyable {
   /// - Parameter bindsChannel: whether the payload counts towards ``Configuration/indicationsBeforeChannel``. libwebrtc
   ///   binds no channel for connectivity checks.
   /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before.
-  public mutating func send(
+  package mutating func send(
     _ payload: RawSpan, to peer: Endpoint, bindsChannel: Bool = true, at now: Instant
   ) throws(Misuse) {
     try checkPeer(peer.address)
@@ -147,7 +147,7 @@ public struct TURNClient: SansIO, ~Copyable {
 
   /// Renews the allocation, its permissions and its channels now instead of when they are due: for when the server may
   /// have forgotten them. What it refused may be asked for again. If it has forgotten the allocation, ``Event/failed(_:)`` follows.
-  public mutating func renew(at now: Instant) {
+  package mutating func renew(at now: Instant) {
     let now = tick(now)
     guard state == .allocated else { return }
     permissions.removeAll { $0.failure != nil }
@@ -158,10 +158,10 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Whether the server has yet to say that it still knows the allocation.
-  public var isRefreshing: Bool { state == .allocated && refreshAt == nil }
+  package var isRefreshing: Bool { state == .allocated && refreshAt == nil }
 
   /// Whether a message has the transaction identifier of a request whose answer is still to come.
-  public func isAwaiting(_ message: RawSpan) -> Bool {
+  package func isAwaiting(_ message: RawSpan) -> Bool {
     guard isSTUN(message), let high = message.bigEndian(UInt32.self, at: 8),
       let low = message.bigEndian(UInt64.self, at: 12)
     else { return false }
@@ -170,7 +170,7 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Whether messages are under way on ``path``, or may be: a connection there is needed.
-  public var isActive: Bool {
+  package var isActive: Bool {
     switch state {
     case .allocating, .allocated, .releasing: true
     case .idle, .released, .failed: false
@@ -179,7 +179,7 @@ public struct TURNClient: SansIO, ~Copyable {
 
   /// Gives the allocation back (a Refresh with lifetime zero). ``Event/released`` follows, at the latest when the
   /// server does not answer.
-  public mutating func release(at now: Instant) {
+  package mutating func release(at now: Instant) {
     switch state {
     // Without a challenge answered there is nothing on the server to give back.
     case .allocating where session == nil: finishRelease()
@@ -198,7 +198,7 @@ public struct TURNClient: SansIO, ~Copyable {
   /// The connection that carried the allocation is gone, and the allocation with it (RFC 8656 section 3.1).
   ///
   /// - Parameter reason: for people, where it is known; such as what TLS did not like.
-  public mutating func connectionLost(reason: String? = nil, at now: Instant) {
+  package mutating func connectionLost(reason: String? = nil, at now: Instant) {
     _ = tick(now)
     guard configuration.transport != .udp else { return }
     outbox.removeAll()
@@ -211,7 +211,7 @@ public struct TURNClient: SansIO, ~Copyable {
 
   // MARK: SansIO
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     let now = tick(now)
     guard path.unmarked == self.path else {
       counters.unexpected += 1
@@ -232,14 +232,14 @@ public struct TURNClient: SansIO, ~Copyable {
   }
 
   /// Whether a server has framed a peer's payload in `datagram`.
-  public static func carriesData(_ datagram: RawSpan) -> Bool {
+  package static func carriesData(_ datagram: RawSpan) -> Bool {
     isChannelData(datagram) || PeerIndication.method(of: datagram) == .data
   }
 
   /// Where in `datagram` a peer's payload lies, or nil when it carries none: then it is for ``receive(_:on:at:)``.
   ///
   /// This is the way for media: nothing is copied and nothing allocated.
-  public mutating func payload(
+  package mutating func payload(
     of datagram: RawSpan, on path: Path, at now: Instant
   ) -> (peer: Endpoint, range: Range<Int>)? {
     _ = tick(now)
@@ -266,7 +266,7 @@ public struct TURNClient: SansIO, ~Copyable {
     return (peer, range)
   }
 
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     let now = tick(now)
     retransmit(at: now)
     guard state == .allocated else { return }
@@ -288,12 +288,12 @@ public struct TURNClient: SansIO, ~Copyable {
     }
   }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? { outbox.transmit(into: &buffer) }
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? { outbox.transmit(into: &buffer) }
 
-  public mutating func nextEvent() -> Event? { events.popFirst() }
+  package mutating func nextEvent() -> Event? { events.popFirst() }
 
   /// Reasons: 1 a request's retransmission, 2 the allocation, 3 a permission, 4 a channel.
-  public var wake: Wake {
+  package var wake: Wake {
     var earliest = Wake.never
     for transaction in transactions { earliest = .earliest(earliest, .at(transaction.timer.deadline, reason: 1)) }
     guard state == .allocated else { return earliest }
@@ -312,7 +312,7 @@ public struct TURNClient: SansIO, ~Copyable {
   // MARK: Helpers
 
   /// The path to the server that is asked now: another than the configured one after a redirection.
-  public var path: Path { Path(local: localAddress, remote: server, transport: configuration.transport) }
+  package var path: Path { Path(local: localAddress, remote: server, transport: configuration.transport) }
 
   /// The current instant; time never goes backwards.
   mutating func tick(_ now: Instant) -> Instant {

@@ -1,9 +1,9 @@
-public import CallCore
-public import STUN
+package import CallCore
+package import STUN
 
 extension TURNClient {
   /// The families of relayed addresses that a client asks for (RFC 8656 section 7.1).
-  public enum RelayFamily: Hashable, Sendable {
+  package enum RelayFamily: Hashable, Sendable {
     /// Nothing is said of the family: IPv4 is the default.
     case ipv4
     /// REQUESTED-ADDRESS-FAMILY.
@@ -12,40 +12,40 @@ extension TURNClient {
     case both
   }
 
-  public struct Configuration: Sendable {
-    public var server: Endpoint
+  package struct Configuration: Sendable {
+    package var server: Endpoint
     /// How the server is reached. Whatever that is, what is relayed to peers goes by UDP.
-    public var transport: Path.Transport
-    public var credentials: TURNCredentials
+    package var transport: Path.Transport
+    package var credentials: TURNCredentials
     /// Of which family the relayed address is to be. What a server has no relay of (440) is asked for no more, and the
     /// other family once instead.
-    public var family: RelayFamily
+    package var family: RelayFamily
     /// The lifetime to ask for; nil leaves it to the server.
-    public var lifetime: Interval?
+    package var lifetime: Interval?
     /// How long before its expiry an allocation is refreshed; never more than half the lifetime.
-    public var refreshMargin: Interval
+    package var refreshMargin: Interval
     /// How often a permission, which lives five minutes, is renewed.
-    public var permissionRefresh: Interval
+    package var permissionRefresh: Interval
     /// How often a channel binding, which lives ten minutes, is renewed. Each renewal is one of the permission too, which
     /// is then not renewed for itself when channels are renewed often enough for it.
-    public var channelRefresh: Interval
+    package var channelRefresh: Interval
     /// How long a permission that ``TURNClient/send(_:to:bindsChannel:at:)`` asked for, and its channels, are renewed
     /// though nothing is sent there; nil for as long as the allocation lives.
-    public var unusedPermissionLifetime: Interval?
+    package var unusedPermissionLifetime: Interval?
     /// How many payloads go to a peer in Send indications before a channel is bound; nil never binds one.
-    public var indicationsBeforeChannel: Int?
+    package var indicationsBeforeChannel: Int?
     /// How many payloads wait for their permission, over all peers; the oldest is dropped for a new one.
-    public var queueLimit: Int
+    package var queueLimit: Int
     /// How many stale nonces in a row one request survives.
-    public var staleNonceLimit: Int
+    package var staleNonceLimit: Int
     /// How many alternate servers are followed.
-    public var redirectLimit: Int
+    package var redirectLimit: Int
     /// When requests over UDP are sent again; over a connection they never are.
-    public var retransmission: STUNTransactionTimer.Policy
-    public var software: String?
-    public var usesFingerprint: Bool
+    package var retransmission: STUNTransactionTimer.Policy
+    package var software: String?
+    package var usesFingerprint: Bool
 
-    public init(
+    package init(
       server: Endpoint, transport: Path.Transport = .udp, credentials: TURNCredentials,
       family: RelayFamily = .ipv4, lifetime: Interval? = nil,
       refreshMargin: Interval = .minutes(1), permissionRefresh: Interval = .minutes(4),

@@ -1,28 +1,28 @@
-public import CallCore
-public import STUN
+package import CallCore
+package import STUN
 
 extension TURNClient {
   /// What an allocation gave.
-  public struct Allocation: Hashable, Sendable {
-    public let relayed: Endpoint
+  package struct Allocation: Hashable, Sendable {
+    package let relayed: Endpoint
     /// The relayed address of the other family, when both were asked for and given.
-    public let additionalRelayed: Endpoint?
+    package let additionalRelayed: Endpoint?
     /// The client as the server sees it: a server-reflexive address.
-    public let mapped: Endpoint
-    public let lifetime: Interval
-    public let server: Endpoint
+    package let mapped: Endpoint
+    package let lifetime: Interval
+    package let server: Endpoint
 
     /// Every relayed address: one, or one of each family.
-    public var relayedAddresses: [Endpoint] { [relayed] + (additionalRelayed.map { [$0] } ?? []) }
+    package var relayedAddresses: [Endpoint] { [relayed] + (additionalRelayed.map { [$0] } ?? []) }
 
     /// The relayed address from which a peer of this family is reached; nil when there is none.
-    public func relayed(towards peer: IPAddress) -> Endpoint? {
+    package func relayed(towards peer: IPAddress) -> Endpoint? {
       if relayed.address.isIPv6 == peer.isIPv6 { return relayed }
       return additionalRelayed.flatMap { $0.address.isIPv6 == peer.isIPv6 ? $0 : nil }
     }
   }
 
-  public enum Event: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
     case allocated(Allocation)
     case permissionGranted(IPAddress)
     /// The server refused the permission, or did not answer. It is not asked again by itself: what is sent there from now
@@ -42,7 +42,7 @@ extension TURNClient {
     case released
   }
 
-  public enum Failure: Hashable, Sendable {
+  package enum Failure: Hashable, Sendable {
     /// The server said no.
     case rejected(STUNMethod, STUNError)
     /// No answer to any transmission of a request.
@@ -55,13 +55,13 @@ extension TURNClient {
     case badResponse(STUNMethod)
 
     /// The STUN error code; 701 when the server was not reached (W3C webrtc-pc, RTCPeerConnectionIceErrorEvent).
-    public var code: UInt16 {
+    package var code: UInt16 {
       if case .rejected(_, let error) = self { error.code } else { 701 }
     }
   }
 
   /// A caller's mistake.
-  public enum Misuse: Error, Hashable, Sendable {
+  package enum Misuse: Error, Hashable, Sendable {
     case notAllocated
     /// The allocation cannot be asked for while there is one.
     case alreadyAllocated
@@ -73,30 +73,30 @@ extension TURNClient {
     case permissionRefused(Failure)
   }
 
-  public enum State: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
     case idle, allocating, allocated, releasing, released, failed
   }
 
-  public struct Counters: Hashable, Sendable {
-    public var requests: UInt64 = 0
-    public var retransmissions: UInt64 = 0
-    public var staleNonces: UInt64 = 0
-    public var indicationsSent: UInt64 = 0
-    public var channelDataSent: UInt64 = 0
-    public var indicationsReceived: UInt64 = 0
-    public var channelDataReceived: UInt64 = 0
+  package struct Counters: Hashable, Sendable {
+    package var requests: UInt64 = 0
+    package var retransmissions: UInt64 = 0
+    package var staleNonces: UInt64 = 0
+    package var indicationsSent: UInt64 = 0
+    package var channelDataSent: UInt64 = 0
+    package var indicationsReceived: UInt64 = 0
+    package var channelDataReceived: UInt64 = 0
     /// Payloads that gave way to newer ones, or whose permission was denied.
-    public var droppedPayloads: UInt64 = 0
-    public var malformed: UInt64 = 0
+    package var droppedPayloads: UInt64 = 0
+    package var malformed: UInt64 = 0
     /// Responses whose integrity is missing or wrong.
-    public var forged: UInt64 = 0
+    package var forged: UInt64 = 0
     /// Responses to no request, data from peers without permission or channel, and datagrams from elsewhere.
-    public var unexpected: UInt64 = 0
+    package var unexpected: UInt64 = 0
   }
 }
 
 extension TURNClient.Failure: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .rejected(let method, let error): "\(method) was refused" + (error.reason.isEmpty ? "" : ": \(error.reason)")
     case .timedOut(let method): "no answer to \(method)"
@@ -109,7 +109,7 @@ extension TURNClient.Failure: CustomStringConvertible {
 }
 
 extension TURNClient.Misuse: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .notAllocated: "there is no allocation yet"
     case .alreadyAllocated: "there is an allocation already"

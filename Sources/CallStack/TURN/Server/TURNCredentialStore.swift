@@ -1,7 +1,7 @@
-public import CallCore
+package import CallCore
 
 /// What a server knows of its users: a table, a secret for time-limited names, or both; the table goes first.
-public struct TURNCredentialStore: Sendable {
+package struct TURNCredentialStore: Sendable {
   private var passwords: [String: String]
   private let sharedSecret: String?
   private let separator: Character
@@ -11,7 +11,7 @@ public struct TURNCredentialStore: Sendable {
   ///   - sharedSecret: accepts names `expiry:user` with the password derived from this secret.
   ///   - separator: what stands between expiry and user.
   ///   - wallClock: what the server believes the time is.
-  public init(
+  package init(
     users: [TURNCredentials] = [], sharedSecret: String? = nil, separator: Character = ":",
     wallClock: WallClock = WallClock()
   ) {
@@ -22,9 +22,9 @@ public struct TURNCredentialStore: Sendable {
   }
 
   /// Adds a user, or changes a password.
-  public mutating func set(_ credentials: TURNCredentials) { passwords[credentials.username] = credentials.password }
+  package mutating func set(_ credentials: TURNCredentials) { passwords[credentials.username] = credentials.password }
 
-  public mutating func remove(username: String) { passwords[username] = nil }
+  package mutating func remove(username: String) { passwords[username] = nil }
 
   /// The password of `username`, or nil when the name is unknown or its time is over.
   func password(for username: String, at now: Instant) -> String? {

@@ -1,4 +1,4 @@
-public import CallCore
+package import CallCore
 internal import STUN
 
 /// The four methods of TURN (RFC 8656 sections 7 to 12).
@@ -156,7 +156,7 @@ extension TURNServer {
   }
 
   /// A relay's socket is open: once all of an allocation are, its client may know.
-  public mutating func relayOpened(_ relay: Endpoint, at now: Instant) {
+  package mutating func relayOpened(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
     guard let index = byRelay[relay], let allocation = slots[index], opening[index] != nil else { return }
     opening[index]?.waitsFor.removeAll { $0 == relay }
@@ -167,7 +167,7 @@ extension TURNServer {
   }
 
   /// The driver could not open this relay's socket: something else has the port. Another is tried, a few times over.
-  public mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
+  package mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
     guard let index = byRelay[relay] else { return }
     let pending = opening[index]

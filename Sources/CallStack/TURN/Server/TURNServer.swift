@@ -1,17 +1,17 @@
-public import CallCore
-public import STUN
+package import CallCore
+package import STUN
 
 /// A TURN server (RFC 8656), which also answers Binding requests. Clients come by UDP or over connections, which the
 /// driver accepts, frames (see ``TURNStreamFramer``) and reports gone with ``streamClosed(_:at:)``; relays are UDP.
 ///
 /// Clients' datagrams and those arriving at relayed addresses both come in through ``receive(_:on:at:)``: the path's
 /// local address tells them apart.
-public struct TURNServer: SansIO, ~Copyable {
-  public internal(set) var configuration: Configuration
-  public internal(set) var counters = Counters()
+package struct TURNServer: SansIO, ~Copyable {
+  package internal(set) var configuration: Configuration
+  package internal(set) var counters = Counters()
 
   /// While true every request is refused with 401, whatever its credentials.
-  public var deniesCredentials = false
+  package var deniesCredentials = false
 
   /// Slots keep their place for as long as their allocation lives.
   var slots: [ServerAllocation?] = []
@@ -36,7 +36,7 @@ public struct TURNServer: SansIO, ~Copyable {
   var events = FIFO<Event>()
   var clock = Instant.zero
 
-  public init(configuration: Configuration, random: consuming RandomStream) {
+  package init(configuration: Configuration, random: consuming RandomStream) {
     self.configuration = configuration
     ports = RelayPorts(configuration.relayPorts)
     nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
@@ -47,7 +47,7 @@ public struct TURNServer: SansIO, ~Copyable {
 
   /// Clients come to `endpoint`: no relay can be there, and none sends there, for what came back would seem to come from
   /// this server's own network.
-  public mutating func withhold(_ endpoint: Endpoint) {
+  package mutating func withhold(_ endpoint: Endpoint) {
     ports.withhold(endpoint)
     served.insert(endpoint)
     for relay in configuration.relays where relay.address == endpoint.address {
@@ -56,38 +56,38 @@ public struct TURNServer: SansIO, ~Copyable {
   }
 
   /// How many allocations there are.
-  public var allocationCount: Int { byClient.count }
+  package var allocationCount: Int { byClient.count }
 
   // MARK: Faults
 
   /// Refuses the next `count` authenticated requests of a method with `error`; 300 names `alternate`.
-  public mutating func rejectNext(
+  package mutating func rejectNext(
     _ method: STUNMethod, with error: STUNError, count: Int = 1, alternate: Endpoint? = nil
   ) {
     for _ in 0..<max(0, count) { faults.append((method, error, alternate)) }
   }
 
   /// Refuses every authenticated request of a method with `error` from now on; nil ends it.
-  public mutating func setRejection(_ error: STUNError?, of method: STUNMethod) {
+  package mutating func setRejection(_ error: STUNError?, of method: STUNMethod) {
     rejections.removeAll { $0.method == method }
     if let error { rejections.append((method, error)) }
   }
 
   /// Ends every permission at once, as if nobody had refreshed them.
-  public mutating func expirePermissions() {
+  package mutating func expirePermissions() {
     for index in slots.indices { slots[index]?.withdrawPermissions() }
   }
 
   /// Ends every channel binding at once, as if nobody had refreshed them.
-  public mutating func expireChannels() {
+  package mutating func expireChannels() {
     for index in slots.indices { slots[index]?.withdrawChannels() }
   }
 
   /// Makes every nonce handed out so far stale.
-  public mutating func expireNonces() { nonces.invalidateAll() }
+  package mutating func expireNonces() { nonces.invalidateAll() }
 
   /// Forgets everything, as a crash does: allocations, reservations, nonces. Clients are not told.
-  public mutating func restart(at now: Instant) {
+  package mutating func restart(at now: Instant) {
     _ = tick(now)
     for index in slots.indices where slots[index] != nil { end(index, .restarted) }
     slots.removeAll()
@@ -101,21 +101,21 @@ public struct TURNServer: SansIO, ~Copyable {
   /// A client's connection is gone, and its allocation with it (RFC 8656 section 3.1).
   ///
   /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense.
-  public mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
+  package mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
     _ = tick(now)
     if isMalformed { counters.malformed += 1 }
     if path.transport != .udp, let index = byClient[FiveTuple(path)] { end(index, .disconnected) }
   }
 
   /// Whether a client has an allocation by way of `path`.
-  public func hasAllocation(on path: Path) -> Bool { byClient[FiveTuple(path)] != nil }
+  package func hasAllocation(on path: Path) -> Bool { byClient[FiveTuple(path)] != nil }
 
   /// Changes who may come in; allocations stay as they are.
-  public mutating func setCredentials(_ credentials: TURNCredentialStore) { configuration.credentials = credentials }
+  package mutating func setCredentials(_ credentials: TURNCredentialStore) { configuration.credentials = credentials }
 
   // MARK: SansIO
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     let now = tick(now)
     expire(at: now)
     if path.transport == .udp, let index = byRelay[path.local] {
@@ -145,16 +145,16 @@ public struct TURNServer: SansIO, ~Copyable {
     }
   }
 
-  public mutating func advance(to now: Instant) { expire(at: tick(now)) }
+  package mutating func advance(to now: Instant) { expire(at: tick(now)) }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     outbox.transmit(into: &buffer) ?? binding.transmit(into: &buffer)
   }
 
-  public mutating func nextEvent() -> Event? { events.popFirst() }
+  package mutating func nextEvent() -> Event? { events.popFirst() }
 
   /// Reason 1: an allocation expires.
-  public var wake: Wake { expiries.first.map { .at($0.time, reason: 1) } ?? .never }
+  package var wake: Wake { expiries.first.map { .at($0.time, reason: 1) } ?? .never }
 
   // MARK: Allocations
 

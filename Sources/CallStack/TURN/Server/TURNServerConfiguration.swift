@@ -1,51 +1,51 @@
-public import CallCore
-public import STUN
+package import CallCore
+package import STUN
 
 extension TURNServer {
   /// An address whose ports are handed out as relayed addresses.
-  public struct Relay: Hashable, Sendable {
+  package struct Relay: Hashable, Sendable {
     /// Where the sockets are.
-    public var address: IPAddress
+    package var address: IPAddress
     /// What clients are told: another address when the server is behind a NAT. A wrong one makes relays unreachable.
-    public var advertised: IPAddress
+    package var advertised: IPAddress
 
-    public init(_ address: IPAddress, advertised: IPAddress? = nil) {
+    package init(_ address: IPAddress, advertised: IPAddress? = nil) {
       self.address = address
       self.advertised = advertised ?? address
     }
   }
 
-  public struct Configuration: Sendable {
-    public var realm: String
-    public var credentials: TURNCredentialStore
+  package struct Configuration: Sendable {
+    package var realm: String
+    package var credentials: TURNCredentialStore
     /// At most one of each family is used: the first.
-    public var relays: [Relay]
-    public var relayPorts: ClosedRange<UInt16>
-    public var defaultLifetime: Interval
-    public var maximumLifetime: Interval
-    public var permissionLifetime: Interval
-    public var channelLifetime: Interval
+    package var relays: [Relay]
+    package var relayPorts: ClosedRange<UInt16>
+    package var defaultLifetime: Interval
+    package var maximumLifetime: Interval
+    package var permissionLifetime: Interval
+    package var channelLifetime: Interval
     /// Which numbers may be bound: those of RFC 8656, or ``ChannelData/formerNumbers`` for older clients too.
-    public var channelNumbers: ClosedRange<UInt16>
+    package var channelNumbers: ClosedRange<UInt16>
     /// How long after its binding lapsed neither a channel nor its peer may be bound to something else.
-    public var channelCoolDown: Interval
-    public var nonceLifetime: Interval
+    package var channelCoolDown: Interval
+    package var nonceLifetime: Interval
     /// How long a port kept by EVEN-PORT waits for its RESERVATION-TOKEN.
-    public var reservationLifetime: Interval
+    package var reservationLifetime: Interval
     /// How many allocations a user may have; nil for any number.
-    public var userQuota: Int?
-    public var totalQuota: Int?
+    package var userQuota: Int?
+    package var totalQuota: Int?
     /// How many addresses an allocation may have permissions for at a time, and how many channels; one more is refused
     /// with 508 (RFC 8656 section 10.2).
-    public var permissionLimit: Int
+    package var permissionLimit: Int
     /// Peers nobody may reach (403), unless ``allowedPeers`` says otherwise.
-    public var deniedPeers: [IPPrefix]
-    public var allowedPeers: [IPPrefix]
-    public var software: String?
+    package var deniedPeers: [IPPrefix]
+    package var allowedPeers: [IPPrefix]
+    package var software: String?
     /// The other sockets of a server that also answers RFC 5780 tests of NAT behaviour.
-    public var behaviorDiscovery: STUNBindingServer.BehaviorDiscovery?
+    package var behaviorDiscovery: STUNBindingServer.BehaviorDiscovery?
 
-    public init(
+    package init(
       realm: String, credentials: TURNCredentialStore, relays: [Relay],
       relayPorts: ClosedRange<UInt16> = 49_152...65_535, defaultLifetime: Interval = .seconds(600),
       maximumLifetime: Interval = .seconds(3_600), permissionLifetime: Interval = .seconds(300),
@@ -80,7 +80,7 @@ extension TURNServer {
     /// Addresses that would turn a relay against its own host and network: loopback, "this network", link-local (which
     /// has the metadata services of clouds), multicast and what is reserved; and IPv6 addresses that stand for an IPv4
     /// address, past every rule for that one: mapped, NAT64 (RFC 6052) and 6to4.
-    public static let unroutablePeers = [
+    package static let unroutablePeers = [
       "127.0.0.0/8", "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::1/128", "::/128", "fe80::/10",
       "ff00::/8", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16",
     ].compactMap { IPPrefix($0) }
