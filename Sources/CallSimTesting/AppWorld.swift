@@ -173,9 +173,7 @@ private final class ValueLog: TraceObserver {
   private(set) var entries: [(peer: String, name: String, value: String)] = []
 
   func observe(_ record: TraceRecord, in trace: Trace) {
-    let declaration = trace.declarations[Int(record.kind.id)]
-    guard declaration.isObservable else { return }
-    entries.append(
-      (trace.subjects[Int(record.subject.id)], declaration.name, "\(trace.datum(at: 0, of: record))"))
+    guard let value = trace.value(of: record) else { return }
+    entries.append((trace.name(of: record.subject), trace.name(of: record.kind), "\(value)"))
   }
 }

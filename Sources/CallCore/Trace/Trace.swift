@@ -188,7 +188,7 @@ public final class Trace {
   /// The same where the type is known.
   ///
   /// - Precondition: the kind declares its value with this type.
-  public func value<Value: TraceFieldValue>(of record: TraceRecord, as type: Value.Type) -> Value? {
+  package func value<Value: TraceFieldValue>(of record: TraceRecord, as type: Value.Type) -> Value? {
     let declaration = declarations[Int(record.kind.id)]
     guard declaration.isObservable else { return nil }
     precondition(declaration.fields[0].type == Value.traceFieldType, "'\(declaration.name)' has another type")

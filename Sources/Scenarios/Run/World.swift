@@ -129,7 +129,7 @@ final class World {
 
   /// Ends every profile's server, after the last packet of the peers.
   func shutDownServers() {
-    for server in signalling { server.host.shutDown() }
+    for server in callServers { server.shutDown() }
   }
 
   /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
@@ -137,8 +137,12 @@ final class World {
   /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client could not give back.
   func leftovers(_ paths: RelayPaths) -> [String] {
     var lines = peers.flatMap { peer in peer.leftovers.map { "\(peer.name): \($0)" } }
-    for server in signalling where server.host.openTaskCount > 0 {
-      lines.append("\(server.name): \(Wording.count(server.host.openTaskCount, "task")) left")
+    for server in callServers {
+      func note(_ count: Int, _ what: String) {
+        if count > 0 { lines.append("\(server.name): \(Wording.count(count, what)) left") }
+      }
+      note(server.openTaskCount, "task")
+      note(server.openConnectionCount, "peer connection")
     }
     for server in turn {
       for allocation in server.host.allocations where paths.isLeftByClient(allocation, at: simulator.now) {

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ScenarioFormat
 internal import SimNet
 
 /// What one peer's interfaces carried, beside what its stack says of it, packet by packet.
