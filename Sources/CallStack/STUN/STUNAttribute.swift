@@ -43,7 +43,7 @@ extension STUNAttribute where Value == [UInt8] {
 
 extension STUNAttribute where Value == UInt32 {
   package static var fingerprint: Self { Self(0x8028) }
-  /// Seconds (RFC 8656 section 18.2).
+  /// The lifetime in seconds (RFC 8656 section 18.2).
   package static var lifetime: Self { Self(0x000D) }
   /// The priority of a peer-reflexive candidate that the peer learns from this check (RFC 8445 section 16.1).
   package static var priority: Self { Self(0x0024) }

@@ -1,7 +1,7 @@
 /// The reason why a datagram is not a usable STUN message. Such datagrams are silently discarded (RFC 8489 section
 /// 6.3).
 package enum STUNMalformation: Error, Hashable, Sendable {
-  /// Fewer bytes than a header.
+  /// The datagram is shorter than a header.
   case truncatedHeader
   /// The two most significant bits are not zero: the datagram belongs to another protocol.
   case notSTUN

@@ -34,7 +34,7 @@ extension ICEAgent {
     select(id)
   }
 
-  // MARK: The next one
+  // MARK: The next pair
 
   /// Returns the pair to use next and the time of the switch, judged by the current state; nil while the selected one
   /// is the best.

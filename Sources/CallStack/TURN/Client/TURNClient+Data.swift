@@ -71,7 +71,7 @@ extension TURNClient {
     begin(.channelBind(peer, number: number), at: now)
   }
 
-  // MARK: Permissions that nobody uses
+  // MARK: Unused permissions
 
   /// Stops renewing permissions that sending requested and that have not been used for long. They expire on the server,
   /// as do their channels.

@@ -69,7 +69,7 @@ extension TURNClient {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   mutating func handle(_ message: STUNMessage, at now: Instant) {
     guard message.messageClass == .successResponse || message.messageClass == .errorResponse,

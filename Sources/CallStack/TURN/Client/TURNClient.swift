@@ -242,7 +242,7 @@ package struct TURNClient: SansIO, ~Copyable {
 
   /// Returns the range of a peer's payload in `datagram`, or nil if it has none: then pass it to ``receive(_:on:at:)``.
   ///
-  /// Media takes this way: it neither copies nor allocates.
+  /// Use it for media: it neither copies nor allocates.
   package mutating func payload(
     of datagram: RawSpan, on path: Path, at now: Instant
   ) -> (peer: Endpoint, range: Range<Int>)? {

@@ -320,7 +320,7 @@ extension TURNServer {
     guard configuration.permits(peer.address) else { throw .forbidden }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private mutating func challenge(_ message: STUNMessage, with error: STUNError, on path: Path, at now: Instant) {
     counters.challenges += 1

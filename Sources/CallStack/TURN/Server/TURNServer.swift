@@ -153,7 +153,7 @@ package struct TURNServer: SansIO, ~Copyable {
 
   package mutating func nextEvent() -> Event? { events.popFirst() }
 
-  /// Reason 1: an allocation expires.
+  /// The next deadline. Reason 1: an allocation expires.
   package var wake: Wake { expiries.first.map { .at($0.time, reason: 1) } ?? .never }
 
   // MARK: Allocations
