@@ -30,9 +30,9 @@ package enum DTLSError: Error, Hashable, Sendable {
 extension DTLSError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .alreadyStarted: "the DTLS handshake was started before"
+    case .alreadyStarted: "the DTLS handshake was started already"
     case .ended: "the DTLS association is over"
-    case .noFingerprint: "there is no a=fingerprint to hold the certificate against"
+    case .noFingerprint: "there is no a=fingerprint to compare the certificate with"
     }
   }
 }

@@ -90,7 +90,7 @@ public final class TLSConnection {
       var received: [UInt8] = []
       var offset = 0
       while offset < bytes.byteCount, isOpen {
-        // No record's plaintext is larger; each piece is read before the next is written.
+        // No record's plaintext is larger. Each piece is read before the next is written.
         let piece = bytes.extracting(offset..<min(offset + 16_384, bytes.byteCount))
         offset += piece.byteCount
         let taken = piece.withUnsafeBytes { BIO_write(input, $0.baseAddress, Int32($0.count)) }
@@ -153,7 +153,7 @@ public final class TLSConnection {
   /// The size of the messages that wait for the end of the handshake, in bytes.
   package var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
 
-  // MARK: What was agreed on
+  // MARK: Negotiated parameters
 
   package var version: TLSVersion? {
     guard state == .established else { return nil }

@@ -45,7 +45,7 @@ package final class TLSContext: @unchecked Sendable {
     guard SSL_CTX_use_certificate(pointer, chain[0]) == 1, SSL_CTX_use_PrivateKey(pointer, identity.privateKey) == 1,
       chain.dropFirst().allSatisfy({ COpenSSL_CTX_add_chain_certificate(pointer, $0) == 1 })
     else {
-      throw TLSFileProblem("OpenSSL refuses the certificate or its key: is it of 2048 bits, or of P-256, at least?")
+      throw TLSFileProblem("OpenSSL refuses the certificate or its key: it needs at least 2048 bits (RSA) or P-256")
     }
     // ALPN selects `stun.turn` (RFC 7443) if the client offers it; other clients continue without ALPN.
     COpenSSL_CTX_set_alpn_select(pointer) { _, chosen, length, offered, count, _ in

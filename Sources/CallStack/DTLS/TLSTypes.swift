@@ -45,7 +45,7 @@ extension TLSFailure: CustomStringConvertible {
     case .certificate(let problem): "TLS: \(problem)"
     case .alertReceived(let alert): "TLS: alert received: \(alert)"
     case .protocolViolation(let alert): "TLS: protocol violation: \(alert)"
-    case .notTLS: "TLS: what came is no TLS"
+    case .notTLS: "TLS: the received bytes are not TLS"
     case .handshakeCut: "TLS: the connection ended in the handshake"
     }
   }

@@ -39,7 +39,7 @@ extension SRTPError: CustomStringConvertible {
     switch self {
     case .malformed: "the packet is neither RTP nor RTCP"
     case .authenticationFailed: "the packet's authentication tag is wrong"
-    case .replayed: "the packet came before"
+    case .replayed: "the packet was received before"
     case .tooOld: "the packet is older than the replay window"
     case .noRoom: "there is no room for the authentication tag"
     case .keyExhausted: "the key may protect no more packets"
