@@ -5,17 +5,17 @@ internal import Synchronization
 
 /// A self-signed ECDSA P-256 certificate and its private key (RFC 8827 section 6.5).
 ///
-/// Immutable, and worth keeping: making one costs more than a handshake. The same entropy stream, name and clock always
-/// make the same certificate.
+/// Immutable. Reuse it: making one costs more than a handshake. The same entropy stream, name and clock always make the
+/// same certificate.
 public final class Certificate: @unchecked Sendable {
   // Sendable because OpenSSL counts references to both objects atomically and nothing here changes them.
   let x509: OpaquePointer
   let privateKey: OpaquePointer
   private let contexts = Mutex<[Context]>([])
 
-  /// Makes a certificate that is valid from the day before `wallClock` starts until thirty days after.
+  /// Makes a certificate that is valid from one day before the start of `wallClock` to thirty days after it.
   ///
-  /// - Parameter name: the common name of subject and issuer; at most 64 bytes of it are used.
+  /// - Parameter name: the common name of subject and issuer, cut to 64 bytes.
   public static func generate(name: String, entropy: consuming Entropy, wallClock: WallClock) -> Certificate {
     let environment = VirtualEnvironment(entropy)
     return environment.run(at: .zero) {
@@ -31,7 +31,7 @@ public final class Certificate: @unchecked Sendable {
     withUnsafeMutableBytes(of: &serial) { bytes in
       _ = RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count))
     }
-    // RFC 5280 section 4.1.2.2 wants a positive serial number.
+    // RFC 5280 section 4.1.2.2 requires a positive serial number.
     let day: Int64 = 86_400
     let issued =
       X509_set_version(x509, 2) == 1
@@ -50,7 +50,7 @@ public final class Certificate: @unchecked Sendable {
   }
 
   private static func setName(_ name: String, on x509: OpaquePointer) -> Bool {
-    // ub-common-name of RFC 5280 appendix A is 64.
+    // RFC 5280 appendix A limits a common name to 64 (ub-common-name).
     var text = name.isEmpty ? "WebRTC" : name
     while text.utf8.count > 64 { text.removeLast() }
     let subject = X509_get_subject_name(x509)
@@ -59,12 +59,12 @@ public final class Certificate: @unchecked Sendable {
       && X509_set_issuer_name(x509, subject) == 1
   }
 
-  /// The fingerprint to announce in SDP.
+  /// Returns the fingerprint to announce in SDP.
   package func fingerprint(_ function: Fingerprint.HashFunction = .sha256) -> Fingerprint {
     Fingerprint(of: x509, function)
   }
 
-  /// The certificate in DER, as `getStats` and `getRemoteCertificates` give it.
+  /// The certificate in DER, as returned by `getStats` and `getRemoteCertificates`.
   package var der: [UInt8] { Self.der(of: x509) }
 
   static func der(of x509: OpaquePointer) -> [UInt8] {
@@ -76,7 +76,7 @@ public final class Certificate: @unchecked Sendable {
     }
   }
 
-  /// The libssl context for these profiles: made once per certificate and shared by its connections.
+  /// Returns the libssl context for these profiles: made once per certificate and shared by its connections.
   func context(profiles: [SRTPProfile]) -> Context {
     contexts.withLock { contexts in
       if let known = contexts.first(where: { $0.profiles == profiles }) { return known }

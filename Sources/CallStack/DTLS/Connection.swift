@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import CallCore
 internal import SRTP
 
-/// One `SSL` object and what its callbacks need: the mechanism under ``DTLSTransport``, which decides.
+/// One `SSL` object and the state of its callbacks: the mechanism of ``DTLSTransport``, which makes the decisions.
 final class Connection {
   enum Progress {
     case pending
@@ -20,7 +20,7 @@ final class Connection {
   var exchange = DatagramExchange()
   /// The first retransmission timer of a flight; it doubles from there.
   var initialTimeout: Interval
-  /// NSS key log lines not yet collected; filled only while ``logsKeys``.
+  /// NSS key log lines not yet collected; empty unless ``logsKeys``.
   var keyLog: [String] = []
   private let logsKeys: Bool
   let maximumDatagramSize: Int
@@ -46,7 +46,7 @@ final class Connection {
     let bio = DatagramBIO.make(for: self)
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-    // The BIO reports no overhead, so libssl's "link MTU" is the largest datagram here.
+    // The BIO reports no overhead, so libssl's "link MTU" is the maximum datagram size here.
     let accepted = COpenSSL_set_link_mtu(ssl, maximumDatagramSize)
     precondition(accepted != 0, "OpenSSL refuses datagrams of \(maximumDatagramSize) bytes")
     DTLS_set_timer_cb(ssl) { ssl, current in Connection.of(ssl)?.nextTimeout(after: current) ?? 1_000_000 }
@@ -60,7 +60,7 @@ final class Connection {
 
   // MARK: Driving
 
-  /// Begins or continues the handshake, or reads what follows it.
+  /// Begins or continues the handshake, or reads later records.
   func receive(_ datagram: RawSpan?, at now: Instant) -> Progress {
     environment.run(at: now) {
       guard let datagram else { return advance() }
@@ -72,19 +72,19 @@ final class Connection {
     }
   }
 
-  /// Lets libssl repeat its flight. Call when ``timeRemaining(at:)`` has run out.
+  /// Lets libssl retransmit its flight. Call this when ``timeRemaining(at:)`` has run out.
   func timerExpired(at now: Instant) -> Progress {
     environment.run(at: now) { COpenSSL_handle_timeout(ssl) < 0 ? outcome(of: -1) : .pending }
   }
 
-  /// Sends close_notify when the connection stands.
+  /// Sends close_notify if the connection is established.
   func close(at now: Instant) {
     environment.run(at: now) {
       if SSL_is_init_finished(ssl) == 1 { _ = SSL_shutdown(ssl) }
     }
   }
 
-  /// How long libssl's timer has to run, or nil when it is off. libssl rounds the last 15 ms down to zero.
+  /// Returns the time until libssl's timer expires, or nil when it is off. libssl rounds the last 15 ms down to zero.
   func timeRemaining(at now: Instant) -> Interval? {
     environment.run(at: now) {
       var remaining = timeval()
@@ -93,13 +93,13 @@ final class Connection {
     }
   }
 
-  /// The shortest record that an AES-GCM suite can make: explicit nonce and tag (RFC 5288 section 3).
+  /// The shortest record of an AES-GCM suite: explicit nonce and tag (RFC 5288 section 3).
   static let shortestProtectedRecord = 8 + 16
 
-  /// Some versions of libssl end the connection at an encrypted record too short for the suite instead of dropping it
-  /// (RFC 6347 section 4.1.2.7), and anybody on the path could send one: such a record must not get there.
+  /// The shortest record to pass to libssl. Some versions close the connection on an encrypted record that is too short
+  /// for the suite instead of dropping it (RFC 6347 section 4.1.2.7), and an attacker on the path could send one.
   var shortestProtectedRecord: Int {
-    // No nonce travels with ChaCha20-Poly1305 (RFC 7905 section 2), and its alerts are 18 bytes long.
+    // A ChaCha20-Poly1305 record has no nonce (RFC 7905 section 2), and its alerts are 18 bytes long.
     let cipher = SSL_get_current_cipher(ssl).map { SSL_CIPHER_get_cipher_nid($0) }
     return cipher == NID_chacha20_poly1305 ? 16 : Self.shortestProtectedRecord
   }
@@ -109,7 +109,7 @@ final class Connection {
       let result = SSL_do_handshake(ssl)
       guard result == 1 else { return outcome(of: result) }
     }
-    // Reading also answers a repeated last flight of the other end.
+    // Reading also responds to a retransmitted last flight of the peer.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 2_048, alignment: 1) { scratch in
         SSL_read(ssl, scratch.baseAddress, Int32(scratch.count))
@@ -137,7 +137,7 @@ final class Connection {
 
   // MARK: Results
 
-  /// What the handshake agreed on, or nil when it agreed on no SRTP profile.
+  /// Returns the result of the handshake, or nil if no SRTP profile was negotiated.
   func makeSession(at now: Instant) -> DTLSSession? {
     environment.run(at: now) {
       guard let profile = selectedProfile, let exported = export(length: SRTPKeys.exportLength(for: profile)),
@@ -155,7 +155,7 @@ final class Connection {
     SSL_get_selected_srtp_profile(ssl).flatMap { SRTPProfile(identifier: UInt16(truncatingIfNeeded: $0.pointee.id)) }
   }
 
-  /// RFC 5764 section 4.2: the label stands alone, without a context.
+  /// Exports keying material (RFC 5764 section 4.2) with a label and no context.
   private func export(length: Int) -> [UInt8]? {
     let label = "EXTRACTOR-dtls_srtp"
     var material = [UInt8](repeating: 0, count: length)
@@ -169,14 +169,15 @@ final class Connection {
     SSL_get_ex_data(ssl, 0).map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Microseconds; `current` is 0 when a flight is sent for the first time (RFC 6347 section 4.2.4.1).
+  /// Returns the next timeout in microseconds; `current` is 0 when a flight is sent for the first time (RFC 6347
+  /// section 4.2.4.1).
   private func nextTimeout(after current: UInt32) -> UInt32 {
     guard current > 0 else { return UInt32(clamping: initialTimeout.nanoseconds / 1_000) }
     retransmissions += 1
     return min(current.multipliedReportingOverflow(by: 2).partialValue, 60_000_000)
   }
 
-  /// Judges the remote certificate by fingerprint, after both hellos have settled the SRTP profile.
+  /// Verifies the remote certificate by fingerprint, after both hellos have negotiated the SRTP profile.
   static let verifyCallback: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
     let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
     guard let connection = Connection.of(ssl.map { OpaquePointer($0) }),
@@ -197,7 +198,7 @@ final class Connection {
 
   private func judge(_ certificate: OpaquePointer) -> DTLSFailure? {
     guard selectedProfile != nil else { return .noCommonSRTPProfile }
-    // RFC 8122 section 5: several lines may stand for several certificates, so one match is enough.
+    // Several lines may describe several certificates, so one match is enough (RFC 8122 section 5).
     let matches = fingerprints.contains { Fingerprint(of: certificate, $0.function) == $0 }
     return matches ? nil : .fingerprintMismatch
   }

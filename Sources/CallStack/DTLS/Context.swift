@@ -1,13 +1,14 @@
 internal import COpenSSL
 internal import SRTP
 
-/// An `SSL_CTX`: everything the connections of one certificate have in common.
+/// An `SSL_CTX`: the shared state of one certificate's connections.
 final class Context: @unchecked Sendable {
   // Sendable because an SSL_CTX is never changed after init and libssl counts references to it atomically.
   let pointer: OpaquePointer
   let profiles: [SRTPProfile]
 
-  /// What browsers offer for DTLS 1.2, in their order; SRTP needs none of it, interoperability does.
+  /// The cipher suites that browsers offer for DTLS 1.2, in their order. SRTP does not use them; interoperability needs
+  /// them.
   private static let ciphers = [
     "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
     "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
@@ -19,7 +20,7 @@ final class Context: @unchecked Sendable {
     guard let context = SSL_CTX_new(DTLS_method()) else { fatalError("OpenSSL cannot make a DTLS context") }
     pointer = context
     COpenSSL_CTX_set_datagram_options(context)
-    // Level 1 admits the RSA-1024 certificates that browsers admit.
+    // Level 1 accepts RSA-1024 certificates, which browsers accept.
     SSL_CTX_set_security_level(context, 1)
     let names = profiles.compactMap(\.openSSLName).joined(separator: ":")
     // Unlike the rest of the API, SSL_CTX_set_tlsext_use_srtp returns 0 for success.
@@ -31,7 +32,7 @@ final class Context: @unchecked Sendable {
       && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
       && (names.isEmpty || SSL_CTX_set_tlsext_use_srtp(context, names) == 0)
     precondition(configured, "OpenSSL refuses a DTLS setting")
-    // Both ends must show a certificate (RFC 5763 section 5); the fingerprint, not a chain, decides about it.
+    // Both ends must send a certificate (RFC 5763 section 5); its fingerprint is verified, not its chain.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     SSL_CTX_set_cert_verify_callback(context, Connection.verifyCallback, nil)
     SSL_CTX_set_info_callback(context, Connection.infoCallback)

@@ -3,21 +3,21 @@ package import SRTP
 
 /// A DTLS 1.2 association that keys SRTP (RFC 5763, RFC 5764), sans-IO over libssl.
 ///
-/// The owner announces ``Certificate/fingerprint(_:)``, binds the transport to the path ICE found and starts it once the
-/// remote description is known, in either order. Datagrams that arrive before are kept, two at most.
+/// The owner announces ``Certificate/fingerprint(_:)``, binds the transport to the path that ICE selected and starts it
+/// once the remote description is known, in either order. Up to two earlier datagrams are kept.
 ///
-/// Unauthenticated datagrams are believed only from endpoints the owner has admitted: whoever guesses the port cannot
-/// start or disturb a handshake.
+/// Unauthenticated datagrams are accepted only from endpoints that the owner has admitted: an attacker who guesses the
+/// port cannot start or disturb a handshake.
 package struct DTLSTransport: ~Copyable, SansIO {
   package struct Configuration: Sendable {
-    /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored.
-    /// The default is libwebrtc's order: the one that every endpoint has goes first, and is six bytes a packet shorter.
+    /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored. The default is libwebrtc's
+    /// order: the profile that every endpoint has comes first, and is six bytes per packet shorter.
     package var profiles: [SRTPProfile] = [.aes128CMHMACSHA1_80, .aeadAES256GCM, .aeadAES128GCM]
-    /// The most bytes in one datagram; clamped to 256...1500.
+    /// The maximum size of a datagram in bytes; clamped to 256...1500.
     package var maximumDatagramSize = 1_200
-    /// How long a handshake may take, or nil to leave it to libssl, which gives up after 12 retransmissions.
+    /// The time limit of the handshake, or nil for libssl's limit of 12 retransmissions.
     package var handshakeTimeout: Interval?
-    /// Whether to emit ``Event/keyLog(_:)``.
+    /// Whether the transport emits ``Event/keyLog(_:)``.
     package var logsKeys = false
 
     package init() {}
@@ -29,26 +29,26 @@ package struct DTLSTransport: ~Copyable, SansIO {
     case keyLog(String)
   }
 
-  /// The ``Wake`` reasons of this machine.
+  /// The reasons in this machine's ``Wake``.
   package enum WakeReason: UInt8, Sendable { case retransmission = 1, handshakeTimeout }
 
   package let certificate: Certificate
   package let configuration: Configuration
   package private(set) var state = DTLSTransportState.new
-  /// Why the state is ``DTLSTransportState/failed``.
+  /// The reason of ``DTLSTransportState/failed``.
   package private(set) var failure: DTLSFailure?
-  /// What was agreed on; set before the state becomes ``DTLSTransportState/connected``.
+  /// The result of the handshake; set before the state becomes ``DTLSTransportState/connected``.
   package private(set) var session: DTLSSession?
-  /// The role given at the start.
+  /// The role passed at the start.
   package private(set) var role: DTLSRole?
-  /// Where datagrams are sent to.
+  /// The path on which datagrams are sent.
   package private(set) var path: Path?
 
   private let environment: VirtualEnvironment
   private var connection: Connection?
   private var remoteFingerprints: [Fingerprint] = []
   private var initialTimeout = Interval.seconds(1)
-  /// The latest last.
+  /// The admitted endpoints, latest last.
   private var admitted: [Endpoint] = []
   private var early: [(bytes: [UInt8], remote: Endpoint)] = []
   private var outgoing: [[UInt8]] = []
@@ -58,10 +58,10 @@ package struct DTLSTransport: ~Copyable, SansIO {
   private var now = Instant.zero
   private var counters = DTLSStatistics()
 
-  /// The most datagrams kept from before the start.
+  /// The maximum number of datagrams kept from before the start.
   package static let earlyLimit = 2
   private static let admittedLimit = 8
-  /// How many repetitions are packed into as few datagrams as the first transmission.
+  /// The number of retransmissions that are packed into as few datagrams as the first transmission.
   private static let packedRetransmissions = 2
 
   package init(certificate: Certificate, entropy: consuming Entropy, configuration: Configuration = Configuration()) {
@@ -80,7 +80,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
 
   // MARK: Commands
 
-  /// Starts the handshake, or readies it until the transport is bound to a path.
+  /// Starts the handshake, or prepares it until the transport is bound to a path.
   ///
   /// - Parameter remoteFingerprints: every `a=fingerprint` of the remote description; one of them must match.
   package mutating func start(
@@ -95,7 +95,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
     connectIfReady()
   }
 
-  /// Sends to `path` from now on, and takes datagrams from its remote endpoint.
+  /// Sends on `path` from now on, and accepts datagrams from its remote endpoint.
   package mutating func bind(to path: Path, at now: Instant) {
     tick(now)
     self.path = path
@@ -103,8 +103,8 @@ package struct DTLSTransport: ~Copyable, SansIO {
     connectIfReady()
   }
 
-  /// Takes datagrams from an endpoint it does not send to: the far side may prefer another candidate pair, and candidates
-  /// are for receiving on from the exchange on (RFC 8445 section 12.2). Only the eight latest are remembered.
+  /// Accepts datagrams from an endpoint that is not the destination: the peer may prefer another candidate pair, and an
+  /// agent must receive on every signalled candidate (RFC 8445 section 12.2). Only the latest eight are stored.
   package mutating func admit(_ remote: Endpoint) {
     guard admitted.last != remote else { return }
     admitted.removeAll { $0 == remote }
@@ -112,16 +112,16 @@ package struct DTLSTransport: ~Copyable, SansIO {
     if admitted.count > Self.admittedLimit { admitted.removeFirst() }
   }
 
-  /// Times later flights by the path: their first retransmission comes after two round trips, within 50 ms to 3 s.
+  /// Sets the first retransmission timeout of later flights to two round trips, within 50 ms to 3 s.
   ///
-  /// Without it the timer starts at the one second of RFC 6347 section 4.2.4.1.
+  /// Without this call it is the one second of RFC 6347 section 4.2.4.1.
   package mutating func setRoundTripTime(_ roundTripTime: Interval) {
     if Defect.handshakeTimerIgnoresRoundTrip.isPlanted { return }
     initialTimeout = min(max(roundTripTime * 2, .milliseconds(50)), .seconds(3))
     connection?.initialTimeout = initialTimeout
   }
 
-  /// Says goodbye when connected, and ends.
+  /// Sends close_notify if connected, and closes the transport.
   package mutating func close(at now: Instant) {
     guard state != .closed, state != .failed else { return }
     tick(now)
@@ -192,7 +192,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
     let limit = Defect.earlyHelloDropped.isPlanted ? 0 : Defect.earlyFragmentDropped.isPlanted ? 1 : Self.earlyLimit
     if early.count >= limit {
       counters.earlyDropped += 1
-      // Whoever guesses the port must not take the place of those who are expected.
+      // A sender that guessed the port must not take the place of an admitted one.
       guard admitted.contains(remote), let stranger = early.firstIndex(where: { !admitted.contains($0.remote) }) else {
         return
       }
@@ -216,8 +216,8 @@ package struct DTLSTransport: ~Copyable, SansIO {
       if !admitted.contains(remote) {
         counters.offPath += 1
       } else if role == .client, RecordShape.beginsWithClientHello(bytes.span.bytes) {
-        // The far side began before it said that it is the server. libssl would end the handshake; libwebrtc passes over
-        // it, too. One that still comes later is from a far side that is no server.
+        // The peer began before it signalled that it is the server. libssl would end the handshake; ignore the
+        // ClientHello, as libwebrtc does. A later one comes from a peer that is not a server.
         counters.strayHellos += 1
       } else {
         process(bytes.span.bytes)
@@ -230,7 +230,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
     settle(connection.receive(datagram, at: now))
   }
 
-  /// Takes over what a step of the connection has left behind.
+  /// Processes the result of a connection's step.
   private mutating func settle(_ progress: Connection.Progress) {
     collect()
     switch progress {
@@ -259,7 +259,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
       retransmitAt = nil
       return
     }
-    // Zero also means "within 15 ms": then the deadline already known is the exact one.
+    // Zero also means "within 15 ms": then the known deadline is exact.
     if remaining == .zero, let retransmitAt, retransmitAt > now { return }
     retransmitAt = now + remaining
   }
@@ -279,7 +279,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
 
   private mutating func collect() {
     guard let connection else { return }
-    // Small datagrams may get through where large ones are lost.
+    // Small datagrams may arrive where large ones are lost.
     let isPacked = connection.retransmissions <= Self.packedRetransmissions
     outgoing += connection.exchange.takeOutgoing(upTo: isPacked ? connection.maximumDatagramSize : 0)
     events += connection.keyLog.map(Event.keyLog)

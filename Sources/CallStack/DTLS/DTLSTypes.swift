@@ -1,15 +1,15 @@
 package import SRTP
 
-/// Which end of the handshake this is: `active` in SDP is the client (RFC 5763 section 5).
+/// The role in the handshake: `active` in SDP is the client (RFC 5763 section 5).
 package enum DTLSRole: String, Sendable { case client, server }
 
-/// `RTCDtlsTransportState`.
+/// The W3C's `RTCDtlsTransportState`.
 public enum DTLSTransportState: String, Sendable, CaseIterable {
   /// The handshake has not begun.
   case new
   /// The handshake is in progress.
   case connecting
-  /// The handshake is done and the far side's certificate verified.
+  /// The handshake is complete, and the remote certificate is verified.
   case connected
   /// The transport was closed.
   case closed
@@ -17,37 +17,37 @@ public enum DTLSTransportState: String, Sendable, CaseIterable {
   case failed
 }
 
-/// A caller's mistake.
+/// An error in the use of a transport.
 package enum DTLSError: Error, Hashable, Sendable {
-  /// ``DTLSTransport/start(as:remoteFingerprints:at:)`` was called before.
+  /// ``DTLSTransport/start(as:remoteFingerprints:at:)`` was called already.
   case alreadyStarted
   /// The transport is closed or failed.
   case ended
-  /// There is no fingerprint to hold the remote certificate against.
+  /// There is no fingerprint to compare the remote certificate with.
   case noFingerprint
 }
 
 extension DTLSError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .alreadyStarted: "the DTLS handshake was started before"
+    case .alreadyStarted: "the DTLS handshake was started already"
     case .ended: "the DTLS association is over"
-    case .noFingerprint: "there is no a=fingerprint to hold the certificate against"
+    case .noFingerprint: "there is no a=fingerprint to compare the certificate with"
     }
   }
 }
 
-/// Why a transport is ``DTLSTransportState/failed``.
+/// The reason why a transport is ``DTLSTransportState/failed``.
 package enum DTLSFailure: Hashable, Sendable {
-  /// The remote certificate matches none of the announced fingerprints.
+  /// The remote certificate does not match any announced fingerprint.
   case fingerprintMismatch
-  /// The remote end supports none of our SRTP profiles, or does not speak DTLS-SRTP.
+  /// The peer supports none of our SRTP profiles, or not DTLS-SRTP at all.
   case noCommonSRTPProfile
-  /// The handshake took too long, or was retransmitted too often.
+  /// The handshake took too long, or had too many retransmissions.
   case handshakeTimeout
-  /// The remote end gave up.
+  /// The peer sent a fatal alert.
   case alertReceived(TLSAlert)
-  /// The remote end broke the protocol, and was told so.
+  /// The peer violated the protocol, and was sent this alert.
   case protocolViolation(TLSAlert)
 }
 
@@ -63,7 +63,7 @@ extension DTLSFailure: CustomStringConvertible {
   }
 }
 
-/// What a completed handshake agreed on.
+/// The result of a completed handshake.
 package struct DTLSSession: Hashable, Sendable {
   package let srtpKeys: SRTPKeys
   /// The IANA name of the cipher suite, as `RTCTransportStats.dtlsCipher` reports it.
@@ -74,20 +74,20 @@ package struct DTLSSession: Hashable, Sendable {
   package let remoteCertificate: [UInt8]
 }
 
-/// What happened on a transport, counted since it was made.
+/// The counters of a transport since its creation.
 package struct DTLSStatistics: Hashable, Sendable {
   package var datagramsSent = 0
   package var datagramsReceived = 0
-  /// Expired timers, each of which repeats one flight.
+  /// Expired timers, each of which retransmits one flight.
   package var retransmissions = 0
-  /// Datagrams that are no sequence of DTLS records; one that begins with good records still has those read.
+  /// Malformed datagrams. If the first records of one are valid, those are still read.
   package var malformed = 0
-  /// Datagrams from an endpoint that was not admitted.
+  /// Datagrams from endpoints that were not admitted.
   package var offPath = 0
-  /// Datagrams that came before the transport could use them and found the early buffer full.
+  /// Datagrams that arrived before the start and did not fit the early buffer.
   package var earlyDropped = 0
-  /// ClientHellos from before the start that turned out to be for a client: the far side began before it knew the roles.
+  /// ClientHellos from before the start that reached a client: the peer began before it knew the roles.
   package var strayHellos = 0
-  /// Bytes of application data, which nothing here reads.
+  /// Bytes of application data, which are not used.
   package var applicationBytes = 0
 }

@@ -1,15 +1,15 @@
 internal import COpenSSL
 internal import CallCore
 
-/// What a connection exchanges with its BIO: one datagram in at most, any number out.
+/// The datagrams between a connection and its BIO: at most one in, any number out.
 struct DatagramExchange {
-  /// The datagram being received, until libssl reads it; borrowed for the duration of one call.
+  /// The received datagram, until libssl reads it; borrowed for the duration of one call.
   var incoming: UnsafeRawBufferPointer?
-  /// Datagrams waiting to be sent.
+  /// Datagrams to send.
   var outgoing: [[UInt8]] = []
 
-  /// Takes what is to be sent, neighbours together in one datagram where they fit (RFC 6347 section 4.1.1). libssl puts a
-  /// flight into few datagrams at first and repeats it with one for each message, each of which can be lost.
+  /// Takes the datagrams to send, and merges neighbours that fit into one (RFC 6347 section 4.1.1). libssl first sends
+  /// a flight in few datagrams, but retransmits it in one per message, each of which can be lost.
   mutating func takeOutgoing(upTo size: Int) -> [[UInt8]] {
     var packed: [[UInt8]] = []
     for datagram in outgoing {
@@ -24,8 +24,10 @@ struct DatagramExchange {
   }
 }
 
-/// A BIO on which each write is one datagram and each read takes a whole one. OpenSSL's memory BIO would merge them.
+/// A BIO that writes and reads whole datagrams. OpenSSL's memory BIO would merge them.
 enum DatagramBIO {
+  /// Makes a BIO.
+  ///
   /// - Parameter connection: outlives the BIO; both belong to the same `SSL`.
   static func make(for connection: Connection) -> OpaquePointer {
     guard let bio = BIO_new(method) else { fatalError("OpenSSL cannot make a BIO") }
@@ -58,7 +60,7 @@ enum DatagramBIO {
       return Int32(count)
     }
     BIO_meth_set_ctrl(method) { _, command, _, _ in
-      // Everything else, the MTU queries included, is answered with 0: there is no kernel below.
+      // All other commands, including MTU queries, return 0: there is no kernel below.
       command == BIO_CTRL_FLUSH || command == BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT ? 1 : 0
     }
     return method

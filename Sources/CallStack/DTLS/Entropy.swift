@@ -2,22 +2,22 @@ internal import COpenSSL
 internal import CVirtualClock
 public import CallCore
 
-/// Where keys, nonces and randoms come from.
+/// The source of keys, nonces and randoms.
 public enum Entropy: ~Copyable {
-  /// OpenSSL's own generator: for live calls.
+  /// OpenSSL's own generator, for live calls.
   case system
   /// A stream of the run: equal streams give equal bytes on the wire.
   case stream(RandomStream)
 
-  /// A stream of this source; of a source that cannot be repeated, OpenSSL's generator is as good.
+  /// Takes a stream of a repeatable source; a source that cannot be repeated is replaced by OpenSSL's generator.
   public init(_ random: RandomSource, stream name: String) {
     self = random.isRepeatable ? .stream(random.stream(name)) : .system
   }
 }
 
-/// Runs OpenSSL on the calling thread with a given date and source of entropy, and puts both back afterwards.
+/// Runs OpenSSL on the calling thread with a given time and entropy source, and restores both afterwards.
 ///
-/// libssl has no hook for its clock and one process-wide hook for its generator, hence the thread-local detour.
+/// libssl has no hook for its clock and one process-wide hook for its generator, so both are redirected per thread.
 final class VirtualEnvironment {
   private let generator: Generator?
 
@@ -31,7 +31,9 @@ final class VirtualEnvironment {
     }
   }
 
-  /// - Parameter now: what libssl's timers read. Only differences count, so every machine uses one epoch.
+  /// Runs OpenSSL calls.
+  ///
+  /// - Parameter now: the time for libssl's timers. Only differences count, so every machine uses one epoch.
   func run<Result>(at now: Instant, _ body: () -> Result) -> Result {
     callsim_virtual_clock_set(WallClock().unixNanoseconds(at: now))
     callsim_virtual_entropy_set(generator.map { Unmanaged.passUnretained($0).toOpaque() })
@@ -44,7 +46,7 @@ final class VirtualEnvironment {
   }
 }
 
-/// A run's random stream behind OpenSSL's generator interface.
+/// An adapter from a run's random stream to OpenSSL's generator interface.
 private final class Generator {
   private var stream: RandomStream
 
@@ -62,9 +64,9 @@ private final class Generator {
     }
   }
 
-  /// Puts ``fill(_:)`` in front of OpenSSL's generator, for threads that are inside a virtual environment.
+  /// Replaces OpenSSL's generator by ``fill(_:)`` on threads that are inside a virtual environment.
   ///
-  /// A process that never asks for a stream keeps OpenSSL's generator untouched.
+  /// A process that never uses a stream keeps OpenSSL's generator.
   static let installOnce: Void = { _ = RAND_set_rand_method(method) }()
 
   /// OpenSSL keeps the pointer for the life of the process.

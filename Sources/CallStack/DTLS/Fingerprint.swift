@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// A certificate fingerprint as an `a=fingerprint` line carries it (RFC 8122 section 5).
+/// A certificate fingerprint, as in an `a=fingerprint` line (RFC 8122 section 5).
 package struct Fingerprint: Hashable, Sendable {
-  /// The hash functions RFC 8122 names, without those it forbids (MD2, MD5).
+  /// The hash functions of RFC 8122, without the forbidden ones (MD2, MD5).
   package enum HashFunction: String, CaseIterable, Sendable {
     case sha1 = "sha-1"
     case sha224 = "sha-224"
@@ -10,7 +10,7 @@ package struct Fingerprint: Hashable, Sendable {
     case sha384 = "sha-384"
     case sha512 = "sha-512"
 
-    /// Bytes of one digest.
+    /// The length of a digest in bytes.
     package var length: Int {
       switch self {
       case .sha1: 20
@@ -25,14 +25,14 @@ package struct Fingerprint: Hashable, Sendable {
   package let function: HashFunction
   package let digest: [UInt8]
 
-  /// - Returns: nil when the digest does not have the function's length.
+  /// Creates a fingerprint; returns nil if the digest does not have the function's length.
   package init?(function: HashFunction, digest: [UInt8]) {
     guard digest.count == function.length else { return nil }
     self.function = function
     self.digest = digest
   }
 
-  /// The fingerprint of a certificate.
+  /// Computes the fingerprint of a certificate.
   init(of certificate: OpaquePointer, _ function: HashFunction) {
     self.function = function
     digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
@@ -61,7 +61,7 @@ extension Fingerprint: LosslessStringConvertible {
 
   package var description: String { "\(function.rawValue) \(value)" }
 
-  /// The digest alone: upper-case hexadecimal octets joined by colons.
+  /// The digest as upper-case hexadecimal octets joined by colons.
   package var value: String {
     let digits = Array("0123456789ABCDEF".utf8)
     var text: [UInt8] = []

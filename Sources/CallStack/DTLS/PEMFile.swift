@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What a file holds that is to be in PEM form, and its name for errors.
+/// The contents of a PEM file, and its path for error messages.
 package struct PEMFile: Sendable {
   package let path: String
   private let bytes: [UInt8]
@@ -10,7 +10,7 @@ package struct PEMFile: Sendable {
     self.bytes = bytes
   }
 
-  /// Has libcrypto read the bytes.
+  /// Opens the contents as a libcrypto BIO for `body`.
   func read<Result>(_ body: (OpaquePointer) -> Result) -> Result {
     bytes.withUnsafeBytes { bytes in
       guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {

@@ -1,17 +1,20 @@
 internal import CallCore
 
-/// The outer form of DTLS records (RFC 6347 section 4.1), checked before libssl sees a datagram.
+/// The framing of DTLS records (RFC 6347 section 4.1), checked before libssl reads a datagram.
 package enum RecordShape: Equatable {
   case wellFormed
-  /// So many bytes are whole records, what follows them is not.
+  /// This many bytes are whole records; the rest is malformed.
   case wellFormedPrefix(Int)
   case malformed
 
-  /// - Parameter shortestProtected: the least length of a record after epoch 0, whose contents are encrypted.
+  /// Checks the records of a datagram.
+  ///
+  /// - Parameter shortestProtected: the minimum length of a record after epoch 0, whose contents are encrypted.
   package init(of datagram: RawSpan, shortestProtected: Int) {
     var offset = 0
     repeat {
-      // DTLS 1.3's unified header begins with 001; nobody may send it before 1.3 is agreed on, and it never is here.
+      // A DTLS 1.3 unified header begins with 001. It may appear only after 1.3 is negotiated, which never happens
+      // here.
       guard let type = datagram.byte(at: offset), (20...23).contains(type),
         let major = datagram.byte(at: offset + 1), major == 0xFE,
         let epoch = datagram.bigEndian(UInt16.self, at: offset + 3),
@@ -27,7 +30,7 @@ package enum RecordShape: Equatable {
     self = .wellFormed
   }
 
-  /// Whether the first record carries a ClientHello in clear, or a piece of one.
+  /// Returns whether the first record contains an unencrypted ClientHello, or a fragment of one.
   static func beginsWithClientHello(_ datagram: RawSpan) -> Bool {
     datagram.byte(at: 0) == 22 && datagram.bigEndian(UInt16.self, at: 3) == 0 && datagram.byte(at: 13) == 1
   }

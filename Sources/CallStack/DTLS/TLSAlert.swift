@@ -1,20 +1,23 @@
 /// The description of an alert of TLS or DTLS (RFC 8446 section 6, RFC 5246 section 7.2).
 public struct TLSAlert: RawRepresentable, Hashable, Sendable {
+  /// The AlertDescription number.
   public let rawValue: UInt8
 
+  /// Creates an alert from its AlertDescription number.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The two sides have no parameters in common.
   public static let handshakeFailure = TLSAlert(rawValue: 40)
-  /// The certificate is damaged.
+  /// The certificate is malformed or was rejected.
   public static let badCertificate = TLSAlert(rawValue: 42)
   /// The two sides have no version of the protocol in common.
   public static let protocolVersion = TLSAlert(rawValue: 70)
-  /// The sender failed for a reason of its own.
+  /// The sender had an internal failure.
   public static let internalError = TLSAlert(rawValue: 80)
 }
 
 extension TLSAlert: CustomStringConvertible {
+  /// The name of the alert in the RFC, or its number.
   public var description: String {
     switch rawValue {
     case 0: "close_notify"

@@ -1,20 +1,20 @@
 internal import COpenSSL
 package import CallCore
 
-/// One end of a TLS connection, sans IO: bytes of the transport in and out, and whole messages between them.
+/// One end of a TLS connection, sans-IO: it converts between bytes of the transport and whole messages.
 ///
-/// What is sent before the handshake is done waits for its end. After each call take what is to be written with
-/// ``takeOutput()``, and look at ``state``: when it is over, write that, then close the transport.
+/// Messages sent during the handshake wait for its end. After each call write the records of ``takeOutput()``, then
+/// read ``state``: once the connection has ended, close the transport.
 public final class TLSConnection {
   package enum State: Hashable, Sendable {
     case handshaking, established
-    /// The other end said close_notify, or this one did.
+    /// Either end sent close_notify.
     case closed
     case failed(TLSFailure)
   }
 
   package private(set) var state = State.handshaking
-  /// NSS key log lines not yet taken: what decrypts the connection.
+  /// NSS key log lines not yet taken, which decrypt the connection.
   private var keyLog: [String] = []
   private let ssl: OpaquePointer
   private let context: TLSContext
@@ -28,9 +28,9 @@ public final class TLSConnection {
   /// Begins a client's handshake.
   ///
   /// - Parameters:
-  ///   - serverName: the host of the server's URI; its certificate must be for it (RFC 9525). A DNS name is also sent
+  ///   - serverName: the host of the server's URI; the certificate must be for it (RFC 9525). A DNS name is also sent
   ///     as SNI (RFC 6066 section 3).
-  ///   - wallClock: by which the certificate must be valid.
+  ///   - wallClock: the clock for the certificate's validity.
   package convenience init(
     client context: TLSContext, serverName: String, entropy: consuming Entropy, wallClock: WallClock, at now: Instant
   ) {
@@ -39,14 +39,14 @@ public final class TLSConnection {
     environment.run(at: now) {
       let parameters = SSL_get0_param(ssl)
       X509_VERIFY_PARAM_set_time(parameters, time_t(wallClock.unixSeconds(at: now)))
-      // The common name of a certificate is no name of a server (RFC 9525 section 6.3).
+      // The common name of a certificate does not identify a server (RFC 9525 section 6.3).
       X509_VERIFY_PARAM_set_hostflags(
         parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
       let isTaken: Bool
       if IPAddress(serverName) != nil {
         isTaken = X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName) == 1
       } else {
-        // The dot that ends an absolute name is part of no certificate, and is not sent.
+        // Certificates and SNI do not contain the final dot of an absolute name.
         let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
         isTaken = SSL_set1_host(ssl, name) == 1 && COpenSSL_set_server_name(ssl, name) == 1
       }
@@ -57,7 +57,7 @@ public final class TLSConnection {
     }
   }
 
-  /// Awaits a client's.
+  /// Waits for a client's handshake.
   package convenience init(server context: TLSContext, entropy: consuming Entropy) {
     precondition(context.isServer, "a client's context makes no server")
     self.init(context, entropy)
@@ -83,14 +83,14 @@ public final class TLSConnection {
 
   // MARK: Bytes
 
-  /// Takes bytes of the transport, and gives what they carried.
+  /// Takes bytes of the transport, and returns the decrypted application data.
   package func receive(_ bytes: RawSpan, at now: Instant) -> [UInt8] {
     guard isOpen, !bytes.isEmpty else { return [] }
     return environment.run(at: now) {
       var received: [UInt8] = []
       var offset = 0
       while offset < bytes.byteCount, isOpen {
-        // No record is larger; and what a record carries is read before the next is taken.
+        // No record's plaintext is larger. Each piece is read before the next is written.
         let piece = bytes.extracting(offset..<min(offset + 16_384, bytes.byteCount))
         offset += piece.byteCount
         let taken = piece.withUnsafeBytes { BIO_write(input, $0.baseAddress, Int32($0.count)) }
@@ -106,7 +106,7 @@ public final class TLSConnection {
     }
   }
 
-  /// Encrypts a message, or keeps it until the handshake is done.
+  /// Encrypts a message, or queues it until the handshake is complete.
   package func send(_ message: RawSpan, at now: Instant) {
     guard isOpen, !message.isEmpty else { return }
     guard state == .established else {
@@ -116,7 +116,7 @@ public final class TLSConnection {
     environment.run(at: now) { write(message) }
   }
 
-  /// Says close_notify where there is a connection (RFC 8446 section 6.1).
+  /// Sends close_notify if the connection is established (RFC 8446 section 6.1).
   package func close(at now: Instant) {
     guard isOpen else { return }
     environment.run(at: now) {
@@ -125,13 +125,13 @@ public final class TLSConnection {
     end(.closed)
   }
 
-  /// The transport has ended. Without a close_notify something may be missing, which TURN's framing would show.
+  /// Reports the end of the transport. Without a close_notify data may be missing, which TURN's framing would reveal.
   package func transportEnded() {
     guard isOpen else { return }
     end(state == .handshaking ? .failed(.handshakeCut) : .closed)
   }
 
-  /// What is to be written to the transport, a record each.
+  /// Returns the records to write to the transport, one per element.
   package func takeOutput() -> [[UInt8]] {
     let bytes = TLSBuffer.drain(output)
     var records: [[UInt8]] = []
@@ -144,16 +144,16 @@ public final class TLSConnection {
     return records
   }
 
-  /// Lines for a key log file (NSS format) since the last call.
+  /// Returns the key log lines (NSS format) since the last call.
   package func takeKeyLog() -> [String] {
     defer { keyLog = [] }
     return keyLog
   }
 
-  /// Bytes of messages that wait for the end of the handshake.
+  /// The size of the messages that wait for the end of the handshake, in bytes.
   package var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
 
-  // MARK: What was agreed on
+  // MARK: Negotiated parameters
 
   package var version: TLSVersion? {
     guard state == .established else { return nil }
@@ -166,7 +166,7 @@ public final class TLSConnection {
     return SSL_CIPHER_standard_name(cipher).map { String(cString: $0) }
   }
 
-  /// What ALPN chose; nil without.
+  /// The protocol that ALPN selected, or nil.
   package var applicationProtocol: String? {
     var (name, length): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)
     SSL_get0_alpn_selected(ssl, &name, &length)
@@ -174,7 +174,7 @@ public final class TLSConnection {
     return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
   }
 
-  /// The name that the client asked for by SNI; nil without.
+  /// The server name that the client sent by SNI, or nil.
   package var requestedServerName: String? {
     SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
   }
@@ -206,7 +206,7 @@ public final class TLSConnection {
     }
   }
 
-  /// Has libssl refuse what is no TLS, so that its alert is written.
+  /// Makes libssl reject bytes that are not TLS, so that it writes its alert.
   private func refuseNoise() {
     _ = SSL_do_handshake(ssl)
     end(.failed(.notTLS))
@@ -221,7 +221,7 @@ public final class TLSConnection {
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return
     case SSL_ERROR_ZERO_RETURN:
-      // One close_notify is answered with another.
+      // Respond to close_notify with another.
       _ = SSL_shutdown(ssl)
       return end(.closed)
     default: break
@@ -251,7 +251,7 @@ public final class TLSConnection {
 }
 
 extension TLSCertificateProblem {
-  /// By OpenSSL's verdict.
+  /// Converts OpenSSL's verification result.
   fileprivate init(_ verdict: Int) {
     switch Int32(verdict) {
     case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
@@ -266,9 +266,9 @@ extension TLSCertificateProblem {
   }
 }
 
-/// OpenSSL's memory BIOs.
+/// Functions for OpenSSL's memory BIOs.
 enum TLSBuffer {
-  /// Takes all that is in one.
+  /// Takes all bytes out of a BIO.
   static func drain(_ bio: OpaquePointer) -> [UInt8] {
     let count = BIO_ctrl_pending(bio)
     guard count > 0 else { return [] }

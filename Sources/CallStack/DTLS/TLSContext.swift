@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// What the connections of one client or one server have in common. Worth keeping: it costs more than a connection.
+/// The shared state of one client's or one server's connections. Reuse it: it costs more than a connection.
 package final class TLSContext: @unchecked Sendable {
   // Sendable because an SSL_CTX is never changed after init and libssl counts references to it atomically.
   let pointer: OpaquePointer
   let isServer: Bool
 
-  /// What browsers offer, without the suites of TLS 1.2 that are no AEAD (RFC 9325 section 4.2).
+  /// The suites that browsers offer, without the non-AEAD ones of TLS 1.2 (RFC 9325 section 4.2).
   private static let ciphers = [
     "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
     "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
@@ -45,9 +45,9 @@ package final class TLSContext: @unchecked Sendable {
     guard SSL_CTX_use_certificate(pointer, chain[0]) == 1, SSL_CTX_use_PrivateKey(pointer, identity.privateKey) == 1,
       chain.dropFirst().allSatisfy({ COpenSSL_CTX_add_chain_certificate(pointer, $0) == 1 })
     else {
-      throw TLSFileProblem("OpenSSL refuses the certificate or its key: is it of 2048 bits, or of P-256, at least?")
+      throw TLSFileProblem("OpenSSL refuses the certificate or its key: it needs at least 2048 bits (RSA) or P-256")
     }
-    // RFC 7443: a client that names it is answered; one that names others goes on without.
+    // ALPN selects `stun.turn` (RFC 7443) if the client offers it; other clients continue without ALPN.
     COpenSSL_CTX_set_alpn_select(pointer) { _, chosen, length, offered, count, _ in
       TLSContext.select(UnsafeBufferPointer(start: offered, count: Int(count)), chosen, length)
     }

@@ -6,7 +6,7 @@ package final class TLSCertificates: @unchecked Sendable {
   // Sendable because OpenSSL counts references to certificates atomically and nothing here changes them.
   let certificates: [OpaquePointer]
 
-  /// Takes the certificates over.
+  /// Takes ownership of the certificates.
   init(_ certificates: [OpaquePointer]) { self.certificates = certificates }
 
   deinit { for certificate in certificates { X509_free(certificate) } }
@@ -22,7 +22,7 @@ package final class TLSCertificates: @unchecked Sendable {
     return TLSCertificates(found)
   }
 
-  /// The certificates in PEM form.
+  /// The certificates in PEM.
   package var pem: String {
     guard let bio = BIO_new(BIO_s_mem()) else { return "" }
     defer { BIO_free(bio) }
@@ -31,7 +31,7 @@ package final class TLSCertificates: @unchecked Sendable {
   }
 }
 
-/// What a TLS server shows and signs with: its certificate, the chain to an authority, and its private key.
+/// The credentials of a TLS server: its certificate, the chain to an authority, and its private key.
 package final class TLSIdentity: @unchecked Sendable {
   // As for `TLSCertificates`.
   let chain: TLSCertificates
@@ -56,7 +56,7 @@ package final class TLSIdentity: @unchecked Sendable {
   /// Reads a certificate with its chain, the server's own first, and its key from PEM files.
   package static func read(certificate: PEMFile, key file: PEMFile) throws(TLSFileProblem) -> TLSIdentity {
     let chain = try TLSCertificates.read(certificate)
-    // An encrypted key would be asked for on the terminal.
+    // Without this callback OpenSSL asks for a passphrase on the terminal.
     guard let key = file.read({ PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }) else {
       throw TLSFileProblem("'\(file.path)' has no private key in PEM form without a passphrase")
     }
@@ -69,13 +69,15 @@ package final class TLSIdentity: @unchecked Sendable {
   }
 }
 
-/// Signs certificates of simulated servers; whoever trusts ``certificates`` believes them.
+/// Signs certificates of simulated servers; clients that trust ``certificates`` accept them.
 package final class TLSAuthority: @unchecked Sendable {
   // As for `TLSCertificates`.
   package let certificates: TLSCertificates
   private let privateKey: OpaquePointer
 
-  /// - Parameter wallClock: it is valid from a year before to ten years after the start of this clock, or exactly.
+  /// Creates an authority.
+  ///
+  /// - Parameter wallClock: the clock of its validity: from a year before its start to ten years after.
   package init(name: String, entropy: consuming Entropy, wallClock: WallClock) {
     let environment = VirtualEnvironment(entropy)
     let start = wallClock.unixSeconds(at: .zero)
@@ -96,8 +98,9 @@ package final class TLSAuthority: @unchecked Sendable {
   /// Makes a server's certificate and key.
   ///
   /// - Parameters:
-  ///   - names: DNS names and IP addresses that it is for (RFC 9525: subject alternative names only).
-  ///   - validity: Unix seconds of its first and last.
+  ///   - names: its DNS names. They and `addresses` become subject alternative names, which alone identify a server
+  ///     (RFC 9525).
+  ///   - validity: its first and last valid second, in Unix time.
   package func issue(
     names: [String], addresses: [IPAddress], validity: ClosedRange<Int64>, entropy: consuming Entropy
   ) -> TLSIdentity {
@@ -121,7 +124,9 @@ package final class TLSAuthority: @unchecked Sendable {
     return key
   }
 
-  /// - Parameter issuer: the signer's certificate and key, or nil to sign itself.
+  /// Signs a certificate.
+  ///
+  /// - Parameter issuer: the signer's certificate and key, or nil for a self-signed one.
   private static func sign(
     subject: String, key: OpaquePointer, validity: ClosedRange<Int64>, extensions: [(Int32, String)],
     issuer: (certificate: OpaquePointer, key: OpaquePointer)?

@@ -1,8 +1,8 @@
 internal import CallCore
 
-/// Reads a TLS connection from outside, from its bytes on the wire and the secrets of a key log, as Wireshark does.
+/// Decrypts a TLS connection from its bytes on the wire and the secrets of a key log, as Wireshark does.
 ///
-/// It shares no state with either end: what it reads is what the wire carried.
+/// It shares no state with either end, so its output is independent evidence of the traffic.
 package final class TLSReader {
   package enum Sender: Sendable { case client, server }
 
@@ -13,22 +13,23 @@ package final class TLSReader {
   private var serverRandom: [UInt8] = []
   private var suite: TLSSuite?
   private var version = TLSVersion.tls12
-  /// Protected records that could not be read: their secrets are unknown, or the suite.
+  /// The number of protected records that could not be decrypted, because their secret is missing or their suite is
+  /// unknown.
   package var unreadableCount: Int { refusedCount + client.held.count + server.held.count }
   private var refusedCount = 0
 
-  /// The random by which a ServerHello is a HelloRetryRequest (RFC 8446 section 4.1.3) begins so.
+  /// The first bytes of the random that marks a ServerHello as a HelloRetryRequest (RFC 8446 section 4.1.3).
   private static let retryRandom: [UInt8] = [0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11]
 
   private struct Direction {
     var pending: [UInt8] = []
     var handshake: [UInt8] = []
     var cipher: TLSRecordCipher?
-    /// Of TLS 1.3, from Finished on.
+    /// The secret of TLS 1.3, from Finished on.
     var trafficSecret: [UInt8]?
     var isProtected = false
-    /// Protected records from before their secret was known: a server of TLS 1.2 learns it from the flight that they are
-    /// in, and a client that is no peer of ours tells nobody.
+    /// Protected records that arrived before their secret: a TLS 1.2 server derives it from the flight that contains
+    /// them, and a client outside this program does not log it.
     var held: [[UInt8]] = []
   }
 
@@ -36,10 +37,10 @@ package final class TLSReader {
 
   package init(secrets: TLSSecrets) { self.secrets = secrets }
 
-  /// Whether a stream that begins so is TLS: a handshake record of a version 3.x.
+  /// Returns whether a stream with these first bytes is TLS: a handshake record of a version 3.x.
   package static func isTLS(_ bytes: RawSpan) -> Bool { bytes.byte(at: 0) == 22 && bytes.byte(at: 1) == 3 }
 
-  /// Takes the next bytes of one direction, and hands over the application data of each record that they complete.
+  /// Takes the next bytes of one direction, and passes on the application data of each record that they complete.
   package func receive(_ bytes: RawSpan, from sender: Sender, _ received: (RawSpan) -> Void) {
     var pending = direction(sender).pending + bytes.copied
     var start = 0
@@ -63,7 +64,7 @@ package final class TLSReader {
   private func read(_ record: [UInt8], from sender: Sender, _ received: (RawSpan) -> Void) {
     switch record[0] {
     case 20:
-      // With TLS 1.3 it is there for middleboxes alone (RFC 8446 appendix D.4).
+      // In TLS 1.3 the record exists only for middleboxes (RFC 8446 appendix D.4).
       if version == .tls12, suite != nil {
         change(sender) { $0.isProtected = true }
         deriveTLS12(sender)
@@ -163,7 +164,7 @@ package final class TLSReader {
     else { return }
     serverRandom = random
     suite = TLSSuite(number)
-    // supported_versions is what tells TLS 1.3 (RFC 8446 section 4.2.1); its suites are no others'.
+    // TLS 1.3 is negotiated by supported_versions (RFC 8446 section 4.2.1), but no other version has its suites.
     version = number >> 8 == 0x13 ? .tls13 : .tls12
   }
 }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 internal import CallCore
 
-/// A cipher suite of TLS 1.2 or 1.3 that is an AEAD: what protects records, and which hash derives its keys.
+/// An AEAD cipher suite of TLS 1.2 or 1.3: the cipher of records, and the hash that derives its keys.
 struct TLSSuite {
   enum Algorithm { case aes128GCM, aes256GCM, chaCha20Poly1305 }
 
   let algorithm: Algorithm
   let usesSHA384: Bool
 
-  /// By its number (RFC 8446 appendix B.4, RFC 5289, RFC 7905); nil for others.
+  /// Looks up a suite by its number (RFC 8446 appendix B.4, RFC 5289, RFC 7905); returns nil for others.
   init?(_ number: UInt16) {
     switch number {
     case 0x1301, 0xC02B, 0xC02F: (algorithm, usesSHA384) = (.aes128GCM, false)
@@ -20,7 +20,7 @@ struct TLSSuite {
 
   var keyLength: Int { algorithm == .aes128GCM ? 16 : 32 }
   var hashLength: Int { usesSHA384 ? 48 : 32 }
-  /// What of the nonce the key block has in TLS 1.2; the rest travels with the record.
+  /// The length of the nonce's part in the TLS 1.2 key block; the rest is in the record.
   var fixedNonceLength: Int { algorithm == .chaCha20Poly1305 ? 12 : 4 }
 
   func hmac(_ key: [UInt8], _ data: [UInt8]) -> [UInt8] {
@@ -32,7 +32,7 @@ struct TLSSuite {
     }
   }
 
-  /// HKDF-Expand-Label of RFC 8446 section 7.1 with an empty context.
+  /// Computes HKDF-Expand-Label (RFC 8446 section 7.1) with an empty context.
   func expand(_ secret: [UInt8], _ label: String, length: Int) -> [UInt8] {
     let name = Array("tls13 \(label)".utf8)
     let info = [UInt8(length >> 8), UInt8(length & 0xFF), UInt8(name.count)] + name + [0]
@@ -45,7 +45,7 @@ struct TLSSuite {
     return Array(made.prefix(length))
   }
 
-  /// The PRF of RFC 5246 section 5.
+  /// Computes the PRF of RFC 5246 section 5.
   func prf(_ secret: [UInt8], _ label: String, _ seed: [UInt8], length: Int) -> [UInt8] {
     let seed = Array(label.utf8) + seed
     var (made, a): ([UInt8], [UInt8]) = ([], seed)
@@ -57,7 +57,7 @@ struct TLSSuite {
   }
 }
 
-/// Opens the protected records of one direction, in their order.
+/// Decrypts the protected records of one direction, in order.
 struct TLSRecordCipher {
   let suite: TLSSuite
   let version: TLSVersion
@@ -80,7 +80,7 @@ struct TLSRecordCipher {
     self.nonce = nonce
   }
 
-  /// The plaintext of a record with its header, and its content type; nil when it does not open.
+  /// Decrypts a record with its header; returns the plaintext and its content type, or nil if authentication fails.
   mutating func open(_ record: [UInt8]) -> (type: UInt8, plain: [UInt8])? {
     let carriesNonce = version == .tls12 && suite.algorithm != .chaCha20Poly1305
     let start = 5 + (carriesNonce ? 8 : 0)

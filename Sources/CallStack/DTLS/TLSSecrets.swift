@@ -1,14 +1,14 @@
 internal import CallCore
 
-/// What a key log (NSS format) says of TLS connections, by the client's random: enough to read them from outside.
+/// The TLS secrets of a key log in NSS format, by client random: enough to decrypt the connections.
 package final class TLSSecrets {
   private var secrets: [String: [UInt8]] = [:]
 
   package init() {}
 
-  /// Takes a line such as `CLIENT_TRAFFIC_SECRET_0 <client random> <secret>`; others are left out.
+  /// Adds a line such as `CLIENT_TRAFFIC_SECRET_0 <client random> <secret>`; ignores others.
   ///
-  /// - Returns: whether it is new. Both ends of a connection log the same.
+  /// - Returns: whether it is new. Both ends of a connection log the same secrets.
   @discardableResult
   package func add(_ line: String) -> Bool {
     let parts = line.split(separator: " ")

@@ -1,55 +1,58 @@
-/// A version of TLS that is spoken here; older ones are forbidden (RFC 8996).
+/// A supported version of TLS; older ones are forbidden (RFC 8996).
 package enum TLSVersion: String, Sendable, CaseIterable, Comparable {
   case tls12 = "1.2"
   case tls13 = "1.3"
 
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  /// The four hexadecimal digits of W3C `RTCTransportStats.tlsVersion`'s kind: `0303` is TLS 1.2.
+  /// The version number on the wire, of which W3C `RTCTransportStats.tlsVersion` has the four hexadecimal digits:
+  /// `0303` is TLS 1.2.
   package var number: UInt16 { self == .tls12 ? 0x0303 : 0x0304 }
 }
 
-/// Why a connection failed.
+/// The reason why a connection failed.
 public enum TLSFailure: Hashable, Sendable {
-  /// The server's certificate is not to be trusted.
+  /// The server's certificate is not trusted.
   case certificate(TLSCertificateProblem)
-  /// The other end gave up.
+  /// The peer sent a fatal alert.
   case alertReceived(TLSAlert)
-  /// The other end broke the protocol, and was told so.
+  /// The peer violated the protocol, and was sent this alert.
   case protocolViolation(TLSAlert)
-  /// What came first is no TLS.
+  /// The first bytes received were not TLS.
   case notTLS
-  /// The transport ended before the handshake did.
+  /// The transport ended during the handshake.
   case handshakeCut
 }
 
-/// What is wrong with a server's certificate (RFC 5280 section 6, RFC 9525 section 6).
+/// The defect of a server's certificate (RFC 5280 section 6, RFC 9525 section 6).
 public enum TLSCertificateProblem: Hashable, Sendable {
-  /// Its time of validity is over.
+  /// The validity period has ended.
   case expired
-  /// Its time of validity has not begun.
+  /// The validity period has not begun.
   case notYetValid
-  /// Nobody who is trusted has signed it, or it is signed by itself.
+  /// The certificate is self-signed, or its issuer is not trusted.
   case unknownIssuer
-  /// It is for other names than the one that was asked for.
+  /// The certificate does not contain the requested name.
   case wrongName
-  /// Another problem, in OpenSSL's words.
+  /// Another problem, with OpenSSL's message.
   case other(String)
 }
 
 extension TLSFailure: CustomStringConvertible {
+  /// The failure as readable text.
   public var description: String {
     switch self {
     case .certificate(let problem): "TLS: \(problem)"
     case .alertReceived(let alert): "TLS: alert received: \(alert)"
     case .protocolViolation(let alert): "TLS: protocol violation: \(alert)"
-    case .notTLS: "TLS: what came is no TLS"
+    case .notTLS: "TLS: the received bytes are not TLS"
     case .handshakeCut: "TLS: the connection ended in the handshake"
     }
   }
 }
 
 extension TLSCertificateProblem: CustomStringConvertible {
+  /// The problem as readable text.
   public var description: String {
     switch self {
     case .expired: "the certificate has expired"
@@ -61,33 +64,33 @@ extension TLSCertificateProblem: CustomStringConvertible {
   }
 }
 
-/// A certificate or key that cannot be used: place, and what is wrong.
+/// A message about a certificate or key that cannot be used, with the file.
 package struct TLSFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Whose certificates a client believes.
+/// The certificate authorities that a client trusts.
 package enum TLSTrust: Sendable {
-  /// Those whom the operating system trusts.
+  /// The authorities that the operating system trusts.
   case system
   case authorities(TLSCertificates)
-  /// Anybody: libwebrtc's `TLS_CERT_POLICY_INSECURE_NO_CHECK`.
+  /// No verification: libwebrtc's `TLS_CERT_POLICY_INSECURE_NO_CHECK`.
   case anybody
 }
 
-/// How a client makes connections.
+/// The settings of a client's connections.
 package struct TLSClientConfiguration: Sendable {
   package var trust = TLSTrust.system
   package var versions = TLSVersion.tls12...TLSVersion.tls13
-  /// What is offered by ALPN (RFC 7301), such as `stun.turn` (RFC 7443). Browsers and libwebrtc offer nothing.
+  /// The protocols offered by ALPN (RFC 7301), such as `stun.turn` (RFC 7443). Browsers and libwebrtc offer none.
   package var applicationProtocols: [String] = []
-  /// By OpenSSL's names, to settle on one; nil offers all.
+  /// The only cipher suites to offer, by OpenSSL's names; nil offers all.
   package var ciphers: String?
 
   package init() {}
 }
 
-/// RFC 7443: TURN inside of TLS.
+/// The ALPN protocol ID of TURN over TLS (RFC 7443).
 package let turnApplicationProtocol = "stun.turn"

@@ -2,14 +2,14 @@ internal import COpenSSL
 internal import CVirtualClock
 package import CallCore
 
-/// Proof that libssl reads the virtual clock in this process.
+/// A test that libssl reads the virtual clock in this process.
 ///
-/// Everything else here rests on it, and whether a program's `gettimeofday` wins over libc's is decided when it is
-/// linked: so it is measured, once, before the first transport.
+/// All timers of DTLS depend on it. The linker decides whether the program's `gettimeofday` replaces libc's, so it is
+/// measured, once, before the first transport.
 package enum VirtualClockCheck {
-  /// Starts a one-second DTLS timer, lets 400 virtual milliseconds pass, and asks libssl how much is left.
+  /// Starts a one-second DTLS timer, advances virtual time by 400 ms, and returns the remaining time in libssl.
   ///
-  /// - Returns: 600 ms when the virtual clock works; something else, or nil, when it does not.
+  /// - Returns: 600 ms if libssl uses the virtual clock; another value, or nil, if not.
   package static func remainingAfter400Milliseconds() -> Interval? {
     guard let context = SSL_CTX_new(DTLS_client_method()), let ssl = SSL_new(context),
       let reader = BIO_new(BIO_s_mem()), let writer = BIO_new(BIO_s_null())

@@ -1,4 +1,4 @@
-/// The standard base64 alphabet with padding (RFC 4648 section 4).
+/// Base64 with the standard alphabet and padding (RFC 4648 section 4).
 package enum Base64 {
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
@@ -19,8 +19,8 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes that `text` stands for, or nil when it is not canonical base64: wrong alphabet, length or padding,
-  /// or stray bits in the last digit.
+  /// Decodes `text`; returns nil if it is not canonical base64: wrong alphabet, length or padding, or stray bits in the
+  /// last digit.
   package static func decode(_ text: String) -> [UInt8]? {
     let digits = [UInt8](text.utf8)
     guard digits.count % 4 == 0 else { return nil }

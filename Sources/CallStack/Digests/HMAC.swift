@@ -1,8 +1,8 @@
-/// Keyed message authentication (RFC 2104), for input that comes in pieces.
+/// Keyed message authentication (RFC 2104) of input in pieces.
 ///
-/// Built from two plain digests: OpenSSL 3's own HMAC looks its hash function up by name on every use.
+/// Built from two digests: OpenSSL 3's own HMAC looks its hash function up by name on every use.
 package struct HMAC: ~Copyable {
-  /// Every hash function here works on blocks of 64 bytes.
+  /// The block size of every hash function here, in bytes.
   private static let blockSize = 64
 
   private var inner: HashState
@@ -32,7 +32,7 @@ package struct HMAC: ~Copyable {
     return outer.finish()
   }
 
-  /// The authentication code of `bytes` under `key`.
+  /// Returns the authentication code of `bytes` under `key`.
   package static func code(_ function: HashFunction, key: [UInt8], of bytes: [UInt8]) -> [UInt8] {
     var state = HMAC(function, key: key.span.bytes)
     state.update(bytes.span.bytes)
@@ -40,7 +40,7 @@ package struct HMAC: ~Copyable {
   }
 }
 
-/// Whether two byte strings are equal, in time that depends only on their lengths.
+/// Returns whether two byte strings are equal, in time that depends only on their lengths.
 package func constantTimeEqual(_ a: RawSpan, _ b: RawSpan) -> Bool {
   guard a.byteCount == b.byteCount else { return false }
   var difference: UInt8 = 0

@@ -13,7 +13,7 @@ package enum HashFunction: Sendable {
     }
   }
 
-  /// The digest of `bytes`.
+  /// Returns the digest of `bytes`.
   package func digest(of bytes: RawSpan) -> [UInt8] {
     var state = HashState(self)
     state.update(bytes)
@@ -22,7 +22,7 @@ package enum HashFunction: Sendable {
 
   package func digest(of bytes: [UInt8]) -> [UInt8] { digest(of: bytes.span.bytes) }
 
-  /// OpenSSL's implementation. Fetched once: OpenSSL 3 takes a lock and walks its providers on every fetch.
+  /// OpenSSL's implementation, fetched once: OpenSSL 3 takes a lock and walks its providers on every fetch.
   var implementation: OpaquePointer {
     switch self {
     case .md5: Self.md5Implementation
@@ -44,7 +44,7 @@ package enum HashFunction: Sendable {
   }
 }
 
-/// A digest in the making, for input that comes in pieces.
+/// A digest of input in pieces.
 struct HashState: ~Copyable {
   private let context: OpaquePointer
   private let function: HashFunction

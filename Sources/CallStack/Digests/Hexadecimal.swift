@@ -12,7 +12,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes that `text` stands for in either case, ignoring white space, or nil when it is not hexadecimal.
+  /// Decodes `text` in either case, ignoring white space; returns nil if it is not hexadecimal.
   package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?

@@ -1,8 +1,8 @@
 package import CallCore
 internal import STUN
 
-/// A user name fragment and password: what one agent's checks in one generation are authenticated with
-/// (RFC 8445 section 5.3).
+/// The user name fragment and password that authenticate the checks to one agent in one generation (RFC 8445
+/// section 5.3).
 package struct ICECredentials: Hashable, Sendable {
   package var ufrag: String
   package var password: String
@@ -12,7 +12,7 @@ package struct ICECredentials: Hashable, Sendable {
     self.password = password
   }
 
-  /// Fresh credentials: 4 and 24 characters, 24 and 144 bits of chance.
+  /// Makes new credentials of 4 and 24 characters, with 24 and 144 random bits.
   package init(from random: inout RandomStream) {
     ufrag = Self.characters(4, from: &random)
     password = Self.characters(24, from: &random)

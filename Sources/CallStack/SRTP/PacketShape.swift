@@ -1,8 +1,9 @@
 internal import CallCore
 
-/// The lengths that must hold before libsrtp may touch a packet: it trusts its caller with them.
+/// The length checks that a packet must pass before libsrtp, which does not make them.
 enum PacketShape {
-  /// Whether `packet` starts with a whole RTP header (RFC 3550 section 5.1) and has `trailer` bytes after it.
+  /// Returns whether `packet` begins with a whole RTP header (RFC 3550 section 5.1), followed by at least `trailer`
+  /// bytes.
   static func isRTP(_ packet: RawSpan, trailer: Int) -> Bool {
     guard let first = packet.byte(at: 0), first >> 6 == 2 else { return false }
     var header = 12 + 4 * Int(first & 0x0F)
@@ -13,7 +14,8 @@ enum PacketShape {
     return packet.byteCount >= header + trailer
   }
 
-  /// Whether `packet` starts with an RTCP header and a source (RFC 3550 section 6.1) and has `trailer` bytes after them.
+  /// Returns whether `packet` begins with an RTCP header and a source (RFC 3550 section 6.1), followed by at least
+  /// `trailer` bytes.
   static func isRTCP(_ packet: RawSpan, trailer: Int) -> Bool {
     guard let first = packet.byte(at: 0), first >> 6 == 2 else { return false }
     return packet.byteCount >= 8 + trailer

@@ -3,30 +3,32 @@ internal import CallCore
 
 /// The cryptographic context of one direction of one transport (RFC 3711 section 3.2), over libsrtp.
 ///
-/// Packets are changed in place in the caller's memory, without allocation. Every synchronisation source has a rollover
-/// counter and a replay window of its own; a source appears with its first packet. A packet that fails authentication
-/// changes nothing.
+/// Packets are changed in place in the caller's memory, without allocation. Every synchronisation source has its own
+/// rollover counter and replay window, created with its first packet. A packet that fails authentication changes
+/// nothing.
 ///
-/// Of the sources that are received the ``sourceLimit`` latest are remembered: whoever has the keys could otherwise make
-/// libsrtp keep one for every number there is, and look through all of them for every packet.
+/// Of the received sources the ``sourceLimit`` latest are stored: otherwise a peer with the keys could make libsrtp
+/// store one for every SSRC, and search all of them for every packet.
 ///
-/// RFC 3711 section 3.3.1 bounds what a receiver can do: it must hear one packet from before a source's sequence
-/// number first wraps, or it can never know the rollover counter. Senders therefore start below 2^15.
+/// RFC 3711 section 3.3.1 limits a receiver: it must receive one packet from before a source's sequence number first
+/// wraps, or it cannot know the rollover counter. Senders therefore start below 2^15.
 package struct SRTPContext: ~Copyable {
   package enum Direction: Sendable { case sending, receiving }
 
-  /// How many packets behind the newest one are told apart from replays.
+  /// The size of the replay window in packets.
   package static let replayWindow = 1_024
 
   package let profile: SRTPProfile
   package let direction: Direction
   private let session: srtp_t
-  /// The sources that libsrtp knows, the one that was heard longest ago first; of what is received only.
+  /// The received sources that libsrtp stores, least recently heard first.
   private var sources: [UInt32] = []
 
-  /// How many sources are remembered of what is received.
+  /// The maximum number of stored received sources.
   package static let sourceLimit = 64
 
+  /// Creates a context.
+  ///
   /// - Throws: ``SRTPError/invalidKey`` when the lengths do not fit the profile.
   package init(_ direction: Direction, profile: SRTPProfile, key: SRTPMasterKey) throws(SRTPError) {
     guard key.key.count == profile.keyLength, key.salt.count == profile.saltLength else { throw .invalidKey }
@@ -35,7 +37,7 @@ package struct SRTPContext: ~Copyable {
     profile.apply(to: &policy)
     policy.ssrc.type = direction == .sending ? ssrc_any_outbound : ssrc_any_inbound
     policy.window_size = UInt(Self.replayWindow)
-    // A NACKed packet without RTX is sent again under the same index with the same content (RFC 4588 section 7).
+    // Without RTX a NACKed packet is sent again with the same index and content (RFC 4588 section 7).
     policy.allow_repeat_tx = 1
     var material = key.key + key.salt
     var created: srtp_t?
@@ -71,7 +73,7 @@ package struct SRTPContext: ~Copyable {
 
   /// Authenticates and decrypts the SRTP packet that fills `packet`, which shrinks to the RTP packet.
   ///
-  /// - Throws: why the packet must be dropped; its bytes are then unspecified.
+  /// - Throws: the reason to drop the packet; its bytes are then unspecified.
   package mutating func unprotectRTP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTP(packet.span.bytes, trailer: profile.rtpOverhead) else { throw .malformed }
     try apply(srtp_unprotect, to: &packet)
@@ -80,17 +82,17 @@ package struct SRTPContext: ~Copyable {
 
   /// Authenticates and decrypts the SRTCP packet that fills `packet`, which shrinks to the RTCP packet.
   ///
-  /// - Throws: why the packet must be dropped; its bytes are then unspecified.
+  /// - Throws: the reason to drop the packet; its bytes are then unspecified.
   package mutating func unprotectRTCP(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
     guard PacketShape.isRTCP(packet.span.bytes, trailer: profile.rtcpOverhead) else { throw .malformed }
     try apply(srtp_unprotect_rtcp, to: &packet)
     note(packet.span.bytes.bigEndian(UInt32.self, at: 4))
   }
 
-  /// How many sources libsrtp has a state for, of what is received.
+  /// The number of received sources that libsrtp stores.
   package var sourceCount: Int { sources.count }
 
-  /// Remembers that a source was heard, and forgets the one that was heard longest ago.
+  /// Records a received packet of a source, and forgets the least recently heard source beyond the limit.
   private mutating func note(_ source: UInt32?) {
     guard let source, sources.last != source else { return }
     if let index = sources.lastIndex(of: source) {
@@ -101,7 +103,7 @@ package struct SRTPContext: ~Copyable {
     sources.append(source)
   }
 
-  /// How often the sequence number of `source` has wrapped, or nil when no packet of it has passed.
+  /// Returns the number of times that the sequence number of `source` has wrapped, or nil before its first packet.
   package func rolloverCounter(of source: UInt32) -> UInt32? {
     var counter: UInt32 = 0
     return srtp_get_stream_roc(session, source, &counter) == srtp_err_status_ok ? counter : nil

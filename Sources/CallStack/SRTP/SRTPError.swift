@@ -1,24 +1,24 @@
 internal import CSRTP
 
-/// Why a packet was not protected or not let through.
+/// The reason why a packet was not protected or not accepted.
 package enum SRTPError: Error, Hashable, Sendable {
-  /// Not an RTP or RTCP packet, or too short to hold what its header and the profile promise.
+  /// The packet is not RTP or RTCP, or is too short for its header and the profile.
   case malformed
-  /// The tag does not match: forged, damaged, or protected under another key or rollover counter.
+  /// The tag does not match: the packet is forged, damaged, or protected with another key or rollover counter.
   case authenticationFailed
   /// The packet was received before.
   case replayed
-  /// The packet is older than the replay window reaches back.
+  /// The packet is older than the replay window.
   case tooOld
   /// The buffer has no room for the tag.
   case noRoom
-  /// The key may protect no more packets (RFC 3711 section 9.2).
+  /// The key must not protect more packets (RFC 3711 section 9.2).
   case keyExhausted
   /// The master key or salt does not have the profile's length.
   case invalidKey
   /// No packet of this synchronisation source has been protected or accepted.
   case unknownSource
-  /// libsrtp failed for a reason of its own; the number is its `srtp_err_status_t`.
+  /// libsrtp failed for another reason; the number is its `srtp_err_status_t`.
   case library(UInt32)
 
   init(_ status: srtp_err_status_t) {
@@ -39,7 +39,7 @@ extension SRTPError: CustomStringConvertible {
     switch self {
     case .malformed: "the packet is neither RTP nor RTCP"
     case .authenticationFailed: "the packet's authentication tag is wrong"
-    case .replayed: "the packet came before"
+    case .replayed: "the packet was received before"
     case .tooOld: "the packet is older than the replay window"
     case .noRoom: "there is no room for the authentication tag"
     case .keyExhausted: "the key may protect no more packets"

@@ -9,12 +9,12 @@ package struct SRTPMasterKey: Hashable, Sendable {
   }
 }
 
-/// What a DTLS handshake yields for media: a profile and a master key for each direction.
+/// The SRTP keys from a DTLS handshake: a profile and a master key for each direction.
 package struct SRTPKeys: Hashable, Sendable {
   package let profile: SRTPProfile
-  /// Protects what this end sends.
+  /// The key that protects sent packets.
   package let local: SRTPMasterKey
-  /// Unprotects what the other end sends.
+  /// The key that unprotects received packets.
   package let remote: SRTPMasterKey
 
   package init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
@@ -23,10 +23,10 @@ package struct SRTPKeys: Hashable, Sendable {
     self.remote = remote
   }
 
-  /// How many bytes the DTLS exporter must produce for `profile`.
+  /// Returns the number of bytes that the DTLS exporter must produce for `profile`.
   package static func exportLength(for profile: SRTPProfile) -> Int { 2 * (profile.keyLength + profile.saltLength) }
 
-  /// Cuts exported keying material into client key, server key, client salt, server salt (RFC 5764 section 4.2).
+  /// Splits exported keying material into client key, server key, client salt, server salt (RFC 5764 section 4.2).
   ///
   /// - Parameter isClient: whether this end was the DTLS client.
   /// - Returns: nil when `exported` has the wrong length.

@@ -3,10 +3,10 @@ package enum SRTPProfile: Hashable, Sendable {
   case aes128CMHMACSHA1_80
   case aeadAES128GCM
   case aeadAES256GCM
-  /// No encryption and no authentication: for measuring what the rest costs. DTLS never negotiates it.
+  /// No encryption and no authentication, to measure the cost of all else. DTLS never negotiates it.
   case null
 
-  /// The number registered for the `use_srtp` extension, or nil when the profile cannot be negotiated.
+  /// The number in the `use_srtp` extension, or nil when the profile cannot be negotiated.
   package var identifier: UInt16? {
     switch self {
     case .aes128CMHMACSHA1_80: 0x0001
@@ -16,7 +16,7 @@ package enum SRTPProfile: Hashable, Sendable {
     }
   }
 
-  /// The negotiable profile registered under `identifier`.
+  /// Creates the negotiable profile registered under `identifier`.
   package init?(identifier: UInt16) {
     switch identifier {
     case 0x0001: self = .aes128CMHMACSHA1_80
@@ -36,10 +36,10 @@ package enum SRTPProfile: Hashable, Sendable {
     }
   }
 
-  /// Bytes of the master key.
+  /// The length of the master key in bytes.
   package var keyLength: Int { self == .aeadAES256GCM ? 32 : 16 }
 
-  /// Bytes of the master salt.
+  /// The length of the master salt in bytes.
   package var saltLength: Int {
     switch self {
     case .aes128CMHMACSHA1_80, .null: 14
@@ -47,7 +47,7 @@ package enum SRTPProfile: Hashable, Sendable {
     }
   }
 
-  /// Bytes that protection adds to an RTP packet.
+  /// The number of bytes that protection adds to an RTP packet.
   package var rtpOverhead: Int {
     switch self {
     case .aes128CMHMACSHA1_80: 10
@@ -56,6 +56,7 @@ package enum SRTPProfile: Hashable, Sendable {
     }
   }
 
-  /// Bytes that protection adds to a compound RTCP packet: the tag and the SRTCP index (RFC 3711 section 3.4).
+  /// The number of bytes that protection adds to a compound RTCP packet: the tag and the SRTCP index (RFC 3711
+  /// section 3.4).
   package var rtcpOverhead: Int { rtpOverhead + 4 }
 }

@@ -1,21 +1,22 @@
 internal import CallCore
 
-/// A Binding request of RFC 3489, which knows no magic cookie: its transaction has 128 bits. Servers should still answer
-/// (RFC 8489 section 11, RFC 5389 section 12.2).
+/// A Binding request of RFC 3489, which has no magic cookie: its transaction ID has 128 bits. Servers should still
+/// respond (RFC 8489 section 11, RFC 5389 section 12.2).
 struct ClassicBinding {
-  /// The 16 bytes that an answer repeats.
+  /// The 16 bytes that a response repeats.
   private let transactionID: [UInt8]
-  /// What a request asks of the answer's origin; nil when it asks nothing.
+  /// The requested source of the response; nil when the request has no CHANGE-REQUEST.
   let change: STUNChangeRequest?
-  /// Attributes that must be understood and are not, in order of appearance.
+  /// Unknown attributes that a server must understand, in order of appearance.
   let unknownAttributes: [UInt16]
 
-  /// RESPONSE-ADDRESS makes a server send to whom the client names: it counts as unknown, as RFC 5389 has it.
+  /// The attributes that do not make a request fail. RESPONSE-ADDRESS counts as unknown, as in RFC 5389: it lets a
+  /// client direct responses to any address.
   private static let optional: Set<UInt16> = [
     STUNAttribute.username.type, STUNAttribute.messageIntegrity.type, STUNAttribute.changeRequest.type,
   ]
 
-  /// Nil unless the datagram is a whole request of that kind.
+  /// Parses a datagram. Returns nil unless it is a complete Binding request of RFC 3489.
   init?(parsing datagram: RawSpan) {
     guard datagram.byteCount >= STUNHeader.size, datagram.bigEndian(UInt16.self, at: 0) == 0x0001,
       datagram.bigEndian(UInt32.self, at: 4) != STUNHeader.magicCookie,
@@ -46,7 +47,8 @@ struct ClassicBinding {
     unknownAttributes = unknown
   }
 
-  /// MAPPED-ADDRESS, SOURCE-ADDRESS and, from a server that has another address, CHANGED-ADDRESS (RFC 3489 section 11.2).
+  /// Returns a response with MAPPED-ADDRESS, SOURCE-ADDRESS and, from a server that has another address,
+  /// CHANGED-ADDRESS (RFC 3489 section 11.2).
   func success(mapped: Endpoint, source: Endpoint, changed: Endpoint?) -> [UInt8] {
     message(0x0101) { attributes in
       Self.append(0x0001, mapped, to: &attributes)
@@ -55,13 +57,14 @@ struct ClassicBinding {
     }
   }
 
-  /// An error that lists the attributes it is about: an odd number is padded by repeating one (section 11.2.10).
+  /// Returns an error response that lists the unknown attributes. An odd list repeats its last entry as padding
+  /// (RFC 3489 section 11.2.10).
   func failure(_ error: STUNError, listing types: [UInt16]) -> [UInt8] {
     let context = STUNAttributeContext(type: 0, transactionID: STUNTransactionID(high: 0, low: 0))
     return message(0x0111) { attributes in
       var code: [UInt8] = []
       error.encode(into: &code, context)
-      // RFC 3489 wants text whose length is a multiple of four.
+      // RFC 3489 requires a reason phrase whose length is a multiple of four.
       while code.count % 4 != 0 { code.append(UInt8(ascii: " ")) }
       Self.append(0x0009, code, to: &attributes)
       let listed = types.count % 2 == 0 ? types : types + types.suffix(1)

@@ -1,11 +1,11 @@
 package import CallCore
 
-/// An attribute's number together with the type of its value.
+/// The number of an attribute, with the type of its value.
 ///
-/// `message[.priority]` reads it, `builder.append(.priority, 1)` writes it, and the compiler knows that it is a `UInt32`.
-/// A new attribute has a declaration below and its sizes in ``STUNAttributeRegistry``: the parser passes over a type
-/// that is not there, and the attribute would read as nil. An address that is XOR-ed is named in
-/// `STUNAttributeContext.isXORed` too.
+/// `message[.priority]` reads it, `builder.append(.priority, 1)` writes it, and the compiler knows that it is a
+/// `UInt32`. A new attribute needs a declaration below and its sizes in ``STUNAttributeRegistry``: the parser skips
+/// unregistered types, and the attribute would read as nil. An XOR-ed address must also be listed in
+/// `STUNAttributeContext.isXORed`.
 package struct STUNAttribute<Value: STUNAttributeValue>: Sendable {
   package let type: UInt16
 
@@ -43,11 +43,12 @@ extension STUNAttribute where Value == [UInt8] {
 
 extension STUNAttribute where Value == UInt32 {
   package static var fingerprint: Self { Self(0x8028) }
-  /// Seconds (RFC 8656 section 18.2).
+  /// The lifetime in seconds (RFC 8656 section 18.2).
   package static var lifetime: Self { Self(0x000D) }
-  /// The priority a peer-reflexive candidate found by this check would have (RFC 8445 section 16.1).
+  /// The priority of a peer-reflexive candidate that the peer learns from this check (RFC 8445 section 16.1).
   package static var priority: Self { Self(0x0024) }
-  /// GOOG-NETWORK-INFO, libwebrtc's own: the number of the network a check is sent from, and in the lower half its cost.
+  /// GOOG-NETWORK-INFO of libwebrtc: the number of the network that a check is sent from, and its cost in the lower
+  /// half.
   package static var networkInfo: Self { Self(0xC057) }
 }
 
@@ -60,7 +61,7 @@ extension STUNAttribute where Value == UInt64 {
 
 extension STUNAttribute where Value == UInt16 {
   package static var channelNumber: Self { Self(0x000C) }
-  /// The port an answer goes to instead of the request's own (RFC 5780 section 7.5).
+  /// The port that the response is sent to, instead of the request's source port (RFC 5780 section 7.5).
   package static var responsePort: Self { Self(0x0027) }
 }
 
@@ -70,7 +71,7 @@ extension STUNAttribute where Value == STUNFlag {
 }
 
 extension STUNAttribute where Value == Bool {
-  /// True asks for the next higher port to be reserved too (RFC 8656 section 18.7).
+  /// Whether the client also reserves the next higher port (RFC 8656 section 18.7).
   package static var evenPort: Self { Self(0x0018) }
 }
 
@@ -108,11 +109,11 @@ extension STUNAttribute where Value == STUNChangeRequest {
   package static var changeRequest: Self { Self(0x0003) }
 }
 
-/// What the parser knows of each attribute: that it exists, and the sizes its value may have.
+/// The attributes that the parser knows, with the sizes that their values may have.
 enum STUNAttributeRegistry {
-  /// The sizes allowed for a value of `type`, or nil when the attribute is unknown here.
+  /// Returns the allowed sizes of a value of `type`, or nil for an unknown attribute.
   ///
-  /// Upper bounds for text are the looser ones of RFC 5389: 513 bytes for USERNAME, 763 for the others.
+  /// Upper bounds for text are the larger ones of RFC 5389: 513 bytes for USERNAME, 763 for the others.
   static func lengths(of type: UInt16) -> ClosedRange<Int>? {
     switch type {
     case 0x0001, 0x8023, 0x0020, 0x0012, 0x0016, 0x802B, 0x802C: 8...20
@@ -136,17 +137,18 @@ enum STUNAttributeRegistry {
     }
   }
 
-  /// Types below 0x8000 must be understood for the message to be processed (RFC 8489 section 14).
+  /// Returns whether a message with an unknown attribute of this type must be refused: types below 0x8000 (RFC 8489
+  /// section 14).
   static func mustBeUnderstood(_ type: UInt16) -> Bool { type < 0x8000 }
 }
 
 extension STUNAttribute {
-  /// Decodes a value in place, for paths that cannot afford a whole ``STUNMessage``.
+  /// Decodes a value in place, for paths where parsing a whole ``STUNMessage`` is too slow.
   package func decode(_ bytes: RawSpan, in id: STUNTransactionID) -> Value? {
     Value.decode(bytes, STUNAttributeContext(type: type, transactionID: id))
   }
 
-  /// Appends a value's wire form, without header and padding.
+  /// Appends a value in wire format, without header and padding.
   package func encode(_ value: Value, in id: STUNTransactionID, into bytes: inout [UInt8]) {
     value.encode(into: &bytes, STUNAttributeContext(type: type, transactionID: id))
   }

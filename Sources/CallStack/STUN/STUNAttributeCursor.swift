@@ -1,16 +1,16 @@
 internal import CallCore
 
-/// One attribute's place in a message.
+/// The location of an attribute in a message.
 package struct STUNAttributeSlot: Hashable, Sendable, BitwiseCopyable {
   package let type: UInt16
-  /// Where the attribute's header begins.
+  /// The offset of the attribute's header.
   package let offset: Int
   /// The size of the value, without padding.
   package let length: Int
 
-  /// Where the value lies.
+  /// The byte range of the value.
   package var value: Range<Int> { offset + 4..<offset + 4 + length }
-  /// The offset just past the value and its padding to four bytes.
+  /// The offset of the next attribute, after the value and its padding to four bytes.
   package var end: Int { offset + 4 + (length + 3) & ~3 }
 
   init(type: UInt16, offset: Int, length: Int) {
@@ -20,13 +20,13 @@ package struct STUNAttributeSlot: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Walks the attributes of a message without copying anything.
+/// Iterates over the attributes of a message without a copy.
 package struct STUNAttributeCursor {
   var offset = STUNHeader.size
 
   package init() {}
 
-  /// The next attribute of `message`, or nil at its end.
+  /// Returns the next attribute of `message`, or nil at its end.
   package mutating func next(in message: RawSpan) throws(STUNMalformation) -> STUNAttributeSlot? {
     guard offset < message.byteCount else { return nil }
     guard let type = message.bigEndian(UInt16.self, at: offset),

@@ -1,6 +1,6 @@
 package import CallCore
 
-/// What decoding and encoding need to know besides the bytes: XOR-ed addresses depend on the transaction.
+/// The type of an attribute and the transaction ID of its message, which XOR-ed addresses depend on.
 package struct STUNAttributeContext: Sendable {
   let type: UInt16
   let transactionID: STUNTransactionID
@@ -11,14 +11,14 @@ package struct STUNAttributeContext: Sendable {
   }
 }
 
-/// A type of attribute value, with its wire form.
+/// A type of attribute value, with its wire format.
 package protocol STUNAttributeValue: Sendable {
-  /// - Returns: nil when the bytes are not such a value.
+  /// Decodes a value; returns nil when the bytes are not valid.
   static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> Self?
   func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext)
 }
 
-/// The value of an attribute whose presence says everything.
+/// The empty value of a flag attribute, whose presence is its meaning.
 package struct STUNFlag: STUNAttributeValue, Hashable {
   package init() {}
   package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNFlag? { STUNFlag() }
@@ -35,7 +35,7 @@ extension UInt64: STUNAttributeValue {
   package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) { bytes.append(bigEndian: self) }
 }
 
-/// Two bytes and two reserved ones.
+/// Two bytes, followed by two reserved ones.
 extension UInt16: STUNAttributeValue {
   package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt16? { bytes.bigEndian(at: 0) }
   package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
@@ -43,7 +43,7 @@ extension UInt16: STUNAttributeValue {
   }
 }
 
-/// One byte and three reserved ones.
+/// One byte, followed by three reserved ones.
 extension UInt8: STUNAttributeValue {
   package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> UInt8? { bytes.byte(at: 0) }
   package func encode(into bytes: inout [UInt8], _ context: STUNAttributeContext) {
@@ -84,7 +84,7 @@ package enum STUNAddressFamily: UInt8, STUNAttributeValue, CaseIterable {
   }
 }
 
-/// The attribute types a server did not understand.
+/// The attribute types that a server did not understand.
 package struct STUNAttributeTypes: STUNAttributeValue, Hashable {
   package var types: [UInt16]
 
@@ -100,7 +100,7 @@ package struct STUNAttributeTypes: STUNAttributeValue, Hashable {
   }
 }
 
-/// RFC 5780 section 7.2: which part of the response's source should differ from the request's destination.
+/// The parts of the response's source that should differ from the request's destination (RFC 5780 section 7.2).
 package struct STUNChangeRequest: OptionSet, STUNAttributeValue {
   package let rawValue: UInt32
 
@@ -149,7 +149,8 @@ extension Endpoint: STUNAttributeValue {
     }
   }
 
-  /// RFC 8489 section 14.2: hides the address from NATs that rewrite every address they recognise. Its own inverse.
+  /// Returns the XOR-ed address (RFC 8489 section 14.2), which NATs that rewrite addresses in payloads do not
+  /// recognise. The function is its own inverse.
   package func xored(with id: STUNTransactionID) -> Endpoint {
     let cookie = STUNHeader.magicCookie
     let port = port ^ UInt16(truncatingIfNeeded: cookie >> 16)
@@ -160,6 +161,6 @@ extension Endpoint: STUNAttributeValue {
 }
 
 extension STUNAttributeContext {
-  /// XOR-MAPPED-ADDRESS, XOR-PEER-ADDRESS and XOR-RELAYED-ADDRESS.
+  /// Whether the attribute is XOR-MAPPED-ADDRESS, XOR-PEER-ADDRESS or XOR-RELAYED-ADDRESS.
   var isXORed: Bool { type == 0x0020 || type == 0x0012 || type == 0x0016 }
 }

@@ -1,7 +1,7 @@
 package import CallCore
 
-/// A STUN server: answers Binding requests (RFC 8489 section 13), and with two addresses and two ports the NAT
-/// behaviour tests of RFC 5780.
+/// A STUN server. It responds to Binding requests (RFC 8489 section 13) and, with two addresses and two ports, to the
+/// NAT behaviour tests of RFC 5780.
 package struct STUNBindingServer: SansIO, ~Copyable {
   package typealias Event = Never
 
@@ -22,7 +22,7 @@ package struct STUNBindingServer: SansIO, ~Copyable {
     package var indications: UInt64 = 0
     package var errors: UInt64 = 0
     package var malformed: UInt64 = 0
-    /// Well-formed, but nothing for a Binding server: responses and other methods.
+    /// Well-formed messages that are not for a Binding server: responses and other methods.
     package var ignored: UInt64 = 0
   }
 
@@ -61,7 +61,7 @@ package struct STUNBindingServer: SansIO, ~Copyable {
     }
     var origin = path.local
     if let change = request[.changeRequest], !change.isEmpty {
-      // A connection cannot be answered from another address.
+      // A response on a connection cannot have another source address.
       guard let discovery, path.transport == .udp else {
         return reject(
           request, .unknownAttribute, listing: [STUNAttribute.changeRequest.type], on: path)
@@ -88,9 +88,9 @@ package struct STUNBindingServer: SansIO, ~Copyable {
       fingerprint: request.hasFingerprint)
   }
 
-  /// Answers a Binding request of RFC 3489, as clients such as Debian's `stun` make them.
+  /// Responds to a Binding request of RFC 3489. Debian's `stun`, for example, sends them.
   ///
-  /// - Returns: whether the datagram was one.
+  /// - Returns: whether the datagram was such a request.
   package mutating func receiveClassic(_ datagram: RawSpan, on path: Path) -> Bool {
     guard path.transport == .udp, let request = ClassicBinding(parsing: datagram) else { return false }
     counters.requests += 1
@@ -148,7 +148,7 @@ package struct STUNBindingServer: SansIO, ~Copyable {
 }
 
 extension STUNBindingServer.BehaviorDiscovery {
-  /// The socket that shares neither address nor port with `local`.
+  /// Returns the socket that differs from `local` in both address and port.
   func other(than local: Endpoint) -> Endpoint {
     Endpoint(
       local.address == primary.address ? alternate.address : primary.address,

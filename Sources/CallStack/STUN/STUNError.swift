@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// ERROR-CODE: a number from 300 to 699 and a reason for people (RFC 8489 section 14.8).
+/// ERROR-CODE: a number from 300 to 699 and a readable reason (RFC 8489 section 14.8).
 package struct STUNError: STUNAttributeValue, Error, Hashable {
   package let code: UInt16
   package let reason: String
@@ -48,7 +48,7 @@ extension STUNError {
   package static let insufficientCapacity = STUNError(508, "Insufficient Capacity")
 }
 
-/// ADDRESS-ERROR-CODE: why a dual allocation lacks one family (RFC 8656 section 18.12).
+/// ADDRESS-ERROR-CODE: the reason why a dual allocation lacks one family (RFC 8656 section 18.12).
 package struct STUNAddressError: STUNAttributeValue, Hashable {
   package let family: STUNAddressFamily
   package let error: STUNError

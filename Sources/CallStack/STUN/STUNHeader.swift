@@ -1,14 +1,14 @@
 package import CallCore
 
-/// Numbers of the 20-byte header (RFC 8489 section 5).
+/// Constants of the 20-byte header (RFC 8489 section 5).
 package enum STUNHeader {
   package static let size = 20
   package static let magicCookie: UInt32 = 0x2112_A442
 }
 
-/// Whether a datagram is a STUN message, as far as a demultiplexer needs to know (RFC 7983, RFC 8489 section 6.3).
+/// Returns whether a demultiplexer must treat a datagram as STUN (RFC 7983, RFC 8489 section 6.3).
 ///
-/// Only the header is looked at; ``STUNMessage/init(parsing:)`` may still refuse the rest.
+/// Reads the header only; ``STUNMessage/init(parsing:)`` may still refuse the rest.
 package func isSTUN(_ datagram: RawSpan) -> Bool {
   guard datagram.byteCount >= STUNHeader.size, let type = datagram.bigEndian(UInt16.self, at: 0), type < 0x4000,
     datagram.bigEndian(UInt32.self, at: 4) == STUNHeader.magicCookie,
@@ -17,7 +17,7 @@ package func isSTUN(_ datagram: RawSpan) -> Bool {
   return length % 4 == 0
 }
 
-/// The 96-bit identifier that pairs a response with its request.
+/// The 96-bit identifier that matches a response to its request.
 package struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
   package let high: UInt32
   package let low: UInt64

@@ -3,17 +3,17 @@ internal import Digests
 
 /// A well-formed STUN message.
 ///
-/// Parsing checks the whole form once: lengths, the fingerprint when there is one, and the order rules. What comes
-/// after an integrity attribute is not protected by it and is left out (RFC 8489 section 14.5).
+/// Parsing checks the complete format: lengths, the fingerprint if there is one, and the order of attributes.
+/// Attributes after an integrity attribute are not protected by it and are ignored (RFC 8489 section 14.5).
 package struct STUNMessage: Sendable {
   package let messageClass: STUNClass
   package let method: STUNMethod
   package let transactionID: STUNTransactionID
-  /// Attributes that must be understood and are not known here, in order of appearance: the first
-  /// ``unknownAttributeLimit`` of them, so that an answer that lists them stays small.
+  /// Unknown attributes that must be understood, in order of appearance: the first ``unknownAttributeLimit`` of them,
+  /// so that a response that lists them stays small.
   package let unknownAttributes: [UInt16]
   package static let unknownAttributeLimit = 32
-  /// The whole message, as it arrived.
+  /// The whole message, as received.
   package let bytes: [UInt8]
   private let slots: [STUNAttributeSlot]
 
@@ -39,7 +39,7 @@ package struct STUNMessage: Sendable {
     slots.reserveCapacity(8)
     var unknown: [UInt16] = []
     var cursor = STUNAttributeCursor()
-    // 1 after MESSAGE-INTEGRITY, 2 after MESSAGE-INTEGRITY-SHA256: only what may follow them still counts.
+    // 1 after MESSAGE-INTEGRITY, 2 after MESSAGE-INTEGRITY-SHA256: only attributes that may follow them still count.
     var sealed = 0
     while let slot = try cursor.next(in: datagram) {
       if slot.type == STUNAttribute.fingerprint.type {
@@ -75,21 +75,21 @@ package struct STUNMessage: Sendable {
 
   // MARK: Reading
 
-  /// The value of the first such attribute; nil when there is none or its value is not valid.
+  /// The value of the first attribute of this type; nil when there is none or its value is invalid.
   package subscript<Value>(_ attribute: STUNAttribute<Value>) -> Value? {
     assert(STUNAttributeRegistry.lengths(of: attribute.type) != nil, "no size of it is known to the parser")
     guard let slot = slots.first(where: { $0.type == attribute.type }) else { return nil }
     return decode(slot)
   }
 
-  /// Whether such an attribute is there, valid or not.
+  /// Returns whether the message has an attribute of this type, valid or not.
   package func contains<Value>(_ attribute: STUNAttribute<Value>) -> Bool {
     slots.contains { $0.type == attribute.type }
   }
 
-  /// The values of all such attributes, or nil when one of them is not valid.
+  /// Returns the values of all attributes of this type, or nil when one is invalid.
   ///
-  /// Only the attributes that may repeat are read so: XOR-PEER-ADDRESS, XOR-RELAYED-ADDRESS, ADDRESS-ERROR-CODE.
+  /// For attributes that may repeat: XOR-PEER-ADDRESS, XOR-RELAYED-ADDRESS, ADDRESS-ERROR-CODE.
   package func all<Value>(_ attribute: STUNAttribute<Value>) -> [Value]? {
     var values: [Value] = []
     for slot in slots where slot.type == attribute.type {
@@ -111,9 +111,9 @@ package struct STUNMessage: Sendable {
 
   package enum Integrity: Hashable, Sendable { case absent, valid, invalid }
 
-  /// Whether the message was made by someone who knows `key`.
+  /// Checks whether the sender of the message knows `key`.
   ///
-  /// MESSAGE-INTEGRITY-SHA256 decides when there are both (RFC 8489 section 9).
+  /// MESSAGE-INTEGRITY-SHA256 decides when both attributes are present (RFC 8489 section 9).
   package func integrity(key: STUNKey) -> Integrity {
     if let slot = slots.first(where: { $0.type == STUNAttribute.messageIntegritySHA256.type }) {
       return check(slot, .sha256, key)
@@ -128,7 +128,8 @@ package struct STUNMessage: Sendable {
   package var hasFingerprint: Bool { contains(.fingerprint) }
 
   private func check(_ slot: STUNAttributeSlot, _ function: HashFunction, _ key: STUNKey) -> Integrity {
-    // Cut short it proves less, and only where a usage says so: neither ICE nor TURN does (RFC 8489 section 14.6).
+    // A truncated HMAC is allowed only if the usage defines a minimum length; ICE and TURN do not (RFC 8489 section
+    // 14.6).
     guard slot.length == function.digestSize else { return .invalid }
     let message = bytes.span.bytes
     let code = STUNIntegrity.code(function, key: key, of: message, upTo: slot.offset, end: slot.end)

@@ -1,9 +1,9 @@
 internal import CallCore
 internal import Digests
 
-/// Builds one STUN message. The length field is right after every step, so ``bytes`` is always a whole message.
+/// Builds one STUN message. The length field is updated after every step, so ``bytes`` is always a complete message.
 ///
-/// Attributes come first, then integrity, then the fingerprint (RFC 8489 section 14).
+/// The order is: attributes, integrity, fingerprint (RFC 8489 section 14).
 package struct STUNMessageBuilder: Sendable {
   package private(set) var bytes: [UInt8]
   package let transactionID: STUNTransactionID
@@ -13,12 +13,12 @@ package struct STUNMessageBuilder: Sendable {
     self.init(messageClass, method, transactionID, padding: 0)
   }
 
-  /// A response to `request`.
+  /// Begins a response to `request`.
   package init(_ messageClass: STUNClass, to request: STUNMessage) {
     self.init(messageClass, request.method, request.transactionID)
   }
 
-  /// RFC 8489 pads with zeros; the vectors of RFC 5769 pad with something else.
+  /// Begins a message. RFC 8489 pads with zeros; the vectors of RFC 5769 use another byte.
   init(_ messageClass: STUNClass, _ method: STUNMethod, _ transactionID: STUNTransactionID, padding: UInt8) {
     self.transactionID = transactionID
     self.padding = padding
@@ -55,7 +55,8 @@ package struct STUNMessageBuilder: Sendable {
     append(.messageIntegritySHA256, code)
   }
 
-  /// Appends the integrity of a response: by the algorithm that protects its request (RFC 8489 sections 9.1.4 and 9.2.5).
+  /// Appends the integrity of a response, with the algorithm that protects the request (RFC 8489 sections 9.1.4 and
+  /// 9.2.5).
   package mutating func appendIntegrity(key: STUNKey, answering request: STUNMessage) {
     if request.contains(.messageIntegritySHA256) { appendIntegritySHA256(key: key) } else { appendIntegrity(key: key) }
   }

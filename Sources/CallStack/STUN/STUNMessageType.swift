@@ -34,7 +34,7 @@ extension STUNMethod: CustomStringConvertible {
   }
 }
 
-/// The fourteen bits that begin a message: the method with the class interleaved (RFC 8489 figure 3).
+/// The first fourteen bits of a message: the method with the class interleaved (RFC 8489 figure 3).
 struct STUNMessageType {
   let messageClass: STUNClass
   let method: STUNMethod
@@ -44,7 +44,7 @@ struct STUNMessageType {
     self.method = method
   }
 
-  /// - Returns: nil when the two most significant bits are not zero.
+  /// Decodes a message type; returns nil when the two most significant bits are not zero.
   init?(wire: UInt16) {
     guard wire & 0xC000 == 0, let messageClass = STUNClass(rawValue: (wire >> 7) & 0b10 | (wire >> 4) & 0b01) else {
       return nil

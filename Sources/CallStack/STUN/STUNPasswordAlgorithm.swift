@@ -1,11 +1,11 @@
 internal import CallCore
 internal import Digests
 
-/// How a long-term key is derived from a password (RFC 8489 section 18.5).
+/// The hash that derives a long-term key from a password (RFC 8489 section 18.5).
 package enum STUNPasswordAlgorithm: UInt16, STUNAttributeValue, CaseIterable {
   case md5 = 1, sha256 = 2
 
-  /// - Returns: nil for an unknown algorithm, or for parameters that neither algorithm has.
+  /// Decodes an algorithm. Returns nil if it is unknown or has parameters: neither known algorithm takes any.
   package static func decode(_ bytes: RawSpan, _ context: STUNAttributeContext) -> STUNPasswordAlgorithm? {
     guard let number = bytes.bigEndian(UInt16.self, at: 0), bytes.bigEndian(UInt16.self, at: 2) == 0 else {
       return nil
@@ -18,7 +18,7 @@ package enum STUNPasswordAlgorithm: UInt16, STUNAttributeValue, CaseIterable {
   }
 }
 
-/// PASSWORD-ALGORITHMS: what a server offers, in its order of preference; algorithms unknown here are left out.
+/// PASSWORD-ALGORITHMS: the algorithms that a server offers, in its order of preference, without unknown ones.
 package struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
   package var algorithms: [STUNPasswordAlgorithm]
 
@@ -44,14 +44,14 @@ package struct STUNPasswordAlgorithms: STUNAttributeValue, Hashable {
 
 /// The key of MESSAGE-INTEGRITY and MESSAGE-INTEGRITY-SHA256 (RFC 8489 sections 9.1.1 and 9.2.2).
 ///
-/// Names and passwords are taken as they are: preparing them (RFC 8265 OpaqueString) is the caller's business.
+/// Names and passwords are used unchanged: the caller prepares them (RFC 8265 OpaqueString).
 package struct STUNKey: Hashable, Sendable {
   package let bytes: [UInt8]
 
-  /// The key of short-term credentials: the password itself.
+  /// Returns the key of short-term credentials: the password itself.
   package static func shortTerm(password: String) -> STUNKey { STUNKey(bytes: [UInt8](password.utf8)) }
 
-  /// The key of long-term credentials: a hash of `username:realm:password`.
+  /// Returns the key of long-term credentials: a hash of `username:realm:password`.
   package static func longTerm(
     username: String, realm: String, password: String, algorithm: STUNPasswordAlgorithm = .md5
   ) -> STUNKey {
@@ -59,7 +59,7 @@ package struct STUNKey: Hashable, Sendable {
     return STUNKey(bytes: function.digest(of: [UInt8]("\(username):\(realm):\(password)".utf8)))
   }
 
-  /// USERHASH: what hides a user's name (RFC 8489 section 14.4).
+  /// Returns the value of USERHASH, which hides a user name (RFC 8489 section 14.4).
   package static func userHash(username: String, realm: String) -> [UInt8] {
     HashFunction.sha256.digest(of: [UInt8]("\(username):\(realm)".utf8))
   }

@@ -1,15 +1,15 @@
 package import CallCore
 
-/// When a request is sent again, and when it is given up (RFC 8489 section 6.2).
+/// The retransmission timer of a request (RFC 8489 section 6.2).
 package struct STUNTransactionTimer: Hashable, Sendable {
   package struct Policy: Hashable, Sendable {
     /// RTO: the time until the first retransmission; it doubles each time.
     package var initialTimeout: Interval
-    /// What the time between two transmissions does not grow beyond; nil for no bound.
+    /// The longest time between two transmissions; nil for no bound.
     package var maximumTimeout: Interval?
-    /// Rc: how often the request is sent in all.
+    /// Rc: the number of transmissions in total.
     package var transmissions: Int
-    /// Rm: how many initial timeouts to wait after the last transmission.
+    /// Rm: the time to wait after the last transmission, in initial timeouts.
     package var finalWaitFactor: Int64
 
     package init(
@@ -22,11 +22,11 @@ package struct STUNTransactionTimer: Hashable, Sendable {
       self.finalWaitFactor = finalWaitFactor
     }
 
-    /// What libwebrtc does: 250 ms doubling to 8 s, sent nine times and given up after 39.75 s.
+    /// The policy of libwebrtc: 250 ms doubling to 8 s, nine transmissions, timeout after 39.75 s.
     package static let libwebrtc = Policy(
       initialTimeout: .milliseconds(250), maximumTimeout: .seconds(8), transmissions: 9, finalWaitFactor: 32)
 
-    /// Over a reliable transport: sent once and given up after Ti (RFC 8489 section 6.2.2).
+    /// The policy of a reliable transport: one transmission, timeout after Ti (RFC 8489 section 6.2.2).
     package static let reliable = Policy(
       initialTimeout: .milliseconds(39_500), transmissions: 1, finalWaitFactor: 1)
   }
@@ -35,13 +35,13 @@ package struct STUNTransactionTimer: Hashable, Sendable {
 
   package let policy: Policy
   package let firstSentAt: Instant
-  /// How often the request has been sent.
+  /// The number of transmissions so far.
   package private(set) var transmissions = 1
-  /// When ``advance(to:)`` has something to say.
+  /// The time of the next retransmission or of the timeout.
   package private(set) var deadline: Instant
   private var timeout: Interval
 
-  /// A timer for a request whose first transmission is now.
+  /// Creates the timer of a request that is first sent now.
   package init(sentAt now: Instant, policy: Policy = Policy()) {
     self.policy = policy
     firstSentAt = now
@@ -50,7 +50,7 @@ package struct STUNTransactionTimer: Hashable, Sendable {
     deadline = now + wait
   }
 
-  /// What is due at `now`, or nil when nothing is. After `.timedOut` the transaction is over.
+  /// Returns the action that is due at `now`, or nil. After `.timedOut` the transaction is over.
   package mutating func advance(to now: Instant) -> Expiry? {
     guard now >= deadline else { return nil }
     guard transmissions < policy.transmissions else { return .timedOut }
@@ -60,7 +60,7 @@ package struct STUNTransactionTimer: Hashable, Sendable {
     return .retransmit
   }
 
-  /// The round-trip time a response at `now` measures, or nil when it is ambiguous (Karn's algorithm).
+  /// Returns the round-trip time that a response at `now` measures, or nil when it is ambiguous (Karn's algorithm).
   package func roundTripTime(at now: Instant) -> Interval? { transmissions == 1 ? now - firstSentAt : nil }
 
   private var wait: Interval {

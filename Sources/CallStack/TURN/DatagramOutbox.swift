@@ -1,12 +1,12 @@
 internal import CallCore
 
-/// Datagrams waiting for `transmit`: one byte buffer that empties after every drain and is then used again.
+/// Datagrams that wait for `transmit`, in one byte buffer that is reused after every drain.
 struct DatagramOutbox {
   private var bytes: [UInt8] = []
   private var entries = FIFO<(range: Range<Int>, path: Path)>()
 
-  /// Appends the datagram that `write` writes. One that exceeds ``maximumDatagramSize`` is lost, as on a network:
-  /// only absurd names (a realm and a nonce of the longest kind together) lead there.
+  /// Appends the datagram that `write` writes. One that exceeds ``maximumDatagramSize`` is dropped, as on a network:
+  /// only a realm and a nonce that both have the maximum length lead to that.
   mutating func append(on path: Path, _ write: (inout [UInt8]) -> Void) {
     let start = bytes.count
     write(&bytes)

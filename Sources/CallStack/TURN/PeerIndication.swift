@@ -5,10 +5,10 @@ internal import STUN
 ///
 /// They carry media until a channel is bound, so they are read and written in place.
 enum PeerIndication {
-  /// The most bytes an indication adds: header, XOR-PEER-ADDRESS for IPv6, DATA's header and padding.
+  /// The maximum number of bytes that an indication adds: header, XOR-PEER-ADDRESS for IPv6, DATA's header and padding.
   static let overhead = STUNHeader.size + 24 + 4 + 3
 
-  /// The method of a STUN indication that carries data, or nil for every other datagram.
+  /// Returns the method of a STUN indication that carries data, or nil for every other datagram.
   static func method(of datagram: RawSpan) -> STUNMethod? {
     guard isSTUN(datagram) else { return nil }
     switch datagram.bigEndian(UInt16.self, at: 0) {
@@ -18,8 +18,8 @@ enum PeerIndication {
     }
   }
 
-  /// The peer and where the payload lies, or nil when either is missing, malformed or accompanied by an unknown
-  /// attribute that must be understood.
+  /// Returns the peer and the byte range of the payload, or nil when either is missing or malformed, or an unknown
+  /// attribute must be understood.
   static func parse(_ datagram: RawSpan) -> (peer: Endpoint, payload: Range<Int>)? {
     guard let length = datagram.bigEndian(UInt16.self, at: 2), Int(length) == datagram.byteCount - STUNHeader.size,
       let idHigh = datagram.bigEndian(UInt32.self, at: 8), let idLow = datagram.bigEndian(UInt64.self, at: 12)

@@ -1,6 +1,6 @@
 internal import Digests
 
-/// A user's name and password for the long-term mechanism (RFC 8489 section 9.2).
+/// A user name and password for the long-term mechanism (RFC 8489 section 9.2).
 package struct TURNCredentials: Hashable, Sendable {
   package var username: String
   package var password: String
@@ -10,8 +10,8 @@ package struct TURNCredentials: Hashable, Sendable {
     self.password = password
   }
 
-  /// Time-limited credentials (draft-uberti-behave-turn-rest): the name is `expiry:user`, or the expiry alone, and
-  /// the password is a code over it that any server with the shared secret can recompute.
+  /// Returns time-limited credentials (draft-uberti-behave-turn-rest): the name is `expiry:user`, or the expiry alone,
+  /// and the password is an HMAC of the name with a secret that the servers share.
   ///
   /// - Parameter expiry: Unix time in seconds.
   package static func timeLimited(

@@ -1,21 +1,22 @@
 internal import CallCore
 internal import STUN
 
-/// Finds the messages in a byte stream between a TURN client and its server (RFC 8656 section 3.1, RFC 8489 section
-/// 6.2.2): STUN messages, which say their length, and ChannelData, padded to four bytes.
+/// Splits a byte stream between a TURN client and its server into messages (RFC 8656 section 3.1, RFC 8489
+/// section 6.2.2): STUN messages, which have a length field, and ChannelData, padded to four bytes.
 ///
-/// One a direction of a connection. Pieces may be cut anywhere; a message that lies within one piece is not copied.
+/// Each direction of a connection has its own framer. Pieces may begin and end anywhere; a message that lies within one
+/// piece is not copied.
 package struct TURNStreamFramer: Sendable {
-  /// The beginning of a message that has not arrived whole.
+  /// The beginning of an incomplete message.
   private var pending: [UInt8] = []
-  /// Whether the stream made no sense: nothing that follows can be trusted, and the connection is to be closed.
+  /// Whether the stream is malformed: close the connection and ignore further data.
   package private(set) var isBroken = false
 
   package init() {}
 
-  /// Takes the next bytes of the stream and hands every message that is whole now to `message`, padding included.
+  /// Takes the next bytes of the stream and passes every complete message to `message`, including padding.
   ///
-  /// - Returns: false when the stream is broken; messages before the break were handed over.
+  /// - Returns: false when the stream is malformed; messages before the malformed part were passed on.
   package mutating func receive(_ bytes: RawSpan, message: (RawSpan) -> Void) -> Bool {
     guard !isBroken else { return false }
     guard !pending.isEmpty else {
@@ -35,7 +36,7 @@ package struct TURNStreamFramer: Sendable {
     bytes.extracting(start..<bytes.byteCount).withUnsafeBytes { pending.append(contentsOf: $0) }
   }
 
-  /// Hands over the whole messages at the start of `bytes` and returns how many bytes they take.
+  /// Passes on the complete messages at the start of `bytes` and returns their size.
   private mutating func deliver(_ bytes: RawSpan, _ message: (RawSpan) -> Void) -> Int {
     var start = 0
     while start < bytes.byteCount {
@@ -56,14 +57,14 @@ package struct TURNStreamFramer: Sendable {
 
   private enum Size {
     case bytes(Int)
-    /// More bytes are needed to tell.
+    /// More bytes are needed to know the size.
     case unknown
     case malformed
   }
 
   private static func size(of bytes: RawSpan) -> Size {
     guard let type = bytes.bigEndian(UInt16.self, at: 0) else {
-      // One byte tells whether there can be sense in it: STUN begins with 00, ChannelData with 01.
+      // The first byte may already be invalid: STUN begins with bits 00, ChannelData with 01.
       return bytes.byte(at: 0).map { $0 < 0x80 } == false ? .malformed : .unknown
     }
     guard type <= ChannelData.formerNumbers.upperBound else { return .malformed }

@@ -1,21 +1,21 @@
 internal import CallCore
 
-/// What may wait, in bytes, on a connection between a TURN client and its server for a network that takes it slower than
-/// it is sent.
+/// The send queue limits, in bytes, of a connection between a TURN client and its server, for a network that is slower
+/// than the sender.
 ///
-/// Media must not wait for ever behind a network that has stopped. Nobody repeats a request or an answer on a connection
-/// (RFC 8489 section 6.2.2), so these find room behind data.
+/// Media must not wait indefinitely for a stalled network. Requests and responses are not retransmitted on a connection
+/// (RFC 8489 section 6.2.2), so they may be queued beyond the limit of data.
 package enum TURNStreamRoom {
   private static let forData = 65_536
-  /// The most that waits of messages. What TLS says of itself comes on top.
+  /// The limit of queued messages, to which TLS adds its own records.
   package static let limit = 98_304
 
-  /// Whether a whole message may wait behind what waits already.
+  /// Returns whether a whole message may be queued behind `waiting` bytes.
   package static func holds(_ message: RawSpan, behind waiting: Int) -> Bool {
     waiting + message.byteCount <= (carriesPeerData(message) ? forData : limit)
   }
 
-  /// Whether it is ChannelData, or a Send or Data indication (RFC 8656 sections 11 and 12).
+  /// Returns whether a message is ChannelData, or a Send or Data indication (RFC 8656 sections 11 and 12).
   private static func carriesPeerData(_ message: RawSpan) -> Bool {
     guard let type = message.bigEndian(UInt16.self, at: 0) else { return false }
     return ChannelData.formerNumbers.contains(type) || PeerIndication.method(of: message) != nil

@@ -1,15 +1,15 @@
 package import CallCore
 
-// Candidates and credentials from the driver and from signalling, and the pairs they form.
+// Candidates and credentials from the driver and from signalling, and their pairs.
 extension ICEAgent {
   // MARK: Local candidates
 
-  /// Adds a candidate, at any time: candidates of a network that appears during a call pair up like the first ones.
+  /// Adds a candidate, at any time: candidates of a network that appears during a call are paired like the first ones.
   ///
   /// - Parameters:
-  ///   - base: the socket checks are sent from: the candidate itself for host and relay, the host for srflx.
-  ///   - network: what that socket, or the one that talks to the relay's server, is on. When it is not known, what has the
-  ///     same base address is taken to be on one network, for which nothing is paid.
+  ///   - base: the socket that sends the checks: the candidate itself for host and relay, the host candidate for srflx.
+  ///   - network: the network of that socket, or of the socket to the relay's server. If it is unknown, candidates with
+  ///     the same base address count as one network without cost.
   package mutating func addLocalCandidate(
     _ candidate: ICECandidate, base: Endpoint, network: ICENetwork? = nil, at now: Instant
   ) throws(ICEError) {
@@ -21,11 +21,11 @@ extension ICEAgent {
       current.localCandidates.removeAll { $0.base == base && $0.isWithdrawn }
     }
     let ofSocket = current.localCandidates.filter { $0.base == base }
-    // RFC 8445 section 5.1.3: the same address and base again is redundant.
+    // A candidate with the same address and base is redundant (RFC 8445 section 5.1.3).
     if !ofSocket.contains(where: { $0.candidate.endpoint == candidate.endpoint }) {
       let local = ICEGeneration.LocalCandidate(candidate: candidate, base: base, network: network)
       current.localCandidates.append(local)
-      // A socket that there was before has had its pairs: those that are gone are not wanted again.
+      // Every candidate has been paired with a known socket already: do not form its removed pairs again.
       for remote in current.remoteCandidates
       where ofSocket.isEmpty ? remote.type != .peerReflexive : pairIndex(from: base, to: remote) != nil {
         form(local, remote, in: 0)
@@ -42,16 +42,16 @@ extension ICEAgent {
     try addLocalCandidate(candidate, base: base, network: network, at: now)
   }
 
-  /// Gathering is done for now.
+  /// Ends gathering for the current generation.
   package mutating func endOfLocalCandidates(at now: Instant) {
     guard enter(at: now) else { return }
     current.localCandidatesEndedAt = self.now
     settle()
   }
 
-  /// Withdraws every candidate of a socket, or of a relay reached from one, whose interface is gone. As in libwebrtc they
-  /// form no more pairs, and those that there are go by their checks, which will not be answered unless the interface
-  /// comes back: a call on one of them moves when nothing has come for ``ICESettings/receivingTimeout`` and
+  /// Withdraws every candidate of a socket, or of a relay reached from it, when the interface is gone. As in libwebrtc
+  /// the candidates form no more pairs, and existing pairs end when their checks fail, unless the interface comes back.
+  /// A call on such a pair switches after nothing was received for ``ICESettings/receivingTimeout`` and
   /// ``ICESettings/switchDelay``.
   package mutating func withdrawLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
@@ -63,7 +63,7 @@ extension ICEAgent {
     settle()
   }
 
-  /// Removes every candidate of a relay that is no more, and at once the pairs that used it.
+  /// Removes every candidate of an ended relay allocation, and immediately the pairs that used it.
   package mutating func removeLocalCandidates(base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     for g in generations.indices {
@@ -76,9 +76,9 @@ extension ICEAgent {
     settle()
   }
 
-  /// Gives up the pairs from a relayed address to a peer that the TURN server carries nothing to: to any port of the
-  /// address when `port` is nil. As in libwebrtc they are checked no more, whatever the peer sends, and the selected pair
-  /// is left at once.
+  /// Gives up the pairs from a relayed address to a peer address that the TURN server does not relay to: to all its
+  /// ports when `port` is nil. As in libwebrtc they are not checked any more, even if the peer sends on them, and the
+  /// selected pair is deselected immediately.
   package mutating func failPairs(
     base: Endpoint, to address: IPAddress, port: UInt16?, _ failure: ICECheckFailure, at now: Instant
   ) {
@@ -110,7 +110,7 @@ extension ICEAgent {
     settle()
   }
 
-  /// Tells that the peer is ICE-lite (`a=ice-lite`): it never checks, so this agent controls.
+  /// Records that the peer is ICE-lite (`a=ice-lite`): it sends no checks, so this agent controls.
   package mutating func setRemoteIsLite(at now: Instant) {
     guard enter(at: now), !settings.isLite else { return }
     remoteIsLite = true
@@ -118,7 +118,7 @@ extension ICEAgent {
     settle()
   }
 
-  /// Sets the peer's credentials; candidates and checks that came before them take effect now.
+  /// Sets the peer's credentials, and processes the candidates and checks that arrived before them.
   package mutating func setRemoteCredentials(_ credentials: ICECredentials, at now: Instant) throws(ICEError) {
     guard enter(at: now) else { throw .closed }
     guard credentials.isValid else { throw .invalidCredentials }
@@ -140,10 +140,11 @@ extension ICEAgent {
     settle()
   }
 
-  /// Adds a signalled candidate; one that comes before its credentials waits for them.
+  /// Adds a signalled candidate; one that arrives before its credentials waits for them.
   ///
-  /// A candidate that names an earlier generation's `ufrag` or cannot be paired is counted and ignored, and the events say
-  /// why (``ICECandidateRefusal``). One with a name is added again when that is resolved (``ICECandidate/resolved(to:)``).
+  /// A candidate of an earlier generation's `ufrag`, or one that cannot be paired, is counted and ignored, with the
+  /// reason in the events (``ICECandidateRefusal``). The driver adds a candidate with a name again once the name is
+  /// resolved (``ICECandidate/resolved(to:)``).
   package mutating func addRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.lateNameDropped.isPlanted, current.remoteCandidatesEndedAt != nil { return }
@@ -151,7 +152,7 @@ extension ICEAgent {
     settle()
   }
 
-  /// The peer has lost a candidate: no new pair is formed with it. Pairs that there are go by their checks.
+  /// Removes a candidate that the peer has lost: it forms no new pairs. Existing pairs end when their checks fail.
   package mutating func removeRemoteCandidate(_ candidate: ICECandidate, at now: Instant) {
     guard enter(at: now) else { return }
     current.bufferedCandidates.removeAll { $0.endpoint == candidate.endpoint && $0.ufrag == candidate.ufrag }
@@ -160,9 +161,9 @@ extension ICEAgent {
     settle()
   }
 
-  /// The peer has no more candidates.
+  /// Ends the peer's candidates.
   ///
-  /// - Parameter ufrag: the generation that ended, when signalling says so.
+  /// - Parameter ufrag: the generation that ended, if signalling gives it.
   package mutating func endOfRemoteCandidates(ufrag: String? = nil, at now: Instant) {
     guard enter(at: now) else { return }
     if let ufrag, let remote = current.remote, remote.ufrag != ufrag { return }
@@ -170,7 +171,7 @@ extension ICEAgent {
     settle()
   }
 
-  /// How many candidates of a side are kept: the peer's checks and responses can make up both.
+  /// The maximum number of candidates of each side: checks and responses of the peer can create candidates on both.
   var candidateLimit: Int { 4 * settings.pairLimit }
 
   mutating func accept(_ candidate: ICECandidate) {
@@ -187,7 +188,7 @@ extension ICEAgent {
     guard let endpoint = candidate.endpoint else { return }
     if let index = current.remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }) {
       let known = current.remoteCandidates[index]
-      // What signalling says replaces what a check made us guess; a repeated address is redundant.
+      // A signalled candidate replaces a peer-reflexive one; a repeated address is redundant.
       guard known.type == .peerReflexive || known.priority < candidate.priority,
         !Defect.reflexiveHidesSignalled.isPlanted
       else { return }
@@ -207,7 +208,7 @@ extension ICEAgent {
     events.append(.remoteCandidateRefused(candidate, refusal))
   }
 
-  /// Keeps a candidate for the credentials it belongs to: those of this generation, or of the peer's next one.
+  /// Stores a candidate until its credentials are known: those of this generation, or of the peer's next one.
   private mutating func buffer(_ candidate: ICECandidate) {
     if Defect.earlyCandidateDropped.isPlanted { return }
     if current.bufferedCandidates.count < candidateLimit {
@@ -217,7 +218,7 @@ extension ICEAgent {
     }
   }
 
-  /// Keeps a new remote candidate; false when there are too many.
+  /// Stores a new remote candidate; returns false when there are too many.
   mutating func keep(_ candidate: ICECandidate, in g: Int) -> Bool {
     guard generations[g].remoteCandidates.count < candidateLimit else {
       refuse(candidate, .tooMany)
@@ -227,7 +228,8 @@ extension ICEAgent {
     return true
   }
 
-  /// Pairs a signalled candidate with every local one. A lite agent sends no checks, so only checks that arrive make pairs.
+  /// Pairs a signalled candidate with every local one. A lite agent sends no checks, so only received checks form
+  /// pairs.
   private mutating func pair(_ candidate: ICECandidate, in g: Int) {
     guard !settings.isLite else { return }
     for local in generations[g].localCandidates where !local.isWithdrawn { form(local, candidate, in: g) }
@@ -235,7 +237,8 @@ extension ICEAgent {
 
   // MARK: Pairs
 
-  /// Forms a pair unless it is redundant, of two families, or revoked (RFC 8445 sections 6.1.2.2 to 6.1.2.5).
+  /// Forms a pair unless it is redundant, mixes address families, or was revoked (RFC 8445 sections 6.1.2.2 to
+  /// 6.1.2.5).
   @discardableResult
   mutating func form(
     _ local: ICEGeneration.LocalCandidate, _ remote: ICECandidate, in g: Int
@@ -244,10 +247,10 @@ extension ICEAgent {
     else {
       return nil
     }
-    // The server of a relay would be told an address that the peer has hidden.
+    // A relayed check would reveal to the TURN server an address that the peer has hidden.
     if remote.isConcealed, local.candidate.type == .relay { return nil }
     if let index = generations[g].checklist.index(base: local.base, remote: endpoint) {
-      // Checks of both would be the same datagrams: the better candidate stands for both.
+      // Both would send identical checks, so the pair keeps the better candidate.
       let pair = generations[g].checklist.pairs[index]
       if pair.reachability == .unknown, pair.local.priority < local.candidate.priority {
         generations[g].checklist.update(index) { $0.local = local.candidate }
@@ -297,7 +300,7 @@ extension ICEAgent {
     remote.endpoint.flatMap { current.checklist.index(base: base, remote: $0) }
   }
 
-  /// Checks may show ever new addresses. What they made up goes with the last pair that used it.
+  /// Removes peer-reflexive candidates that no pair uses: checks can create new ones without limit.
   mutating func forgetUnusedReflexives(in g: Int) {
     let pairs = generations[g].checklist.pairs
     generations[g].localCandidates.removeAll { local in
@@ -331,8 +334,9 @@ extension ICEAgent {
     events.append(.roleChanged(role))
   }
 
-  /// One family, and link-local IPv6 only with its like: no other address is on the same link for certain. Neither is a
-  /// loopback address of the peer one that another of ours should send to: it is this machine's own.
+  /// Returns whether two addresses may be paired: both of one family, and both link-local IPv6 or neither, because only
+  /// link-local addresses are known to be on one link. A loopback address pairs only with another one: it is this
+  /// machine's own.
   private static func areCompatible(_ a: IPAddress, _ b: IPAddress) -> Bool {
     a.isIPv6 == b.isIPv6 && (!a.isIPv6 || a.isLinkLocal == b.isLinkLocal) && a.isLoopback == b.isLoopback
   }

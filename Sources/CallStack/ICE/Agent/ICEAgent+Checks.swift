@@ -1,9 +1,9 @@
 internal import CallCore
 internal import STUN
 
-// When and what to check (RFC 8445 sections 6.1.4.2 and 7.2.2), at libwebrtc's cadence once a pair is selected.
+// The schedule of checks (RFC 8445 sections 6.1.4.2 and 7.2.2), at libwebrtc's intervals once a pair is selected.
 extension ICEAgent {
-  /// Sends the one check that pacing allows now, if any is due.
+  /// Sends one check if one is due and pacing allows it.
   mutating func sendDueCheck() {
     guard !settings.isLite, nextCheckAt <= now, let (g, id) = nextCheck(),
       let index = generations[g].checklist.index(of: id)
@@ -21,13 +21,14 @@ extension ICEAgent {
     let pace = checkPace
     if let preferred = preferredCheck(pace) { return preferred }
     for g in generations.indices where generations[g].remote != nil {
-      // A frozen pair is only deferred: nothing else of this one checklist could unfreeze it sooner than its turn.
+      // Freezing only defers a pair: this agent has one checklist, so nothing else could unfreeze the pair before its
+      // turn.
       if let fresh = bestPair(in: g, .waiting) ?? bestPair(in: g, .frozen) { return (g, fresh.id) }
     }
     return longestUnchecked(pace)
   }
 
-  /// The pair to try first of those in a state: what its network costs counts for more than its priority.
+  /// Returns the first pair to check of those in a state: network cost has precedence over priority.
   private func bestPair(in g: Int, _ state: ICECandidatePair.State) -> ICECandidatePair? {
     let newest = newestNomination
     var best: ICECandidatePair?
@@ -39,8 +40,8 @@ extension ICEAgent {
     return best
   }
 
-  /// The pair in use goes before exploration at its usual cadence. In trouble it goes no faster than that, so that the
-  /// others, which may have to replace it, have their turns, and of those the best of each network comes first.
+  /// Returns the pair whose check has precedence: the pair in use, at its usual interval. In trouble it goes no faster
+  /// than that, so that possible replacements get their turns, the best of each network first.
   private func preferredCheck(_ pace: CheckPace) -> (g: Int, id: ICECandidatePair.ID)? {
     let isWeak = isWeak
     for id in [nominating, selected] {
@@ -78,8 +79,8 @@ extension ICEAgent {
     pacedCheckDue(pair, in: g, pace).map { $0 <= now } ?? false
   }
 
-  /// When a pair may have its next check: while the selected pair does well, all pairs share one slow pace, and only
-  /// the first checks of a pair and a nomination go faster.
+  /// Returns the earliest time of a pair's next check. While the selected pair works, all pairs share one slow pace,
+  /// and only the first checks of a pair and a nomination go faster.
   func pacedCheckDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Instant? {
     guard let due = checkDue(pair, in: g, pace) else { return nil }
     let isHurried = pair.checksSent < settings.minimumWeakPings || pair.id == nominating
@@ -88,8 +89,8 @@ extension ICEAgent {
     return max(due, min(nextUnhurriedCheckAt, weak ?? nextUnhurriedCheckAt))
   }
 
-  /// When the agent looks for pairs that were never checked: at every turn while some pair needs it, and otherwise at
-  /// long intervals since its last check.
+  /// Returns the time at which never-checked pairs are considered: at every turn before the first selection or while
+  /// the selected pair is in trouble, and otherwise at long intervals from the last check.
   private func look(notBefore time: Instant) -> Instant {
     guard hasSelected, time > nextCheckAt else { return max(time, nextCheckAt) }
     let last = nextCheckAt - settings.weakPingInterval
@@ -101,15 +102,16 @@ extension ICEAgent {
   /// Whether the selected pair is in trouble, or gone.
   var isWeak: Bool { weakFrom.map { $0 <= now } ?? false }
 
-  /// From when on checks go at the weak interval: the past when the selected pair is in trouble, and otherwise when it
-  /// will count as not receiving. Nil when it will not, as things stand, and before the first selection.
+  /// The time from which checks go at the weak interval: the past when the selected pair is in trouble, and otherwise
+  /// the time at which it will count as not receiving. Nil when nothing in the current state causes that, and before
+  /// the first selection.
   var weakFrom: Instant? {
     guard hasSelected else { return nil }
     guard let pair = selectedPair, pair.isWritable else { return Instant(nanoseconds: .min) }
     return receivingEnd(pair)
   }
 
-  /// What the times of all pairs' checks hang on.
+  /// The inputs to the check times of all pairs.
   struct CheckPace {
     let weakFrom: Instant?
     let hasActivePair: Bool
@@ -133,11 +135,11 @@ extension ICEAgent {
     return true
   }
 
-  /// When a pair wants its next check, or nil when it wants none.
+  /// Returns the time at which a pair needs its next check, or nil if it needs none.
   func checkDue(_ pair: ICECandidatePair, in g: Int, _ pace: CheckPace) -> Instant? {
     guard generations[g].remote != nil, !pair.isRefused else { return nil }
     if !pair.isActive {
-      // What is left of a pair that was given up is tried while others are and none does well.
+      // A pair that was given up is checked while other pairs are active and none works well.
       guard pace.hasActivePair, let weakFrom = hasSelected ? pace.weakFrom : .zero else { return nil }
       return max(weakFrom, (pair.lastCheckSentAt ?? pair.createdAt) + settings.weakPingInterval)
     }
@@ -167,12 +169,12 @@ extension ICEAgent {
     return max((pair.lastResponseAt ?? last) + settings.backupPingInterval, last + settings.strongPingInterval)
   }
 
-  /// The next check of a pair that works and is no backup.
+  /// Returns the time of the next check of a working pair that is not a backup.
   private func steadyDue(_ pair: ICECandidatePair, _ last: Instant) -> Instant {
     let stabilizing = last + settings.stabilizingPingInterval
     guard pair.roundTrip.isSettled, let roundTrip = pair.roundTrip.smoothed else { return stabilizing }
     let stable = last + settings.stablePingInterval
-    // A response is missing after twice the time it usually takes.
+    // A response counts as missing after twice the usual round trip.
     return pair.unanswered.firstSentAt.map { min(stable, max(stabilizing, $0 + roundTrip * 2)) } ?? stable
   }
 
@@ -211,19 +213,19 @@ extension ICEAgent {
     events.append(.checkSent(pair.id, nominating: useCandidate))
   }
 
-  /// The selected pair's checks repeat its nomination, as Chromium's do: a peer that missed it, or that had two
-  /// nominated pairs to choose from, ends up on the same pair.
+  /// Returns whether a check nominates its pair. The selected pair's checks repeat the nomination, as in Chromium: a
+  /// peer that missed it, or that had two nominated pairs to choose from, will select the same pair.
   private func carriesUseCandidate(_ pair: ICECandidatePair) -> Bool {
     guard role == .controlling else { return false }
     if let nominating { return pair.id == nominating }
     if settings.nomination == .regular { return pair.id == selected }
-    // A lite peer takes every nomination at its word (RFC 8445 section 8.1.1).
+    // A lite peer follows every nomination at once (RFC 8445 section 8.1.1).
     if remoteIsLite, !Defect.liteNominatedAggressively.isPlanted { return pair.id == selected && pair.isWritable }
     guard let selected = selectedPair, selected.isWritable else { return true }
     return pair.id == selected.id || compareCandidates(pair, selected) == .better
   }
 
-  /// RFC 8445 section 11: keeps NAT bindings open when neither media nor checks do.
+  /// Sends a keepalive (RFC 8445 section 11), so that NAT bindings stay open without media and checks.
   mutating func sendKeepalive() {
     guard let (g, index) = locateSelected(), let due = keepaliveDue, due <= now else { return }
     var indication = STUNMessageBuilder(.indication, .binding, STUNTransactionID(from: &random))

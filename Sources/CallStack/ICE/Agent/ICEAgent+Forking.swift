@@ -1,9 +1,9 @@
 package import CallCore
 
 extension ICEAgent {
-  /// Forgets the peer of the current generation, because another one answered the same offer (serial forking, RFC 9429
-  /// section 3.6): its candidates, the pairs with them, and what they led to. Our credentials and candidates stand, and
-  /// ``setRemoteCredentials(_:at:)`` tells of the new peer.
+  /// Forgets the peer of the current generation because another one answered the same offer (serial forking, RFC 9429
+  /// section 3.6): its candidates, its pairs and their results. Our credentials and candidates remain, and
+  /// ``setRemoteCredentials(_:at:)`` introduces the new peer.
   package mutating func forgetRemote(at now: Instant) {
     guard enter(at: now), let replaced = current.remote else { return }
     let selected = selectedPair

@@ -1,7 +1,7 @@
 internal import CallCore
 
-// What time takes away: reachability, consent, pairs, late responses. Each deadline is one function, read by both
-// the step that acts on it and the wake that announces it.
+// The expiry of reachability, consent, pairs and pending checks. Each deadline is one function, used both by the step
+// that acts on it and by the wake that announces it.
 extension ICEAgent {
   mutating func expire() {
     for g in generations.indices {
@@ -9,7 +9,7 @@ extension ICEAgent {
       expireConsent(g)
       removeDead(g)
     }
-    // Paths that came since have timers of their own.
+    // Pairs formed since then have timers of their own.
     if let deadline = withdrawalDeadline, deadline <= now { pathsWithdrawnAt = nil }
     let oldest = now - settings.responseTimeout
     let kept = transactions.firstIndex { $0.sentAt > oldest } ?? transactions.count
@@ -33,7 +33,7 @@ extension ICEAgent {
     }
   }
 
-  /// Ends the checks of a pair, those under way included.
+  /// Ends the checks of a pair, including pending ones.
   mutating func giveUp(_ g: Int, _ index: Int) {
     let id = generations[g].checklist.pairs[index].id
     generations[g].checklist.update(index) { $0.reachability = .timedOut }
@@ -44,7 +44,7 @@ extension ICEAgent {
 
   func reachabilityDeadline(_ pair: ICECandidatePair) -> Instant? {
     if settings.isLite {
-      // Without checks of its own a lite agent goes by the peer's.
+      // A lite agent sends no checks, so the peer's checks decide.
       let heard = pair.lastReceivedAt ?? pair.createdAt
       return pair.isWritable
         ? heard + (Defect.idleLitePairsPurged.isPlanted ? settings.receivingTimeout : settings.inactiveTimeout)
@@ -88,7 +88,7 @@ extension ICEAgent {
     if !dead.isEmpty { removePairs(in: g) { dead.contains($0.id) } }
   }
 
-  /// A pair that never received anything is forgotten once it is given up.
+  /// Returns the time at which a pair is forgotten. One that never received anything is forgotten once it is given up.
   func deathDeadline(_ pair: ICECandidatePair) -> Instant? {
     if let received = pair.lastReceivedAt {
       return max(received, pair.unanswered.firstSentAt ?? received) + settings.deadTimeout
@@ -96,8 +96,8 @@ extension ICEAgent {
     return pair.isActive ? nil : pair.createdAt + settings.minimumPairLifetime
   }
 
-  /// When an agent that could not form a single pair gives up. With both lists complete a check from an unknown address
-  /// might still come (RFC 8863); without a local candidate none can, whatever the peer still says.
+  /// The time at which an agent without any pair gives up. After both candidate lists have ended, a check from an
+  /// unknown address may still arrive (RFC 8863); without a local candidate none can, even if the peer signals more.
   var noPairsDeadline: Instant? {
     guard !current.hasHadPairs, let local = current.localCandidatesEndedAt else { return nil }
     if Defect.failedBeforeCandidatesCame.isPlanted { return current.remoteKnownAt }
@@ -105,7 +105,7 @@ extension ICEAgent {
     return remote.map { max(local, $0) + settings.inactiveTimeout }
   }
 
-  /// When an agent whose working paths were withdrawn gives up.
+  /// The time at which an agent whose working paths were withdrawn gives up.
   var withdrawalDeadline: Instant? { pathsWithdrawnAt.map { $0 + settings.inactiveTimeout } }
 
   // MARK: Wake
@@ -125,14 +125,14 @@ extension ICEAgent {
       if !generations[g].checklist.triggered.isEmpty, generations[g].remote != nil { consider(nextCheckAt, .check) }
     }
     if let pair = selectedPair { consider(consentDeadline(pair), .consent) }
-    // What is due already could not be done.
+    // A due switch that was not made must not set a timer: it would wake the agent without end.
     if let (_, due) = nextSelection(), due > now { consider(due, .nomination) }
     consider(keepaliveDue, .keepalive)
     switch connectionState {
     case .disconnected, .checking: consider(withdrawalDeadline, .liveness)
     case .new, .connected, .completed, .failed, .closed: break
     }
-    // Once it is over, whatever ends the last pair ends the connection.
+    // After this deadline, the end of the last pair ends the connection.
     if connectionState == .new || connectionState == .checking, let deadline = noPairsDeadline, deadline > now {
       consider(deadline, .liveness)
     }

@@ -1,18 +1,18 @@
 internal import CallCore
 
-/// How one pair compares with another.
+/// The result of comparing two pairs.
 enum PairOrder {
   case better, equal, worse
 
   init<Value: Comparable>(_ a: Value, _ b: Value) { self = a > b ? .better : a < b ? .worse : .equal }
   init(_ a: Bool, _ b: Bool) { self = a == b ? .equal : a ? .better : .worse }
 
-  /// What decides where this does not.
+  /// Returns the next criterion's result if this one is equal.
   func or(_ next: @autoclosure () -> PairOrder) -> PairOrder { self == .equal ? next() : self }
 }
 
-// The order of pairs, which is libwebrtc's: whether what is sent arrives, whether anything comes, and then, what the
-// controlling side has shown that it wants, generations, networks and priorities.
+// The order of pairs is libwebrtc's: writability first, then receiving, then the controlling side's apparent choice,
+// generations, networks and priorities.
 extension ICEAgent {
   func order(_ a: ICECandidatePair, _ b: ICECandidatePair, _ newest: Instant?) -> PairOrder {
     PairOrder(a.writability, b.writability)
@@ -22,15 +22,15 @@ extension ICEAgent {
       .or(PairOrder(roundTrip(b), roundTrip(a)))
   }
 
-  /// libwebrtc's estimate; one that was never measured is long.
+  /// Returns libwebrtc's estimate of the round trip; an unmeasured one counts as long.
   func roundTrip(_ pair: ICECandidatePair) -> Interval { pair.roundTrip.smoothed ?? .seconds(3) }
 
-  /// Whether the controlling side's choice counts for more than whether anything comes on it.
+  /// Whether the controlling side's choice has precedence over receiving.
   var followsNomination: Bool { role == .controlled && settings.nomination == .regular }
 
-  /// What speaks for one of two pairs that work alike.
+  /// Compares two pairs that work equally well.
   ///
-  /// - Parameter margin: how much later data must have come on one to count as newer.
+  /// - Parameter margin: the time by which data on one must be newer to count.
   func compareClaims(
     _ a: ICECandidatePair, _ b: ICECandidatePair, _ newest: Instant?, overtaking margin: Interval = .zero
   ) -> PairOrder {
@@ -42,8 +42,8 @@ extension ICEAgent {
       .or(compareCandidates(a, b))
   }
 
-  /// A younger generation is why there was a restart. Networks come before priorities, and what is gone after what took
-  /// its place.
+  /// Compares generations first, because a restart asks for the new one, then networks, then priorities, and last
+  /// whether a candidate is lost.
   func compareCandidates(_ a: ICECandidatePair, _ b: ICECandidatePair) -> PairOrder {
     PairOrder(a.generation, b.generation)
       .or(compareNetworks(a, b))
@@ -75,13 +75,13 @@ extension ICEAgent {
 
   // MARK: Nominations
 
-  /// When the peer last nominated anything.
+  /// The time of the peer's last nomination.
   var newestNomination: Instant? {
     generations.lazy.flatMap(\.checklist.pairs).compactMap(\.nominationReceivedAt).max()
   }
 
-  /// An aggressive peer nominates several pairs at once. One that changes its mind stops nominating the old pair, so what
-  /// was nominated long before the newest nomination is not meant any more.
+  /// Compares nominations. An aggressive peer nominates several pairs at once, and stops nominating a pair when it
+  /// changes its choice, so a nomination much older than the newest is obsolete.
   func compareNominations(_ a: ICECandidatePair, _ b: ICECandidatePair, _ newest: Instant?) -> PairOrder {
     func rank(_ pair: ICECandidatePair) -> Int {
       guard let nominatedAt = pair.nominationReceivedAt, let newest else { return 0 }
@@ -94,8 +94,8 @@ extension ICEAgent {
 
   func isReceiving(_ pair: ICECandidatePair) -> Bool { receivingEnd(pair).map { now < $0 } ?? true }
 
-  /// When a pair counts as not receiving, or nil while its last check was answered: between the checks of a backup nothing
-  /// comes on it.
+  /// Returns the time at which a pair counts as not receiving, or nil while its last check was answered: a backup pair
+  /// receives nothing between its checks.
   func receivingEnd(_ pair: ICECandidatePair) -> Instant? {
     guard let received = pair.lastReceivedAt else { return .zero }
     let end = received + settings.receivingTimeout
@@ -109,7 +109,7 @@ extension ICEAgent {
 }
 
 extension ICECandidatePair {
-  /// Whether what is sent arrives: the more the likelier.
+  /// The rank of the reachability: higher is better.
   var writability: Int {
     switch reachability {
     case .writable: 3

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import STUN
 
-// The server half: checks from the peer (RFC 8445 section 7.3).
+// The server half: checks received from the peer (RFC 8445 section 7.3).
 extension ICEAgent {
   mutating func handleRequest(_ request: STUNMessage, on path: Path) {
     guard request.hasIntegrity, let names = request[.username].flatMap(UsernameParts.init) else {
@@ -46,9 +46,10 @@ extension ICEAgent {
     }
   }
 
-  /// Repairs a role conflict (RFC 8445 section 7.3.1.1): either this agent changes its role, or the peer is told to.
+  /// Repairs a role conflict (RFC 8445 section 7.3.1.1): either this agent changes its role, or a 487 response makes
+  /// the peer change its own.
   ///
-  /// - Returns: whether the request was answered with 487.
+  /// - Returns: whether the response was 487.
   private mutating func hasLostRoleConflict(_ request: STUNMessage, key: STUNKey, on path: Path) -> Bool {
     let theirs = role == .controlling ? request[.iceControlling] : request[.iceControlled]
     guard let theirs, !Defect.roleConflictIgnored.isPlanted else { return false }
@@ -74,7 +75,7 @@ extension ICEAgent {
     }
   }
 
-  /// Learns from an authenticated check: the peer's address, a pair to check in turn, a nomination.
+  /// Processes an authenticated check: the peer's address, a pair for a triggered check, a nomination.
   mutating func act(on check: ICEGeneration.EarlyCheck, in g: Int) {
     guard !generations[g].hasRevoked(check.path), let index = pairIndex(for: check, in: g) else { return }
     noteReceived(g, index)
@@ -90,7 +91,7 @@ extension ICEAgent {
     triggerCheck(g, index)
   }
 
-  /// The cost of a network may change while it is in use.
+  /// Updates the cost of the peer's network, which may change during use.
   private mutating func noteCost(_ cost: Int, ofRemote endpoint: Endpoint, _ g: Int) {
     guard let known = generations[g].remoteCandidates.firstIndex(where: { $0.endpoint == endpoint }),
       generations[g].remoteCandidates[known].networkCost ?? 0 != cost
@@ -102,7 +103,7 @@ extension ICEAgent {
     }
   }
 
-  /// The pair a check came over, made if need be.
+  /// Returns the pair of a received check, and forms it if it is missing.
   private mutating func pairIndex(for check: ICEGeneration.EarlyCheck, in g: Int) -> Int? {
     let path = check.path
     if let index = generations[g].checklist.index(base: path.local, remote: path.remote) { return index }
@@ -115,7 +116,8 @@ extension ICEAgent {
     if !generations[g].remoteCandidates.contains(where: { $0.endpoint == path.remote }) {
       let candidate = ICECandidate(
         .peerReflexive, at: path.remote, priority: check.priority, foundation: nextReflexiveFoundation())
-      // Nobody has said that it can be reached from elsewhere (RFC 8445 section 7.3.1.3): this check makes a pair alone.
+      // Signalling has not announced this address (RFC 8445 section 7.3.1.3), so it is paired only with the receiving
+      // socket.
       guard keep(candidate, in: g) else { return nil }
       events.append(.peerReflexiveDiscovered(candidate, isLocal: false))
     }
@@ -126,19 +128,19 @@ extension ICEAgent {
     return generations[g].checklist.index(base: path.local, remote: path.remote)
   }
 
-  /// RFC 8445 section 7.3.1.4. As in libwebrtc a pair that was pruned is left alone, even when the peer nominates it, until
-  /// the selected one is in trouble.
+  /// Triggers a check (RFC 8445 section 7.3.1.4). As in libwebrtc a pruned pair is not checked, even if the peer
+  /// nominates it, until the selected one is in trouble.
   private mutating func triggerCheck(_ g: Int, _ index: Int) {
     revive(g, index)
     let pair = generations[g].checklist.pairs[index]
     guard !pair.isWritable, !pair.isRefused, pair.isActive || isWeak && hasActivePair else { return }
-    // A check that is under way answers the question already.
+    // A pending check gives the same information.
     if let last = pair.lastCheckSentAt, now < last + settings.weakPingInterval { return }
     generations[g].checklist.trigger(pair.id)
   }
 
-  /// The peer has shown up again on a pair that had been given up for its silence, or had failed. One that was pruned may be
-  /// any other once all have been given up.
+  /// Revives a pair that had been given up for its silence, or had failed, when the peer sends on it. A pruned pair is
+  /// revived only when no pair is active.
   mutating func revive(_ g: Int, _ index: Int) {
     let pair = generations[g].checklist.pairs[index]
     guard !pair.isWritable, !pair.isRefused, pair.state == .failed || !pair.isActive else { return }
@@ -151,7 +153,7 @@ extension ICEAgent {
     }
   }
 
-  /// A lite agent has no checks of its own: the peer's are all it knows (RFC 8445 section 7.3.2).
+  /// Accepts a pair on the peer's check: a lite agent sends no checks (RFC 8445 section 7.3.2).
   private mutating func acceptAsLite(_ g: Int, _ index: Int) {
     generations[g].checklist.update(index) {
       $0.state = .succeeded
@@ -174,7 +176,9 @@ extension ICEAgent {
     outgoing.append((response.bytes, Path(local: path.local, remote: path.remote)))
   }
 
-  /// - Parameter key: nil when the requester is not known, so that there is nothing to protect the answer with.
+  /// Sends an error response.
+  ///
+  /// - Parameter key: nil if the requester is unknown, so that the response cannot be protected.
   private mutating func reject(_ request: STUNMessage, _ error: STUNError, on path: Path, key: STUNKey? = nil) {
     var response = STUNMessageBuilder(.errorResponse, to: request)
     response.append(.errorCode, error)
@@ -185,7 +189,7 @@ extension ICEAgent {
   }
 }
 
-/// `receiver:sender`, the user name of a check (RFC 8445 section 7.2.2).
+/// The parts of a check's user name: `receiver:sender` (RFC 8445 section 7.2.2).
 private struct UsernameParts {
   let receiver: String
   let sender: String

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import STUN
 
-/// A check under way. Every check is a transaction of its own, so each response measures one round trip.
+/// A pending check. Every check is a transaction of its own, so each response measures one round trip.
 struct CheckTransaction {
   let id: STUNTransactionID
   let pair: ICECandidatePair.ID
@@ -10,7 +10,7 @@ struct CheckTransaction {
   let useCandidate: Bool
 }
 
-// The client half: what becomes of our checks (RFC 8445 section 7.2.5).
+// The client half: the results of our checks (RFC 8445 section 7.2.5).
 extension ICEAgent {
   mutating func handleResponse(_ response: STUNMessage, on path: Path) {
     guard let position = transactions.firstIndex(where: { $0.id == response.transactionID }),
@@ -43,8 +43,8 @@ extension ICEAgent {
     }
   }
 
-  /// Anyone on the path can forge a response without integrity; a real 400 or 401 has none either. It is told, and
-  /// the check stays under way (RFC 8489 section 9.1.4).
+  /// Reports a response without integrity. An attacker on the path can forge one, but a genuine 400 or 401 has no
+  /// integrity either: the failure is reported, and the check stays pending (RFC 8489 section 9.1.4).
   private mutating func noteUnprotected(_ response: STUNMessage, _ g: Int, _ index: Int) {
     if response.messageClass == .errorResponse, let code = response[.errorCode]?.code, code == 400 || code == 401 {
       events.append(.checkFailed(generations[g].checklist.pairs[index], .error(code: code)))
@@ -56,8 +56,9 @@ extension ICEAgent {
   private mutating func handleError(_ code: UInt16, of check: CheckTransaction, _ g: Int, _ index: Int) {
     guard code == 487 else {
       let pair = generations[g].checklist.pairs[index]
-      // As in libwebrtc these may pass, with the description that the peer has yet to read or with its trouble; any other
-      // would be said again, and ends a pair that worked. One that never did waits for the peer's own check.
+      // As in libwebrtc 401, 420 and 500 may be temporary: the peer may not have read the description yet, or has an
+      // internal error. Other errors would repeat and end a pair that worked; one that never did waits for the peer's
+      // check.
       if ![401, 420, 500].contains(code), pair.reachability == .unknown { return fail(g, index, .error(code: code)) }
       events.append(.checkFailed(pair, .error(code: code)))
       if ![401, 420, 500].contains(code) { removePairs(in: g) { $0.id == pair.id } }
@@ -73,7 +74,7 @@ extension ICEAgent {
     generations[g].checklist.trigger(check.pair)
   }
 
-  /// Marks a check as lost. The pair is not given up before its time: the peer's own check may still come through.
+  /// Records a failed check. The pair is not given up before its timeout: the peer's own check may still arrive.
   private mutating func fail(_ g: Int, _ index: Int, _ failure: ICECheckFailure) {
     let pair = generations[g].checklist.pairs[index]
     if pair.reachability == .unknown {
@@ -103,7 +104,8 @@ extension ICEAgent {
     if role == .controlling, check.useCandidate, check.role == .controlling { completeNomination(of: check.pair) }
   }
 
-  /// The valid pair's local candidate is the one whose address the peer saw (RFC 8445 sections 7.2.5.3.1 and 7.2.5.3.2).
+  /// Sets the valid pair's local candidate to the one with the address that the peer saw (RFC 8445 sections 7.2.5.3.1
+  /// and 7.2.5.3.2).
   private mutating func learnLocal(_ mapped: Endpoint, _ g: Int, _ index: Int) {
     let pair = generations[g].checklist.pairs[index]
     guard pair.local.endpoint != mapped else { return }

@@ -1,6 +1,6 @@
 internal import CallCore
 
-// Which pair carries media.
+// The selection of the pair that carries media.
 extension ICEAgent {
   mutating func chooseSelection() {
     if let pair = pair(nominating), !pair.isWritable { nominating = nil }
@@ -13,7 +13,7 @@ extension ICEAgent {
     generations[g].checklist.trigger(best.id)
   }
 
-  /// Whether a pair is used only when the peer has agreed to it.
+  /// Whether a pair is used only after the peer has agreed to it.
   private var nominatesFirst: Bool { role == .controlling && settings.nomination == .regular }
 
   private mutating func select(_ id: ICECandidatePair.ID) {
@@ -25,7 +25,7 @@ extension ICEAgent {
     events.append(.selectedPairChanged(selectedPair))
   }
 
-  /// The peer answered a check with USE-CANDIDATE: both sides use the pair now.
+  /// Selects a pair whose check with USE-CANDIDATE succeeded: now both sides use it.
   mutating func completeNomination(of id: ICECandidatePair.ID) {
     guard let (g, index) = locate(id) else { return }
     generations[g].checklist.update(index) { $0.nominated = true }
@@ -34,9 +34,10 @@ extension ICEAgent {
     select(id)
   }
 
-  // MARK: The next one
+  // MARK: The next pair
 
-  /// The pair to be used next, and from when on, as things stand; nil while the selected one is the best.
+  /// Returns the pair to use next and the time of the switch, judged by the current state; nil while the selected one
+  /// is the best.
   func nextSelection() -> (pair: ICECandidatePair, due: Instant)? {
     guard nominating == nil else { return nil }
     let newest = newestNomination
@@ -51,8 +52,8 @@ extension ICEAgent {
     return (best, due)
   }
 
-  /// Whether a pair works and may be sent on (RFC 8445 section 12.1.1, RFC 7675). One that worked until some moments ago
-  /// is better than none, and than one that was given up; nobody is asked to agree to it while another is in use.
+  /// Returns whether a pair works and may be used for sending (RFC 8445 section 12.1.1, RFC 7675). A pair that became
+  /// unreliable is better than no pair or one that was given up, but it is not nominated while another is in use.
   private func isSelectable(_ pair: ICECandidatePair) -> Bool {
     let isUsable = pair.isWritable || pair.reachability == .unreliable && (selected == nil || !nominatesFirst)
     guard isUsable else { return false }
@@ -66,14 +67,16 @@ extension ICEAgent {
     }
   }
 
-  /// When the selected pair gives way to another that is better; nil when it does not, as things stand.
+  /// Returns the time at which a better pair replaces the selected one; nil when nothing in the current state causes
+  /// that.
   private func switchDue(to pair: ICECandidatePair, _ newest: Instant?) -> Instant? {
     guard let selected = selectedPair, selected.isActive else { return now }
     var order = PairOrder(pair.writability, selected.writability)
     if followsNomination { order = order.or(compareNominations(pair, selected, newest)) }
     if order != .equal { return order == .better ? now : nil }
     let (isReceivingThere, isReceivingHere) = (isReceiving(pair), isReceiving(selected))
-    // What only seems better, on a network that costs more, is no reason to go there.
+    // A pair that does not receive replaces the selected one only if that does not receive either, and not at a higher
+    // cost.
     if !isReceivingThere, isReceivingHere || compareNetworks(pair, selected) == .worse { return nil }
     let claims = compareClaims(pair, selected, newest, overtaking: settings.overtakingTime)
     let saved = roundTrip(selected) - roundTrip(pair)
@@ -84,8 +87,8 @@ extension ICEAgent {
 
   // MARK: Pruning
 
-  /// Gives up the pairs that a better one of the same network makes needless. Until the controlling side has nominated
-  /// the selected pair, its choice might be among them.
+  /// Gives up the pairs that a better one of the same network makes redundant. Until the controlling side has nominated
+  /// the selected pair, it may still choose one of them.
   mutating func prunePairs() {
     guard settings.prunesPairs, !settings.isLite, let selected = selectedPair,
       role == .controlling || selected.nominated
@@ -101,9 +104,9 @@ extension ICEAgent {
     }
   }
 
-  /// The best active pair of each network.
+  /// Returns the best active pair of each network.
   ///
-  /// - Parameter selected: the best of its network, whatever the others are.
+  /// - Parameter selected: the selected pair, which counts as the best of its network.
   func bestPairs(beside selected: ICECandidatePair?) -> [ICECandidatePair] {
     let newest = newestNomination
     var bests: [ICECandidatePair] = []
@@ -120,8 +123,8 @@ extension ICEAgent {
     return bests
   }
 
-  /// Once a pair of the new generation is in use and does well, those of the old one are there to answer checks until
-  /// no more come: the peer may learn of the restart much later.
+  /// Stops checking the pairs of the old generation once a pair of the new one is in use and works. They respond to
+  /// checks until none arrive, because the peer may learn of the restart much later.
   mutating func retireGeneration() {
     guard generations.count > 1, let selected = selectedPair, selected.generation == current.number else { return }
     if selected.isWritable, isReceiving(selected) {

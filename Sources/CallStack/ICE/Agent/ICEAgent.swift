@@ -2,11 +2,11 @@ package import CallCore
 internal import STUN
 
 /// A full ICE agent for one component of one stream (RFC 8445), with trickle (RFC 8838), consent freshness (RFC 7675),
-/// and libwebrtc's way of keeping pairs alive and failing over between them.
+/// and libwebrtc's rules for keeping pairs alive and for failover between them.
 ///
-/// Gathering is outside: the driver adds local candidates, each with the socket it sends from. A relayed candidate's
-/// base is its relayed address; the driver routes what is sent from there through TURN, and the agent never knows.
-/// Give ``receive(_:on:at:)`` STUN datagrams only.
+/// The driver gathers: it adds local candidates, each with the socket that it sends from. The base of a relayed
+/// candidate is its relayed address; the driver sends packets from there through TURN, which the agent does not see.
+/// Pass only STUN datagrams to ``receive(_:on:at:)``.
 package struct ICEAgent: ~Copyable, SansIO {
   package typealias Event = ICEEvent
 
@@ -17,28 +17,28 @@ package struct ICEAgent: ~Copyable, SansIO {
   package internal(set) var wake = Wake.never
   /// The path for media, or nil when none may be sent: no pair is selected, or the selected one was given up.
   package internal(set) var sendingPath: Path?
-  /// When the peer's consent to send there runs out.
+  /// The time at which the peer's consent for the sending path ends.
   var consentEndsAt: Instant?
 
-  /// The current generation, then the one it replaces, until nothing is left of that one.
+  /// The current generation, followed by the one that it replaces as long as that has pairs.
   var generations: [ICEGeneration]
   /// The pair that carries media, of either generation.
   var selected: ICECandidatePair.ID?
-  /// The pair that a regularly nominating agent asks the peer for.
+  /// The pair that an agent with regular nomination is nominating.
   var nominating: ICECandidatePair.ID?
-  /// The peer's earlier user name fragments: what belongs to them is late, anything else unknown is early.
+  /// The peer's earlier user name fragments: messages for them are late; other unknown fragments are early.
   var retiredUfrags: [String] = []
   var remoteIsLite = false
   var tieBreaker: UInt64
   var random: RandomStream
   var now: Instant
-  /// When pacing allows the next check, and the next one that nothing hurries.
+  /// The earliest time of the next check, and of the next check that is not urgent.
   var nextCheckAt: Instant
   var nextUnhurriedCheckAt: Instant
-  /// Whether a selected pair has ever worked, or has since a restart from a broken state.
+  /// Whether a selected pair has worked, at any time or since a restart from a broken state.
   var hasConnected = false
   var hasSelected = false
-  /// When a working pair went with its relay, and not by silence.
+  /// The time at which an active pair was removed with its relay.
   var pathsWithdrawnAt: Instant?
   var nextPairNumber: UInt32 = 1
   var nextReflexiveNumber = 1
@@ -46,6 +46,8 @@ package struct ICEAgent: ~Copyable, SansIO {
   var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
   var events = FIFO<ICEEvent>()
 
+  /// Creates an agent.
+  ///
   /// - Parameter role: controlling for the side that makes the first offer (RFC 8445 section 6.1.1); a lite agent is
   ///   always controlled.
   package init(role: ICERole, settings: ICESettings = ICESettings(), random: consuming RandomStream, at now: Instant) {
@@ -62,29 +64,30 @@ package struct ICEAgent: ~Copyable, SansIO {
 
   // MARK: Reading
 
-  /// What to signal to the peer; new after ``restart(at:)``.
+  /// The credentials to signal to the peer; ``restart(at:)`` changes them.
   package var localCredentials: ICECredentials { current.local }
   package var remoteCredentials: ICECredentials? { current.remote }
-  /// How many restarts there were.
+  /// The number of restarts so far.
   package var generation: Int { current.number }
   /// Whether a pair of the current generation has ever carried media.
   package var hasUsedCurrentGeneration: Bool { current.hasBeenUsed }
-  /// Whether a generation's pairs carry media, may be returned to, or answer checks.
+  /// Returns whether the agent still holds a generation: its pairs carry media, may be used again, or respond to
+  /// checks.
   package func holds(generation: Int) -> Bool { generations.contains { $0.number == generation } }
-  /// Local candidates of the current generation, discovered ones included, and those that are gone not.
+  /// The local candidates of the current generation, including discovered ones, without withdrawn ones.
   package var localCandidates: [ICECandidate] { current.localCandidates.filter { !$0.isWithdrawn }.map(\.candidate) }
   package var remoteCandidates: [ICECandidate] { current.remoteCandidates }
   /// The pairs of the current generation, best first.
   package var pairs: [ICECandidatePair] { current.checklist.pairs }
 
-  /// The pair that carries media: during a restart one of the old generation, until one of the new works.
+  /// The pair that carries media. During a restart it belongs to the old generation, until a new pair works.
   package var selectedPair: ICECandidatePair? { pair(selected) }
 
   /// Whether media may be sent now.
   package var canSend: Bool { sendingPath != nil }
 
-  /// The path for media at a time for which no timer has run yet: a device that slept may have something to send before
-  /// it learns that consent has run out (RFC 7675 section 5.1).
+  /// Returns the path for media at a time for which no timer has run yet: a device that wakes from sleep may send
+  /// before it has processed the end of consent (RFC 7675 section 5.1).
   package func sendingPath(at now: Instant) -> Path? {
     if let consentEndsAt, consentEndsAt <= now, !Defect.consentOutlivesSuspension.isPlanted { return nil }
     return sendingPath
@@ -99,7 +102,7 @@ package struct ICEAgent: ~Copyable, SansIO {
 
   package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard enter(at: now) else { return }
-    // A response that waited while the device slept is too late to renew anything.
+    // A response that was queued while the device slept must not renew consent that has ended.
     for g in generations.indices where !Defect.consentOutlivesSuspension.isPlanted { expireConsent(g) }
     defer { settle() }
     guard let message = try? STUNMessage(parsing: datagram), message.method == .binding else {
@@ -127,24 +130,25 @@ package struct ICEAgent: ~Copyable, SansIO {
 
   // MARK: Media on the selected pair
 
-  /// Tells that something other than STUN arrived on `path`: it proves that the pair receives, never consent.
+  /// Records that a packet other than STUN arrived on `path`. It shows that the pair receives, but does not renew
+  /// consent.
   ///
-  /// - Returns: whether the path is that of a pair.
+  /// - Returns: whether the path belongs to a pair.
   @discardableResult
   package mutating func markReceived(on path: Path, at now: Instant) -> Bool {
     guard enter(at: now), let id = markReceived(on: path, isData: true) else { return false }
-    // The controlling side may have moved there, or what was given up may be worth another check.
+    // The controlling side may have switched to this pair, or a pair that was given up may need another check.
     if id != selected { settle() }
     return true
   }
 
-  /// Tells that something other than STUN was sent on the selected pair, so that no keepalive is needed.
+  /// Records that a packet other than STUN was sent on the selected pair, so that no keepalive is needed.
   package mutating func markSent(at now: Instant) {
     guard enter(at: now), let (g, index) = locateSelected() else { return }
     generations[g].checklist.update(index) { [now = self.now] in $0.lastSentAt = now }
   }
 
-  /// Of two generations' pairs on one path the newer one is believed to be meant.
+  /// Records a received packet. If both generations have a pair on the path, it counts for the newer one.
   @discardableResult
   private mutating func markReceived(on path: Path, isData: Bool) -> ICECandidatePair.ID? {
     for g in generations.indices {
@@ -167,7 +171,7 @@ package struct ICEAgent: ~Copyable, SansIO {
     }
   }
 
-  /// Ends everything: no datagram and no timer follows.
+  /// Closes the agent: it sends nothing more and sets no timer.
   package mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     generations = [ICEGeneration(number: current.number, local: current.local)]
@@ -183,13 +187,13 @@ package struct ICEAgent: ~Copyable, SansIO {
 
   // MARK: Steps
 
-  /// Moves time forward; false when the agent is closed.
+  /// Advances the time; returns false when the agent is closed.
   mutating func enter(at now: Instant) -> Bool {
     self.now = max(self.now, now)
     return connectionState != .closed
   }
 
-  /// What follows every change, in this order: what is overdue, what to agree on, what to send, what to tell.
+  /// Processes the consequences of a change, in this order: expiry, selection, packets to send, state and events.
   mutating func settle() {
     expire()
     chooseSelection()
@@ -211,7 +215,7 @@ package struct ICEAgent: ~Copyable, SansIO {
     return nil
   }
 
-  /// Whether any pair is not given up.
+  /// Whether any pair is active.
   var hasActivePair: Bool { generations.contains { $0.checklist.pairs.contains(where: \.isActive) } }
 
   func locateSelected() -> (g: Int, index: Int)? { selected.flatMap { locate($0) } }

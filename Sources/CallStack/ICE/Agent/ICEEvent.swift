@@ -1,16 +1,16 @@
 package import CallCore
 
-/// RTCIceTransportState; the raw values are W3C's.
+/// The W3C's RTCIceTransportState, with its raw values.
 public enum ICEConnectionState: String, Hashable, Sendable, CaseIterable {
   /// No remote candidate is known.
   case new
-  /// Candidate pairs are checked, and none works yet.
+  /// Candidate pairs are being checked, and none works yet.
   case checking
-  /// A pair works, and others are still checked.
+  /// A pair works, and others are still being checked.
   case connected
   /// A pair works, and all checks are done.
   case completed
-  /// No answer came from the far side for a while.
+  /// No response has come from the peer for a while.
   case disconnected
   /// No pair works.
   case failed
@@ -18,30 +18,30 @@ public enum ICEConnectionState: String, Hashable, Sendable, CaseIterable {
   case closed
 }
 
-/// RTCIceRole.
+/// The W3C's RTCIceRole.
 package enum ICERole: String, Hashable, Sendable {
   case controlling, controlled
 
   var opposite: ICERole { self == .controlling ? .controlled : .controlling }
 }
 
-/// Why a check counts for nothing.
+/// The reason why a connectivity check failed.
 package enum ICECheckFailure: Hashable, Sendable {
-  /// No response for ``ICESettings/inactiveTimeout``.
+  /// There was no response for ``ICESettings/inactiveTimeout``.
   case timedOut
-  /// An error response with this code.
+  /// The peer sent an error response with this code.
   case error(code: UInt16)
-  /// The response took another way than the request (RFC 8445 section 7.2.5.2.1).
+  /// The response took another path than the request (RFC 8445 section 7.2.5.2.1).
   case nonSymmetric
   /// Consent ended.
   case consentExpired
-  /// The TURN server of the local candidate carries nothing to the remote one: it said so with this code, or said nothing
-  /// (701).
+  /// The TURN server of the local candidate does not relay to the remote one: it responded with this code, or not at
+  /// all (701).
   case relayRefused(code: UInt16)
 }
 
 extension ICECheckFailure: CustomStringConvertible {
-  /// The word in traces.
+  /// The name in traces.
   package var description: String {
     switch self {
     case .timedOut: "timed-out"
@@ -53,10 +53,10 @@ extension ICECheckFailure: CustomStringConvertible {
   }
 }
 
-/// What an agent tells its driver, in order.
+/// The events of an agent, in order.
 package enum ICEEvent: Sendable {
   case connectionStateChanged(from: ICEConnectionState, to: ICEConnectionState)
-  /// Media goes over this pair from now on; nil when the selected pair is gone and no other was agreed on yet.
+  /// Media uses this pair from now on; nil when the selected pair is gone and no other has been selected yet.
   case selectedPairChanged(ICECandidatePair?)
   case roleChanged(ICERole)
   /// A mapped address that no signalled candidate had: ours when `isLocal`, otherwise the peer's.
@@ -67,20 +67,20 @@ package enum ICEEvent: Sendable {
   case checkFailed(ICECandidatePair, ICECheckFailure)
   case pairFormed(ICECandidatePair)
   case pairRemoved(ICECandidatePair.ID)
-  /// A signalled candidate is of no use.
+  /// A signalled candidate cannot be used.
   case remoteCandidateRefused(ICECandidate, ICECandidateRefusal)
 }
 
-/// A caller's mistake.
+/// An error in the use of an agent.
 package enum ICEError: Error, Hashable, Sendable {
   case closed
-  /// Characters or lengths that RFC 8839 section 5.4 does not allow.
+  /// The credentials have characters or lengths that RFC 8839 section 5.4 does not allow.
   case invalidCredentials
-  /// The peer's credentials differ from the ones in use: it restarted, so call ``ICEAgent/restart(at:)`` first.
+  /// The peer's credentials differ from the current ones: it restarted, so call ``ICEAgent/restart(at:)`` first.
   case remoteRestarted
-  /// A candidate that is not numeric UDP cannot be local.
+  /// A local candidate is not UDP with a numeric address.
   case unusableLocalCandidate
-  /// There is no restart to take back.
+  /// There is no restart to cancel.
   case notRestarting
 }
 
@@ -97,26 +97,26 @@ extension ICEError: CustomStringConvertible {
   }
 }
 
-/// Why an agent wants to be woken: the reason in its `Wake`.
+/// The reason why an agent sets a timer, stored in its `Wake`.
 package enum ICEWakeReason: UInt8, Sendable {
   case check = 1, liveness, consent, nomination, keepalive
 }
 
-/// Datagrams and candidates that changed nothing, by cause.
+/// Ignored datagrams and candidates, by cause.
 package struct ICECounters: Hashable, Sendable {
-  /// Not STUN, not Binding, or a request without what RFC 8445 demands.
+  /// Datagrams that are not STUN or not Binding, and requests that lack an attribute required by RFC 8445.
   package var malformed: UInt64 = 0
   package var wrongIntegrity: UInt64 = 0
-  /// Checks for a user name that this agent never had, or has no more.
+  /// Checks for a user name fragment that this agent does not have or no longer has.
   package var unknownUfrag: UInt64 = 0
   /// Checks and candidates of another generation of the peer.
   package var wrongGeneration: UInt64 = 0
-  /// Checks to a socket that is no candidate (any more).
+  /// Checks to a socket that is not, or no longer, a candidate.
   package var unknownLocal: UInt64 = 0
-  /// Responses to nothing, or to what was forgotten.
+  /// Responses without a pending request.
   package var unexpectedResponses: UInt64 = 0
   package var roleConflicts: UInt64 = 0
-  /// 487 responses that a role change had overtaken.
+  /// 487 responses to checks sent in an earlier role.
   package var staleRoleConflicts: UInt64 = 0
   /// Remote candidates that are not paired (``ICECandidateRefusal``).
   package var unusableCandidates: UInt64 = 0

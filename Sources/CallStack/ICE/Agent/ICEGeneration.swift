@@ -1,26 +1,26 @@
 internal import CallCore
 internal import STUN
 
-/// Everything that an ICE restart replaces: credentials, candidates, pairs, and what they led to.
+/// The state that an ICE restart replaces: credentials, candidates, pairs and their results.
 ///
-/// During a restart the agent holds two: the old one keeps carrying media, with all its pairs, and may still be returned
-/// to. After it the old one answers checks for as long as the peer sends any.
+/// During a restart the agent holds two generations: the old one keeps carrying media, with all its pairs, and may
+/// become current again. After the restart it responds to checks as long as the peer sends any.
 struct ICEGeneration {
   struct LocalCandidate {
     var candidate: ICECandidate
     let base: Endpoint
     let network: ICENetwork?
-    /// Whether its interface is gone.
+    /// Whether the interface is gone.
     var isWithdrawn = false
   }
 
-  /// A check that came before the peer's credentials: it was answered, and is acted on once they are known.
+  /// A check that arrived before the peer's credentials. It was answered, and is processed once they are known.
   struct EarlyCheck {
     let path: Path
     let remoteUfrag: String
     let priority: UInt32
     let useCandidate: Bool
-    /// GOOG-NETWORK-INFO.
+    /// The value of GOOG-NETWORK-INFO.
     let networkInfo: UInt32?
   }
 
@@ -32,7 +32,7 @@ struct ICEGeneration {
 
   var localCandidates: [LocalCandidate] = []
   var remoteCandidates: [ICECandidate] = []
-  /// Candidates that came before the credentials they belong to.
+  /// Candidates that arrived before their credentials.
   var bufferedCandidates: [ICECandidate] = []
   var earlyChecks: [EarlyCheck] = []
   var localCandidatesEndedAt: Instant?
@@ -41,9 +41,9 @@ struct ICEGeneration {
 
   var checklist = Checklist()
   var hasHadPairs = false
-  /// Whether one of its pairs was ever selected.
+  /// Whether one of the pairs was ever selected.
   var hasBeenUsed = false
-  /// Paths whose consent ended: never sent on again with these credentials (RFC 7675 section 5.1).
+  /// Paths whose consent ended: these credentials are never used on them again (RFC 7675 section 5.1).
   var revoked: [Path] = []
 
   init(number: Int, local: ICECredentials) {

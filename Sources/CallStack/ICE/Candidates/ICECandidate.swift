@@ -1,6 +1,6 @@
 package import CallCore
 
-/// How a candidate was found (RFC 8445 section 5.1.1, RFC 8839 section 5.1). The raw value is the `typ` token.
+/// The type of a candidate (RFC 8445 section 5.1.1, RFC 8839 section 5.1). The raw value is the `typ` token.
 package enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
   case host
   case serverReflexive = "srflx"
@@ -8,23 +8,23 @@ package enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
   case relay
 }
 
-/// A transport address at which an agent may be reached, with what the other side needs to rank it.
+/// A transport address of an agent, with the values by which the peer ranks it.
 ///
-/// Text is that of the SDP `candidate` attribute: see ``init(_:)`` and ``description``.
+/// Its text is the SDP `candidate` attribute: see ``init(_:)`` and ``description``.
 package struct ICECandidate: Hashable, Sendable {
   package enum Transport: Hashable, Sendable {
     case udp, tcp
-    /// A token of another specification; such candidates are kept and never paired.
+    /// A token of another specification; such candidates are stored but not paired.
     case other(String)
   }
 
-  /// The connection address: usually numeric, or a name that must be resolved first (mDNS).
+  /// The connection address: numeric, or a name that must be resolved first (mDNS).
   package enum Address: Hashable, Sendable {
     case ip(IPAddress)
     case name(String)
   }
 
-  /// A name and value that follow the known part of the text and mean nothing here.
+  /// A name and value of an unknown extension, after the known part of the text.
   package struct Extension: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -35,16 +35,17 @@ package struct ICECandidate: Hashable, Sendable {
     }
   }
 
-  /// Equal for candidates of the same type, base address and server: their fates are likely the same.
+  /// The foundation: equal for candidates of the same type, base address and server, which will likely work or fail
+  /// together.
   package var foundation: String
-  /// 1 is RTP, or everything under rtcp-mux.
+  /// The component: 1 is RTP, or all traffic under rtcp-mux.
   package var component = 1
   package var transport = Transport.udp
   package var priority: UInt32
   package var address: Address
   package var port: UInt16
   package var type: ICECandidateType
-  /// What the address was derived from, for diagnosis only (`raddr`).
+  /// The address from which this one was derived, for diagnosis only (`raddr`).
   package var relatedAddress: Address?
   package var relatedPort: UInt16?
   package var tcpType: String?
@@ -54,8 +55,8 @@ package struct ICECandidate: Hashable, Sendable {
   package var networkID: Int?
   package var networkCost: Int?
   package var extensions: [Extension] = []
-  /// Whether the peer told a name in the place of the address (draft-ietf-mmusic-mdns-ice-candidates), which nobody else
-  /// is to learn.
+  /// Whether the peer signalled a name to hide this address (draft-ietf-mmusic-mdns-ice-candidates): third parties must
+  /// not learn it.
   package private(set) var isConcealed = false
 
   package init(
@@ -83,13 +84,13 @@ package struct ICECandidate: Hashable, Sendable {
     self.type = type
   }
 
-  /// The transport address, or nil while it is a name.
+  /// The transport address, or nil if the address is a name.
   package var endpoint: Endpoint? {
     guard case .ip(let address) = address else { return nil }
     return Endpoint(address, port: port)
   }
 
-  /// The candidate with its name replaced by what the name resolved to.
+  /// Returns the candidate with its name replaced by the resolved address.
   package func resolved(to address: IPAddress) -> ICECandidate {
     var copy = self
     copy.address = .ip(address)
@@ -101,14 +102,15 @@ package struct ICECandidate: Hashable, Sendable {
 // MARK: Making local candidates
 
 extension ICECandidate {
-  /// A host candidate of a UDP socket bound to `endpoint`.
+  /// Returns the host candidate of a UDP socket bound to `endpoint`.
   package static func host(_ endpoint: Endpoint, localPreference: UInt16 = .max) -> ICECandidate {
     ICECandidate(
       .host, at: endpoint, priority: ICEPriority.candidate(.host, localPreference: localPreference),
       foundation: ICEFoundation.make(.host, base: endpoint.address))
   }
 
-  /// A server-reflexive candidate: `endpoint` is what `server` saw, `base` the socket that asked.
+  /// Returns a server-reflexive candidate: `endpoint` is the mapped address that `server` reported, `base` the socket
+  /// of the request.
   package static func serverReflexive(
     _ endpoint: Endpoint, base: Endpoint, server: IPAddress, localPreference: UInt16 = .max
   ) -> ICECandidate {
@@ -118,9 +120,10 @@ extension ICECandidate {
       foundation: ICEFoundation.make(.serverReflexive, base: base.address, server: server), related: base)
   }
 
-  /// A relayed candidate: `endpoint` was allocated on `server`, which saw the client as `mapped`.
+  /// Returns a relayed candidate: `endpoint` was allocated on `server`, which reported the client's address as
+  /// `mapped`.
   ///
-  /// - Parameter transport: how the client talks to the server; it ranks equal relays.
+  /// - Parameter transport: the transport between client and server; it ranks equal relays.
   package static func relay(
     _ endpoint: Endpoint, mapped: Endpoint, server: IPAddress, over transport: ICERelayTransport = .udp,
     localPreference: UInt16 = .max

@@ -1,28 +1,28 @@
 internal import CallCore
 
-/// Why a signalled candidate is not paired. Whoever signals chooses where checks go, so what no agent listens on is
-/// refused, as in libwebrtc: else a call could aim them at the services of a network.
+/// The reason why a signalled candidate is not paired. The signalling peer chooses the targets of checks; without these
+/// rules, which libwebrtc has too, a call could direct checks at the services of a network.
 public enum ICECandidateRefusal: String, Hashable, Sendable, CaseIterable {
   /// The candidate's transport is not UDP.
   case notUDP = "not-udp"
-  /// The candidate belongs to another component than 1.
+  /// The component is not 1.
   case otherComponent = "other-component"
-  /// The candidate has a name instead of an address, and the name is not resolved.
+  /// The candidate has an unresolved name instead of an address.
   case unresolvedName = "unresolved-name"
   /// The address is `0.0.0.0` or `::`.
   case unspecifiedAddress = "unspecified-address"
-  /// A multicast or the broadcast address.
+  /// The address is a multicast address or the broadcast address.
   case groupAddress = "group-address"
-  /// Port 0, or another below 1024 than 80 and 443, which relays use to get through firewalls.
+  /// The port is below 1024 and neither 80 nor 443, which relays use to pass firewalls.
   case reservedPort = "reserved-port"
-  /// Port 80 or 443 of an address that is no relay's: a private, shared, link-local or loopback one.
+  /// The port is 80 or 443, and the address cannot be a relay's: it is private, shared, link-local or loopback.
   case privateWebPort = "private-web-port"
-  /// More candidates were signalled than are kept.
+  /// The limit of stored candidates is reached.
   case tooMany = "too-many"
 }
 
 extension ICECandidate {
-  /// What is wrong with it as a remote candidate.
+  /// The reason to refuse it as a remote candidate, or nil.
   var refusal: ICECandidateRefusal? {
     guard transport == .udp else { return .notUDP }
     guard component == 1 else { return .otherComponent }
@@ -36,13 +36,13 @@ extension ICECandidate {
 }
 
 extension IPAddress {
-  /// Whether it stands for many hosts: 224.0.0.0/4, 255.255.255.255 or ff00::/8.
+  /// Whether it addresses many hosts: 224.0.0.0/4, 255.255.255.255 or ff00::/8.
   fileprivate var isGroup: Bool {
     if let mapped { return mapped.isGroup }
     return isIPv6 ? high >> 56 == 0xFF : v4Bits >> 28 == 0xE || v4Bits == .max
   }
 
-  /// Whether it is of no use beyond its own network (RFC 1918, RFC 3927, RFC 4193, RFC 4291, RFC 6598).
+  /// Whether it is valid only in its own network (RFC 1918, RFC 3927, RFC 4193, RFC 4291, RFC 6598).
   fileprivate var isPrivate: Bool {
     if let mapped { return mapped.isPrivate }
     if isLoopback || isLinkLocal { return true }

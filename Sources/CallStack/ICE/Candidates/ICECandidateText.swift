@@ -4,7 +4,8 @@ internal import CallCore
 //   candidate:<foundation> <component> <transport> <priority> <address> <port> typ <type> [raddr <a>] [rport <p>]
 //     *(<extension name> <extension value>)
 extension ICECandidate: LosslessStringConvertible {
-  /// Parses the attribute with or without `a=` and `candidate:`. Unknown extensions are kept; an unknown type is nil.
+  /// Parses the attribute with or without `a=` and `candidate:`. Keeps unknown extensions; returns nil for an unknown
+  /// type.
   package init?(_ text: String) {
     var rest = Substring(text)
     if rest.hasPrefix("a=") { rest = rest.dropFirst(2) }
@@ -37,11 +38,12 @@ extension ICECandidate: LosslessStringConvertible {
       extensions.append(Extension(name: String(name), value: String(value)))
       return true
     }
-    // Only the related address and port are part of the grammar proper; a bad extension value is just absent.
+    // Only the related address and port belong to the grammar itself; another extension with an invalid value is
+    // ignored.
     return name == "raddr" ? relatedAddress != nil : name == "rport" ? relatedPort != nil : true
   }
 
-  /// The attribute without `a=`.
+  /// The text of the attribute, without `a=`.
   package var description: String {
     var text = "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type.rawValue)"
     if let relatedAddress { text += " raddr \(relatedAddress)" }
@@ -84,7 +86,7 @@ extension ICECandidate.Transport: CustomStringConvertible {
 }
 
 extension ICECandidate.Address: CustomStringConvertible {
-  /// A numeric address, or a host name; nil for anything that can be neither.
+  /// Parses a numeric address or a host name.
   init?(_ word: Substring) {
     if let address = IPAddress(String(word)) {
       self = .ip(address)

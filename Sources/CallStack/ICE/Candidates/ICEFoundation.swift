@@ -2,8 +2,8 @@ internal import CallCore
 
 /// Foundations (RFC 8445 section 5.1.1.3): equal when type, base address, protocol and server address are equal.
 enum ICEFoundation {
-  /// A decimal number derived from what the foundation stands for, so that it needs no table and never repeats
-  /// by order of discovery.
+  /// Computes a foundation as a hash of its inputs, in decimal. It needs no table and does not depend on the order of
+  /// discovery.
   static func make(
     _ type: ICECandidateType, base: IPAddress, server: IPAddress? = nil, discriminator: UInt8 = 0
   ) -> String {
@@ -15,7 +15,7 @@ enum ICEFoundation {
     return String(hash)
   }
 
-  /// FNV-1a.
+  /// Adds a byte to an FNV-1a hash.
   private static func mix(_ byte: UInt8, into hash: inout UInt32) {
     hash = (hash ^ UInt32(byte)) &* 0x0100_0193
   }

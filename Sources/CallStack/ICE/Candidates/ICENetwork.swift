@@ -1,25 +1,25 @@
-/// What kind of network an interface belongs to: the W3C's `RTCNetworkType`.
+/// The type of an interface's network: the W3C's `RTCNetworkType`.
 package enum ICENetworkType: String, Hashable, Sendable, CaseIterable {
   case ethernet, wifi, cellular, vpn, unknown
 
-  /// What libwebrtc takes the use of such a network to cost: 0 is free, 999 the most.
+  /// The cost of such a network in libwebrtc: 0 is free, 999 the highest.
   package var cost: UInt16 {
     switch self {
     case .ethernet: 0
     case .wifi: 10
-    // A tunnel costs what the network below it does, which nobody tells.
+    // The cost of a VPN depends on the network below it, which is unknown.
     case .unknown, .vpn: 50
     case .cellular: 900
     }
   }
 
-  /// Whether libwebrtc is sparing there.
+  /// Whether libwebrtc limits its traffic on such a network.
   package var isCostly: Bool { cost >= 900 }
 }
 
-/// A network that local candidates belong to. Pairs of one network most likely share its fate, and its cost.
+/// A network that local candidates belong to. Pairs of one network share its cost and will usually fail together.
 package struct ICENetwork: Hashable, Sendable {
-  /// Tells networks of one agent apart; 0 is none.
+  /// The number of the network within its agent; 0 stands for no network.
   package var id: UInt16
   package var type: ICENetworkType
 

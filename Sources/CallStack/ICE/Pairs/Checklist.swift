@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// The pairs of one generation, best first, and the queue of checks that cannot wait (RFC 8445 sections 6.1.2 and 6.1.4.1).
+/// The pairs of one generation, best first, and the triggered-check queue (RFC 8445 sections 6.1.2 and 6.1.4.1).
 struct Checklist {
   private(set) var pairs: [ICECandidatePair] = []
   private(set) var triggered: [ICECandidatePair.ID] = []
@@ -20,17 +20,17 @@ struct Checklist {
 
   // MARK: Changing
 
-  /// Changes one pair in place. Its priority must be changed by ``reprioritize(_:)`` only.
+  /// Changes one pair in place. Only ``reprioritize(_:)`` may change its priority.
   mutating func update(_ index: Int, _ change: (inout ICECandidatePair) -> Void) { change(&pairs[index]) }
 
-  /// Inserts a pair at its rank: a pair learnt late from a check ranks like any other (RFC 8445 section 7.3.1.4).
+  /// Inserts a pair at its rank. A pair learnt from a check ranks like any other (RFC 8445 section 7.3.1.4).
   mutating func insert(_ pair: ICECandidatePair) {
     let rank = pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count
     let index = Defect.latePairAppended.isPlanted ? pairs.count : rank
     pairs.insert(pair, at: index)
   }
 
-  /// Recomputes every priority and restores the order; equal priorities keep theirs by age.
+  /// Recomputes every priority and sorts; pairs of equal priority are sorted by age.
   mutating func reprioritize(_ priority: (ICECandidatePair) -> UInt64) {
     for index in pairs.indices { pairs[index].priority = priority(pairs[index]) }
     pairs.sort { ($1.priority, $0.id) < ($0.priority, $1.id) }
@@ -43,9 +43,9 @@ struct Checklist {
     triggered.removeAll { gone.contains($0) }
   }
 
-  /// Which pairs are too many: the worst that are neither being checked nor work, or else the newest.
+  /// Returns the pairs beyond the limit: the worst that neither are being checked nor work, or else the newest.
   ///
-  /// - Parameter kept: a pair that stays whatever its state.
+  /// - Parameter kept: a pair that is kept in any state.
   func surplus(beyond limit: Int, newest: ICECandidatePair.ID, keeping kept: ICECandidatePair.ID?)
     -> [ICECandidatePair.ID]
   {
@@ -68,7 +68,8 @@ struct Checklist {
 
   // MARK: Freezing
 
-  /// The state of a new pair: frozen while one of the same foundation is still to be decided (RFC 8445 section 6.1.2.6).
+  /// Returns the state of a new pair: frozen while another pair of the same foundation is waiting or in progress
+  /// (RFC 8445 section 6.1.2.6).
   func initialState(of pair: ICECandidatePair) -> ICECandidatePair.State {
     let undecided = pairs.contains {
       ($0.state == .waiting || $0.state == .inProgress) && $0.hasSameFoundation(as: pair)
@@ -76,7 +77,8 @@ struct Checklist {
     return undecided ? .frozen : .waiting
   }
 
-  /// A success says that the other pairs of its foundation will likely work too (RFC 8445 section 7.2.5.3.3).
+  /// Unfreezes the other pairs of a successful pair's foundation: they will likely work too (RFC 8445
+  /// section 7.2.5.3.3).
   mutating func unfreeze(like pair: ICECandidatePair) {
     for index in pairs.indices where pairs[index].state == .frozen && pairs[index].hasSameFoundation(as: pair) {
       pairs[index].state = .waiting

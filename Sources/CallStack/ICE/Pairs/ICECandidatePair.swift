@@ -1,9 +1,9 @@
 package import CallCore
 
-/// A local and a remote candidate that may work together, with everything known about whether they do.
+/// A local and a remote candidate, with the results of their checks.
 ///
-/// A pair is identified by the local socket (`base`) and the remote transport address: what NATs make of the local
-/// address changes which local candidate is reported, never which pair it is.
+/// The local socket (`base`) and the remote transport address identify a pair. A NAT's mapping of the local address
+/// changes only the reported local candidate.
 package struct ICECandidatePair: Sendable {
   package struct ID: Hashable, Comparable, Sendable, BitwiseCopyable {
     package let rawValue: UInt32
@@ -19,14 +19,14 @@ package struct ICECandidatePair: Sendable {
     case succeeded, failed
   }
 
-  /// Whether what is sent arrives, as far as responses tell.
+  /// Whether packets reach the peer, judged by responses.
   package enum Reachability: String, Sendable {
-    /// No response yet.
+    /// No response has arrived yet.
     case unknown
     case writable
-    /// It worked, and then several checks went unanswered.
+    /// The pair worked, and then several checks got no response.
     case unreliable
-    /// Given up: no more checks until the peer shows up again, or the selected pair is in trouble.
+    /// The pair was given up: it is not checked until the peer sends on it, or the selected pair is in trouble.
     case timedOut
   }
 
@@ -36,18 +36,18 @@ package struct ICECandidatePair: Sendable {
   /// The local socket, or the relayed address of a TURN allocation.
   package let base: Endpoint
   package let remoteEndpoint: Endpoint
-  /// How many restarts there were before it.
+  /// The number of ICE restarts before this pair was formed.
   package let generation: Int
-  /// The network of its base, when it is known.
+  /// The network of the base, if known.
   package let network: ICENetwork?
   package internal(set) var priority: UInt64
   package internal(set) var state: State
   package internal(set) var reachability = Reachability.unknown
-  /// Whether the pair was agreed on by USE-CANDIDATE.
+  /// Whether the pair was nominated with USE-CANDIDATE.
   package internal(set) var nominated = false
-  /// Whether it was given up once because a better pair of its network worked: the peer's packets do not bring it back.
+  /// Whether the pair was given up because a better pair of its network worked: packets from the peer do not revive it.
   package internal(set) var isPruned = false
-  /// Whether it is of no use whatever comes: the TURN server of its base carries nothing to the other end.
+  /// Whether the TURN server of the base does not relay to the remote address, so that the pair can never work.
   package internal(set) var isRefused = false
   package let createdAt: Instant
 
@@ -55,20 +55,20 @@ package struct ICECandidatePair: Sendable {
   var lastCheckSentAt: Instant?
   var lastResponseAt: Instant?
   var lastReceivedAt: Instant?
-  /// When something other than STUN was last received.
+  /// The time at which a packet other than STUN was last received.
   var lastDataAt: Instant?
-  /// Since when it has been receiving without a break.
+  /// The start of the current period of receiving without a break.
   var receivingSince: Instant?
   var lastSentAt: Instant?
-  /// When the peer last asked for this pair with USE-CANDIDATE.
+  /// The time of the peer's last USE-CANDIDATE for this pair.
   var nominationReceivedAt: Instant?
-  /// The interval until the next consent check, drawn anew for each.
+  /// The interval until the next consent check, drawn anew for each check.
   var consentInterval: Interval
   var unanswered = UnansweredChecks()
   var roundTrip = RoundTripEstimate()
   package internal(set) var counters = Counters()
 
-  /// What the W3C's RTCIceCandidatePairStats counts on the ICE side; bytes are counted by the session.
+  /// The ICE counters of the W3C's RTCIceCandidatePairStats; the session counts the bytes.
   package struct Counters: Hashable, Sendable {
     package var requestsSent: UInt64 = 0
     package var requestsReceived: UInt64 = 0
@@ -94,17 +94,17 @@ package struct ICECandidatePair: Sendable {
     self.createdAt = createdAt
   }
 
-  /// The way datagrams of this pair take.
+  /// The path of the pair's datagrams.
   package var path: Path { Path(local: base, remote: remoteEndpoint) }
-  /// The newest measured round trip.
+  /// The latest measured round trip.
   package var currentRoundTripTime: Interval? { roundTrip.current }
   package var totalRoundTripTime: Interval { roundTrip.total }
-  /// The moving average of the round trips, of which the newest counts a quarter.
+  /// The moving average of the round trips, in which the latest has a weight of one quarter.
   package var smoothedRoundTripTime: Interval? { roundTrip.smoothed }
 
   var isWritable: Bool { reachability == .writable }
   var isActive: Bool { reachability != .timedOut }
-  /// What both ends' networks cost together.
+  /// The sum of the costs of both networks.
   var networkCost: Int { Int(network?.type.cost ?? 0) + (remote.networkCost ?? 0) }
 
   func sharesNetwork(with other: ICECandidatePair) -> Bool {
@@ -112,17 +112,17 @@ package struct ICECandidatePair: Sendable {
     return base.address == other.base.address
   }
 
-  /// Whether both ends share their pair's foundation, and so most likely its fate.
+  /// Returns whether both candidates have the same foundations, so that the pairs will likely work or fail together.
   func hasSameFoundation(as other: ICECandidatePair) -> Bool {
     local.foundation == other.local.foundation && remote.foundation == other.remote.foundation
   }
 }
 
-/// The checks sent since the last response: how many, and when the ones that decide were sent.
+/// The checks since the last response: their number, and the times of the first and of the one that reached the limit.
 struct UnansweredChecks {
   private(set) var count = 0
   private(set) var firstSentAt: Instant?
-  /// When the check was sent that made the count reach the limit.
+  /// The time of the check that brought the count to the limit.
   private(set) var limitReachedAt: Instant?
 
   mutating func add(at now: Instant, limit: Int) {
@@ -134,7 +134,7 @@ struct UnansweredChecks {
   mutating func clear() { self = UnansweredChecks() }
 }
 
-/// Round trips of checks: the newest, the sum, and a smoothed estimate.
+/// The round trips of checks: the latest, the sum, and a smoothed estimate.
 struct RoundTripEstimate {
   private(set) var current: Interval?
   private(set) var total = Interval.zero
@@ -148,6 +148,6 @@ struct RoundTripEstimate {
     smoothed = smoothed.map { ($0 * 3 + sample) / 4 } ?? sample
   }
 
-  /// Whether enough was measured to slow down.
+  /// Whether there are enough samples to check less often.
   var isSettled: Bool { samples > 4 }
 }

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import STUN
 
-/// Payloads on their way to peers.
+/// Payloads to peers.
 extension TURNClient {
   mutating func enqueue(_ waiting: Waiting) {
     guard configuration.queueLimit > 0 else {
@@ -15,7 +15,7 @@ extension TURNClient {
     queue.append(waiting)
   }
 
-  /// Sends what waited for the permission of `address`, in order.
+  /// Sends the payloads that waited for the permission of `address`, in order.
   mutating func flushQueue(to address: IPAddress, at now: Instant) {
     guard !queue.isEmpty else { return }
     let waiting = queue
@@ -35,7 +35,7 @@ extension TURNClient {
     counters.droppedPayloads += UInt64(before - queue.count)
   }
 
-  /// Sends a payload to a peer that has permission: by its channel, or in an indication until there is one.
+  /// Sends a payload to a peer with a permission: by its channel, or in an indication until a channel is bound.
   mutating func forward(_ payload: RawSpan, to peer: Endpoint, bindsChannel: Bool, at now: Instant) {
     if let channel = channels.first(where: { $0.peer == peer && $0.isBound(at: now) }) {
       counters.channelDataSent += 1
@@ -54,11 +54,11 @@ extension TURNClient {
     if indications[index].count >= threshold { bind(peer, at: now) }
   }
 
-  /// Asks for a channel unless one is bound, asked for, or was refused a short while ago.
+  /// Requests a channel unless one is bound, requested, or was refused within the cool-down.
   mutating func bind(_ peer: Endpoint, at now: Instant) {
     if let index = channels.firstIndex(where: { $0.peer == peer }) {
       let purpose = Purpose.channelBind(peer, number: channels[index].number)
-      // A refused binding has its next attempt set; a removed one has none and starts again here.
+      // A refused binding has the time of its next attempt; a removed one has none and starts again here.
       guard channels[index].refreshAt == nil, !channels[index].isBound(at: now),
         !transactions.contains(where: { $0.purpose == purpose })
       else { return }
@@ -71,14 +71,14 @@ extension TURNClient {
     begin(.channelBind(peer, number: number), at: now)
   }
 
-  // MARK: Permissions that nobody uses
+  // MARK: Unused permissions
 
-  /// Lets go of permissions that sending asked for and that nothing was sent to for long. The server forgets them, and
-  /// their channels, in its own time.
+  /// Stops renewing permissions that sending requested and that have not been used for long. They expire on the server,
+  /// as do their channels.
   mutating func forgetUnused(at now: Instant) {
     guard let limit = configuration.unusedPermissionLifetime else { return }
     for permission in permissions {
-      // Looked at when it or its channel is about to be renewed: until then it costs nothing.
+      // Only a due renewal of the permission or its channel has a cost, so the check waits until then.
       guard permission.failure == nil, let used = permission.lastUsedAt, now >= used + limit,
         isRenewalDue(of: permission, at: now)
       else { continue }

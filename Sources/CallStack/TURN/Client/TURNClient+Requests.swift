@@ -1,7 +1,7 @@
 internal import CallCore
 internal import STUN
 
-/// Requests and their answers.
+/// Requests and their responses.
 extension TURNClient {
   mutating func begin(_ purpose: Purpose, staleNonces: Int = 0, at now: Instant) {
     let id = STUNTransactionID(from: &random)
@@ -69,7 +69,7 @@ extension TURNClient {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   mutating func handle(_ message: STUNMessage, at now: Instant) {
     guard message.messageClass == .successResponse || message.messageClass == .errorResponse,
@@ -81,7 +81,7 @@ extension TURNClient {
     }
     let transaction = transactions[index]
     guard isGenuine(message, for: transaction) else {
-      // RFC 8489 section 9.2.5: as if it had never been received.
+      // Ignore the response (RFC 8489 section 9.2.5).
       counters.forged += 1
       return
     }
@@ -108,7 +108,7 @@ extension TURNClient {
     }
   }
 
-  /// Success must be proven by whoever knows the password; errors often come without proof.
+  /// Returns whether a response is authentic. A success needs integrity; genuine error responses often have none.
   private func isGenuine(_ message: STUNMessage, for transaction: Transaction) -> Bool {
     guard transaction.isAuthenticated, let key = session?.key else { return true }
     switch message.integrity(key: key) {
@@ -128,7 +128,7 @@ extension TURNClient {
     return true
   }
 
-  /// Goes on to the other family, once: a relay of that one is better than none.
+  /// Switches to the other family, once: its relay is better than none.
   private mutating func turnToOtherFamily() -> Bool {
     guard family == configuration.family else { return false }
     switch family {
@@ -139,14 +139,14 @@ extension TURNClient {
     return true
   }
 
-  /// Follows ALTERNATE-SERVER (RFC 8489 section 10), which anybody on the path may have written: to no server that sent us
-  /// on before, and to this machine from another one never.
+  /// Follows ALTERNATE-SERVER (RFC 8489 section 10), which an attacker on the path may have written: not to a server
+  /// that redirected the client before, and not from another machine to this one.
   private mutating func redirect(_ message: STUNMessage, at now: Instant) -> Bool {
     guard let alternate = message[.alternateServer], alternate != server, !leftServers.contains(alternate),
       alternate.address.isIPv6 == server.address.isIPv6, leftServers.count < configuration.redirectLimit,
       !alternate.address.isLoopback || server.address.isLoopback, !alternate.address.isUnspecified
     else { return false }
-    // Without TLS nobody proves a name.
+    // Without TLS there is no certificate to check a name against.
     let domain = configuration.transport == .tls ? message[.alternateDomain] : nil
     if let domain, !domain.isDomainName { return false }
     leftServers.append(server)
@@ -174,7 +174,7 @@ extension TURNClient {
       if Defect.permissionRefreshedTooLate.isPlanted {
         permissions[index].refreshAt = now + Self.permissionLifetime * 10 / 9
       }
-      // A channel that was left with its permission is renewed with it.
+      // A channel that was not renewed with its permission is renewed with it again.
       for channel in channels.indices
       where channels[channel].peer.address == address && channels[channel].refreshAt == nil
         && channels[channel].isBound(at: now)
@@ -200,7 +200,7 @@ extension TURNClient {
     }
   }
 
-  /// When a permission that was just granted is renewed for itself: not before it ends, when a channel renews it in time.
+  /// Returns the time to renew a permission that was just granted: its end, if a channel renews it in time.
   private func permissionRenewal(of address: IPAddress, at now: Instant) -> Instant {
     let isRenewedByChannel =
       configuration.channelRefresh < Self.permissionLifetime
@@ -225,7 +225,7 @@ extension TURNClient {
 
   private mutating func schedule(lifetime: Interval, at now: Instant) {
     expiresAt = now + lifetime
-    // A server may promise more than it keeps: as libwebrtc, an hour is waited at most.
+    // A server may end an allocation before the granted lifetime: as in libwebrtc the wait is at most an hour.
     let relied = min(lifetime, .minutes(60))
     refreshAt = now + (relied - min(configuration.refreshMargin, relied / 2))
   }
@@ -237,7 +237,7 @@ extension TURNClient {
   }
 
   private mutating func reject(_ purpose: Purpose, _ error: STUNError, at now: Instant) {
-    // 437 means that the server does not know the allocation: it restarted, or we came too late.
+    // 437 means that the server does not have the allocation: it restarted, or the allocation expired.
     switch purpose {
     case .allocate where error.code == 437 && !isReleaseWanted:
       forget()
@@ -245,13 +245,13 @@ extension TURNClient {
       events.append(.newLocalAddressNeeded)
     case .refresh where state == .releasing: finishRelease()
     case _ where error.code == 437 && Defect.lostAllocationKept.isPlanted: break
-    // Wrong credentials are wrong for all requests to come.
+    // Wrong credentials fail all later requests.
     case _ where [401, 437].contains(error.code): fail(.rejected(purpose.method, error))
     default: giveUp(purpose, .rejected(purpose.method, error), at: now)
     }
   }
 
-  /// What a request without a usable answer means: the allocation lives as long as its Refresh is answered.
+  /// Handles a request without a usable response: the allocation lives as long as its Refresh is answered.
   private mutating func giveUp(_ purpose: Purpose, _ failure: Failure, at now: Instant) {
     switch purpose {
     case .createPermission(let address): permissionFailed(address, failure)
@@ -261,7 +261,7 @@ extension TURNClient {
     }
   }
 
-  /// Remembers that there is no permission: asking with every datagram would be a flood of requests to no use.
+  /// Stores the failure of a permission, so that not every datagram causes another request.
   private mutating func permissionFailed(_ address: IPAddress, _ failure: Failure) {
     guard let index = permissions.firstIndex(where: { $0.address == address }) else { return }
     permissions[index].expiresAt = nil
@@ -274,7 +274,7 @@ extension TURNClient {
     events.append(.permissionFailed(address, failure))
   }
 
-  /// Indications still work; the same channel may be tried again after the cool-down.
+  /// Schedules another attempt after the cool-down; until then payloads go in indications.
   private mutating func channelFailed(_ peer: Endpoint, _ failure: Failure, at now: Instant) {
     guard let index = channels.firstIndex(where: { $0.peer == peer }) else { return }
     channels[index].refreshAt = now + Self.channelCoolDown
@@ -283,7 +283,8 @@ extension TURNClient {
 }
 
 extension String {
-  /// Letters, digits and hyphens in labels, and no address (RFC 1123 section 2.1). An absolute name ends with a dot.
+  /// Whether the string consists of labels of letters, digits and hyphens, and is not an address (RFC 1123
+  /// section 2.1). An absolute name ends with a dot.
   fileprivate var isDomainName: Bool {
     let name = hasSuffix(".") ? dropLast() : self[...]
     let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,19 +1,20 @@
 package import CallCore
 internal import STUN
 
-/// One allocation on a TURN server (RFC 8656): a way of obtaining a socket with the server's address.
+/// The client of one allocation on a TURN server (RFC 8656), which provides a socket with the server's address.
 ///
-/// The server is reached by UDP or over a connection of its own. The driver opens that when the first message for
-/// ``path`` comes out, feeds back whole messages (see ``TURNStreamFramer``), and says ``connectionLost(at:)``.
+/// The client reaches the server over UDP or over a connection of its own. The driver opens the connection when the
+/// first message for ``path`` comes out, passes whole received messages back (see ``TURNStreamFramer``), and calls
+/// ``connectionLost(at:)``.
 ///
-/// Data that arrives comes out as ``Event/data(from:_:)``, or without a copy through ``payload(of:on:at:)``.
+/// Received data comes out as ``Event/data(from:_:)``, or without a copy through ``payload(of:on:at:)``.
 package struct TURNClient: SansIO, ~Copyable {
-  /// Fixed by RFC 8656 sections 9 and 12.
+  /// The lifetimes that RFC 8656 sections 9 and 12 fix.
   static let permissionLifetime = Interval.minutes(5)
   static let channelLifetime = Interval.minutes(10)
   static let channelCoolDown = Interval.minutes(5)
 
-  /// The largest payload that fits a datagram whatever way it goes.
+  /// The largest payload that fits a datagram with every kind of TURN header.
   package static let maximumPayload = maximumDatagramSize - PeerIndication.overhead
 
   package let configuration: Configuration
@@ -21,16 +22,16 @@ package struct TURNClient: SansIO, ~Copyable {
   package internal(set) var counters = Counters()
   package internal(set) var allocation: Allocation?
 
-  /// Where datagrams are sent from; over a connection, the socket it belongs to.
+  /// The source address of datagrams; over a connection, the address of its socket.
   package internal(set) var localAddress: Endpoint
   var server: Endpoint
-  /// The domain name that a server that was redirected to must prove to have, where the one before said another than its
-  /// own (RFC 8489 section 10).
+  /// The domain name that the certificate of an alternate server must have, if the redirecting server named one
+  /// (RFC 8489 section 10).
   package internal(set) var alternateDomain: String?
-  /// The family that is asked for now.
+  /// The address family of the current request.
   var family: RelayFamily
   var session: Session?
-  /// Servers that said to ask another.
+  /// Servers that redirected the client.
   var leftServers: [Endpoint] = []
   var isReleaseWanted = false
 
@@ -47,7 +48,9 @@ package struct TURNClient: SansIO, ~Copyable {
   var events = FIFO<Event>()
   var clock = Instant.zero
 
-  /// - Parameter local: the local address datagrams are sent from.
+  /// Creates a client.
+  ///
+  /// - Parameter local: the source address of its datagrams.
   package init(configuration: Configuration, local: Endpoint, random: consuming RandomStream) {
     self.configuration = configuration
     localAddress = local
@@ -58,8 +61,8 @@ package struct TURNClient: SansIO, ~Copyable {
 
   // MARK: Commands
 
-  /// Asks for the allocation. Possible at first, and again after a failure, ``Event/newLocalAddressNeeded`` or
-  /// ``Event/released``; everything an earlier allocation had is forgotten.
+  /// Requests the allocation. This is possible at first, and again after a failure, ``Event/newLocalAddressNeeded`` or
+  /// ``Event/released``; the state of an earlier allocation is forgotten.
   ///
   /// - Parameter newLocal: another local address from now on.
   package mutating func allocate(from newLocal: Endpoint? = nil, at now: Instant) throws(Misuse) {
@@ -76,12 +79,13 @@ package struct TURNClient: SansIO, ~Copyable {
     begin(.allocate, at: tick(now))
   }
 
-  /// Lets a peer's address through. Doing it again is harmless.
+  /// Requests the permission for a peer's address. A repeated call has no effect.
   ///
-  /// - Parameter isKept: whether the address is let through until ``removePermission(for:)``, and asked for again where
-  ///   asking failed. Otherwise it is as if ``send(_:to:bindsChannel:at:)`` had asked: let through for as long as
-  ///   something is sent there (``Configuration/unusedPermissionLifetime``), and where asking failed no more is asked.
-  /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before, and it is not to be kept.
+  /// - Parameter isKept: whether the permission is kept until ``removePermission(for:)``, and requested again after a
+  ///   failure. Otherwise it is used like one that ``send(_:to:bindsChannel:at:)`` requests: kept as long as data is
+  ///   sent there (``Configuration/unusedPermissionLifetime``), and not requested again after a failure.
+  /// - Throws: ``Misuse/permissionRefused(_:)`` if the server refused it before or did not respond, and it is not to be
+  ///   kept.
   package mutating func createPermission(
     for address: IPAddress, isKept: Bool = true, at now: Instant
   ) throws(Misuse) {
@@ -97,7 +101,7 @@ package struct TURNClient: SansIO, ~Copyable {
     begin(.createPermission(address), at: now)
   }
 
-  /// Stops renewing the permission and the channels of an address; the server forgets them in its own time.
+  /// Stops renewing the permission and the channels of an address; they expire on the server.
   package mutating func removePermission(for address: IPAddress) {
     permissions.removeAll { $0.address == address }
     if Defect.channelReboundInCoolDown.isPlanted { channels.removeAll { $0.peer.address == address } }
@@ -112,17 +116,17 @@ package struct TURNClient: SansIO, ~Copyable {
     dropQueue { $0.address == address }
   }
 
-  /// Binds a channel to a peer at once, instead of waiting for traffic. Doing it again is harmless.
+  /// Binds a channel to a peer immediately, instead of after traffic. A repeated call has no effect.
   package mutating func bindChannel(to peer: Endpoint, at now: Instant) throws(Misuse) {
     try checkPeer(peer.address)
     bind(peer, at: tick(now))
   }
 
-  /// Sends a payload to a peer; it waits, in a bounded queue, for a permission that is asked for when there is none.
+  /// Sends a payload to a peer. Without a permission the client requests one, and the payload waits in a bounded queue.
   ///
   /// - Parameter bindsChannel: whether the payload counts towards ``Configuration/indicationsBeforeChannel``. libwebrtc
-  ///   binds no channel for connectivity checks.
-  /// - Throws: ``Misuse/permissionRefused(_:)`` where the server said no, or nothing, before.
+  ///   does not bind channels for connectivity checks.
+  /// - Throws: ``Misuse/permissionRefused(_:)`` if the server refused the permission before or did not respond.
   package mutating func send(
     _ payload: RawSpan, to peer: Endpoint, bindsChannel: Bool = true, at now: Instant
   ) throws(Misuse) {
@@ -145,8 +149,9 @@ package struct TURNClient: SansIO, ~Copyable {
     enqueue(Waiting(peer: peer, payload: payload.copied, bindsChannel: bindsChannel))
   }
 
-  /// Renews the allocation, its permissions and its channels now instead of when they are due: for when the server may
-  /// have forgotten them. What it refused may be asked for again. If it has forgotten the allocation, ``Event/failed(_:)`` follows.
+  /// Renews the allocation, its permissions and its channels before they are due, when the server may have forgotten
+  /// them. Refused permissions may be requested again. If the server has forgotten the allocation, ``Event/failed(_:)``
+  /// follows.
   package mutating func renew(at now: Instant) {
     let now = tick(now)
     guard state == .allocated else { return }
@@ -157,10 +162,10 @@ package struct TURNClient: SansIO, ~Copyable {
     advance(to: now)
   }
 
-  /// Whether the server has yet to say that it still knows the allocation.
+  /// Whether a Refresh of the allocation is pending.
   package var isRefreshing: Bool { state == .allocated && refreshAt == nil }
 
-  /// Whether a message has the transaction identifier of a request whose answer is still to come.
+  /// Returns whether a message has the transaction ID of a pending request.
   package func isAwaiting(_ message: RawSpan) -> Bool {
     guard isSTUN(message), let high = message.bigEndian(UInt32.self, at: 8),
       let low = message.bigEndian(UInt64.self, at: 12)
@@ -169,7 +174,7 @@ package struct TURNClient: SansIO, ~Copyable {
     return transactions.contains { $0.id == id }
   }
 
-  /// Whether messages are under way on ``path``, or may be: a connection there is needed.
+  /// Whether messages may be in transit on ``path``, so that a connection there is needed.
   package var isActive: Bool {
     switch state {
     case .allocating, .allocated, .releasing: true
@@ -177,11 +182,10 @@ package struct TURNClient: SansIO, ~Copyable {
     }
   }
 
-  /// Gives the allocation back (a Refresh with lifetime zero). ``Event/released`` follows, at the latest when the
-  /// server does not answer.
+  /// Releases the allocation (a Refresh with lifetime zero). ``Event/released`` follows, at the latest after a timeout.
   package mutating func release(at now: Instant) {
     switch state {
-    // Without a challenge answered there is nothing on the server to give back.
+    // Without an authenticated request the server has no allocation to release.
     case .allocating where session == nil: finishRelease()
     case .allocating: isReleaseWanted = true
     case .allocated:
@@ -195,9 +199,9 @@ package struct TURNClient: SansIO, ~Copyable {
     }
   }
 
-  /// The connection that carried the allocation is gone, and the allocation with it (RFC 8656 section 3.1).
+  /// Reports the end of the connection, which ends the allocation (RFC 8656 section 3.1).
   ///
-  /// - Parameter reason: for people, where it is known; such as what TLS did not like.
+  /// - Parameter reason: a readable reason if known, such as a TLS failure.
   package mutating func connectionLost(reason: String? = nil, at now: Instant) {
     _ = tick(now)
     guard configuration.transport != .udp else { return }
@@ -231,21 +235,21 @@ package struct TURNClient: SansIO, ~Copyable {
     }
   }
 
-  /// Whether a server has framed a peer's payload in `datagram`.
+  /// Returns whether `datagram` carries a peer's payload.
   package static func carriesData(_ datagram: RawSpan) -> Bool {
     isChannelData(datagram) || PeerIndication.method(of: datagram) == .data
   }
 
-  /// Where in `datagram` a peer's payload lies, or nil when it carries none: then it is for ``receive(_:on:at:)``.
+  /// Returns the range of a peer's payload in `datagram`, or nil if it has none: then pass it to ``receive(_:on:at:)``.
   ///
-  /// This is the way for media: nothing is copied and nothing allocated.
+  /// Use it for media: it neither copies nor allocates.
   package mutating func payload(
     of datagram: RawSpan, on path: Path, at now: Instant
   ) -> (peer: Endpoint, range: Range<Int>)? {
     _ = tick(now)
     guard path.unmarked == self.path, state == .allocated else { return nil }
     if let (number, range) = ChannelData.parse(datagram) {
-      // Whether the answer to our ChannelBind has arrived does not matter: the server binds before it answers.
+      // The response to our ChannelBind may arrive later: the server binds before it responds.
       guard let channel = channels.first(where: { $0.number == number }) else {
         counters.unexpected += 1
         return nil
@@ -292,7 +296,7 @@ package struct TURNClient: SansIO, ~Copyable {
 
   package mutating func nextEvent() -> Event? { events.popFirst() }
 
-  /// Reasons: 1 a request's retransmission, 2 the allocation, 3 a permission, 4 a channel.
+  /// The next deadline. Reasons: 1 a request's retransmission, 2 the allocation, 3 a permission, 4 a channel.
   package var wake: Wake {
     var earliest = Wake.never
     for transaction in transactions { earliest = .earliest(earliest, .at(transaction.timer.deadline, reason: 1)) }
@@ -311,10 +315,10 @@ package struct TURNClient: SansIO, ~Copyable {
 
   // MARK: Helpers
 
-  /// The path to the server that is asked now: another than the configured one after a redirection.
+  /// The path to the current server: after a redirection not the configured one.
   package var path: Path { Path(local: localAddress, remote: server, transport: configuration.transport) }
 
-  /// The current instant; time never goes backwards.
+  /// Advances the clock, which never goes backwards, and returns its time.
   mutating func tick(_ now: Instant) -> Instant {
     clock = max(clock, now)
     return clock
@@ -325,7 +329,7 @@ package struct TURNClient: SansIO, ~Copyable {
     guard allocation.relayed(towards: address) != nil else { throw .familyMismatch }
   }
 
-  /// Drops everything that hangs on an allocation, and the allocation itself unless it is kept.
+  /// Drops the state of an allocation, and the allocation itself unless it is kept.
   mutating func forget(keepingAllocation: Bool = false) {
     transactions.removeAll()
     permissions.removeAll()

@@ -4,43 +4,43 @@ package import STUN
 extension TURNClient {
   /// The families of relayed addresses that a client asks for (RFC 8656 section 7.1).
   package enum RelayFamily: Hashable, Sendable {
-    /// Nothing is said of the family: IPv4 is the default.
+    /// The request has no family attribute: IPv4 is the default.
     case ipv4
-    /// REQUESTED-ADDRESS-FAMILY.
+    /// REQUESTED-ADDRESS-FAMILY with IPv6.
     case ipv6
-    /// ADDITIONAL-ADDRESS-FAMILY: IPv4, and IPv6 besides. A server that does not know the attribute gives IPv4.
+    /// ADDITIONAL-ADDRESS-FAMILY: IPv4 and IPv6. A server that does not know the attribute gives IPv4.
     case both
   }
 
   package struct Configuration: Sendable {
     package var server: Endpoint
-    /// How the server is reached. Whatever that is, what is relayed to peers goes by UDP.
+    /// The transport to the server. From the server to peers it is always UDP.
     package var transport: Path.Transport
     package var credentials: TURNCredentials
-    /// Of which family the relayed address is to be. What a server has no relay of (440) is asked for no more, and the
-    /// other family once instead.
+    /// The family of the relayed address. If the server has no relay of it (440), the client requests the other one,
+    /// once.
     package var family: RelayFamily
-    /// The lifetime to ask for; nil leaves it to the server.
+    /// The requested lifetime; nil leaves it to the server.
     package var lifetime: Interval?
-    /// How long before its expiry an allocation is refreshed; never more than half the lifetime.
+    /// The time before its expiry at which an allocation is refreshed; at most half the lifetime.
     package var refreshMargin: Interval
-    /// How often a permission, which lives five minutes, is renewed.
+    /// The interval at which a permission is renewed; it lives five minutes.
     package var permissionRefresh: Interval
-    /// How often a channel binding, which lives ten minutes, is renewed. Each renewal is one of the permission too, which
-    /// is then not renewed for itself when channels are renewed often enough for it.
+    /// The interval at which a channel binding is renewed; it lives ten minutes. Each renewal also renews the
+    /// permission, which is not renewed separately if this interval is short enough.
     package var channelRefresh: Interval
-    /// How long a permission that ``TURNClient/send(_:to:bindsChannel:at:)`` asked for, and its channels, are renewed
-    /// though nothing is sent there; nil for as long as the allocation lives.
+    /// The time for which the client renews a permission requested by ``TURNClient/send(_:to:bindsChannel:at:)``, and
+    /// its channels, without data to the peer; nil for the lifetime of the allocation.
     package var unusedPermissionLifetime: Interval?
-    /// How many payloads go to a peer in Send indications before a channel is bound; nil never binds one.
+    /// The number of payloads sent to a peer in Send indications before a channel is bound; nil never binds one.
     package var indicationsBeforeChannel: Int?
-    /// How many payloads wait for their permission, over all peers; the oldest is dropped for a new one.
+    /// The maximum number of payloads that wait for permissions, over all peers; the oldest is dropped for a new one.
     package var queueLimit: Int
-    /// How many stale nonces in a row one request survives.
+    /// The maximum number of successive stale nonces of one request.
     package var staleNonceLimit: Int
-    /// How many alternate servers are followed.
+    /// The maximum number of redirections.
     package var redirectLimit: Int
-    /// When requests over UDP are sent again; over a connection they never are.
+    /// The retransmission policy over UDP; over a connection requests are not retransmitted.
     package var retransmission: STUNTransactionTimer.Policy
     package var software: String?
     package var usesFingerprint: Bool

@@ -2,20 +2,20 @@ package import CallCore
 package import STUN
 
 extension TURNClient {
-  /// What an allocation gave.
+  /// The result of an allocation.
   package struct Allocation: Hashable, Sendable {
     package let relayed: Endpoint
-    /// The relayed address of the other family, when both were asked for and given.
+    /// The relayed address of the other family, if both were requested and granted.
     package let additionalRelayed: Endpoint?
-    /// The client as the server sees it: a server-reflexive address.
+    /// The client's mapped address: a server-reflexive address.
     package let mapped: Endpoint
     package let lifetime: Interval
     package let server: Endpoint
 
-    /// Every relayed address: one, or one of each family.
+    /// The relayed addresses: one, or one of each family.
     package var relayedAddresses: [Endpoint] { [relayed] + (additionalRelayed.map { [$0] } ?? []) }
 
-    /// The relayed address from which a peer of this family is reached; nil when there is none.
+    /// Returns the relayed address that reaches a peer's family, or nil if there is none.
     package func relayed(towards peer: IPAddress) -> Endpoint? {
       if relayed.address.isIPv6 == peer.isIPv6 { return relayed }
       return additionalRelayed.flatMap { $0.address.isIPv6 == peer.isIPv6 ? $0 : nil }
@@ -25,33 +25,34 @@ extension TURNClient {
   package enum Event: Hashable, Sendable {
     case allocated(Allocation)
     case permissionGranted(IPAddress)
-    /// The server refused the permission, or did not answer. It is not asked again by itself: what is sent there from now
-    /// on is refused with ``Misuse/permissionRefused(_:)``.
+    /// The server refused the permission or did not respond. The client does not repeat the request; payloads to the
+    /// address now fail with ``Misuse/permissionRefused(_:)``.
     case permissionFailed(IPAddress, Failure)
     case channelBound(Endpoint, number: UInt16)
-    /// The server refused to bind or renew a channel, or did not answer. Payloads go in indications until the next try.
+    /// The server refused to bind or renew a channel, or did not respond. Payloads go in indications until the next
+    /// attempt.
     case channelFailed(Endpoint, Failure)
-    /// A peer's payload; see ``payload(of:on:at:)`` for the way without a copy.
+    /// A peer's payload; ``payload(of:on:at:)`` reads it without a copy.
     case data(from: Endpoint, [UInt8])
-    /// The server still knows this pair of addresses from an earlier allocation (437): call ``allocate(from:at:)``
-    /// with another local address.
+    /// The server still has an allocation for this pair of addresses (437): call ``allocate(from:at:)`` with another
+    /// local address.
     case newLocalAddressNeeded
-    /// There is no allocation, or none any more. ``allocate(from:at:)`` starts afresh.
+    /// The allocation failed or ended. ``allocate(from:at:)`` starts again.
     case failed(Failure)
-    /// The allocation was given back after ``release(at:)``.
+    /// The allocation was released after ``release(at:)``.
     case released
   }
 
   package enum Failure: Hashable, Sendable {
-    /// The server said no.
+    /// The server refused a request.
     case rejected(STUNMethod, STUNError)
-    /// No answer to any transmission of a request.
+    /// No transmission of a request got a response.
     case timedOut(STUNMethod)
-    /// The lifetime ran out before a refresh succeeded.
+    /// The lifetime ended before a refresh succeeded.
     case expired
     /// The connection to the server failed or ended.
     case connectionLost(reason: String? = nil)
-    /// The answer lacks what it must have.
+    /// The response lacks a required attribute.
     case badResponse(STUNMethod)
 
     /// The STUN error code; 701 when the server was not reached (W3C webrtc-pc, RTCPeerConnectionIceErrorEvent).
@@ -60,16 +61,16 @@ extension TURNClient {
     }
   }
 
-  /// A caller's mistake.
+  /// An error in the use of a client.
   package enum Misuse: Error, Hashable, Sendable {
     case notAllocated
-    /// The allocation cannot be asked for while there is one.
+    /// The client has an allocation or is requesting one.
     case alreadyAllocated
     /// The peer's address is not of the relayed address's family.
     case familyMismatch
-    /// The payload does not fit a datagram together with what TURN adds.
+    /// The payload does not fit a datagram with the TURN header.
     case payloadTooLarge
-    /// There is no permission for the peer's address, and asking for one failed for this reason before.
+    /// The peer's address has no permission, and a request for one failed before for this reason.
     case permissionRefused(Failure)
   }
 
@@ -85,12 +86,13 @@ extension TURNClient {
     package var channelDataSent: UInt64 = 0
     package var indicationsReceived: UInt64 = 0
     package var channelDataReceived: UInt64 = 0
-    /// Payloads that gave way to newer ones, or whose permission was denied.
+    /// Payloads that were dropped for newer ones, or because their permission was refused.
     package var droppedPayloads: UInt64 = 0
     package var malformed: UInt64 = 0
     /// Responses whose integrity is missing or wrong.
     package var forged: UInt64 = 0
-    /// Responses to no request, data from peers without permission or channel, and datagrams from elsewhere.
+    /// Responses without a pending request, data from peers without permission or channel, and datagrams from other
+    /// addresses.
     package var unexpected: UInt64 = 0
   }
 }

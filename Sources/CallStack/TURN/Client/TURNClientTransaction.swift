@@ -4,7 +4,7 @@ internal import STUN
 extension TURNClient {
   enum Purpose: Hashable {
     case allocate
-    /// Nil asks for the usual lifetime again; zero gives the allocation back.
+    /// Nil asks for the configured lifetime; zero releases the allocation.
     case refresh(seconds: UInt32?)
     case createPermission(IPAddress)
     case channelBind(Endpoint, number: UInt16)
@@ -18,7 +18,7 @@ extension TURNClient {
       }
     }
 
-    /// Whether the request is made again with a new nonce. Every one is: this is the list of those that others forgot.
+    /// Whether the request is repeated with a new nonce: always, except with planted defects.
     var outlivesNonce: Bool {
       switch self {
       case .allocate: true
@@ -29,18 +29,18 @@ extension TURNClient {
     }
   }
 
-  /// A request under way.
+  /// A pending request.
   struct Transaction {
     let purpose: Purpose
     let id: STUNTransactionID
     let bytes: [UInt8]
     let isAuthenticated: Bool
-    /// How many stale nonces led to this request.
+    /// The number of stale nonces before this request.
     let staleNonces: Int
     var timer: STUNTransactionTimer
   }
 
-  /// What the server's challenge and the credentials make together.
+  /// The authentication state, from the server's challenge and the credentials.
   struct Session {
     let realm: String
     let nonce: String
@@ -50,33 +50,33 @@ extension TURNClient {
   /// The permission for a peer's address.
   struct Permission {
     let address: IPAddress
-    /// Nil until granted.
+    /// The expiry; nil until granted.
     var expiresAt: Instant?
-    /// Nil while a request is under way.
+    /// The time of the next renewal; nil while a request is pending.
     var refreshAt: Instant?
-    /// Why there is none and no request under way.
+    /// The reason why there is neither a permission nor a pending request.
     var failure: TURNClient.Failure?
-    /// When something was last sent there, or when the permission was asked for; nil for one that is kept.
+    /// The time of the last payload to the address, or of the request; nil for a permission that is kept.
     var lastUsedAt: Instant?
 
     func isGranted(at now: Instant) -> Bool { expiresAt.map { now < $0 } ?? false }
   }
 
-  /// A payload that waits for its permission.
+  /// A payload that waits for a permission.
   struct Waiting {
     let peer: Endpoint
     let payload: [UInt8]
     let bindsChannel: Bool
   }
 
-  /// The channel of a peer. A peer keeps its number for as long as the allocation lives, so that the five-minute
-  /// rule against rebinding (RFC 8656 section 12) cannot be broken.
+  /// The channel of a peer. A peer keeps its number as long as the allocation lives, which satisfies the five-minute
+  /// rule against rebinding (RFC 8656 section 12).
   struct Channel {
     let peer: Endpoint
     let number: UInt16
-    /// Nil until bound.
+    /// The expiry; nil until bound.
     var expiresAt: Instant?
-    /// When to bind again. Nil while a request is under way.
+    /// The time of the next binding; nil while a request is pending.
     var refreshAt: Instant?
 
     func isBound(at now: Instant) -> Bool { expiresAt.map { now < $0 } ?? false }

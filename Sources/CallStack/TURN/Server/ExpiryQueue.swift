@@ -1,24 +1,24 @@
 internal import CallCore
 
-/// When each slot expires, the earliest first: a binary heap that knows where each slot stands, so that a change costs
-/// the logarithm of how many there are.
+/// The expiry times of the slots, earliest first: a binary heap that stores the position of each slot, so that a change
+/// takes logarithmic time.
 struct ExpiryQueue {
   private struct Entry {
     var time: Instant
     let slot: Int
 
-    /// Equal times go by slot, so that the order is always the same.
+    /// Orders equal times by slot, so that the order is deterministic.
     static func < (a: Entry, b: Entry) -> Bool { (a.time, a.slot) < (b.time, b.slot) }
   }
 
   private var heap: [Entry] = []
-  /// Where each slot stands in `heap`; nil for one that does not expire.
+  /// The position of each slot in `heap`; nil for one that does not expire.
   private var positions: [Int?] = []
 
-  /// What expires next.
+  /// The next slot to expire.
   var first: (time: Instant, slot: Int)? { heap.first.map { ($0.time, $0.slot) } }
 
-  /// Sets when a slot expires.
+  /// Sets the expiry time of a slot.
   mutating func set(_ time: Instant, for slot: Int) {
     while positions.count <= slot { positions.append(nil) }
     if let position = positions[slot] {
@@ -46,7 +46,7 @@ struct ExpiryQueue {
     positions.removeAll()
   }
 
-  /// Moves an entry up or down to where it belongs.
+  /// Moves an entry up or down to its position.
   private mutating func settle(_ start: Int) {
     var position = start
     while position > 0, heap[position] < heap[(position - 1) / 2] {

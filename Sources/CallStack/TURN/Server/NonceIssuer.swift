@@ -1,7 +1,8 @@
 internal import CallCore
 internal import Digests
 
-/// Nonces that need no memory: each carries its time of issue and a code over that, the client and a secret.
+/// Issues nonces without storing them: each contains its time of issue and an HMAC of the time, the client and a
+/// secret.
 struct NonceIssuer {
   private let secret: [UInt8]
   private let lifetime: Interval
@@ -12,7 +13,7 @@ struct NonceIssuer {
     self.lifetime = lifetime
   }
 
-  /// Makes every nonce issued so far stale.
+  /// Makes all issued nonces stale.
   mutating func invalidateAll() { generation &+= 1 }
 
   func issue(to client: Endpoint, at now: Instant) -> String {
@@ -25,7 +26,7 @@ struct NonceIssuer {
     isValid(nonce, of: generation, from: client, at: now)
   }
 
-  /// Whether the nonce would be fresh if ``invalidateAll()`` had not ended it.
+  /// Returns whether the nonce would be fresh without ``invalidateAll()``.
   func isWithdrawn(_ nonce: String, from client: Endpoint, at now: Instant) -> Bool {
     (0..<generation).contains { isValid(nonce, of: $0, from: client, at: now) }
   }

@@ -1,18 +1,18 @@
 internal import CallCore
 internal import Digests
 
-/// Which relayed addresses are taken. Ports are drawn at random, so that they cannot be guessed (RFC 8656 section 7.2).
+/// The used relayed addresses. Ports are drawn at random, so that they cannot be guessed (RFC 8656 section 7.2).
 struct RelayPorts {
   private let range: ClosedRange<UInt16>
   private var taken: Set<Endpoint> = []
   private var withheld: Set<Endpoint> = []
   private var reservations: [Reservation] = []
 
-  /// A port that is kept for whoever shows the token.
+  /// A port that is reserved for the holder of a token.
   private struct Reservation {
     let token: [UInt8]
     let endpoint: Endpoint
-    /// Whose quota it counts towards until it is redeemed or its time is over.
+    /// The account whose quota includes the port until it is redeemed or expires.
     let account: String
     let expiresAt: Instant
   }
@@ -21,7 +21,7 @@ struct RelayPorts {
 
   enum Parity { case any, even, evenWithNextFree }
 
-  /// A free port, or nil when there is none.
+  /// Takes a free port; returns nil when there is none.
   mutating func take(_ address: IPAddress, _ parity: Parity, random: inout RandomStream) -> Endpoint? {
     let count = UInt64(range.count)
     let start = random.uniform(below: count)
@@ -41,10 +41,10 @@ struct RelayPorts {
 
   private func isFree(_ endpoint: Endpoint) -> Bool { !taken.contains(endpoint) && !withheld.contains(endpoint) }
 
-  /// Never gives `endpoint` to a relay.
+  /// Excludes `endpoint` from all relays.
   mutating func withhold(_ endpoint: Endpoint) { withheld.insert(endpoint) }
 
-  /// Keeps the port after an even one for whoever shows the token.
+  /// Reserves the port after an even one for the holder of the returned token.
   mutating func reserveNext(
     after even: Endpoint, for account: String, until expiry: Instant, random: inout RandomStream
   ) -> [UInt8] {
@@ -55,7 +55,7 @@ struct RelayPorts {
     return token
   }
 
-  /// The endpoint kept for `token`, or nil when the token is unknown or its time is over.
+  /// Returns the endpoint reserved for `token`, or nil if the token is unknown or expired.
   mutating func redeem(_ token: [UInt8], at now: Instant) -> Endpoint? {
     expire(at: now)
     let index = reservations.firstIndex { constantTimeEqual($0.token.span.bytes, token.span.bytes) }
@@ -63,19 +63,19 @@ struct RelayPorts {
     return reservations.remove(at: index).endpoint
   }
 
-  /// Whether a port is kept for this account's token.
+  /// Returns whether a port is reserved for this account's token.
   func isReserved(_ token: [UInt8], for account: String) -> Bool {
     reservations.contains { $0.account == account && constantTimeEqual($0.token.span.bytes, token.span.bytes) }
   }
 
-  /// Frees the port that was kept with an even one.
+  /// Frees the port that was reserved with an even one.
   mutating func cancelReservation(after even: Endpoint) {
     let kept = Endpoint(even.address, port: even.port | 1)
     guard let index = reservations.firstIndex(where: { $0.endpoint == kept }) else { return }
     taken.remove(reservations.remove(at: index).endpoint)
   }
 
-  /// How many ports are kept, in all or for one account.
+  /// Returns the number of reserved ports, in total or of one account.
   func reservationCount(of account: String? = nil) -> Int {
     guard let account else { return reservations.count }
     return reservations.count { $0.account == account }
@@ -88,7 +88,7 @@ struct RelayPorts {
     reservations.removeAll { now >= $0.expiresAt }
   }
 
-  /// Frees all that is not withheld.
+  /// Frees all ports that are not withheld.
   mutating func removeAll() {
     taken.removeAll()
     reservations.removeAll()

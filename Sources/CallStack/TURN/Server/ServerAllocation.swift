@@ -1,8 +1,8 @@
 internal import CallCore
 internal import STUN
 
-/// What identifies an allocation (RFC 8656 section 3.2): the client's and the server's transport address, and what runs
-/// between them.
+/// The identity of an allocation (RFC 8656 section 3.2): the transport addresses of client and server, and the
+/// transport.
 struct FiveTuple: Hashable {
   let client: Endpoint
   let server: Endpoint
@@ -17,20 +17,20 @@ struct FiveTuple: Hashable {
   var path: Path { Path(local: server, remote: client, transport: transport) }
 }
 
-/// Someone who has proven to know a password.
+/// A user who has proven knowledge of a password.
 struct Requester {
   let username: String
   let account: String
   let key: STUNKey
-  /// The nonce the proof was made with.
+  /// The nonce of the proof.
   let nonce: String
 }
 
-/// One allocation, with its permissions and channels. These expire by being looked at; only the allocation itself
-/// has something to close.
+/// One allocation, with its permissions and channels. These expire when they are read; only an allocation has sockets
+/// to close.
 ///
-/// Every look-up takes the same time however many there are, and there is a limit to both: a client decides how many it
-/// asks for, and all clients wait for it.
+/// Every look-up takes constant time, and the number of permissions and channels is limited: a client could otherwise
+/// delay all others.
 struct ServerAllocation {
   struct Channel {
     let peer: Endpoint
@@ -38,19 +38,19 @@ struct ServerAllocation {
   }
 
   let tuple: FiveTuple
-  /// The relay's socket.
+  /// The address of the relay's socket.
   var relay: Endpoint
-  /// The socket of the other address family, when the client asked for both and until it gives that one back.
+  /// The address of the socket of the other family, if the client asked for both, until the client releases it.
   var additionalRelay: Endpoint?
   var requester: Requester
-  /// The request that made the allocation and its answer, for retransmissions.
+  /// The request that made the allocation, and its response, for retransmissions.
   let transactionID: STUNTransactionID
   var response: [UInt8]
   var expiresAt: Instant
   private var permissions: [IPAddress: Instant] = [:]
   private var channels: [UInt16: Channel] = [:]
   private var numbers: [Endpoint: UInt16] = [:]
-  /// What was ended before its time and not granted anew, with when it would have ended by itself.
+  /// The permissions and channels that were ended early and not granted anew, with their original expiry.
   private var withdrawnPermissions: [IPAddress: Instant] = [:]
   private var withdrawnChannels: [UInt16: Channel] = [:]
 
@@ -67,10 +67,10 @@ struct ServerAllocation {
     self.expiresAt = expiresAt
   }
 
-  /// The sockets of the relay: one, or one of each family.
+  /// The addresses of the relay's sockets: one, or one of each family.
   var relays: [Endpoint] { [relay] + (additionalRelay.map { [$0] } ?? []) }
 
-  /// The socket from which a peer of this family is reached; nil when there is none.
+  /// Returns the address of the socket that reaches a peer's family, or nil if there is none.
   func relay(towards peer: IPAddress) -> Endpoint? {
     if relay.address.isIPv6 == peer.isIPv6 { return relay }
     return additionalRelay.flatMap { $0.address.isIPv6 == peer.isIPv6 ? $0 : nil }
@@ -80,7 +80,7 @@ struct ServerAllocation {
 
   func permits(_ address: IPAddress, at now: Instant) -> Bool { permissions[address].map { now < $0 } ?? false }
 
-  /// Grants or renews permissions: all of them, or none when there would be more than `limit`.
+  /// Grants or renews all permissions, or none if there would be more than `limit`.
   ///
   /// - Returns: whether they were granted.
   mutating func permit(_ addresses: Set<IPAddress>, until expiry: Instant, limit: Int, at now: Instant) -> Bool {
@@ -92,7 +92,7 @@ struct ServerAllocation {
     return true
   }
 
-  /// Whether so many permissions may be granted, once those are gone that have expired.
+  /// Removes expired permissions if necessary, and returns whether the new ones fit the limit.
   mutating func makeRoom(forPermissionsOf addresses: Set<IPAddress>, limit: Int, at now: Instant) -> Bool {
     let added = addresses.count { permissions[$0] == nil }
     if permissions.count + added <= limit { return true }
@@ -100,13 +100,13 @@ struct ServerAllocation {
     return permissions.count + added <= limit
   }
 
-  /// Ends every permission before its time.
+  /// Ends every permission before its expiry.
   mutating func withdrawPermissions() {
     withdrawnPermissions.merge(permissions) { $1 }
     permissions.removeAll()
   }
 
-  /// Whether there would be a permission if ``withdrawPermissions()`` had not ended it.
+  /// Returns whether there would be a permission without ``withdrawPermissions()``.
   func misses(permissionFor address: IPAddress, at now: Instant) -> Bool {
     withdrawnPermissions[address].map { now < $0 } ?? false
   }
@@ -124,8 +124,8 @@ struct ServerAllocation {
 
   enum Binding { case bound, conflict, tooMany }
 
-  /// Binds or renews a channel. It is a conflict when the channel or the peer is bound otherwise, or was until less than
-  /// `coolDown` ago (RFC 8656 sections 12 and 12.2).
+  /// Binds or renews a channel. It is a conflict if the channel or the peer has another binding, or had one until less
+  /// than `coolDown` ago (RFC 8656 sections 12 and 12.2).
   mutating func bind(
     _ number: UInt16, to peer: Endpoint, until expiry: Instant, coolDown: Interval, limit: Int, at now: Instant
   ) -> Binding {
@@ -152,19 +152,19 @@ struct ServerAllocation {
     if let channel = channels.removeValue(forKey: number) { numbers[channel.peer] = nil }
   }
 
-  /// Ends every binding before its time.
+  /// Ends every binding before its expiry.
   mutating func withdrawChannels() {
     withdrawnChannels.merge(channels) { $1 }
     channels.removeAll()
     numbers.removeAll()
   }
 
-  /// Whether the channel would be bound if ``withdrawChannels()`` had not ended it.
+  /// Returns whether the channel would be bound without ``withdrawChannels()``.
   func misses(channel: UInt16, at now: Instant) -> Bool {
     withdrawnChannels[channel].map { now < $0.expiresAt } ?? false
   }
 
-  /// Whether a channel would be bound to the peer if ``withdrawChannels()`` had not ended it.
+  /// Returns whether the peer would have a channel without ``withdrawChannels()``.
   func misses(channelTo peer: Endpoint, at now: Instant) -> Bool {
     withdrawnChannels.contains { $0.value.peer == peer && now < $0.value.expiresAt }
   }

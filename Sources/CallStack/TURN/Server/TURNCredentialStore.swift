@@ -1,16 +1,18 @@
 package import CallCore
 
-/// What a server knows of its users: a table, a secret for time-limited names, or both; the table goes first.
+/// The accepted credentials: a table, a secret for time-limited names, or both; the table has precedence.
 package struct TURNCredentialStore: Sendable {
   private var passwords: [String: String]
   private let sharedSecret: String?
   private let separator: Character
   private let wallClock: WallClock
 
+  /// Creates a store.
+  ///
   /// - Parameters:
   ///   - sharedSecret: accepts names `expiry:user` with the password derived from this secret.
-  ///   - separator: what stands between expiry and user.
-  ///   - wallClock: what the server believes the time is.
+  ///   - separator: the character between expiry and user.
+  ///   - wallClock: the server's wall clock.
   package init(
     users: [TURNCredentials] = [], sharedSecret: String? = nil, separator: Character = ":",
     wallClock: WallClock = WallClock()
@@ -26,7 +28,7 @@ package struct TURNCredentialStore: Sendable {
 
   package mutating func remove(username: String) { passwords[username] = nil }
 
-  /// The password of `username`, or nil when the name is unknown or its time is over.
+  /// Returns the password of `username`, or nil if the name is unknown or expired.
   func password(for username: String, at now: Instant) -> String? {
     if let password = passwords[username] { return password }
     guard let sharedSecret, let expiry = Int64(username.prefix { $0 != separator }),
@@ -35,7 +37,7 @@ package struct TURNCredentialStore: Sendable {
     return TURNCredentials.password(secret: sharedSecret, username: username)
   }
 
-  /// The name that quotas count: without the expiry, which changes with every set of credentials.
+  /// Returns the name that quotas count: without the expiry, which changes with every set of credentials.
   func account(of username: String) -> String {
     guard passwords[username] == nil, sharedSecret != nil, let end = username.firstIndex(of: separator) else {
       return username

@@ -20,7 +20,7 @@ extension TURNServer {
       return .challenged(.staleNonce)
     }
     let requester = requester(username, nonce: nonce, on: path, at: now)
-    // The same work for a name that nobody has: the time to the answer must not tell which names there are.
+    // Unknown names take the same work: the response time must not reveal which names exist.
     let key =
       requester?.key ?? .longTerm(username: username, realm: configuration.realm, password: Self.nobodysPassword)
     let isProven = message.integrity(key: key) == .valid
@@ -32,8 +32,8 @@ extension TURNServer {
 
   private static let nobodysPassword = "nobody's password"
 
-  /// Whoever `username` must be. An allocation's owner is not looked up again until the nonce changes: so a
-  /// time-limited name stays good on a live allocation past its expiry, up to the next stale nonce.
+  /// Looks up the user of `username`. An allocation's owner is not looked up again until the nonce changes: a
+  /// time-limited name stays valid on a live allocation past its expiry, until the next stale nonce.
   private func requester(_ username: String, nonce: String, on path: Path, at now: Instant) -> Requester? {
     if let index = byClient[FiveTuple(path)], let known = slots[index]?.requester, known.username == username,
       known.nonce == nonce

@@ -8,7 +8,7 @@ extension TURNServer {
       counters.droppedWithoutAllocation += 1
       return
     }
-    // A binding lives twice as long as the permission it made: data stops when either ends.
+    // A binding lives twice as long as the permission that it created; data needs both.
     guard let peer = allocation.peer(of: channel, at: now) else {
       counters.droppedWithoutChannel += 1
       if allocation.misses(channel: channel, at: now) { counters.missedChannels += 1 }
@@ -47,7 +47,7 @@ extension TURNServer {
     }
   }
 
-  /// A datagram that arrived at a relayed address.
+  /// Relays a datagram that arrived at a relayed address to its client.
   mutating func relayToClient(_ payload: RawSpan, from peer: Endpoint, _ index: Int, at now: Instant) {
     guard let allocation = slots[index] else { return }
     guard allocation.permits(peer.address, at: now) else {

@@ -1,7 +1,7 @@
 package import CallCore
 internal import STUN
 
-/// The four methods of TURN (RFC 8656 sections 7 to 12).
+/// The four request methods of TURN (RFC 8656 sections 7 to 12).
 extension TURNServer {
   /// An authenticated request.
   struct Request {
@@ -13,10 +13,10 @@ extension TURNServer {
     var tuple: FiveTuple { FiveTuple(path) }
   }
 
-  /// An Allocate request whose relay's sockets are being opened.
+  /// An Allocate request while its relay's sockets are being opened.
   struct Opening {
     let request: Request
-    /// How many ports have been tried.
+    /// The number of ports tried so far.
     let attempt: Int
     var waitsFor: [Endpoint]
   }
@@ -26,7 +26,7 @@ extension TURNServer {
       known.transactionID == message.transactionID, !Defect.repeatedAllocateRefused.isPlanted
     {
       counters.replays += 1
-      // While the relay is being opened the first one is not answered either.
+      // While the relay is being opened, the first request has no response either.
       if opening[index] == nil { outbox.append(known.response, on: known.tuple.path) }
       return
     }
@@ -89,7 +89,7 @@ extension TURNServer {
     let wanted = try wantedRelays(message)
     ports.expire(at: request.now)
     let account = request.requester.account
-    // A port that was kept for the account counts already.
+    // A port reserved for the account already counts.
     let isKept = message[.reservationToken].map { ports.isReserved($0, for: account) } ?? false
     try checkQuota(of: account, wants: isKept ? 0 : parity == .evenWithNextFree ? 2 : 1)
 
@@ -114,7 +114,7 @@ extension TURNServer {
     opening[insert(allocation)] = Opening(request: request, attempt: attempt, waitsFor: allocation.relays)
   }
 
-  /// A port that is kept for a token counts like an allocation, or a user could keep them all.
+  /// Checks the quotas. A reserved port counts like an allocation, or a user could reserve all ports.
   private func checkQuota(of account: String, wants count: Int) throws(STUNError) {
     if let quota = configuration.userQuota {
       let held = allocationsOfAccount[account, default: 0] + ports.reservationCount(of: account)
@@ -125,12 +125,12 @@ extension TURNServer {
     }
   }
 
-  /// The first of `wanted` has to be had; what there is none of besides is said in the answer.
+  /// Takes the ports of an allocation. One is required; the response names a second one that is unavailable.
   private mutating func takeSockets(
     _ wanted: WantedRelays, _ parity: RelayPorts.Parity, for message: STUNMessage, at now: Instant
   ) throws(STUNError) -> (socket: Endpoint, additional: Endpoint?, missing: STUNAddressError?) {
     if let token = message[.reservationToken] {
-      // A token brings its own address, which may be of another family than the default.
+      // A token determines the address, which may be of another family than the default.
       guard let socket = ports.redeem(token, at: now) else { throw .insufficientCapacity }
       return (socket, nil, nil)
     }
@@ -149,13 +149,13 @@ extension TURNServer {
     }
   }
 
-  /// What clients are told of a relay's socket.
+  /// Returns the address that clients are given for a relay's socket.
   private func advertised(_ socket: Endpoint) -> Endpoint {
     let relay = configuration.relays.first { $0.address == socket.address }
     return Endpoint(relay?.advertised ?? socket.address, port: socket.port)
   }
 
-  /// A relay's socket is open: once all of an allocation are, its client may know.
+  /// Reports an open relay socket. Once all sockets of an allocation are open, the server responds to the client.
   package mutating func relayOpened(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
     guard let index = byRelay[relay], let allocation = slots[index], opening[index] != nil else { return }
@@ -166,7 +166,8 @@ extension TURNServer {
     outbox.append(allocation.response, on: allocation.tuple.path)
   }
 
-  /// The driver could not open this relay's socket: something else has the port. Another is tried, a few times over.
+  /// Reports a relay socket that the driver could not open because the port is in use. The server tries other ports, up
+  /// to a limit.
   package mutating func relayUnavailable(_ relay: Endpoint, at now: Instant) {
     _ = tick(now)
     guard let index = byRelay[relay] else { return }
@@ -176,7 +177,7 @@ extension TURNServer {
     let request = pending.request
     if request.message[.evenPort] == true { ports.cancelReservation(after: relay) }
     do throws(STUNError) {
-      // A reserved port is that one and no other.
+      // A reserved port cannot be replaced by another.
       guard pending.attempt < Self.relayAttempts, !request.message.contains(.reservationToken) else {
         throw .insufficientCapacity
       }
@@ -188,17 +189,17 @@ extension TURNServer {
 
   private static let relayAttempts = 8
 
-  /// Where a client wants its relay.
+  /// The relays that a client asks for.
   private struct WantedRelays {
     var relay: Relay
-    /// The one of the other family, for a client that asks for both.
+    /// The relay of the other family, for a client that asks for both.
     var additional: Relay?
-    /// The family of the two that this server has no relay of.
+    /// The requested family for which this server has no relay.
     var missing: STUNAddressError?
   }
 
-  /// RFC 8656 section 7.2: REQUESTED-ADDRESS-FAMILY names one family, ADDITIONAL-ADDRESS-FAMILY asks for IPv6 besides IPv4,
-  /// and neither means IPv4.
+  /// Returns the requested relays (RFC 8656 section 7.2): REQUESTED-ADDRESS-FAMILY names one family,
+  /// ADDITIONAL-ADDRESS-FAMILY asks for IPv6 besides IPv4, and without both the family is IPv4.
   private func wantedRelays(_ message: STUNMessage) throws(STUNError) -> WantedRelays {
     let hasFamily = message.contains(.requestedAddressFamily)
     let wantsBoth = message.contains(.additionalAddressFamily)
@@ -212,7 +213,7 @@ extension TURNServer {
     let relay = family.flatMap { configuration.relay($0) }
     guard wantsBoth else {
       guard let relay else {
-        // Which family a reserved port is of, its token says.
+        // The token determines the family of a reserved port.
         guard message.contains(.reservationToken), let any = configuration.relays.first else {
           throw .addressFamilyNotSupported
         }
@@ -230,7 +231,8 @@ extension TURNServer {
     }
   }
 
-  /// RFC 8656 section 7.2: what the client asks for, but no less than the default and no more than the maximum.
+  /// Returns the lifetime of an allocation (RFC 8656 section 7.2): the requested one, but not below the default or
+  /// above the maximum.
   private func lifetime(for message: STUNMessage) -> Interval {
     let wanted = message[.lifetime].map { Interval.seconds(Int64($0)) } ?? configuration.defaultLifetime
     return min(max(wanted, configuration.defaultLifetime), configuration.maximumLifetime)
@@ -238,7 +240,7 @@ extension TURNServer {
 
   // MARK: Refresh, CreatePermission, ChannelBind
 
-  /// The slot of the requester's own allocation, which takes note of the nonce its owner now uses.
+  /// Returns the slot of the requester's own allocation, and stores the nonce that its owner now uses.
   private mutating func ownAllocation(_ request: Request) throws(STUNError) -> Int {
     guard let index = byClient[request.tuple], let owner = slots[index]?.requester else { throw .allocationMismatch }
     guard owner.username == request.requester.username else { throw .wrongCredentials }
@@ -269,7 +271,7 @@ extension TURNServer {
     return response
   }
 
-  /// Ends an allocation, or, where it has relays of both families and the client names one, that relay alone.
+  /// Ends an allocation, or only the named relay of an allocation with relays of both families.
   private mutating func giveBack(_ named: Endpoint?, of index: Int) {
     guard let named, let allocation = slots[index], let other = allocation.relays.first(where: { $0 != named }) else {
       return end(index, .released)
@@ -294,7 +296,7 @@ extension TURNServer {
     else { throw .badRequest }
     try check(peer, for: index)
     guard !served.contains(peer) else { throw .forbidden }
-    // A channel is bound with its permission, or not at all.
+    // A channel is bound together with its permission, or not at all.
     let hasRoom = slots[index]?.makeRoom(
       forPermissionsOf: [peer.address], limit: configuration.permissionLimit, at: request.now)
     guard hasRoom == true else { throw .insufficientCapacity }
@@ -318,7 +320,7 @@ extension TURNServer {
     guard configuration.permits(peer.address) else { throw .forbidden }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private mutating func challenge(_ message: STUNMessage, with error: STUNError, on path: Path, at now: Instant) {
     counters.challenges += 1

@@ -1,28 +1,28 @@
 package import CallCore
 package import STUN
 
-/// A TURN server (RFC 8656), which also answers Binding requests. Clients come by UDP or over connections, which the
-/// driver accepts, frames (see ``TURNStreamFramer``) and reports gone with ``streamClosed(_:at:)``; relays are UDP.
+/// A TURN server (RFC 8656), which also responds to Binding requests. Clients use UDP or connections, which the driver
+/// accepts, frames (see ``TURNStreamFramer``) and reports as ended with ``streamClosed(_:at:)``; relays are UDP.
 ///
-/// Clients' datagrams and those arriving at relayed addresses both come in through ``receive(_:on:at:)``: the path's
-/// local address tells them apart.
+/// Datagrams of clients and datagrams that arrive at relayed addresses both enter through ``receive(_:on:at:)``: the
+/// path's local address distinguishes them.
 package struct TURNServer: SansIO, ~Copyable {
   package internal(set) var configuration: Configuration
   package internal(set) var counters = Counters()
 
-  /// While true every request is refused with 401, whatever its credentials.
+  /// Whether every request is refused with 401, with any credentials.
   package var deniesCredentials = false
 
-  /// Slots keep their place for as long as their allocation lives.
+  /// The allocations. A slot keeps its index as long as its allocation lives.
   var slots: [ServerAllocation?] = []
   private var freeSlots: [Int] = []
   var byClient: [FiveTuple: Int] = [:]
   var byRelay: [Endpoint: Int] = [:]
-  /// Allocate requests that wait for their relay's sockets, by slot.
+  /// Allocate requests that wait until the relay's sockets are open, by slot.
   var opening: [Int: Opening] = [:]
   var allocationsOfAccount: [String: Int] = [:]
   var expiries = ExpiryQueue()
-  /// Where clients come to: no relay can be there, and none sends there.
+  /// The server's own endpoints: no relay has one as its address or sends to one.
   var served: Set<Endpoint> = []
 
   var ports: RelayPorts
@@ -45,8 +45,8 @@ package struct TURNServer: SansIO, ~Copyable {
     self.random = random
   }
 
-  /// Clients come to `endpoint`: no relay can be there, and none sends there, for what came back would seem to come from
-  /// this server's own network.
+  /// Reserves an endpoint for clients: no relay has it as its address or sends to it, because the responses would seem
+  /// to come from the server's own network.
   package mutating func withhold(_ endpoint: Endpoint) {
     ports.withhold(endpoint)
     served.insert(endpoint)
@@ -55,7 +55,7 @@ package struct TURNServer: SansIO, ~Copyable {
     }
   }
 
-  /// How many allocations there are.
+  /// The number of allocations.
   package var allocationCount: Int { byClient.count }
 
   // MARK: Faults
@@ -73,20 +73,20 @@ package struct TURNServer: SansIO, ~Copyable {
     if let error { rejections.append((method, error)) }
   }
 
-  /// Ends every permission at once, as if nobody had refreshed them.
+  /// Ends every permission immediately, as if the clients had not refreshed it.
   package mutating func expirePermissions() {
     for index in slots.indices { slots[index]?.withdrawPermissions() }
   }
 
-  /// Ends every channel binding at once, as if nobody had refreshed them.
+  /// Ends every channel binding immediately, as if the clients had not refreshed it.
   package mutating func expireChannels() {
     for index in slots.indices { slots[index]?.withdrawChannels() }
   }
 
-  /// Makes every nonce handed out so far stale.
+  /// Makes all issued nonces stale.
   package mutating func expireNonces() { nonces.invalidateAll() }
 
-  /// Forgets everything, as a crash does: allocations, reservations, nonces. Clients are not told.
+  /// Forgets all allocations, reservations and nonces, as a crash does, without a message to the clients.
   package mutating func restart(at now: Instant) {
     _ = tick(now)
     for index in slots.indices where slots[index] != nil { end(index, .restarted) }
@@ -98,19 +98,19 @@ package struct TURNServer: SansIO, ~Copyable {
     nonces = NonceIssuer(secret: random.bytes(20), lifetime: configuration.nonceLifetime)
   }
 
-  /// A client's connection is gone, and its allocation with it (RFC 8656 section 3.1).
+  /// Ends a client's connection and its allocation (RFC 8656 section 3.1).
   ///
-  /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense.
+  /// - Parameter isMalformed: whether the driver closed it because of malformed data.
   package mutating func streamClosed(_ path: Path, isMalformed: Bool = false, at now: Instant) {
     _ = tick(now)
     if isMalformed { counters.malformed += 1 }
     if path.transport != .udp, let index = byClient[FiveTuple(path)] { end(index, .disconnected) }
   }
 
-  /// Whether a client has an allocation by way of `path`.
+  /// Returns whether a client has an allocation on `path`.
   package func hasAllocation(on path: Path) -> Bool { byClient[FiveTuple(path)] != nil }
 
-  /// Changes who may come in; allocations stay as they are.
+  /// Changes the accepted credentials; existing allocations remain.
   package mutating func setCredentials(_ credentials: TURNCredentialStore) { configuration.credentials = credentials }
 
   // MARK: SansIO
@@ -153,12 +153,12 @@ package struct TURNServer: SansIO, ~Copyable {
 
   package mutating func nextEvent() -> Event? { events.popFirst() }
 
-  /// Reason 1: an allocation expires.
+  /// The next deadline. Reason 1: an allocation expires.
   package var wake: Wake { expiries.first.map { .at($0.time, reason: 1) } ?? .never }
 
   // MARK: Allocations
 
-  /// The current instant; time never goes backwards.
+  /// Advances the clock, which never goes backwards, and returns its time.
   mutating func tick(_ now: Instant) -> Instant {
     clock = max(clock, now)
     return clock
@@ -170,7 +170,9 @@ package struct TURNServer: SansIO, ~Copyable {
     ports.expire(at: now)
   }
 
-  /// - Returns: the allocation's slot.
+  /// Adds an allocation.
+  ///
+  /// - Returns: its slot.
   mutating func insert(_ allocation: ServerAllocation) -> Int {
     let index = freeSlots.popLast() ?? slots.count
     if index == slots.count { slots.append(nil) }

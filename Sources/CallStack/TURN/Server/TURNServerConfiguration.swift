@@ -2,11 +2,12 @@ package import CallCore
 package import STUN
 
 extension TURNServer {
-  /// An address whose ports are handed out as relayed addresses.
+  /// An address whose ports are allocated as relayed addresses.
   package struct Relay: Hashable, Sendable {
-    /// Where the sockets are.
+    /// The local address of the sockets.
     package var address: IPAddress
-    /// What clients are told: another address when the server is behind a NAT. A wrong one makes relays unreachable.
+    /// The address that clients are given. It differs if the server is behind a NAT; a wrong one makes relays
+    /// unreachable.
     package var advertised: IPAddress
 
     package init(_ address: IPAddress, advertised: IPAddress? = nil) {
@@ -18,31 +19,32 @@ extension TURNServer {
   package struct Configuration: Sendable {
     package var realm: String
     package var credentials: TURNCredentialStore
-    /// At most one of each family is used: the first.
+    /// The relays, of which the first of each family is used.
     package var relays: [Relay]
     package var relayPorts: ClosedRange<UInt16>
     package var defaultLifetime: Interval
     package var maximumLifetime: Interval
     package var permissionLifetime: Interval
     package var channelLifetime: Interval
-    /// Which numbers may be bound: those of RFC 8656, or ``ChannelData/formerNumbers`` for older clients too.
+    /// The channel numbers that may be bound: those of RFC 8656, or ``ChannelData/formerNumbers`` for older clients
+    /// too.
     package var channelNumbers: ClosedRange<UInt16>
-    /// How long after its binding lapsed neither a channel nor its peer may be bound to something else.
+    /// The time after the end of a binding in which neither its channel nor its peer may be bound differently.
     package var channelCoolDown: Interval
     package var nonceLifetime: Interval
-    /// How long a port kept by EVEN-PORT waits for its RESERVATION-TOKEN.
+    /// The time for which a port reserved by EVEN-PORT waits for its RESERVATION-TOKEN.
     package var reservationLifetime: Interval
-    /// How many allocations a user may have; nil for any number.
+    /// The maximum number of allocations of a user; nil for no limit.
     package var userQuota: Int?
     package var totalQuota: Int?
-    /// How many addresses an allocation may have permissions for at a time, and how many channels; one more is refused
-    /// with 508 (RFC 8656 section 10.2).
+    /// The maximum number of permissions, and of channels, of an allocation; more are refused with 508 (RFC 8656
+    /// section 10.2).
     package var permissionLimit: Int
-    /// Peers nobody may reach (403), unless ``allowedPeers`` says otherwise.
+    /// Peers that are refused with 403, unless ``allowedPeers`` contains them.
     package var deniedPeers: [IPPrefix]
     package var allowedPeers: [IPPrefix]
     package var software: String?
-    /// The other sockets of a server that also answers RFC 5780 tests of NAT behaviour.
+    /// The other sockets of a server that also supports the NAT behaviour tests of RFC 5780.
     package var behaviorDiscovery: STUNBindingServer.BehaviorDiscovery?
 
     package init(
@@ -77,9 +79,9 @@ extension TURNServer {
       self.behaviorDiscovery = behaviorDiscovery
     }
 
-    /// Addresses that would turn a relay against its own host and network: loopback, "this network", link-local (which
-    /// has the metadata services of clouds), multicast and what is reserved; and IPv6 addresses that stand for an IPv4
-    /// address, past every rule for that one: mapped, NAT64 (RFC 6052) and 6to4.
+    /// Addresses that would let clients reach the relay's own host and network: loopback, "this network", link-local
+    /// (including the metadata services of clouds), multicast and reserved ones; and IPv6 addresses that embed an IPv4
+    /// address and would bypass the rules for it: mapped, NAT64 (RFC 6052) and 6to4.
     package static let unroutablePeers = [
       "127.0.0.0/8", "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::1/128", "::/128", "fe80::/10",
       "ff00::/8", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16",

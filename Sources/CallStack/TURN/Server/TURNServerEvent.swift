@@ -2,18 +2,18 @@ package import CallCore
 package import STUN
 
 extension TURNServer {
-  /// What the driver must do with sockets.
+  /// The commands to the driver for the relays' sockets.
   package enum Event: Hashable, Sendable {
-    /// Open a datagram socket here and hand what arrives to ``TURNServer/receive(_:on:at:)``. Say
-    /// ``TURNServer/relayOpened(_:at:)`` when that is done, or ``TURNServer/relayUnavailable(_:at:)`` when it cannot be:
-    /// the client waits for its answer.
+    /// Open a datagram socket here and pass received datagrams to ``TURNServer/receive(_:on:at:)``. Then call
+    /// ``TURNServer/relayOpened(_:at:)``, or ``TURNServer/relayUnavailable(_:at:)`` if it cannot be opened: the client
+    /// waits for its response.
     case openRelay(Endpoint, client: Endpoint, username: String)
     case closeRelay(Endpoint, client: Endpoint, reason: EndReason)
   }
 
-  /// Why a relay is closed; the raw values are the words in traces.
+  /// The reason why a relay is closed; the raw values are the names in traces.
   package enum EndReason: String, Hashable, Sendable {
-    /// The client gave the allocation back.
+    /// The client released the allocation.
     case released
     case expired
     case restarted
@@ -26,28 +26,28 @@ extension TURNServer {
   package struct Counters: Hashable, Sendable {
     package var requests: UInt64 = 0
     package var successes: UInt64 = 0
-    /// 401 and 438: the ordinary way to hand out a nonce.
+    /// 401 and 438, the usual responses that carry a nonce.
     package var challenges: UInt64 = 0
     package var errors: UInt64 = 0
-    /// Of the errors, those that ``TURNServer/setRejection(_:of:)`` asked for, by method.
+    /// The errors caused by ``TURNServer/setRejection(_:of:)``, by method.
     package var rejections: [STUNMethod: UInt64] = [:]
-    /// Of the challenges, those for a nonce that ``TURNServer/expireNonces()`` made stale before its time.
+    /// The challenges caused by ``TURNServer/expireNonces()``, which made the nonce stale before its expiry.
     package var withdrawnNonces: UInt64 = 0
-    /// Data that was dropped for want of a permission, or not carried by a channel, that ``TURNServer/expirePermissions()``
-    /// or ``TURNServer/expireChannels()`` ended before its time.
+    /// Data that was dropped, or not sent by channel, because ``TURNServer/expirePermissions()`` or
+    /// ``TURNServer/expireChannels()`` had ended the permission or the channel before its expiry.
     package var missedPermissions: UInt64 = 0
     package var missedChannels: UInt64 = 0
-    /// Retransmitted Allocate requests answered as before.
+    /// Retransmitted Allocate requests that got the same response again.
     package var replays: UInt64 = 0
     package var malformed: UInt64 = 0
     package var relayedToPeers: UInt64 = 0
     package var relayedToClients: UInt64 = 0
-    /// Data from either side for which there is no permission, or none any more.
+    /// Data from either side without a valid permission.
     package var droppedWithoutPermission: UInt64 = 0
-    /// ChannelData of a channel that is not bound, or no longer.
+    /// ChannelData of an unbound or expired channel.
     package var droppedWithoutChannel: UInt64 = 0
     package var droppedWithoutAllocation: UInt64 = 0
-    /// A peer's payload that does not fit a datagram once wrapped.
+    /// Payloads of peers that exceed the size of a datagram with the TURN header.
     package var droppedTooLarge: UInt64 = 0
   }
 }
