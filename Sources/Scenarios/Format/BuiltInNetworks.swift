@@ -1,8 +1,8 @@
 import CallCore
 
-/// The catalogue of named networks: a network, its NAT and its line behind one word. Files of `use` add to it.
+/// The catalogue of named networks: each name stands for a network, its NAT and its link. Files of `use` add to it.
 public enum BuiltInNetworks {
-  /// The catalogue as `use` files are written.
+  /// The catalogue in the format of `use` files.
   public static let text = """
     callsim: 1
     title: networks everybody has met
@@ -99,10 +99,10 @@ public enum BuiltInNetworks {
         link: { delay: 280ms, jitter: 8ms, loss: 0.5%, queue: 500ms, tx: { rate: 3Mbps }, rx: { rate: 25Mbps } }
     """
 
-  /// The network as it is declared, without its name.
+  /// Returns the declaration of a network, without its name.
   static func text(of name: String) -> String { text(of: name, in: text.split(separator: "\n").map(String.init)) ?? "" }
 
-  /// The lines of a named network in the text of a file of `use`, without its name; nil when it has none.
+  /// Returns the declaration of a network in the lines of a `use` file, without its name; nil when the file has none.
   public static func text(of name: String, in lines: [String]) -> String? {
     guard let start = lines.firstIndex(where: { $0.drop { $0 == " " }.hasPrefix("\(name):") }) else { return nil }
     let depth = lines[start].prefix { $0 == " " }.count
@@ -114,7 +114,7 @@ public enum BuiltInNetworks {
     return ((own.isEmpty ? [] : [String(own)]) + rest).joined(separator: "\n")
   }
 
-  /// Names with what they stand for, for `callsim explain networks`.
+  /// The names with their titles, for `callsim explain networks`.
   public static var summaries: [(name: String, summary: String)] { all.map { ($0.name, $0.value.summary ?? "") } }
 
   static let all: [Named<NetworkDraft>] = {

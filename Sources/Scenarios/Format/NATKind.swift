@@ -1,7 +1,7 @@
 internal import CallCore
 internal import SimNet
 
-/// The NATs met in the field, by the names scenarios have for them; the simulator knows their numbers.
+/// Common kinds of NAT, by the names that scenarios use; SimNet defines their configurations.
 enum NATKind: String, CaseIterable, Sendable {
   case home
   case fullCone = "full-cone"
@@ -29,7 +29,7 @@ enum NATKind: String, CaseIterable, Sendable {
 
   var nat: Topology.NAT { Topology.NAT(configuration) }
 
-  /// What `callsim explain` says of it.
+  /// A one-line description for `callsim explain`.
   var summary: String {
     switch self {
     case .home: "the usual home router: port-restricted, refreshed both ways, 30 s unanswered and 120 s answered"
@@ -46,12 +46,12 @@ enum NATKind: String, CaseIterable, Sendable {
 }
 
 extension Topology.Loss {
-  /// What the simulator will not play, or nil.
+  /// The reason for which the simulator refuses the loss model, or nil.
   var problem: String? { LossModel(self).problem }
 }
 
 extension Topology.NAT {
-  /// A NAT of the simulator in the words of the format.
+  /// Converts a configuration of SimNet.
   init(_ configuration: NATConfiguration) {
     self.init()
     map =
@@ -88,10 +88,10 @@ extension Topology.NAT {
     blocks = configuration.blocks.map { Topology.PortBlocks(size: $0.size, most: $0.perHost) }
   }
 
-  /// What the simulator will not build, or nil.
+  /// The reason for which the simulator refuses the NAT, or nil.
   var problem: String? { NATConfiguration(self).problem }
 
-  /// What a NAT that behaves like `old` cannot become while it runs, or nil.
+  /// Returns the reason for which a running NAT cannot change from `old` to this behaviour, or nil.
   func problem(after old: Topology.NAT) -> String? {
     if overloadsPorts != old.overloadsPorts { return "port overloading cannot change under mappings" }
     return blocks != old.blocks || (blocks != nil && portRange != old.portRange)

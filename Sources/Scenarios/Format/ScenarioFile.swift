@@ -1,39 +1,49 @@
 internal import Formats
 import Foundation
 
-/// A scenario file that was read: its cells, seeds, and the text it came from.
+/// A decoded scenario file: its cells, its seeds and its source texts.
 public struct ScenarioFile: Sendable {
+  /// The path under which the file was read.
   public let path: String
+  /// The stable, path-like identifier of the scenario.
   public let id: String
+  /// The title that the file gives.
   public let title: String?
+  /// The reason that the file gives.
   public let why: String?
+  /// The tags by which runs can be selected.
   public let tags: [String]
+  /// The seeds with which every cell runs.
   public let seeds: Seeds
-  /// The names of `vars` and `matrix`, which `--set` stands in for.
+  /// The names of `vars` and `matrix`, which `--set` can override.
   public let variables: [String]
-  /// Every cell of the matrix in running order; one without a matrix.
+  /// The cells of the matrix in running order; a single cell without a matrix.
   public let cells: [Cell]
+  /// The source texts to which locations refer.
   public let sources: SourceMap
 
-  /// The texts it was read from.
+  /// The source texts and recordings, for reading the scenario again.
   public var source: ScenarioSource { ScenarioSource(sources) }
 
-  /// What reading a file came to. A file with errors has no scenario; one with warnings has.
+  /// The result of reading a file.
   public struct Result: Sendable {
+    /// The scenario; nil when the file has errors.
     public let scenario: ScenarioFile?
+    /// The errors and warnings, with the source texts.
     public let report: DiagnosticReport
-    /// Whether the file declares named networks and peers for scenarios, and is none itself.
+    /// Whether the file only declares named networks and peers for scenarios that use it.
     public var isShared = false
 
+    /// The errors and warnings.
     public var diagnostics: [Diagnostic] { report.diagnostics }
   }
 
-  /// How files that others name, by `use` or as a recording, are read: the bytes, or nil when there are none.
+  /// Reads a file that another one names, by `use` or as a recording; returns nil when it cannot be read.
   public typealias FileReader = @Sendable (_ path: String) -> [UInt8]?
 
-  /// Reads a file from disk, with the files it uses.
+  /// Reads a scenario from disk, with the files that it uses.
   ///
-  /// - Parameter overrides: values that stand in for those of `vars` and `matrix`, as `--set` gives them.
+  /// - Parameter overrides: values that replace those of `vars` and `matrix`, as `--set` gives them.
   public static func load(
     path: String, registry: ProfileRegistry, overrides: [(name: String, value: String)] = []
   ) -> Result {
@@ -48,9 +58,9 @@ public struct ScenarioFile: Sendable {
       bytes: bytes, path: path, registry: registry, overrides: overrides, reader: SourceReader.bytes(ofUsed:))
   }
 
-  /// Reads a scenario from texts that were read before, and nothing from disk.
+  /// Reads a scenario from source texts in memory, without access to the disk.
   ///
-  /// - Parameter cellID: the one cell to read; nil for all. What is wrong with the others is not told then.
+  /// - Parameter cellID: the only cell to read; nil for all. Diagnostics of the other cells are then left out.
   public static func load(
     source: ScenarioSource, cellID: String? = nil, registry: ProfileRegistry,
     overrides: [(name: String, value: String)] = []
@@ -60,7 +70,7 @@ public struct ScenarioFile: Sendable {
       overrides: overrides, reader: source.bytes(at:))
   }
 
-  /// Reads a scenario from text; `path` is what diagnostics call it and what `use` is relative to.
+  /// Reads a scenario from text. Diagnostics name `path`, and `use` is relative to it.
   public static func load(
     text: String, path: String = "scenario.yaml", registry: ProfileRegistry,
     overrides: [(name: String, value: String)] = []
@@ -70,7 +80,7 @@ public struct ScenarioFile: Sendable {
       reader: SourceReader.bytes(ofUsed:))
   }
 
-  /// Reads a scenario from bytes that need not even be text.
+  /// Reads a scenario from bytes, which may be invalid UTF-8.
   public static func load(
     bytes: [UInt8], path: String = "scenario.yaml", cellID: String? = nil, registry: ProfileRegistry,
     overrides: [(name: String, value: String)] = [], reader: @escaping FileReader
@@ -83,15 +93,15 @@ public struct ScenarioFile: Sendable {
   }
 }
 
-/// Reads the bytes of scenario files, and of what they name, from disk.
+/// Reads scenario files, and the files that they name, from disk.
 private enum SourceReader {
-  /// A file that somebody named: a pipe is read to its end, once.
+  /// Returns the bytes of a file that the user named. A pipe is read once, to its end.
   static func bytes(ofNamed path: String) -> [UInt8]? {
-    // One byte more than is allowed is enough to see that a file is too large.
+    // One byte above the limit is enough to detect a file that is too large.
     try? FileBytes.read(path, atMost: YAMLReader.maximumByteCount + 1)
   }
 
-  /// A file that another one names. Only a regular file: nobody knows who else waits for what a pipe holds.
+  /// Returns the bytes of a regular file that another file names. A pipe is refused: it may have another reader.
   @Sendable static func bytes(ofUsed path: String) -> [UInt8]? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

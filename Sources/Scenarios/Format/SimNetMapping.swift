@@ -1,7 +1,7 @@
 internal import CallCore
 internal import SimNet
 
-/// What the format says about links and routers, in the simulator's terms.
+// Conversions of links and routers from the format to SimNet.
 extension LinkSettings {
   package init(_ impairments: Topology.Impairments?, mtu: Int?) {
     self.init()
@@ -9,7 +9,7 @@ extension LinkSettings {
     if let mtu { self.mtu = mtu }
   }
 
-  /// Changes what `impairments` says, and leaves the rest.
+  /// Applies the impairments that are set, and keeps the other settings.
   package mutating func apply(_ impairments: Topology.Impairments) {
     if let delay = impairments.delay { self.delay = delay }
     if let rate = impairments.rate { self.rate = rate }
@@ -18,7 +18,7 @@ extension LinkSettings {
     if let corrupt = impairments.corrupt { corruption = Corruption(probability: corrupt) }
     if let loss = impairments.loss { self.loss = LossModel(loss) }
     if let jitter = impairments.jitter {
-      // What does not vary keeps its order.
+      // Packets with a constant delay keep their order.
       order = jitter.order == .keep || jitter.amount == .zero ? .keep : .allow
       switch jitter.distribution {
       case _ where jitter.amount == .zero: self.jitter = .none
@@ -128,8 +128,8 @@ extension Hairpinning {
 }
 
 extension FirewallRules {
-  /// What a network's router lets through. One that translates IPv4 and says nothing of a firewall lets IPv6 in as an
-  /// answer only, as home routers do; nil is a plain router.
+  /// Creates the rules of a network's router; nil for a plain router. A router that translates IPv4, without a firewall
+  /// in the file, lets IPv6 in only as an answer, as home routers do.
   package init?(of network: Topology.Network) {
     if let firewall = network.firewall {
       self.init(firewall)

@@ -1,9 +1,9 @@
 import CallCore
 
-/// What the file alone says of the addresses that a run needs, and of those that faults name.
+/// Static checks of the addresses that a run needs, and of those that faults name.
 enum AddressChecks {
-  /// Reports networks with fewer addresses than a run may ask for. Everybody who is ever on a network is counted as if all
-  /// were there at once, and a router that takes new addresses has them before it gives the old ones back.
+  /// Reports networks with fewer addresses than a run may need. All hosts that are ever on a network are counted as
+  /// present at once, since a router that takes new addresses has them before it releases the old ones.
   static func checkNumber(_ scenario: Scenario, _ reading: inout Reading) {
     for network in scenario.topology.networks {
       let start = scenario.hostsInOrder(on: network.name)
@@ -11,7 +11,7 @@ enum AddressChecks {
       let renumbered = scenario.routersRenumbered(on: network.name)
       for prefix in network.prefixes {
         let isIPv6 = prefix.value.address.isIPv6
-        // Routers translate IPv4 alone.
+        // NATs translate IPv4 only.
         let routers = isIPv6 ? [] : renumbered
         let needed =
           start.count { !isIPv6 || !$0.isRouter } + moved.count + routers.reduce(0) { $0 + ($1.nat?.addresses ?? 0) }
@@ -29,7 +29,7 @@ enum AddressChecks {
 
   private static func names(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: " and ") }
 
-  /// When so many are needed, where they are not at the start.
+  /// Returns the time at which the addresses are needed, if not at the start.
   private static func occasion(_ moved: [String], _ routers: [Topology.Network]) -> String {
     var parts: [String] = []
     if !moved.isEmpty {
@@ -41,8 +41,8 @@ enum AddressChecks {
     return parts.isEmpty ? "" : " when " + parts.joined(separator: " and ")
   }
 
-  /// Reports an address of `nat.reboot` that no router can have, or that somebody else has from the start, unless another
-  /// entry may take it from there.
+  /// Reports an address of `nat.reboot` that a router cannot have, or that another host has from the start, unless
+  /// another entry may release it.
   static func check(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     guard fault.kind == .natReboot, let network = fault.arguments.text("network"),
       let text = fault.arguments.text("address"), let address = IPAddress(text),
@@ -69,18 +69,18 @@ enum AddressChecks {
 }
 
 extension IPPrefix {
-  /// Which host address of an IPv4 prefix this is, 0 being the network's own.
+  /// Returns the index of an address in an IPv4 prefix, 0 being the network's own.
   fileprivate func number(of host: IPAddress) -> UInt64? {
     host.isIPv6 || address.isIPv6 ? nil : UInt64(host.v4Bits) - UInt64(address.v4Bits)
   }
 
-  /// Whether a host may have it: not the network itself, the router or all of them.
+  /// Returns whether the index is neither that of the network, nor of the router, nor of the broadcast address.
   fileprivate func isHost(_ number: UInt64) -> Bool { number >= 2 && number < UInt64(hostCount) + 2 }
 }
 
 extension Scenario {
-  /// Who has the addresses of a network when the run begins, from the first of a host on: the routers below it, as often as
-  /// they have addresses, servers and peers, as the world is built.
+  /// Returns the owners of host addresses when the run begins, in the order in which the world is built: the routers
+  /// below the network, once for each of their addresses, then servers and peers.
   fileprivate func hostsInOrder(on network: String) -> [(name: String, isRouter: Bool)] {
     var routers: [Topology.Network] = []
     var waiting = topology.networks
@@ -103,7 +103,7 @@ extension Scenario {
     return owners
   }
 
-  /// The links that lead elsewhere at the start, and that some entry takes to a network.
+  /// Returns the links that are moved to a network during the run.
   fileprivate func linksMoved(to network: String) -> [String] {
     topology.links.filter { link in
       link.to.value != network
@@ -114,7 +114,7 @@ extension Scenario {
     }.map(\.name)
   }
 
-  /// The networks whose routers stand on a network, and take other addresses of it in the run.
+  /// Returns the networks below a network whose routers take new addresses during the run.
   fileprivate func routersRenumbered(on network: String) -> [Topology.Network] {
     topology.networks.filter { below in
       below.uplink?.value == network

@@ -1,11 +1,13 @@
 import CallCore
 import Vocabulary
 
-/// Advice about time-limited TURN credentials that no request of the run finds expired.
+/// Advice about time-limited TURN credentials whose expiry no request of the run encounters.
 ///
-/// A server asks for the name again at a new allocation, and at the first request after a stale nonce.
+/// A server checks the username at a new allocation, and at the first request after a stale nonce.
 enum CredentialChecks {
-  /// - Parameter root: the scenario as it is written.
+  /// Checks every TURN server.
+  ///
+  /// - Parameter root: the root of the file.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for server in scenario.topology.servers where server.kind == .turn && server.credentials == .rest {
       let written = root["topology"]?["servers"]?[server.name]
@@ -18,8 +20,8 @@ enum CredentialChecks {
     }
   }
 
-  /// Whether the credentials expire within the run, and it is certain that nobody shows them to the server afterwards as if
-  /// for the first time.
+  /// Returns whether the credentials expire within the run, and certainly no client presents them to the server
+  /// afterwards in a first request.
   private static func expiresUnseen(
     _ server: Topology.Server, _ scenario: Scenario, _ reading: Reading
   ) -> Bool {
@@ -29,15 +31,15 @@ enum CredentialChecks {
     return last + settling <= .zero + server.credentialLifetime
   }
 
-  /// In this time a call rings, is answered and has its relays, with the settings that profiles have.
+  /// The time in which a call rings, is answered and has its relays, with the default settings of profiles.
   private static let settling = Interval.seconds(60)
 
-  /// What a user does, as far as the peer's profile says it. What has no role may gather at any time.
+  /// Returns the role that the profile declares for an action. An action without a role may gather at any time.
   private static func role(_ name: String, of peer: String, _ reading: Reading) -> ActionDeclaration.Role? {
     reading.scope.peer(peer)?.vocabulary.profile?.action(name)?.role
   }
 
-  /// Whether nothing makes ICE restart, or relays come and go, in the middle of a call.
+  /// Returns whether nothing restarts ICE, or allocates or releases relays, during a call.
   private static func isQuiet(_ scenario: Scenario, _ reading: Reading) -> Bool {
     let hasSteadyLinks = scenario.topology.links.allSatisfy {
       $0.startsUp && $0.transmit.isSteady && $0.receive.isSteady
@@ -55,7 +57,7 @@ enum CredentialChecks {
       }
   }
 
-  /// When a user makes relays be asked for the last time; nil when that depends on the run.
+  /// Returns the time of the last user action that gathers candidates; nil when it depends on the run.
   private static func lastCall(_ scenario: Scenario, _ reading: Reading) -> Instant? {
     var last = Instant.zero
     for entry in scenario.timeline {
@@ -71,7 +73,7 @@ enum CredentialChecks {
 }
 
 extension Topology.Impairments {
-  /// Whether it never keeps packets back for so long that a connection is taken for broken.
+  /// Whether packets are never delayed or lost for so long that a connection counts as broken.
   fileprivate var isSteady: Bool {
     guard rate.map({ $0.bitsPerSecond >= 500_000 }) ?? true else { return false }
     return switch loss {

@@ -1,10 +1,10 @@
 import CallCore
 import SimNet
 
-/// What must be true of faults for them to test anything: they change something, and the run is long enough for them.
+/// Checks that faults have an effect and that the run is long enough for them.
 enum FaultChecks {
   static func check(_ scenario: inout Scenario, _ reading: inout Reading) {
-    // What looks as if it changed nothing may be misspelt elsewhere.
+    // With errors elsewhere, a fault may only appear to have no effect.
     let isWhole = !reading.diagnostics.contains { $0.code.severity == .error }
     for index in scenario.timeline.indices {
       let entry = scenario.timeline[index]
@@ -32,7 +32,7 @@ enum FaultChecks {
 
   // MARK: - Length
 
-  /// Reports a fault that cannot be what it says before the run is over.
+  /// Reports a fault that does not begin, or does not reach its length, before the end of the run.
   private static func checkEnd(
     _ entry: TimelineEntry, _ fault: Fault, _ duration: Interval?, _ scenario: Scenario, _ reading: inout Reading
   ) {
@@ -61,7 +61,7 @@ enum FaultChecks {
     }
   }
 
-  /// Until the link has been down for the last time.
+  /// Returns the time until the link comes up for the last time.
   private static func flapLength(_ fault: Fault) -> Interval? {
     guard let cycles = fault.arguments.count("cycles"), let down = fault.arguments.duration("down"),
       let up = fault.arguments.duration("up")
@@ -88,7 +88,7 @@ enum FaultChecks {
 
   // MARK: - Effect
 
-  /// Why the fault changes nothing in this cell, as far as the file alone says; nil when it may.
+  /// Returns the reason for which the file shows that the fault has no effect in this cell; nil when it may have one.
   private static func problem(of fault: Fault, _ entry: TimelineEntry, in scenario: Scenario) -> String? {
     let others = Others(scenario, besides: entry)
     switch fault.kind {
@@ -137,7 +137,7 @@ enum FaultChecks {
     }
   }
 
-  /// The keys of `link.set` and `nat.set`, each with why it changes nothing beside the others; nil when it may.
+  /// Returns the keys of `link.set` and `nat.set`, each with the reason for having no effect; nil when it may have one.
   private static func keys(
     of fault: Fault, _ entry: TimelineEntry, in scenario: Scenario
   ) -> [(key: String, problem: String?)] {
@@ -162,7 +162,7 @@ enum FaultChecks {
     _ fault: Fault, _ impairments: Topology.Impairments, _ others: Others, _ scenario: Scenario
   ) -> Bool {
     guard let link = scenario.topology.link(fault.arguments.text("link") ?? "") else { return false }
-    // A script counts from when it begins, so the same one that begins again is another.
+    // A scripted loss counts from its begin, so that setting it again restarts it.
     if let loss = impairments.loss, LossModel(loss).isScript { return false }
     return Fault.Direction.allCases.allSatisfy { side in
       guard fault.acts(on: side) else { return true }
@@ -187,7 +187,7 @@ enum FaultChecks {
     NATChecks.check(draft, draft.changing(base), of: name, at: entry.span, &reading)
   }
 
-  /// What a fault acts on that not every peer has.
+  /// Checks faults that act on parts which some kinds of peer lack.
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
     case .packetDrop, .dtlsDrop: checkPuppets(fault, scenario, &reading)
@@ -200,7 +200,7 @@ enum FaultChecks {
     }
   }
 
-  /// A program has a clock and audio of its own.
+  /// Reports faults of the clock or the audio device of a program, which has its own, or of a puppet.
   private static func checkDevice(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     guard let name = fault.arguments.text("peer"), let span = fault.arguments.span(of: "peer"),
       let peer = scenario.peer(name), peer.stack != .real,
@@ -222,7 +222,7 @@ enum FaultChecks {
   }
 }
 
-/// The faults of other entries that may be in force when an entry begins its own.
+/// The faults of other entries that may be active when an entry begins its own.
 private struct Others {
   private let scenario: Scenario
   private let entry: TimelineEntry
@@ -232,7 +232,7 @@ private struct Others {
     self.entry = entry
   }
 
-  /// Those of these kinds that act on the thing that `fault` names.
+  /// Returns the faults of these kinds that act on the same object as `fault`.
   private func faults(on argument: String, like fault: Fault, _ kinds: [FaultKind]) -> [Fault] {
     let begins = TimelineChecks.firings(of: entry.id, scenario)
     return scenario.timeline.compactMap { other in
@@ -243,7 +243,7 @@ private struct Others {
     }
   }
 
-  /// Whether the fault of another entry may be in force at one of these times, as far as the file alone says.
+  /// Returns whether the file permits that the fault of another entry is active at one of these times.
   private func mayLast(_ other: TimelineEntry, _ duration: Interval?, at times: [Instant]?) -> Bool {
     guard let first = times?.min(), let last = times?.max() else { return true }
     if let start = TimelineChecks.earliest(.entry(other.id), scenario), start > last { return false }
@@ -251,12 +251,12 @@ private struct Others {
     return start + duration >= first
   }
 
-  /// Whether one of these kinds acts on the thing that `fault` names.
+  /// Returns whether a fault of these kinds acts on the same object as `fault`.
   func act(on argument: String, like fault: Fault, _ kinds: [FaultKind]) -> Bool {
     !faults(on: argument, like: fault, kinds).isEmpty
   }
 
-  /// Whether one of the same kind acts on the same thing with another value.
+  /// Returns whether a fault of the same kind acts on the same object with another value.
   func say(otherwise value: String, on argument: String, than fault: Fault) -> Bool {
     faults(on: argument, like: fault, [fault.kind]).contains {
       $0.arguments.text(value) != fault.arguments.text(value)
@@ -267,12 +267,12 @@ private struct Others {
     FaultKind.allCases.filter { $0.declaration.extras == extras }
   }
 
-  /// What `fault` may find of a NAT. Each value of it is that of one of these.
+  /// Returns NAT behaviours, one of which has each value that may be in force when `fault` begins.
   func made(of base: Topology.NAT, like fault: Fault) -> [Topology.NAT] {
     [base] + faults(on: "network", like: fault, Self.kinds(with: .nat)).compactMap { $0.nat?.changing(base) }
   }
 
-  /// What `fault` may find of one direction of a link. Each value of it is that of one of these.
+  /// Returns settings of one direction of a link, one of which has each value that may be in force when `fault` begins.
   func made(of base: LinkSettings, on side: Fault.Direction, like fault: Fault) -> [LinkSettings] {
     let others = faults(on: "link", like: fault, Self.kinds(with: .impairments)).filter { $0.acts(on: side) }
     return [base]
@@ -289,7 +289,7 @@ extension Fault {
 }
 
 extension Topology.Impairments {
-  /// What is said here, each value by its key and alone.
+  /// The impairments that are set, each alone and with its key.
   var parts: [(key: String, part: Topology.Impairments)] {
     func part<Value>(
       _ key: String, _ path: WritableKeyPath<Topology.Impairments, Value?>

@@ -1,11 +1,13 @@
 import CallCore
 import Vocabulary
 
-/// Advice about keys of peers and of the run that are legal where they stand, and have nothing to work on there.
+/// Advice about valid keys of peers and of the run that have no effect in the scenario.
 enum InertKeyChecks {
-  /// - Parameter root: the scenario with its peers as they are, whatever file their keys stand in.
+  /// Checks all peers.
+  ///
+  /// - Parameter root: the root of the file, with merged peer profiles.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
-    // What programs make of it is not known.
+    // The behaviour of programs is unknown.
     guard !scenario.isRealTime else { return }
     for peer in scenario.peers where peer.stack == .real {
       let node = root["peers"]?[peer.name]
@@ -42,13 +44,14 @@ enum InertKeyChecks {
     reading.note(effectOf: entry, problem: problem, isDefault: isDefault)
   }
 
-  /// Whether some TURN server of a peer offers what `turn_transports` leaves out. Of peers without a server more is told.
+  /// Returns whether a TURN server of the peer offers a transport that `turn_transports` omits. A peer without servers
+  /// gets other diagnostics.
   private static func leavesOutWays(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
     let relays = scenario.topology.relays(of: peer)
     return relays.isEmpty || relays.contains { relay in !relay.transports.allSatisfy { peer.ice.uses($0) } }
   }
 
-  /// Reports NATs that would lead inside hosts to each other, and have one inside for the whole run.
+  /// Reports NATs that hairpin and have at most one inside host during the whole run.
   private static func checkHairpins(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     let topology = scenario.topology
     for network in topology.networks {
@@ -64,13 +67,13 @@ enum InertKeyChecks {
     }
   }
 
-  /// Certificates are judged by the peer's date, and statistics have the times of its clock.
+  /// Returns whether the peer's clock is read: for the validity of certificates, or for the times of statistics.
   private static func readsDate(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
     let usesTLS = scenario.topology.relays(of: peer).contains { $0.transports.contains(.tls) && peer.ice.uses(.tls) }
     return usesTLS || scenario.watchedValues.contains { $0.name.lowercased().contains("timestamp") }
   }
 
-  /// Whether somebody names the peer in an action or sends it a message, which it may answer.
+  /// Returns whether an action names the peer, or a puppet sends it a message, which it may answer.
   private static func isCalled(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
     let names = [peer.name, peer.userID].compactMap(\.self)
     return scenario.timeline.contains { entry in
@@ -83,7 +86,7 @@ enum InertKeyChecks {
     }
   }
 
-  /// What the profiles of the scenario have that restarts ICE, for people: `'ice-restart', as an action or as a setting`.
+  /// Describes what restarts ICE in the scenario's profiles: `'ice-restart', as an action or as a setting`.
   private static func restarts(_ scenario: Scenario, _ reading: Reading) -> String {
     let all = profiles(scenario, reading).flatMap { profile in
       profile.restartActions.map { ($0, "an action") } + profile.restartSettings.map { ($0, "a setting") }
@@ -98,7 +101,7 @@ enum InertKeyChecks {
     scenario.peers.compactMap { $0.profile.flatMap { reading.registry.vocabulary($0.value) } }
   }
 
-  /// A profile that has neither an action nor a setting for it may restart by itself.
+  /// Returns whether ICE may restart. A profile without an action or a setting for it may restart by itself.
   private static func mayRestart(_ scenario: Scenario, _ reading: Reading) -> Bool {
     let areKnown = profiles(scenario, reading).allSatisfy {
       !$0.restartActions.isEmpty || !$0.restartSettings.isEmpty

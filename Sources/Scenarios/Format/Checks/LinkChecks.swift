@@ -1,8 +1,8 @@
 import CallCore
 
-/// Advice about links: conditions that lack what they work on.
+/// Advice about links: impairments without an effect.
 enum LinkChecks {
-  /// Reports what both directions say otherwise.
+  /// Reports values of a link that both directions override.
   static func check(_ draft: LinkDraft, of name: String, at span: SourceSpan, _ reading: inout Reading) {
     let (sent, received) = (Set(draft.transmit.parts.map(\.key)), Set(draft.receive.parts.map(\.key)))
     for (key, _) in draft.both.parts where sent.contains(key) && received.contains(key) {
@@ -12,7 +12,7 @@ enum LinkChecks {
   }
 
   static func check(_ scenario: Scenario, _ reading: inout Reading) {
-    // What looks ineffective may be misspelt elsewhere.
+    // With errors elsewhere, a key may only appear to have no effect.
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     for link in scenario.topology.links {
       let changes = changes(of: link.name, in: scenario)
@@ -32,7 +32,7 @@ enum LinkChecks {
     }
   }
 
-  /// What `link.set` entries say about the link.
+  /// Returns the impairments that `link.set` entries set on the link.
   private static func changes(
     of link: String, in scenario: Scenario
   ) -> [(impairments: Topology.Impairments, span: SourceSpan)] {
@@ -42,7 +42,9 @@ enum LinkChecks {
     }
   }
 
-  /// - Parameter all: everything that is said about the link at some time.
+  /// Returns the impairments of one direction without an effect, as messages.
+  ///
+  /// - Parameter all: the impairments of the link at any time.
   private static func problems(
     of side: Topology.Impairments, of link: String, among all: [Topology.Impairments]
   ) -> [String] {

@@ -1,7 +1,7 @@
-/// Advice: names that nothing refers to, and scenarios that expect nothing.
+/// Advice about unused names and scenarios without expectations.
 enum Lint {
   static func check(_ scenario: Scenario, _ draft: DocumentDraft, _ root: YAMLNode, _ reading: inout Reading) {
-    // What looks unused may only be misspelt elsewhere.
+    // With errors elsewhere, a name may only appear unused.
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     for entry in draft.definitions?.entries ?? [] where !reading.scope.used.contains("definition \(entry.key)") {
       reading.report(.unusedDefinition, "the definition '\(entry.key)' is used nowhere", at: entry.keySpan)

@@ -1,9 +1,11 @@
-/// Advice about keys of audio that lack what they work on.
+/// Advice about audio keys without an effect.
 enum MediaChecks {
-  /// Only a real encoder reads them.
+  /// The keys that only a real encoder reads.
   private static let ofEncoder = ["complexity", "packet_loss_hint"]
 
-  /// - Parameter root: the scenario with its peers as they are, whatever file their keys stand in.
+  /// Checks the audio keys of all peers.
+  ///
+  /// - Parameter root: the root of the file, with merged peer profiles.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers where peer.stack != .puppet {
       let audio = root["peers"]?[peer.name]?["audio"]
@@ -17,7 +19,7 @@ enum MediaChecks {
     }
   }
 
-  /// What the quality is measured of decides its figures, and no expectation decides what is sent: so the file says it.
+  /// Requires `media` where quality is measured: the figures depend on it, and expectations do not select it.
   ///
   /// - Precondition: the scenario has no `media`.
   static func checkQuality(_ scenario: Scenario, _ reading: inout Reading) {
@@ -28,7 +30,7 @@ enum MediaChecks {
       at: value.span, hint: "add media: real at the top, or media: synthetic, which is faster")
   }
 
-  /// Either is sent to who asks for it, by who wants it. What a program asks for is not known.
+  /// Reports a key that needs both sides, when no other peer has it on. The wishes of programs are unknown.
   private static func check(
     _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,
     _ reading: inout Reading, isOff: (Scenario.Audio) -> Bool

@@ -1,10 +1,10 @@
 import CallCore
 import SimNet
 
-/// Advice about NATs: keys that lack something to work on.
+/// Advice about NATs: keys without an effect.
 enum NATChecks {
-  /// The NATs of a topology, as the file has them. What the timeline sets may give any key work, and so may a scenario that
-  /// uses a file of networks: neither is told.
+  /// Checks the NATs that the file itself declares. `nat.set`, or a scenario that uses a file of networks, may give any
+  /// key an effect, so these are not checked.
   static func check(_ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading) {
     guard !reading.hasError(at: "timeline"), !scenario.timeline.contains(where: { $0.fault?.kind == .natSet }) else {
       return
@@ -15,9 +15,11 @@ enum NATChecks {
     }
   }
 
+  /// Checks the keys of one NAT.
+  ///
   /// - Parameters:
-  ///   - draft: what is written.
-  ///   - nat: what it comes to.
+  ///   - draft: the keys in the file.
+  ///   - nat: the resulting behaviour.
   static func check(
     _ draft: NATDraft, _ nat: Topology.NAT, of network: String, at span: SourceSpan, _ reading: inout Reading
   ) {
@@ -26,7 +28,7 @@ enum NATChecks {
     }
   }
 
-  /// Keys that exclude each other, wherever a NAT is written.
+  /// Reports keys of a NAT that exclude each other.
   static func checkKeys(_ draft: NATDraft, _ reading: inout Reading) {
     guard let kind = draft.kind, let profile = draft.profile else { return }
     reading.report(
@@ -63,7 +65,7 @@ enum NATChecks {
 
   private static func limits(_ draft: NATDraft, _ nat: Topology.NAT) -> [String] {
     var problems: [String] = []
-    // UDP and TCP each have the ports; one that is overloaded serves any number of mappings.
+    // UDP and TCP each have all ports; an overloaded port serves any number of mappings.
     let onAnAddress = nat.overloadsPorts ? Int.max : 2 * nat.portRange.count
     let inBlocks = nat.blocks.map { 2 * min($0.most * $0.size, nat.portRange.count) } ?? .max
     let ofHost = min(inBlocks, nat.pooling == .paired ? onAnAddress : onAnAddress.multiplied(by: nat.addresses))
@@ -94,7 +96,7 @@ enum NATChecks {
 }
 
 extension Int {
-  /// The product, or the largest number where there is none.
+  /// Returns the product, or the largest number on overflow.
   fileprivate func multiplied(by other: Int) -> Int {
     let (product, isOver) = multipliedReportingOverflow(by: other)
     return isOver ? .max : product

@@ -1,6 +1,6 @@
 import CallCore
 
-/// What must be true of peers once the topology is known.
+/// Checks of peers once the topology is known.
 enum PeerChecks {
   static func check(_ scenario: inout Scenario, _ draft: DocumentDraft, _ reading: inout Reading) {
     if scenario.peers.isEmpty, !draft.peers.isEmpty || reading.scope.peers.isEmpty {
@@ -27,7 +27,7 @@ enum PeerChecks {
     checkLANs(draft.peers, &reading)
   }
 
-  /// A lan of one peer is that peer's own network: somebody else was to share it.
+  /// Reports a lan of one peer, which equals that peer's own network.
   private static func checkLANs(_ peers: [Named<PeerDraft>], _ reading: inout Reading) {
     for peer in peers {
       guard let lan = peer.value.lan, lan.span.file == 0, !reading.diagnostics.contains(where: { $0.span == lan.span })
@@ -39,7 +39,7 @@ enum PeerChecks {
     }
   }
 
-  /// An app that may not open the microphone hears nothing of a file.
+  /// Reports a recording of a peer whose app may not open the microphone.
   static func checkRecordings(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers where peer.playsRecording && peer.devices.permission == .denied {
       let span = root["peers"]?[peer.name]?["devices"]?["mic"]?.span ?? peer.span
@@ -49,7 +49,7 @@ enum PeerChecks {
     }
   }
 
-  /// The packets of synthetic media hold how loud it is, and no sound.
+  /// Reports recordings with synthetic media, whose packets contain a level and no sound.
   static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     guard scenario.media == .synthetic, let peer = scenario.peers.first(where: \.playsRecording),
       let media = root.entry("media")
@@ -71,7 +71,7 @@ enum PeerChecks {
     }
   }
 
-  /// Whoever wants to reach TURN servers in a way that none of theirs offers has asked for nothing.
+  /// Reports transports that none of the peer's TURN servers offers.
   private static func checkTransports(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {
     let servers = topology.relays(of: peer)
     for transport in peer.ice.turnTransports ?? [] {
@@ -86,7 +86,7 @@ enum PeerChecks {
     }
   }
 
-  /// The signalling server keeps one connection a user: two devices of one would throw each other out.
+  /// Reports peers with the same user id: the signalling server keeps one connection per user.
   private static func checkUsers(_ scenario: Scenario, _ reading: inout Reading) {
     for (index, peer) in scenario.peers.enumerated() {
       let id = scenario.userID(of: peer.name)

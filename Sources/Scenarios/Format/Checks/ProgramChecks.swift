@@ -1,8 +1,10 @@
 import CallCore
 
-/// What must be true of peers that are programs, and of keys that only such peers have.
+/// Checks of peers that are programs, and of keys that only such peers have.
 enum ProgramChecks {
-  /// - Parameter node: the peer as it is written.
+  /// Checks the keys of one peer.
+  ///
+  /// - Parameter node: the peer in the file.
   static func check(_ peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
     guard peer.stack == .external else {
       for key in ["command", "protocol"] {
@@ -13,7 +15,7 @@ enum ProgramChecks {
       if peer.stack == .puppet { checkPuppet(peer, node, &reading) }
       return
     }
-    // One that stands in for a peer is told what it can be told; the file was not written for it.
+    // A program that replaces a peer gets all settings that its protocol can carry; the file was not written for it.
     guard !reading.isReplaced(peer.name) else { return }
     if node?.entry("command") == nil {
       let message = "\(peer.name) needs the key 'command': the program that is its stack"
@@ -42,7 +44,7 @@ enum ProgramChecks {
     }
   }
 
-  /// A puppet has no device: what it sends appears at the signalling server.
+  /// Reports device keys of a puppet, whose messages appear directly at the signalling server.
   private static func checkPuppet(_ peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
     for key in ["network", "networks", "lan", "devices", "audio", "ice", "dtls", "clock", "settings"] {
       guard let entry = node?.entry(key) else { continue }
@@ -51,7 +53,7 @@ enum ProgramChecks {
     }
   }
 
-  /// Synthetic packets are no Opus, and a program would play noise or nothing.
+  /// Reports synthetic media with a program: the packets are not Opus, and a program would play noise or nothing.
   static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     guard let program = scenario.peers.first(where: { $0.stack == .external && $0.hasCallStack }),
       !reading.isReplaced(program.name), let media = root.entry("media"), media.value.scalar?.text == "synthetic"
@@ -60,7 +62,7 @@ enum ProgramChecks {
     reading.report(.conflictingKeys, message, at: media.value.span, hint: "write media: real, or leave it out")
   }
 
-  /// The bridge carries UDP alone, so a relay that is reached in another way is as if it were not there.
+  /// Reports a program without a relay over UDP, because the bridge to a program carries UDP only.
   static func checkRelays(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers where peer.stack == .external && peer.hasCallStack {
       let relays = scenario.topology.relays(of: peer)
@@ -75,6 +77,6 @@ enum ProgramChecks {
 }
 
 extension Reading {
-  /// Whether a program takes the place of the peer that the file describes.
+  /// Returns whether a program replaces the peer that the file describes.
   func isReplaced(_ peer: String) -> Bool { programs.contains { $0.peer == peer } }
 }

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// What the file alone proves of its expectations: that nothing could break one, or that nothing could meet it.
+/// Static proofs that an expectation cannot fail, cannot hold, or is never tested.
 struct ProofChecks {
   private let scenario: Scenario
   private let scope: Scope
@@ -52,7 +52,7 @@ struct ProofChecks {
 
   // MARK: - Predicates
 
-  /// The only truth that a predicate can have, or nil when it can have both.
+  /// Returns the only truth value that a predicate can have, or nil when it can have both.
   private func certainTruth(_ predicate: Predicate) -> Bool? {
     guard let table = TruthTable([predicate]) else { return nil }
     switch (table.canBe { $0[0] }, table.canBe { !$0[0] }) {
@@ -72,7 +72,7 @@ struct ProofChecks {
     certainTruth(predicate).map { Proof($0 ? .holds : .breaks, "it is \($0) whatever the values are") }
   }
 
-  /// What is true at the anchor already comes true at once.
+  /// Proves that a predicate is true at the anchor already.
   private func proof(of predicate: Predicate, alreadyAt anchor: Anchor?) -> Proof? {
     let place = anchor.map { Wording.quoted($0) } ?? "the start"
     if case .definition(let name)? = anchor?.kind {
@@ -102,9 +102,9 @@ struct ProofChecks {
     return Proof(.untested, truth ? "it is always true, so that it is never lost" : "it is never true")
   }
 
-  // MARK: - What is known at a moment
+  // MARK: - Known values
 
-  /// The values that are certain when an anchor comes, by their names.
+  /// Returns the values that are certain at an anchor, by their paths.
   private func knownValues(at anchor: Anchor?) -> [String: Value] {
     switch anchor?.kind {
     case nil: return initialValues
@@ -116,7 +116,7 @@ struct ProofChecks {
     }
   }
 
-  /// What machines of apps begin with, and that nothing has crossed the wire.
+  /// The values at the start: the initial states of apps' machines, and zero for wire quantities.
   private var initialValues: [String: Value] {
     var values: [String: Value] = [:]
     for peer in scope.peers {
@@ -128,7 +128,7 @@ struct ProofChecks {
     return values
   }
 
-  /// What a watched value is when a window opens, where that is certain.
+  /// Returns the certain value at the opening of a window, or nil.
   private func known(_ path: ValuePath, at window: Window) -> String? {
     guard case .text(let text)? = knownValues(at: window.from)[path.description] else { return nil }
     return text
@@ -154,7 +154,7 @@ struct ProofChecks {
     return Proof(.holds, "it is \(value) when its window opens")
   }
 
-  /// Nothing has crossed the wire when the run begins, and that is the least there is.
+  /// Uses that wire quantities are 0 when the run begins, which is their minimum.
   private func proof(of metric: Expectation.Metric) -> Proof? {
     guard metric.value.wire != nil, [.first, .minimum].contains(metric.statistic), opensAtStart(metric.window) else {
       return nil
@@ -194,11 +194,11 @@ struct ProofChecks {
     }
   }
 
-  /// How often an entry fires within a window, where the timeline says so.
+  /// Returns the number of firings of an entry within a window; nil when it depends on the run.
   private func timesFired(_ anchor: Anchor, within window: Window) -> Int? {
     guard case .entry(let id) = anchor.kind, let firings = TimelineChecks.firings(of: id, scenario) else { return nil }
-    // What comes at the same time as an entry that is a border may come before it or after it; the same entry comes
-    // after the border that it makes.
+    // The order of two entries at the same time is open, so that a border at the time of a firing is uncertain. The
+    // same entry fires after the border that it makes.
     func border(_ anchor: Anchor, after opening: Instant?) -> Instant? {
       switch anchor.kind {
       case .time(let time): return time
@@ -223,7 +223,7 @@ struct ProofChecks {
 }
 
 extension Expectation {
-  /// What its deadlines count from.
+  /// The anchor from which deadlines count.
   package var origin: Anchor? {
     switch kind {
     case .eventually(let eventually): eventually.of

@@ -1,6 +1,6 @@
 import CallCore
 
-/// Whether the run lasts long enough for everything to be put to the test, and whether anything says how long it lasts.
+/// Checks that the run is long enough for all checks, and that its length is defined.
 enum RunLengthChecks {
   static func check(_ scenario: Scenario, _ duration: Located<Interval>?, _ reading: inout Reading) {
     if let duration, duration.value > scenario.limits.virtual {
@@ -8,7 +8,7 @@ enum RunLengthChecks {
       let hint = "write limits: { virtual: \(duration.value) }"
       reading.report(.beyondEnd, message, at: duration.span, hint: hint)
     }
-    // Entries that could not be read may be what comes later.
+    // Entries that could not be read may come later.
     let isWhole = !reading.diagnostics.contains { $0.code.severity == .error }
     for entry in scenario.timeline { checkEnds(entry, scenario, &reading) }
     for expectation in scenario.expectations {
@@ -39,7 +39,7 @@ enum RunLengthChecks {
 
   // MARK: - Deadlines
 
-  /// What has to be decided, with the earliest time at which it can be.
+  /// Returns the deadlines of an expectation, each with the earliest time at which it can end.
   private static func deadlines(
     _ expectation: Expectation, _ scenario: Scenario
   ) -> [(what: String, time: Instant)] {
@@ -91,7 +91,7 @@ enum RunLengthChecks {
 }
 
 extension Expectation {
-  /// Whether it can be broken as long as its window is open.
+  /// Whether the expectation can fail as long as its window is open.
   fileprivate var lastsToTheEnd: Bool {
     switch kind {
     case .always, .never, .metric: true

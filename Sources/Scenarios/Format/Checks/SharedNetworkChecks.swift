@@ -1,20 +1,22 @@
-/// What the networks of `topology` are to the peers that name them: one for all, where a named network gives each peer its
-/// own.
+/// Advice about networks of `topology`, which all peers that name them share, whereas a named network gives each peer
+/// its own.
 enum SharedNetworkChecks {
+  /// Checks all networks of `topology`.
+  ///
   /// - Parameters:
-  ///   - draft: the scenario as the file has it.
+  ///   - draft: the undecoded scenario.
   ///   - catalogue: the named networks.
   static func check(
     _ scenario: Scenario, _ draft: DocumentDraft, catalogue: [Named<NetworkDraft>], _ reading: inout Reading
   ) {
-    // Whoever names the root is on the one root, wherever it is declared.
+    // All peers that name the root share it, wherever it is declared.
     for network in draft.topology.networks where network.name != TopologyBuilder.internet {
       let naming = draft.peers.filter { $0.value.networks.contains { $0.value == network.name } }.map(\.name)
       let moved = scenario.peersMoved(to: network.name)
       let peers = scenario.peers.filter { $0.stack != .puppet && naming.contains($0.name) || moved.contains($0.name) }
         .map(\.name)
       if let other = catalogue.first(where: { $0.name == network.name }) {
-        // Links and 'link.move' lead to networks of the topology alone.
+        // Links and 'link.move' refer to networks of the topology only.
         reportClash(of: network, with: other, peers.filter(naming.contains), &reading)
       } else if let profile = network.value.profile, peers.count > 1,
         let made = scenario.topology.network(network.name), made.nat != nil, !made.isIsolated
@@ -29,7 +31,7 @@ enum SharedNetworkChecks {
     }
   }
 
-  /// Of a built-in name that one peer names, both meanings are the same: a network of that peer's own.
+  /// Reports a network whose name is also a named network. For a built-in name with one peer both meanings are equal.
   private static func reportClash(
     of network: Named<NetworkDraft>, with other: Named<NetworkDraft>, _ peers: [String], _ reading: inout Reading
   ) {
@@ -53,7 +55,7 @@ enum SharedNetworkChecks {
 }
 
 extension Scenario {
-  /// The peers that `link.move` takes to a network.
+  /// Returns the peers that `link.move` moves to a network.
   fileprivate func peersMoved(to network: String) -> [String] {
     let links = timeline.compactMap(\.fault).filter {
       $0.kind.movesHosts && $0.arguments.text("network") == network

@@ -1,6 +1,6 @@
 import CallCore
 
-/// What must be true of a timeline for its entries ever to fire, and of windows for expectations to be tested.
+/// Checks that the entries of a timeline can fire, and that windows are not empty.
 enum TimelineChecks {
   static func check(_ scenario: Scenario, _ reading: inout Reading) {
     let cyclic = checkCycles(scenario, &reading)
@@ -12,7 +12,7 @@ enum TimelineChecks {
     }
   }
 
-  /// The entry an entry waits for.
+  /// Returns the anchor for which an entry waits.
   private static func awaited(_ entry: TimelineEntry) -> Anchor? {
     switch entry.trigger {
     case .after(_, let of): of
@@ -63,7 +63,7 @@ enum TimelineChecks {
     }
   }
 
-  /// Every time at which an entry fires, or nil when that depends on the run.
+  /// Returns all times at which an entry fires, or nil when they depend on the run.
   static func firings(of id: String, _ scenario: Scenario, depth: Int = 0) -> [Instant]? {
     guard depth <= scenario.timeline.count, let entry = scenario.entry(id) else { return nil }
     func firings(of anchor: Anchor) -> [Instant]? {
@@ -83,7 +83,7 @@ enum TimelineChecks {
     }
   }
 
-  /// A point in a run as an offset from something: points with the same origin are ordered for certain.
+  /// A point in a run as an offset from an origin; points of the same origin have a certain order.
   private struct Moment {
     var origin: String
     var offset: Interval
@@ -105,7 +105,7 @@ enum TimelineChecks {
     }
   }
 
-  /// When an anchor comes at the earliest; nil when nothing is known of it.
+  /// Returns the earliest time of an anchor; nil when it is unknown.
   static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? { earliest(kind, scenario, depth: 0) }
 
   private static func earliest(_ kind: Anchor.Kind, _ scenario: Scenario, depth: Int) -> Instant? {
@@ -113,7 +113,7 @@ enum TimelineChecks {
     return depth > scenario.timeline.count ? nil : earliest(entry, scenario, depth: depth)
   }
 
-  /// When an anchor comes for certain; nil when that depends on the run.
+  /// Returns the certain time of an anchor; nil when it depends on the run.
   static func certain(_ kind: Anchor.Kind, _ scenario: Scenario) -> Instant? {
     guard let moment = moment(kind, scenario), moment.origin == "start" else { return nil }
     return .zero + moment.offset
@@ -149,7 +149,7 @@ enum TimelineChecks {
     }
   }
 
-  /// Why nothing that a window holds can ever be, or nil when that depends on the run.
+  /// Returns the reason for which a window is always empty; nil when that depends on the run.
   private static func certainEmptiness(_ window: Window, _ scenario: Scenario) -> String? {
     let from = window.from?.kind ?? .time(.zero)
     if from == .end { return "nothing comes after the end" }
@@ -160,7 +160,7 @@ enum TimelineChecks {
     }
     guard let to = window.to, let end = certain(to.kind, scenario) else { return nil }
     if end <= .zero { return "'\(to.text)'\(place(of: to, scenario)) is the start of the run" }
-    // An entry that fires once comes no second time, after the window has opened.
+    // An entry that fires once does not fire again after the window has opened.
     if case .entry(let id) = to.kind, firings(of: id, scenario)?.count != 1 { return nil }
     guard let start, end <= start else { return nil }
     guard end < start, let from = window.from else { return "it has no length" }

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// What must be true of a topology before a world can be built from it.
+/// Checks of a topology before a world is built from it.
 enum TopologyChecks {
   static func check(_ topology: Topology, _ reading: inout Reading) {
     let looped = checkUplinks(topology, &reading)
@@ -25,7 +25,7 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports what a router cannot do, or need not.
+  /// Reports functions that a router cannot have, or that have no effect.
   private static func checkRouter(
     of network: Topology.Network, in topology: Topology, _ reading: inout Reading
   ) {
@@ -64,13 +64,13 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks that keep hosts apart, and have none to keep.
+  /// Reports isolated networks with at most one host.
   ///
-  /// - Parameter written: the networks as the file has them, whose own keys shall have an effect.
+  /// - Parameter written: the networks of the file, whose own keys are checked.
   static func checkIsolation(
     _ scenario: Scenario, _ written: [Named<NetworkDraft>], _ reading: inout Reading
   ) {
-    // Who moves may come.
+    // A moved host may join the network.
     guard !scenario.movesHosts else { return }
     for network in scenario.topology.networks
     where written.contains(where: { $0.name == network.name && $0.value.isIsolated == true }) {
@@ -85,7 +85,7 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports servers that a firewall keeps from everybody: no peer stands behind it, too, and none of their ports is open.
+  /// Reports servers that no peer can reach: their firewall opens none of their ports, and no peer is behind it.
   static func checkServers(_ scenario: Scenario, _ reading: inout Reading) {
     guard !scenario.movesHosts else { return }
     let topology = scenario.topology
@@ -107,8 +107,7 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks that nothing leads out of, and that a peer with an app never leaves, while a server of its profile
-  /// stands elsewhere.
+  /// Reports networks without a way out on which a peer with an app stays, while a server of its profile is elsewhere.
   static func checkWaysOut(_ scenario: Scenario, _ reading: inout Reading) {
     for server in scenario.topology.servers where server.kind.isDeclared {
       checkWaysOut(to: server, scenario, &reading)
@@ -119,7 +118,7 @@ enum TopologyChecks {
     let topology = scenario.topology
     guard let hub = topology.wayOut(of: server.network.value).last else { return }
     checkFamilies(of: server, scenario, &reading)
-    // Of a firewall without a router its own key is told.
+    // A firewall without a router is reported at its own key.
     for network in topology.networks
     where network.uplink == nil && network.name != hub.name && network.firewall == nil {
       let stuck = scenario.peers.first { peer in
@@ -136,7 +135,7 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks on which a peer with an app has no address of the family that a server of its profile is asked by.
+  /// Reports networks on which a peer with an app lacks an address of the family of its profile's server.
   private static func checkFamilies(
     of server: Topology.Server, _ scenario: Scenario, _ reading: inout Reading
   ) {
@@ -162,7 +161,7 @@ enum TopologyChecks {
     }
   }
 
-  /// Reports networks that lead to each other; true when there are any.
+  /// Reports cycles of uplinks; returns true when there are any.
   private static func checkUplinks(_ topology: Topology, _ reading: inout Reading) -> Bool {
     var reported: Set<String> = []
     for network in topology.networks where !reported.contains(network.name) {
@@ -185,7 +184,7 @@ enum TopologyChecks {
     return !reported.isEmpty
   }
 
-  /// Networks that reach each other without translation must not share addresses; neither may the two sides of a NAT.
+  /// Reports overlapping prefixes of networks without translation between them, and of the two sides of a NAT.
   private static func checkPrefixes(_ topology: Topology, _ reading: inout Reading) {
     for (index, network) in topology.networks.enumerated() {
       for other in topology.networks[..<index] {
@@ -201,7 +200,8 @@ enum TopologyChecks {
     }
   }
 
-  /// The network whose router translates, or the root: what lies behind it is one address space.
+  /// Returns the network with the NAT in front of `network`, or the root; networks with the same one share an address
+  /// space.
   private static func realm(of network: Topology.Network, in topology: Topology) -> String {
     var current = network
     for _ in topology.networks {
@@ -217,7 +217,7 @@ enum TopologyChecks {
 }
 
 extension Scenario {
-  /// Whether a device may come to another network than the one it begins on.
+  /// Whether a host may move to another network during the run.
   var movesHosts: Bool { timeline.contains { $0.fault?.kind.movesHosts ?? false } }
 
   fileprivate func isMoved(_ peer: Peer) -> Bool {
@@ -231,7 +231,7 @@ extension Scenario.Peer {
 }
 
 extension Topology {
-  /// The network and those that its routers lead to, one after the other.
+  /// Returns the network, followed by those that its routers lead to, in order.
   fileprivate func wayOut(of name: String) -> [Network] {
     var way: [Network] = []
     var next = network(name)
@@ -244,7 +244,7 @@ extension Topology {
 }
 
 extension IPPrefix {
-  /// How many hosts find an address: all but the network's, the router's and, of IPv4, the broadcast address.
+  /// The number of host addresses: all but the network's, the router's and, for IPv4, the broadcast address.
   var hostCount: Int {
     let bits = (address.isIPv6 ? 128 : 32) - length
     return bits >= 32 ? .max : max(0, (1 << bits) - (address.isIPv6 ? 2 : 3))

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// A scenario file as it is written. What refers to names of the file stays a node until those names are known.
+/// An undecoded scenario file. Parts that refer to names of the file stay nodes until those names are known.
 struct DocumentDraft: Sendable {
   var version = 1
   var id = ""
@@ -26,9 +26,9 @@ struct DocumentDraft: Sendable {
 
   static let type = MappingType("scenario", "a scenario file", DocumentDraft(), header + body)
 
-  /// Decoded once for a file.
+  /// The keys that are decoded once for a file.
   static let headerType = MappingType("scenario", "a scenario file", DocumentDraft(), header)
-  /// Decoded once for every cell.
+  /// The keys that are decoded once for every cell.
   static let bodyType = MappingType("scenario", "a scenario file", DocumentDraft(), body)
 
   private static let header: [Key] = [
@@ -90,7 +90,7 @@ extension Kind where Value == String {
 }
 
 extension Kind where Value == Int {
-  /// `callsim: 1`
+  /// Reads the version in `callsim: 1`.
   static var formatVersion: Kind<Int> {
     Kind(.constant(1)) { node, reading in
       guard let version = node.scalar?.integer else {
@@ -120,7 +120,7 @@ extension Seeds {
       .key("list", list, \.list, "these first, such as those that have failed"),
     ])
 
-  /// A bare number is what most people write first.
+  /// Reads a mapping; for a bare number, a common mistake, it suggests one.
   static let kind = type.kind.decoded { node, reading in
     guard let number = node.scalar?.integer else { return type.kind.decode(node, &reading) }
     let message = "expected a mapping (\(type.summary)), found \(node.description)"
@@ -207,7 +207,7 @@ extension Scenario.InvariantChange {
   }
 }
 
-/// A file that `use` names: networks and peers by name, shared by many scenarios.
+/// A file that `use` names: named networks and peers, shared by many scenarios.
 struct ProfileFileDraft: Sendable {
   var version = 1
   var title: String?
@@ -215,8 +215,8 @@ struct ProfileFileDraft: Sendable {
   var networks: [Named<NetworkDraft>] = []
   var peers: [Named<PeerDraft>] = []
 
-  /// Whether a file holds named things for others: it has no key that only a scenario has, and one that is `networks`
-  /// or `peers`, or is meant to be.
+  /// Returns whether a file is shared: it has no key of scenarios only, and has `networks` or `peers`, possibly
+  /// misspelt.
   static func describes(_ root: YAMLNode) -> Bool {
     guard let keys = root.entries?.map(\.key), keys.contains("callsim") else { return false }
     let own = type.keyNames
@@ -239,14 +239,14 @@ struct ProfileFileDraft: Sendable {
 }
 
 extension Kind {
-  /// What holds a `${name}` is decoded once the values of a cell are known, and `placeholder` stands for it until then.
+  /// Decodes a node with `${name}` to `placeholder`, since it is decoded again when the values of a cell are known.
   func orVariable(_ placeholder: Value) -> Kind<Value> {
     decoded { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }
   }
 }
 
 extension YAMLNode {
-  /// Whether a `${name}` stands anywhere in it.
+  /// Whether the node contains `${name}`.
   var hasVariable: Bool {
     switch content {
     case .scalar(let scalar): scalar.text.contains("${")

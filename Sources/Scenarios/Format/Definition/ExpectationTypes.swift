@@ -1,7 +1,7 @@
 import CallCore
 package import Vocabulary
 
-/// What every expectation may have besides its own keys.
+/// The common keys of all expectations.
 struct ExpectationHeader: Sendable {
   var id: Located<String>?
   var guardNode: YAMLNode?
@@ -24,7 +24,7 @@ struct ExpectationHeader: Sendable {
     ])
 }
 
-/// The bounds of `share`, kept where they stand.
+/// The undecoded bounds of `share`.
 struct ShareDraft: Sendable, Equatable {
   var bounds = BoundsDraft()
 
@@ -39,10 +39,12 @@ struct ExpectationVariant: Sendable {
   let shape: MappingShape
   let keyNames: [String]
   let decode: @Sendable (YAMLNode, inout Reading) -> Expectation.Kind?
-  /// Its own keys; nil of another kind.
+  /// Returns the variant's own keys; nil for another kind.
   let encode: @Sendable (Expectation.Kind) -> [(key: String, value: YAMLNode)]?
 
-  /// - Parameter back: the inverse of `make`; nil of another kind.
+  /// Creates a variant from the type of its own keys.
+  ///
+  /// - Parameter back: the inverse of `make`; nil for another kind.
   private init<Payload>(
     _ key: String, _ type: MappingType<Payload>,
     _ make: @escaping @Sendable (Payload, YAMLNode, inout Reading) -> Expectation.Kind?,
@@ -328,7 +330,7 @@ struct ExpectationVariant: Sendable {
     if case .sometimes(let predicate) = $0 { Sometimes(predicate: predicate) } else { nil }
   }
 
-  /// Whether every value can be seen at all.
+  /// Returns whether the watched value can take all these values, and reports the others.
   private static func check(_ values: [Located<String>], of path: ValuePath, _ reading: inout Reading) -> Bool {
     guard case .choice(let legal) = path.type else { return true }
     var isFine = true
@@ -350,7 +352,7 @@ struct CountDraft: Sendable {
   var between = Window()
   var bounds = BoundsDraft()
 
-  /// What compares or joins nothing is an event; anything else is a predicate.
+  /// Reads an event, or a predicate if the text has an operator.
   static let subjectKind = Kind<Expectation.Count.Subject>(.text) { node, reading in
     let text = node.scalar?.text ?? ""
     let isEvent = text.contains(".") && !PredicateLexer.tokens(of: text).contains(where: \.isOperator)
@@ -371,7 +373,7 @@ struct MetricDraft: Sendable {
   var bounds = BoundsDraft()
 }
 
-/// `lt`, `lte`, `gt`, `gte` and `eq` as they are written; their type follows from what is compared.
+/// The undecoded `lt`, `lte`, `gt`, `gte` and `eq`, whose type follows from the compared value.
 struct BoundsDraft: Sendable, Equatable {
   var less: YAMLNode?
   var lessOrEqual: YAMLNode?
@@ -391,7 +393,9 @@ struct BoundsDraft: Sendable, Equatable {
       .key("eq", raw, \.equal, "exactly"),
     ])
 
-  /// - Parameter range: what there can be to compare.
+  /// Decodes the bounds; nil after reporting.
+  ///
+  /// - Parameter range: the possible numbers of the compared value.
   func bounds(
     of type: ValueType, unit: String?, within range: NumberRange, at node: YAMLNode, _ reading: inout Reading
   ) -> [Expectation.Bound]? {
@@ -421,7 +425,7 @@ struct BoundsDraft: Sendable, Equatable {
     return Self.decides(bounds, within: range, type, unit, &reading) ? nil : bounds
   }
 
-  /// Reports bounds that everything there is meets, or nothing.
+  /// Reports bounds that all possible numbers meet, or none; returns true when it did.
   private static func decides(
     _ bounds: [Expectation.Bound], within range: NumberRange, _ type: ValueType, _ unit: String?,
     _ reading: inout Reading
@@ -507,7 +511,7 @@ extension Expectation.Statistic {
     return .text(names.first { $0.1 == statistic }?.0 ?? "last")
   }
 
-  /// The type a bound on the statistic has. A rate of bytes is a bit rate.
+  /// Returns the type and unit of a bound on the statistic. A rate of bytes is a bit rate.
   package func result(of path: ValuePath) -> (ValueType, String?) {
     switch self {
     case .count: (.count, nil)
@@ -519,7 +523,7 @@ extension Expectation.Statistic {
 }
 
 extension Kind where Value == Window {
-  /// `[from, to]`
+  /// Reads `[from, to]`.
   static var window: Kind<Window> {
     let pair = Kind<Anchor>.anchor.list(atLeast: 2, atMost: 2)
     return pair.map { anchors, _, _ in

@@ -1,8 +1,8 @@
 import CallCore
 import Vocabulary
 
-/// How one kind of value is read and written. The shape is what the schema prints; decoding checks the same, and what is
-/// encoded reads back to the same value.
+/// Decoder and encoder of one type of value. The shape, which the schema prints, corresponds to the checks of decoding;
+/// an encoded value decodes to the same value.
 struct Kind<Value: Sendable>: Sendable {
   let shape: Shape
   let decode: @Sendable (YAMLNode, inout Reading) -> Value?
@@ -17,7 +17,7 @@ struct Kind<Value: Sendable>: Sendable {
     self.encode = encode
   }
 
-  /// The same text decoded into something else; `transform` reports what it refuses, and `back` is its inverse.
+  /// Returns a kind that converts decoded values. `transform` reports refused values, and `back` is its inverse.
   func map<Other>(
     _ transform: @escaping @Sendable (Value, SourceSpan, inout Reading) -> Other?,
     back: @escaping @Sendable (Other) -> Value
@@ -30,14 +30,14 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// The same, decoded with more or other checks.
+  /// Returns a kind with another decoder.
   func decoded(
     _ shape: Shape? = nil, by decode: @escaping @Sendable (YAMLNode, inout Reading) -> Value?
   ) -> Kind<Value> {
     Kind(shape ?? self.shape, decode: decode, encode: encode)
   }
 
-  /// With the place it was written at.
+  /// The kind of a value with its location.
   var located: Kind<Located<Value>> {
     map { value, span, _ in
       Located(value, at: span)
@@ -46,7 +46,7 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// A list of at least `atLeast` members.
+  /// Returns the kind of a list of `atLeast` to `atMost` members.
   func list(atLeast: Int = 0, atMost: Int = 10_000) -> Kind<[Value]> {
     Kind<[Value]>(.list(shape, atLeast...atMost)) { node, reading in
       guard let items = node.items else {
@@ -73,7 +73,7 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// One value, or a list of them.
+  /// Returns the kind of one value or a list of values.
   func oneOrMany(atMost: Int = 10_000) -> Kind<[Value]> {
     let many = list(atLeast: 1, atMost: atMost)
     return Kind<[Value]>(.either([shape, many.shape])) { node, reading in
@@ -84,9 +84,9 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// A list whose members are refused where they come again: a repetition says nothing, so another was meant.
+  /// Returns the kind of a list without repeated members: a repetition is probably a mistake.
   ///
-  /// - Parameter word: what a member says, for comparison and for people.
+  /// - Parameter word: the text of a member, for comparison and for messages.
   func distinct<Member>(_ word: @escaping @Sendable (Member) -> String) -> Kind where Value == [Member] {
     decoded(shape.withDistinctMembers) { node, reading in
       guard let members = decode(node, &reading) else { return nil }
@@ -107,9 +107,9 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// A scalar form, or a mapping for those who want to say more.
+  /// Returns a kind with a short scalar form and a mapping form.
   ///
-  /// - Parameter isScalar: whether the scalar form says all of a value.
+  /// - Parameter isScalar: whether the scalar form can express a value.
   static func either(
     scalar: Kind<Value>, mapping: Kind<Value>, isScalar: @escaping @Sendable (Value) -> Bool
   ) -> Kind<Value> {
@@ -120,7 +120,7 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// A mapping from names to values, in file order.
+  /// The kind of a mapping from names to values, in file order.
   var named: Kind<[Named<Value>]> {
     Kind<[Named<Value>]>(.named(shape)) { node, reading in
       guard let entries = node.entries else {
@@ -140,12 +140,12 @@ struct Kind<Value: Sendable>: Sendable {
     }
   }
 
-  /// The node as it is, for places that are decoded once all names are known.
+  /// The kind of an undecoded node, which is decoded once all names are known.
   var deferred: Kind<YAMLNode> { .node(shape) }
 }
 
 extension Kind where Value == YAMLNode {
-  /// The node as it is.
+  /// Returns the kind of an undecoded node.
   static func node(_ shape: Shape) -> Kind<YAMLNode> {
     Kind(shape) { node, _ in
       node
@@ -184,7 +184,7 @@ extension Kind where Value == YAMLScalar {
 extension Kind where Value == String {
   static var text: Kind<String> { text(shape: .text) }
 
-  /// A word as it is written, whatever type it looks like: `200` is no code because there is none, not for its type.
+  /// Reads a word as text, even if it looks like another type, so that `200` is an unknown code and not a type error.
   static var word: Kind<String> {
     text.decoded { node, reading in
       guard let scalar = node.scalar, scalar.coreType != .null else { return text.decode(node, &reading) }
@@ -207,7 +207,7 @@ extension Kind where Value == String {
 }
 
 extension Kind where Value == Bool {
-  /// What to write instead of a word that is a boolean elsewhere.
+  /// Returns advice for a word that is a boolean in YAML 1.1.
   static func hint(for word: String) -> String? {
     switch word.lowercased() {
     case "yes", "on": "write true"
@@ -248,7 +248,7 @@ extension Kind where Value == Int {
     }
   }
 
-  /// A port of UDP or TCP.
+  /// Reads a port of UDP or TCP.
   static var port: Kind<Int> { .count(1...65_535) }
 
   static var byteSize: Kind<Int> {
@@ -262,7 +262,7 @@ extension Kind where Value == Int {
 }
 
 extension Kind where Value == ClosedRange<Int> {
-  /// A number, or two with a dash between them.
+  /// Reads a number, or two with a dash between them.
   static func range(_ limits: ClosedRange<Int>) -> Kind<ClosedRange<Int>> {
     let number = Kind<Int>.count(limits)
     return Kind(.either([number.shape, .pattern("^[0-9]+-[0-9]+$")])) { node, reading in
@@ -283,7 +283,7 @@ extension Kind where Value == ClosedRange<Int> {
 }
 
 extension ClosedRange<Int> {
-  /// As a file has it.
+  /// The text of the range in a file.
   var written: String { count == 1 ? "\(lowerBound)" : "\(lowerBound)-\(upperBound)" }
 }
 
@@ -302,9 +302,9 @@ extension Kind where Value == Double {
     }
   }
 
-  /// A share from 0 to `atMost`, as a fraction.
+  /// Reads a share from 0 to `atMost`, as a fraction.
   ///
-  /// - Parameter unit: what a number without one is most likely of.
+  /// - Parameter unit: the probable unit of a number without one.
   static func percentage(atMost: Double = 1, allowsNegative: Bool = false, unit: String = "%") -> Kind<Double> {
     quantity(Quantity.percentUnits, "a share", example: "5\(unit)") { value in
       guard case .percentage(let fraction) = value else { return nil }
@@ -351,7 +351,7 @@ extension Kind where Value == DataRate {
 }
 
 extension Kind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  /// One of a closed list.
+  /// Reads one of a closed list.
   static var choice: Kind<Value> { choice(Value.allCases.map(\.rawValue)) }
 
   static func choice(_ legal: [String]) -> Kind<Value> {
@@ -384,7 +384,7 @@ extension Kind where Value == String {
 }
 
 extension Kind {
-  /// A number with a unit of one family.
+  /// Reads a number with a unit of one family.
   static func quantity(
     _ units: [String], _ noun: String, example: String,
     _ take: @escaping @Sendable (ScenarioFormat.Value) -> Value?,
@@ -418,7 +418,7 @@ extension Kind {
     }
   }
 
-  /// Refuses values for which `problem` has something to say.
+  /// Returns a kind that reports values for which `problem` returns a message.
   func checked(_ problem: @escaping @Sendable (Value) -> String?) -> Kind<Value> {
     map { value, span, reading in
       guard let message = problem(value) else { return value }
@@ -453,7 +453,7 @@ extension Kind where Value == IPPrefix {
 }
 
 extension Kind where Value == ScenarioFormat.Value {
-  /// A value of a declared type, as vocabularies and the fault catalogue declare them.
+  /// Reads a value of a type that a vocabulary or the fault catalogue declares.
   static func declared(_ type: ValueType) -> Kind<ScenarioFormat.Value> {
     switch type {
     case .count: Kind<Int>.count().value { .count($0) }
@@ -469,12 +469,12 @@ extension Kind where Value == ScenarioFormat.Value {
     }
   }
 
-  /// Any scalar, typed by what it looks like.
+  /// Reads any scalar, with the type that its text suggests.
   static var any: Kind<ScenarioFormat.Value> { Kind<YAMLScalar>.scalar.value { ScenarioFormat.Value($0) } }
 }
 
 extension Kind {
-  /// As a value of a declared type, which writes itself.
+  /// Converts the kind to one of ``Value``, which is encoded by its own case.
   func value(_ make: @escaping @Sendable (Value) -> ScenarioFormat.Value) -> Kind<ScenarioFormat.Value> {
     Kind<ScenarioFormat.Value>(shape) { node, reading in
       decode(node, &reading).map(make)
@@ -485,7 +485,7 @@ extension Kind {
 }
 
 extension ScenarioFormat.Value {
-  /// The value as a scenario file writes it.
+  /// The node of the value in a scenario file.
   var node: YAMLNode {
     switch self {
     case .text(let text): .text(text)
@@ -496,7 +496,7 @@ extension ScenarioFormat.Value {
 }
 
 extension ScenarioFormat.Value {
-  /// What a scalar without a declared type means.
+  /// Creates the value of a scalar without a declared type.
   init(_ scalar: YAMLScalar) {
     if let flag = scalar.flag {
       self = .flag(flag)

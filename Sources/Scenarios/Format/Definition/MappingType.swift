@@ -1,23 +1,23 @@
-/// Where a key belongs, and what `callsim explain` calls that.
+/// The place where a key belongs, with its topic in `callsim explain`.
 struct KeyPlace {
   var hint: String
   var topic: String
 }
 
-/// The one declaration of a mapping: every key with its name, type, default and meaning. The decoder and the schema both
-/// come from it, so neither can know a key the other does not.
+/// The declaration of a mapping: every key with its name, type, default and meaning. Decoder, encoder and schema are
+/// derived from it, so that they agree.
 struct MappingType<Root: Sendable>: Sendable {
   struct Key: Sendable {
     let name: String
-    /// An older spelling that is still read.
+    /// An older name that is still read.
     let alias: String?
     let shape: Shape
     let isRequired: Bool
     let summary: String
     let defaultText: String?
-    /// Decodes the value into the root; false when it could not.
+    /// Decodes the value into the root; returns false when it could not.
     let decode: @Sendable (YAMLNode, inout Reading, inout Root) -> Bool
-    /// Writes the value of the first root; nil where leaving the key out says the same, as of the second.
+    /// Encodes the value of the first root; nil when it equals that of the second, so that the key can be omitted.
     let encode: @Sendable (Root, _ initial: Root) -> YAMLNode?
   }
 
@@ -25,7 +25,7 @@ struct MappingType<Root: Sendable>: Sendable {
   let summary: String
   let keys: [Key]
   let initial: @Sendable () -> Root
-  /// Where a key belongs that stands here by mistake, and has its own place elsewhere.
+  /// Returns the place of an unknown key that belongs elsewhere.
   var elsewhere: @Sendable (YAMLNode.Entry, Reading) -> KeyPlace? = { _, _ in nil }
 
   init(
@@ -37,7 +37,7 @@ struct MappingType<Root: Sendable>: Sendable {
     self.keys = keys.contains { $0.name == "why" } ? keys : keys + [Self.why]
   }
 
-  /// Every mapping may say why it is there.
+  /// The key `why`, which every mapping may have.
   private static var why: Key {
     Key(
       name: "why", alias: nil, shape: .text, isRequired: false, summary: "the reason, echoed in failures",
@@ -45,7 +45,7 @@ struct MappingType<Root: Sendable>: Sendable {
     ) { node, reading, _ in
       Kind<String>.text.decode(node, &reading) != nil
     } encode: { _, _ in
-      // Where nobody keeps the reason, nobody can write it.
+      // A reason that the root does not store cannot be written.
       nil
     }
   }
@@ -75,7 +75,7 @@ struct MappingType<Root: Sendable>: Sendable {
     }
   }
 
-  /// The keys of a root that say something, in the order of the declaration.
+  /// Encodes the keys that differ from the initial values, in the order of the declaration.
   func encode(_ root: Root) -> YAMLNode { .mapping(entries(of: root)) }
 
   func entries(of root: Root) -> [(key: String, value: YAMLNode)] {
@@ -83,8 +83,8 @@ struct MappingType<Root: Sendable>: Sendable {
     return keys.compactMap { key in key.encode(root, initial).map { (key.name, $0) } }
   }
 
-  /// As `kind`, but what could be made out stands for the whole once the rest is reported: so one wrong key of a peer
-  /// does not make every mention of the peer an error.
+  /// The kind that, after reporting errors, decodes to the valid part of a mapping. One wrong key of a peer then does
+  /// not make every reference to the peer an error.
   var partialKind: Kind<Root> {
     kind.decoded { node, reading in
       var partial: Root?
@@ -93,11 +93,11 @@ struct MappingType<Root: Sendable>: Sendable {
     }
   }
 
-  /// Decodes a mapping; keys in `others` belong to somebody else and are left alone.
+  /// Decodes a mapping; keys in `others` are left to another decoder.
   ///
-  /// Every problem is reported; nil means that what is left could not stand for what was meant.
+  /// Reports every problem; returns nil when the rest is incomplete.
   ///
-  /// - Parameter topic: what explains the keys better than the mapping itself.
+  /// - Parameter topic: the topic of `callsim explain`, if not the mapping itself.
   func decode(
     _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], topic: String? = nil
   ) -> Root? {
@@ -160,7 +160,7 @@ struct MappingType<Root: Sendable>: Sendable {
 }
 
 extension MappingType {
-  /// What was meant by `network:wifi` and `at=1s`, which are names to YAML.
+  /// Returns advice for `network:wifi` and `at=1s`, which are plain scalars in YAML.
   private static func joined(_ text: String, among legal: [String]) -> String? {
     guard let sign = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
     let (key, value) = (String(text[..<sign]), text[text.index(after: sign)...])
@@ -168,7 +168,7 @@ extension MappingType {
     return "write \(key): \(value), with ':' and a space"
   }
 
-  /// These keys as keys of a larger mapping that holds what they describe.
+  /// Returns the keys as keys of an outer mapping that contains the root.
   func keys<Outer>(of path: any WritableKeyPath<Outer, Root> & Sendable) -> [MappingType<Outer>.Key] {
     keys.filter { $0.name != "why" }.map { key in
       MappingType<Outer>.Key(
@@ -186,7 +186,7 @@ extension MappingType {
 extension MappingType.Key {
   typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-  /// A key that has a default in `initial`, or is required.
+  /// Declares a key with a default in `initial`, or a required one.
   static func key<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ path: Path<Value>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
@@ -203,7 +203,7 @@ extension MappingType.Key {
     }
   }
 
-  /// A key that may be left out.
+  /// Declares an optional key.
   static func key<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ path: Path<Value?>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
@@ -219,7 +219,7 @@ extension MappingType.Key {
     }
   }
 
-  /// A mapping that is merged over what the path already holds.
+  /// Declares a mapping that is merged over the present value.
   static func nested<Value>(_ name: String, _ type: MappingType<Value>, _ path: Path<Value>, _ summary: String) -> Self
   {
     Self(name: name, alias: nil, shape: .mapping(type.shape), isRequired: false, summary: summary, defaultText: nil) {

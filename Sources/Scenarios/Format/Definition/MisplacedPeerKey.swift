@@ -1,6 +1,6 @@
-/// Keys that people write of a peer, and that belong below it or to what it is connected to.
+/// Advice about keys in a peer's mapping that belong to a nested mapping, a link or a network.
 enum MisplacedPeerKey {
-  /// Where the key belongs; nil when it means nothing anywhere near.
+  /// Returns the place where the key belongs; nil when it is unknown there, too.
   static func place(of entry: YAMLNode.Entry, _ reading: Reading) -> KeyPlace? {
     let key = entry.key
     let below: [(name: String, keys: [String])] = [

@@ -1,7 +1,7 @@
 import CallCore
 import SimNet
 
-/// A NAT as it is written: what is left out comes from what it names, or is the default.
+/// A NAT in a file. Missing values come from the profile or kind that it names, or are defaults.
 package struct NATDraft: Sendable, Equatable {
   var to: Located<String>?
   var profile: Located<String>?
@@ -34,7 +34,7 @@ package struct NATDraft: Sendable, Equatable {
 
   private typealias Key = MappingType<NATDraft>.Key
 
-  /// What a NAT does, as networks declare it and `nat.set` changes it under running mappings.
+  /// The behaviour of a NAT, which networks declare and `nat.set` changes under existing mappings.
   static let behaviorType = MappingType(
     "nat behaviour", "mapping, filtering and timers by RFC 4787", NATDraft(), behavior)
 
@@ -108,7 +108,7 @@ package struct NATDraft: Sendable, Equatable {
       [Int($0.lowerBound), Int($0.upperBound)]
     }
 
-  /// What is said here, and the rest as `base` says it. What names a kind of its own has no single values of `base`.
+  /// Returns these values over those of `base`. With a kind of its own a NAT takes no single values of `base`.
   func over(_ base: NATDraft?) -> NATDraft {
     guard let base else { return self }
     var nat = kind == nil ? base : NATDraft()
@@ -116,14 +116,14 @@ package struct NATDraft: Sendable, Equatable {
     nat.to = to ?? base.to
     nat.addresses = addresses ?? base.addresses
     nat.kind = kind ?? base.kind
-    // A new time for all of UDP goes before each that the base says.
+    // A new `udp_idle` overrides the specific UDP times of the base.
     if udpIdle != nil { (nat.udpFirst, nat.udpUnanswered, nat.udpAnswered) = (nil, nil, nil) }
     for (_, take) in Self.values { _ = take(self, &nat) }
     return nat
   }
 
-  /// Every single value, by its key: puts that of the first draft into the second, and says whether it
-  /// is there.
+  /// The single values by key; `take` copies the value of the first draft to the second, and returns whether it is
+  /// set.
   private static var values: [(key: String, take: (NATDraft, inout NATDraft) -> Bool)] {
     func value<Value>(
       _ key: String, _ path: WritableKeyPath<NATDraft, Value?>
@@ -150,7 +150,7 @@ package struct NATDraft: Sendable, Equatable {
     ]
   }
 
-  /// The single values that are said here, each in a draft of its own.
+  /// The values that are set, each alone in a draft and with its key.
   var parts: [(key: String, draft: NATDraft)] {
     Self.values.compactMap { key, take in
       var part = NATDraft()
@@ -158,7 +158,7 @@ package struct NATDraft: Sendable, Equatable {
     }
   }
 
-  /// The NAT that `base` becomes with what is said here.
+  /// Returns `base` with the values that are set here.
   func over(_ base: Topology.NAT) -> Topology.NAT {
     var nat = kind?.value.nat ?? base
     nat.addresses = addresses ?? base.addresses
@@ -193,8 +193,8 @@ package struct NATDraft: Sendable, Equatable {
 }
 
 extension NATDraft {
-  /// What a NAT that behaves like `base` becomes while it runs: how many addresses it has and how ports are given out in
-  /// blocks stays, whatever kind it is from now on.
+  /// Returns the behaviour of a running NAT after the change. The number of addresses and the port blocks of `base`
+  /// stay, even if the kind changes.
   package func changing(_ base: Topology.NAT) -> Topology.NAT {
     var nat = over(base)
     guard kind != nil, let blocks = base.blocks else { return nat }
@@ -206,7 +206,7 @@ extension NATDraft {
 }
 
 extension NATDraft {
-  /// What differs from a NAT of which nothing is said.
+  /// Creates a draft of the values that differ from the defaults.
   init(_ nat: Topology.NAT) {
     let usual = Topology.NAT()
     func said<Value: Equatable>(_ path: KeyPath<Topology.NAT, Value>) -> Value? {
@@ -249,7 +249,7 @@ extension Topology.PortBlocks {
 }
 
 extension Topology.Hairpin {
-  /// A flag, or whose endpoint the receiver sees as the source.
+  /// Reads a flag, or the source endpoint that the receiver sees.
   static let kind: Kind<Topology.Hairpin> = {
     let word = Kind<Topology.Hairpin>.choice
     let flag = Kind<Bool>.flag

@@ -1,7 +1,7 @@
 import CallCore
 import Formats
 
-/// A peer as it is written, with its `use:` profile already merged in.
+/// A peer in a file, with its `use:` profile merged in.
 struct PeerDraft: Sendable, Equatable {
   var peer = Scenario.Peer()
   var networks: [Located<String>] = []
@@ -32,7 +32,7 @@ struct PeerDraft: Sendable, Equatable {
       .nested("clock", Scenario.Clock.type, \.clock, "its wall clock, and how fast its clocks run"),
     ])
 
-  /// Nobody can be called by nothing.
+  /// Reads a user id, which must not be empty, since it is the address of calls.
   private static let userID = Kind<String>.text(shape: .pattern(".")).checked {
     $0.isEmpty ? "a user id is not empty; without the key it is the peer's name" : nil
   }
@@ -64,7 +64,7 @@ struct PeerDraft: Sendable, Equatable {
 }
 
 extension Kind {
-  /// One value as a list of one.
+  /// The kind of a list that is written as its single value.
   var list1: Kind<[Value]> {
     Kind<[Value]>(shape) { node, reading in
       decode(node, &reading).map { [$0] }
@@ -85,7 +85,7 @@ extension Scenario.Devices {
 }
 
 extension Kind where Value == Located<String> {
-  /// A name where one alone may stand, and another key takes several.
+  /// Reads a single name; for a list it suggests the key that takes several.
   static var oneName: Kind<Located<String>> {
     let name = Kind<Located<String>>.name
     return name.decoded { node, reading in
@@ -98,7 +98,7 @@ extension Kind where Value == Located<String> {
 }
 
 extension Kind where Value == Scenario.Devices.Microphone {
-  /// `speech`, or `{ file: voice.wav }`.
+  /// Reads `speech`, or `{ file: voice.wav }`.
   fileprivate static var microphone: Kind<Scenario.Devices.Microphone> {
     .either(scalar: word, mapping: recording, isScalar: { if case .file = $0 { false } else { true } })
   }

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// A server as it is written, before profiles and defaults are filled in.
+/// A server in a file, before profiles and defaults are filled in.
 struct ServerDraft: Sendable, Equatable {
   var server = Topology.Server()
   var network: Located<String>?
@@ -24,7 +24,7 @@ struct ServerDraft: Sendable, Equatable {
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
     ])
 
-  /// Keys that other servers refuse.
+  /// The keys that only TURN servers have.
   private static let turnType = MappingType(
     "TURN server settings", "", Topology.Server(),
     [
@@ -55,7 +55,7 @@ struct ServerDraft: Sendable, Equatable {
       .key("why", .text, \.server.why, "the reason, echoed in failures"),
     ] + serverType.keys(of: \ServerDraft.server) + turnType.keys(of: \ServerDraft.server))
 
-  /// As `type`, with keys refused that mean nothing to a server of its kind.
+  /// The kind of ``type`` that also refuses keys without a meaning for the kind of server.
   static let kind = type.partialKind.decoded { node, reading in
     let draft = type.partialKind.decode(node, &reading)
     guard let draft, node["kind"] != nil else { return draft }
@@ -85,7 +85,7 @@ struct ServerDraft: Sendable, Equatable {
 }
 
 extension Topology.Server {
-  /// What is wrong with a key that says where the server listens; nil when nothing is.
+  /// Returns the problem of a listener key, with advice; nil when it is valid.
   fileprivate func transportProblem(with key: String) -> (message: String, hint: String)? {
     guard kind == .turn else { return nil }
     let servesTLS = transports.contains(.tls)
@@ -112,7 +112,7 @@ extension Topology.Server.TLS {
 }
 
 extension ServerDraft {
-  /// TLS runs over TCP: the two cannot listen at one port, whichever key says so.
+  /// Reports TLS and TCP on the same port: TLS runs over TCP, so they cannot share one.
   private static func checkListeners(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
     let taken = server.listeners.filter { $0.transport == .tcp }.map { Int($0.port) }
     guard server.kind == .turn, server.transports.contains(.tls), taken.contains(server.tls.port) else { return }
@@ -123,14 +123,14 @@ extension ServerDraft {
       hint: "write another port for TLS, such as tls: { port: \(free) }")
   }
 
-  /// Ports of each transport are ports of transports that the server has.
+  /// Checks that ports by transport match the transports of the server.
   private static func checkPorts(of server: Topology.Server, _ node: YAMLNode, _ reading: inout Reading) {
     guard let span = node["port"]?.span, !server.ports.isEmpty else { return }
     if server.kind.isDeclared, server.ports.count > 1 || server.ports[0].transport != nil {
       reading.report(.conflictingKeys, "a \(server.kind.word) server has one port, and clients go there", at: span)
     }
     guard server.ports[0].transport != nil, !server.kind.isDeclared else { return }
-    // TLS has a port of its own.
+    // TLS has its own port key.
     let known = server.kind.onlyTransport.map { [$0] } ?? server.transports.filter { $0 != .tls }
     for port in server.ports {
       guard let transport = port.transport, !known.contains(transport) else { continue }
@@ -147,7 +147,7 @@ extension ServerDraft {
 }
 
 extension Topology.Server.Port {
-  /// A port, several, or a mapping from transports to those.
+  /// Reads a port, several ports, or a mapping from transports to ports.
   static let kind: Kind<[Topology.Server.Port]> = {
     let several = numbers
     let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
@@ -173,7 +173,7 @@ extension Topology.Server.Port {
     }
   }()
 
-  /// Every peer asks at every port, from each of its addresses.
+  /// The limit of ports: every peer sends requests to every port, from each of its addresses.
   private static let most = 16
 
   private static let numbers = Kind<Int>.port.oneOrMany(atMost: most).distinct { "\($0)" }
@@ -192,7 +192,7 @@ extension Topology.Server.Port {
 }
 
 extension Topology.Server.Kind {
-  /// The one way clients come, where there is no choice.
+  /// The only transport of the kind; nil when there is a choice.
   fileprivate var onlyTransport: Topology.Server.Transport? {
     switch self {
     case .stun: .udp
@@ -203,7 +203,7 @@ extension Topology.Server.Kind {
 }
 
 extension Kind where Value == Topology.Server.Kind {
-  /// `stun`, `turn`, or a server that a registered profile declares.
+  /// Reads `stun`, `turn`, or a server that a registered profile declares.
   static var serverKind: Kind<Topology.Server.Kind> {
     Kind(.text) { node, reading in
       guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
@@ -222,7 +222,7 @@ extension Kind where Value == Topology.Server.Kind {
 }
 
 extension Topology.Server.Kind {
-  /// Every word that may stand for one.
+  /// Returns the words of all kinds.
   static func words(in registry: ProfileRegistry) -> [String] {
     (["stun", "turn"] + registry.vocabularies.flatMap(\.servers).map(\.name)).inOrderOfAppearance
   }

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// What a place in a scenario file may hold, as data: the JSON Schema and `callsim explain` are made from it.
+/// The permitted values at a place of a scenario file, from which the JSON Schema and `callsim explain` are made.
 indirect enum Shape: Sendable {
   case flag
   case integer(ClosedRange<Int>)
@@ -13,7 +13,7 @@ indirect enum Shape: Sendable {
   case choice([String])
   case constant(Int)
   case list(Shape, ClosedRange<Int>)
-  /// A list in which nothing comes twice.
+  /// A list without repeated members.
   case distinct(Shape)
   /// A mapping whose keys are names.
   case named(Shape)
@@ -24,7 +24,7 @@ indirect enum Shape: Sendable {
 }
 
 extension Shape {
-  /// The words it may be, its members' included.
+  /// The permitted words, including those of members.
   var choices: [String] {
     switch self {
     case .choice(let words): words
@@ -34,7 +34,7 @@ extension Shape {
     }
   }
 
-  /// The same with no member of a list twice.
+  /// The shape without repeated members of lists.
   var withDistinctMembers: Shape {
     switch self {
     case .list: .distinct(self)
@@ -44,7 +44,7 @@ extension Shape {
   }
 }
 
-/// A mapping with declared keys, shown once in the schema under its name.
+/// A mapping with declared keys, which the schema shows once under its name.
 struct MappingShape: Sendable {
   struct Key: Sendable {
     let name: String
@@ -60,7 +60,7 @@ struct MappingShape: Sendable {
 }
 
 extension [MappingShape] {
-  /// Adds the mappings of a shape, outer ones first, each name once.
+  /// Adds the mappings within a shape, outer ones first, each name once.
   mutating func append(allWithin shape: Shape) {
     switch shape {
     case .mapping(let mapping):

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// A timeline entry as it is written: every trigger and effect key there is.
+/// A timeline entry in a file, with the keys of all triggers and effects.
 struct EntryDraft: Sendable {
   var id: Located<String>?
   var at: Located<Interval>?
@@ -60,7 +60,7 @@ struct EntryDraft: Sendable {
     period >= .milliseconds(1) ? nil : "again and again is once in a millisecond at most"
   }
 
-  /// Every key an effect may have besides, for the schema: parameters of faults and of the registered actions.
+  /// Returns the argument keys of effects for the schema: parameters of faults and of the registered actions.
   static func effectKeys(_ registry: ProfileRegistry) -> [MappingShape.Key] {
     var keys: [(name: String, shapes: [Shape], summaries: [String])] = []
     func add(_ name: String, _ shape: Shape, _ summary: String) {
@@ -90,7 +90,7 @@ struct EntryDraft: Sendable {
 }
 
 extension TimelineEntry.Refusal {
-  /// A flag, or the reason.
+  /// Reads a flag, or the reason.
   static let kind: Kind<TimelineEntry.Refusal> = {
     let flag = Kind<Bool>.flag
     let text = Kind<String>.text
@@ -139,7 +139,7 @@ enum SendEffect {
 extension FaultParameter.Kind {
   var shape: Shape { kind.shape }
 
-  /// How an argument of this kind is decoded; names are checked against the cell.
+  /// The decoder of an argument; names are checked against the cell.
   var kind: Kind<Value> {
     switch self {
     case .value(let type): .declared(type)
@@ -158,7 +158,7 @@ extension FaultParameter.Kind {
 }
 
 extension Kind where Value == ScenarioFormat.Value {
-  /// A signalling message type of some peer of the scenario.
+  /// Reads a signalling message type of any peer of the scenario.
   static var message: Kind<ScenarioFormat.Value> {
     Kind<ScenarioFormat.Value>(.text) { node, reading in
       guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
@@ -176,7 +176,7 @@ extension Kind where Value == ScenarioFormat.Value {
 }
 
 extension Kind where Value == ScenarioFormat.Value {
-  /// A field of a signalling message of some peer of the scenario, by its name or its role.
+  /// Reads a field of a signalling message of any peer of the scenario, by name or role.
   static var messageField: Kind<ScenarioFormat.Value> {
     Kind<ScenarioFormat.Value>(.text) { node, reading in
       guard let text = Kind<String>.text.decode(node, &reading) else { return nil }

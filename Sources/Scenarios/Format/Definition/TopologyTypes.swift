@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// A topology as it is written, before profiles and defaults are filled in.
+/// A topology in a file, before profiles and defaults are filled in.
 struct TopologyDraft: Sendable, Equatable {
   var networks: [Named<NetworkDraft>] = []
   var links: [Named<LinkDraft>] = []
@@ -26,7 +26,7 @@ struct TopologyDraft: Sendable, Equatable {
 struct NetworkDraft: Sendable, Equatable {
   var profile: Located<String>?
   var type: Topology.NetworkType?
-  /// Nil when not written; empty when what was written is wrong.
+  /// The prefixes; nil when missing, empty when invalid.
   var prefixes: [Located<IPPrefix>]?
   var uplink: Located<String>?
   var nat: NATDraft?
@@ -61,7 +61,7 @@ struct NetworkDraft: Sendable, Equatable {
 }
 
 extension Kind where Value == [Located<IPPrefix>] {
-  /// No prefixes once a problem with them is reported.
+  /// The kind that decodes invalid prefixes to an empty list, after reporting.
   fileprivate var orEmpty: Kind<Value> {
     decoded { node, reading in decode(node, &reading) ?? [] }
   }
@@ -137,11 +137,11 @@ struct LinkDraft: Sendable, Equatable {
       .key("start", .choice, \.start, default: "up", "whether it is up at the start"),
     ] + conditions)
 
-  /// The line of a named network, whose ends are not known yet.
+  /// The link of a named network, whose ends are not yet known.
   static let attachmentType = MappingType(
     "network link", "what the line of a named network is like", LinkDraft(), conditions)
 
-  /// What is said here, and the rest as `base` says it, direction by direction.
+  /// Returns these values over those of `base`, in each direction.
   func over(_ base: LinkDraft?) -> LinkDraft {
     guard let base else { return self }
     var link = self
@@ -151,7 +151,7 @@ struct LinkDraft: Sendable, Equatable {
     return link
   }
 
-  /// The two directions, over those of a named network.
+  /// Returns the two directions, over those of a named network.
   func directions(over base: LinkDraft?) -> (transmit: Topology.Impairments, receive: Topology.Impairments) {
     let below = base?.directions(over: nil) ?? (Topology.Impairments(), Topology.Impairments())
     return (transmit.over(both.over(below.0)), receive.over(both.over(below.1)))
@@ -262,7 +262,7 @@ extension Topology.Loss {
       [$0.lowerBound, $0.upperBound]
     }
 
-  /// A channel that changes more often would be slower to compute than what is sent over it.
+  /// The shortest mean period of a channel state: shorter ones cost more to compute than the traffic itself.
   private static let shortest = Interval.microseconds(10)
 
   private static let burstProblem: @Sendable (Interval) -> String? = { burst in
@@ -345,7 +345,7 @@ extension Topology.Loss {
     }
   }
 
-  /// The script of these parts; of one that cannot be played the first part is told that does not fit those before it.
+  /// Returns the script of these parts, or reports the first part that does not fit the parts before it.
   private static func inOrder<Part>(
     _ parts: [Located<Part>], _ longer: String, _ reading: inout Reading, _ make: ([Part]) -> Topology.Loss
   ) -> Topology.Loss? {
@@ -379,7 +379,7 @@ extension Topology.Queue {
       .key("time", .duration(.positive), \.time, "most time to wait at the present rate"),
     ])
 
-  /// The tail drop of every queue there is; other disciplines are known by name, so that nobody takes one for granted.
+  /// Reads the discipline. Other disciplines are recognised by name, to report that they are not supported.
   private static let discipline = Kind<Topology.Queue.Discipline>.choice.decoded { node, reading in
     let others = ["drop-head", "codel", "fq-codel", "red", "pie"]
     if let text = node.scalar?.text, others.contains(text) {

@@ -1,15 +1,19 @@
-/// One thing that is wrong with a scenario file, and where.
+/// A problem of a scenario file, with its location.
 public struct Diagnostic: Sendable, Equatable {
+  /// The stable code of the problem.
   public var code: DiagnosticCode
+  /// The description of the problem, without the remedy.
   public var message: String
+  /// The location of the problem.
   public var span: SourceSpan
-  /// Stands after the caret run: `did you mean 'link.down'?`
+  /// The advice after the carets: `did you mean 'link.down'?`
   public var hint: String?
-  /// What `callsim explain` is asked for: `fault`.
+  /// The topic of `callsim explain` that helps: `fault`.
   public var explain: String?
-  /// The first matrix cell it was found in, when substitution brought it about.
+  /// The first matrix cell with the problem, when it depends on substitution.
   public var cell: String?
 
+  /// Creates a diagnostic.
   public init(
     _ code: DiagnosticCode, _ message: String, at span: SourceSpan, hint: String? = nil, explain: String? = nil
   ) {
@@ -21,21 +25,26 @@ public struct Diagnostic: Sendable, Equatable {
   }
 }
 
-/// Every file a scenario was read from: texts, for rendering diagnostics and failed expectations, and recordings.
+/// The files from which a scenario was read: texts, for rendering diagnostics and failed expectations, and recordings.
 public struct SourceMap: Sendable {
+  /// A text file.
   public struct File: Sendable {
+    /// The path under which the file was read.
     public let path: String
+    /// The whole text.
     public let text: String
-    /// Without their line ends.
+    /// The lines without line ends.
     public let lines: [String]
-    /// The `use` that brought the file in; nil for the scenario itself.
+    /// The location of the `use` entry that names the file; nil for the scenario itself.
     public let usedFrom: SourceSpan?
   }
 
+  /// The text files; ``SourceSpan/file`` is an index into them.
   public private(set) var files: [File] = []
-  /// What microphones play: WAV files as they are on disk.
+  /// The recordings that microphones play: the bytes of WAV files.
   public private(set) var recordings: [(path: String, bytes: [UInt8])] = []
 
+  /// Creates an empty source map.
   public init() {}
 
   mutating func add(path: String, text: String, usedFrom: SourceSpan?) -> Int {
@@ -45,12 +54,12 @@ public struct SourceMap: Sendable {
 
   mutating func add(recording bytes: [UInt8], path: String) { recordings.append((path, bytes)) }
 
-  /// The path of a file that the file of a span names.
+  /// Returns the path of a file that the file at a location names.
   func path(of name: String, from span: SourceSpan) -> String {
     Self.resolve(name, from: files.indices.contains(span.file) ? files[span.file].path : "")
   }
 
-  /// `../x.yaml` relative to the file that names it, with `.` and `..` taken out.
+  /// Resolves `../x.yaml` relative to the file that names it, and removes `.` and `..`.
   static func resolve(_ name: String, from path: String) -> String {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     let joined = name.hasPrefix("/") ? name : folder + name
@@ -66,7 +75,7 @@ public struct SourceMap: Sendable {
     return (joined.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
-  /// How a file in a folder names a path: the inverse of ``resolve(_:from:)``.
+  /// Returns the name of a path in a file of a folder: the inverse of ``resolve(_:from:)``.
   static func relative(_ path: String, to folder: String) -> String {
     guard !path.hasPrefix("/") else { return path }
     var own = path.split(separator: "/")
@@ -78,19 +87,19 @@ public struct SourceMap: Sendable {
     return (base.map { _ in ".." } + own).joined(separator: "/")
   }
 
-  /// The line a span stands on, or nil for places no file has.
+  /// Returns the line of a location; nil for locations outside files.
   public func line(at span: SourceSpan) -> String? {
     guard files.indices.contains(span.file), files[span.file].lines.indices.contains(span.line - 1) else { return nil }
     return files[span.file].lines[span.line - 1]
   }
 
-  /// `scenarios/hello.yaml:7:13`.
+  /// Returns the text of a location: `scenarios/hello.yaml:7:13`.
   public func location(of span: SourceSpan) -> String {
     guard files.indices.contains(span.file) else { return "built in" }
     return "\(files[span.file].path):\(span.line):\(span.column)"
   }
 
-  /// The chain of `use` entries that leads to the file of a span, innermost first.
+  /// Returns the chain of `use` entries that leads to the file of a location, innermost first.
   public func useChain(of span: SourceSpan) -> [SourceSpan] {
     var chain: [SourceSpan] = []
     var file = span.file
@@ -101,7 +110,7 @@ public struct SourceMap: Sendable {
     return chain
   }
 
-  /// Splits as YAML does: LF, CR LF, CR, NEL, LS and PS all end a line.
+  /// Splits a text at the line breaks LF, CR LF, CR, NEL, LS and PS.
   static func lines(of text: String) -> [String] {
     var lines: [String] = []
     var line = String.UnicodeScalarView()

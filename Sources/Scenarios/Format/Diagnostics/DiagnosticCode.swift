@@ -1,4 +1,4 @@
-/// The stable codes of everything that can be wrong with a scenario file.
+/// The stable codes of problems of a scenario file.
 ///
 /// E1xx is about YAML, E2xx about names and references, E3xx about types, units and predicates, E4xx about meaning, and
 /// W4xx is advice. A code never changes its meaning; a retired one is not used again.
@@ -99,14 +99,16 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case sharedNetwork = "W415"
   case noWayOut = "W416"
 
+  /// The severity of a problem; a warning does not prevent a run.
   public enum Severity: String, Sendable { case error, warning }
 
+  /// The severity of the problem.
   public var severity: Severity { rawValue.first == "W" ? .warning : .error }
 
-  /// Whether it is about a value in itself, and not about what the value means beside others.
+  /// Whether the problem is that of a value itself, and not of its relation to others.
   var isOfValue: Bool { rawValue.hasPrefix("E2") || rawValue.hasPrefix("E3") }
 
-  /// What `callsim explain <code>` says.
+  /// The text of `callsim explain CODE`.
   public var explanation: String {
     switch self {
     case .syntax: "The file is not valid YAML; nothing after this place was read."
@@ -126,8 +128,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .keyNotScalar: "Keys are plain words."
     case .tabIndentation: "YAML indents with spaces only."
     case .notCallsim:
-      "A file of 'use' begins with callsim: 1. What does not is not shown, because it may be anything."
-    case .unknownKey: "The key does not exist at this place. '\(ProgramName.current) schema' prints every key there is."
+      "A file of 'use' begins with callsim: 1. Other files are not shown, because they may contain anything."
+    case .unknownKey: "The key does not exist at this place. '\(ProgramName.current) schema' prints all keys."
     case .missingKey: "The key is required at this place."
     case .unsupportedVersion: "This callsim reads format version 1."
     case .unknownFault: "There is no such fault. '\(ProgramName.current) explain fault' lists them all."
@@ -143,8 +145,8 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
       "No such application profile is built in. '\(ProgramName.current) explain profiles' lists them."
     case .unknownNamedPeer: "No file named in use declares a peer profile with this name."
     case .profileClash:
-      "The name is declared twice, and nothing says which one is meant: in two files, or under topology and built in. A "
-        + "network of topology may have a built-in's name where one peer at most names it, or when it is the internet."
+      "The name is declared twice, so that it is ambiguous: in two files, or under topology and built in. A "
+        + "network of topology may have a built-in name if at most one peer names it, or if it is the internet."
     case .useCycle: "A file uses itself, directly or through others."
     case .unknownState: "The peer's profile declares no such state, so nothing can ever enter it."
     case .unknownEndCode: "The peer's profile declares no such end code."
@@ -153,13 +155,13 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownInvariant: "There is no such invariant. '\(ProgramName.current) explain invariants' lists them all."
     case .unknownEntry: "No timeline entry has this id, or it is not the kind of entry needed here."
     case .duplicateID: "Two entries share an id, so a reference to it would be ambiguous."
-    case .unknownName: "The name stands for nothing at this place."
+    case .unknownName: "The name is unknown at this place."
     case .unknownInterface: "The peer is not attached to this network."
     case .badRecording:
       "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB; "
         + "all recordings of a scenario file have at most 32 MiB together."
     case .ambiguousName:
-      "The name could stand for several: connections of a peer at a time, or servers of profiles. Write out which."
+      "The name is ambiguous: a peer has several connections, or there are several servers. Write the full name."
     case .unknownConnection:
       "A peer whose profile has several connections at a time names them alice.to.NAME: by the other peer, the server or "
         + "the name that the profile declares. Other peers have a single one, without a name."
@@ -177,59 +179,59 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .badPrefix: "A prefix is written 192.168.1.0/24 or 2001:db8::/64, with the host bits zero."
     case .badName: "Names are letters, digits, '-', '_' and '/', and begin with a letter or digit."
     case .reservedName:
-      "The word means something already where this name would stand: start, end, times and peers as anchors; and, or, "
+      "The word has a fixed meaning where this name is used: start, end, times and peers as anchors; and, or, "
         + "not, in, true, false and media-both-ways in predicates; wire and scenario among peers and servers."
     case .badListLength: "The list has too few or too many members."
     case .triggerCycle: "These entries wait for each other, so none of them ever fires."
     case .triggerCount: "An entry has exactly one trigger: at, after (with of), when or every."
     case .effectCount: "An entry has exactly one effect: do, fault, send, clear or mark."
     case .uplinkCycle: "These networks lead to each other, so packets never reach the outside."
-    case .linkWithoutPeer: "A link joins a peer to a network; this one has nobody at its end."
-    case .peerWithoutNetwork: "The peer has no network and no link leads from it, so it could send nothing."
+    case .linkWithoutPeer: "A link joins a peer to a network; this one has no peer."
+    case .peerWithoutNetwork: "The peer has no network and no link, so that it cannot send anything."
     case .overlappingPrefixes: "Two networks that reach each other without a NAT between them share addresses."
-    case .noCellLeft: "skip and only together leave no cell of the matrix, so nothing would run."
+    case .noCellLeft: "skip and only together leave no cell of the matrix, so that nothing runs."
     case .needsWhy: "A default invariant is turned off only with a reason: { invariant: -name, why: … }."
-    case .fixedInvariant: "A crash, an illegal transition or a stuck call fails every run: nothing turns these off."
+    case .fixedInvariant: "A crash, an illegal transition or a stuck call fails every run, and cannot be turned off."
     case .unusedVariable:
-      "The matrix variable changes nothing, so its cells would all be the same run. An 'if' only chooses what is judged."
-    case .neverFires: "What this waits for cannot happen."
+      "The matrix variable has no effect, so that its cells are the same run. An 'if' only selects expectations."
+    case .neverFires: "The entry never fires, or too late to have an effect."
     case .conflictingKeys: "These keys exclude each other."
-    case .noBound: "Without a bound the expectation could not fail."
-    case .wrongServerKind: "The server is of another kind than this fault is for."
-    case .faultDoesNotLast: "This fault is over as soon as it has happened, so it has no length and cannot be cleared."
+    case .noBound: "Without a bound the expectation cannot fail."
+    case .wrongServerKind: "The fault needs a server of another kind."
+    case .faultDoesNotLast: "This fault is instantaneous, so that it has no length and cannot be cleared."
     case .needsPuppet: "Only a peer with stack: puppet sends raw signalling."
     case .impossibleBound: "No value meets all these bounds."
-    case .wrongTransport: "Nothing reaches the server this way: its transports say how clients come."
+    case .wrongTransport: "The server does not offer this transport: see its key transports."
     case .notOfAProgram:
-      "A peer with stack: external gives its W3C states and statistics; what our own stack measures beyond them it lacks."
+      "A peer with stack: external has only W3C states and statistics, without the further values of our own stack."
     case .severalCallServers:
-      "All peers of a profile meet at one server of each kind that the profile declares, so a second one would hear nobody."
+      "All peers of a profile meet at one server of each kind that the profile declares, so that a second one has no clients."
     case .tooFewAddresses:
       "Every interface on a network has an address of its own, at the start or when link.move has taken it there, and a NAT "
         + "as many as its key addresses says; nat.reboot with address: new takes as many others before it gives those back. "
         + "The router has the first one of each prefix."
     case .variableName:
       "An id names a scenario in reports and replays, so it is the same in every cell of the matrix."
-    case .ineffective: "The key changes nothing here, because it lacks something to work on."
+    case .ineffective: "The key has no effect here, because it depends on something that is missing."
     case .sharedNetwork:
-      "A network of topology is one network for all who name it, behind one NAT, and they reach each other inside it. A "
-        + "named network, built in or of a file of use, gives each peer one of its own. Where peers are to share it, write "
+      "A network of topology is one network for all its peers, which reach each other behind one NAT. A "
+        + "named network, built in or of a file of use, gives each peer its own. For a shared network write "
         + "cidr and nat without profile, or isolated: true; or give the peers the named network and one lan."
     case .noWayOut:
       "A network without nat and to has no router, so that its hosts reach each other alone, and hosts with addresses of "
         + "one family reach none of the other; what they need is elsewhere."
     case .beyondEnd:
-      "The run is over before this can be decided: raise run, or limits: { virtual: … } where nothing says run."
+      "The run ends before this can be decided: raise run or, without that key, limits: { virtual: … }."
     case .needsRun:
-      "Nothing says how long the run lasts, and this lasts as long as the run: write run: 60s, or what ends it."
-    case .neverTested: "What this waits for or depends on cannot be, so that it is never tested."
-    case .cannotFail: "Whatever happens in a run, this holds, so that it tests nothing."
-    case .cannotHold: "Whatever happens in a run, this fails."
-    case .untestedWindow: "Nothing is in the window, so that the expectation is never tested."
-    case .wrongRouter: "The network's router cannot do what this fault is about, or not in this way."
+      "The length of the run is not defined, and this lasts as long as the run: write run: 60s, or its end."
+    case .neverTested: "This depends on a condition that cannot be true, so that it is never tested."
+    case .cannotFail: "This holds in every possible run, so that it tests nothing."
+    case .cannotHold: "This fails in every possible run."
+    case .untestedWindow: "The window is empty, so that the expectation is never tested."
+    case .wrongRouter: "The network's router does not support this fault, or not with these arguments."
     case .changesNothing:
-      "The fault changes nothing in any cell, so it tests nothing. In one cell of several it may, to compare the others "
-        + "with it."
+      "The fault has no effect in any cell, so that it tests nothing. In some cells it may have none, as a control "
+        + "for the others."
     case .emptyWindow:
       "The end of the window comes before its beginning. Unless the end comes again, the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."

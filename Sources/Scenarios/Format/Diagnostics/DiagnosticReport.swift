@@ -1,26 +1,29 @@
 internal import Formats
 
-/// How a list of diagnostics is printed.
+/// A sorted list of diagnostics that can be rendered in several styles.
 public struct DiagnosticReport: Sendable {
+  /// An output format.
   public enum Style: Sendable {
-    /// For people: the line and a caret run.
+    /// Text for a terminal: each problem with its line and carets.
     case text(color: Bool)
     /// One JSON array.
     case json
-    /// Workflow commands that become annotations on the lines.
+    /// Workflow commands of GitHub, which become annotations of lines.
     case github
   }
 
+  /// The diagnostics without duplicates, sorted by location.
   public let diagnostics: [Diagnostic]
+  /// The files to which locations refer.
   public let sources: SourceMap
-  /// How many are shown; the rest is counted.
+  /// The number of diagnostics that are shown; the rest is counted.
   public var limit = 20
 
-  /// Sorts by position and drops what is said twice.
+  /// Sorts the diagnostics by location and drops duplicates.
   public init(_ diagnostics: [Diagnostic], sources: SourceMap) {
     var seen: Set<String> = []
     var cells: [String: String?] = [:]
-    // A diagnostic that several cells share is said once, for the first of them.
+    // A diagnostic that several cells share is reported once, for the first of them.
     let distinct = diagnostics.filter { item in
       let place = "\(item.code.rawValue) \(item.span.file) \(item.span.line) \(item.span.column)"
       if let cell = cells[place], cell != item.cell { return false }
@@ -36,6 +39,7 @@ public struct DiagnosticReport: Sendable {
     self.sources = sources
   }
 
+  /// Renders the report in a style.
   public func rendered(as style: Style) -> String {
     switch style {
     case .text(let color): text(color: color)
@@ -44,7 +48,7 @@ public struct DiagnosticReport: Sendable {
     }
   }
 
-  /// The errors among them, for reports of a suite.
+  /// The errors, for reports of a suite.
   public var errors: [FileProblem] {
     diagnostics.filter { $0.code.severity == .error }.map { item in
       FileProblem(
@@ -57,7 +61,7 @@ public struct DiagnosticReport: Sendable {
     sources.files.indices.contains(item.span.file) ? sources.files[item.span.file].path : ""
   }
 
-  /// The message with its cell and its remedy, for reports without an excerpt.
+  /// Returns the message with its cell and its hint, for reports without an excerpt.
   private static func sentence(_ item: Diagnostic) -> String {
     item.message + cell(item) + (item.hint.map { "; \($0)" } ?? "")
   }
@@ -85,7 +89,7 @@ public struct DiagnosticReport: Sendable {
     return out
   }
 
-  /// What is said in the same words of several places of a file, once, with the other places.
+  /// The diagnostics, each message once, with further locations of the same message in the same file.
   private var folded: [(item: Diagnostic, others: [SourceSpan])] {
     var folded: [(item: Diagnostic, others: [SourceSpan])] = []
     var places: [String: Int] = [:]
@@ -113,7 +117,7 @@ public struct DiagnosticReport: Sendable {
     let gutter = String(repeating: " ", count: number.count)
     let scalars = Array(line.unicodeScalars)
     let start = min(max(0, item.span.column - 1), scalars.count)
-    // Very long lines are cut to a piece around the place.
+    // Long lines are cut to the part around the location.
     let from = start > 100 ? start - 60 : 0
     let upTo = min(scalars.count, from + 160)
     let piece = String(String.UnicodeScalarView(scalars[from..<upTo]))
@@ -136,7 +140,7 @@ public struct DiagnosticReport: Sendable {
   private static func printable(_ text: String) -> String { TextStyle.printable(text) }
 
   private var json: String {
-    // Whoever reads this with a program wants them all.
+    // Programs need all diagnostics, so the limit does not apply.
     let items = diagnostics.map { item in
       var fields = [
         ("code", item.code.rawValue), ("severity", item.code.severity.rawValue), ("message", item.message),

@@ -1,12 +1,15 @@
-/// What is wrong with a scenario file, for reports.
+/// A problem of a scenario file in a report.
 public struct FileProblem: Sendable {
+  /// The path of the file.
   public var path: String
-  /// The line and column, from 1; nil when it is about the file as a whole.
+  /// The line and column, counted from 1; nil for a problem of the whole file.
   public var place: (line: Int, column: Int)?
-  /// `E201`; nil when it is about several files.
+  /// The diagnostic code, such as `E201`; nil for a problem of several files.
   public var code: String?
+  /// The description of the problem.
   public var message: String
 
+  /// Creates a problem.
   public init(path: String, place: (line: Int, column: Int)? = nil, code: String? = nil, message: String) {
     self.path = path
     self.place = place
@@ -14,6 +17,6 @@ public struct FileProblem: Sendable {
     self.message = message
   }
 
-  /// `path:line:column`
+  /// The location as `path:line:column`.
   package var location: String { place.map { "\(path):\($0.line):\($0.column)" } ?? path }
 }

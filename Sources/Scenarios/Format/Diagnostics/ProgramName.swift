@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The program whose commands messages name, as in `callsim explain E213`: `callsim`, unless a command line with
-/// other profiles has another name.
+/// The program name in messages such as `callsim explain E213`: `callsim`, unless a command line with other profiles
+/// sets another name.
 package enum ProgramName {
   private static let name = Mutex("callsim")
 

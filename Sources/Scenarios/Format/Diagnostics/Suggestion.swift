@@ -1,13 +1,13 @@
-/// "Did you mean": the nearest of the names that are legal at a place.
+/// Suggestions of the nearest known names for an unknown one.
 public enum Suggestion {
-  /// Words that people write, and what the same is called here; no typing mistake leads from one to the other.
+  /// Common words of other tools, with the name in this format, which edit distance would not find.
   private static let synonyms: [(word: String, name: String)] = [
     ("between", "window"), ("window", "between"), ("duration", "for"), ("avg", "mean"), ("average", "mean"),
     ("median", "p50"), ("latency", "delay"), ("bandwidth", "rate"), ("mapping", "map"), ("filtering", "filter"),
     ("media", "media-both-ways"),
   ]
 
-  /// The nearest name, when a synonym or a typing mistake explains the difference.
+  /// Returns the nearest name, when a synonym or a typing mistake explains the difference.
   static func nearest(to name: String, among legal: [String]) -> String? {
     if let meant = synonyms.first(where: { $0.word == name })?.name, legal.contains(meant) { return meant }
     let wanted = Array(name.lowercased().unicodeScalars)
@@ -16,7 +16,7 @@ public enum Suggestion {
     for candidate in legal {
       let letters = Array(candidate.lowercased().unicodeScalars)
       let length = max(letters.count, wanted.count)
-      // Two letters are no evidence: 5% is not a typing mistake for 0%.
+      // Two letters are too few: 5% is not a typing mistake for 0%.
       let allowed = length <= 2 ? 0 : max(1, length / 3)
       guard abs(letters.count - wanted.count) <= allowed else { continue }
       let distance = editDistance(wanted, letters)
@@ -25,13 +25,13 @@ public enum Suggestion {
     return best?.name
   }
 
-  /// The few names that have this one as a whole word of theirs: `local-hangup` and `remote-hangup` for `hangup`.
+  /// Returns up to three names that contain the word: `local-hangup` and `remote-hangup` for `hangup`.
   private static func names(with word: String, among legal: [String]) -> [String] {
     let found = legal.filter { $0.split { ".-/".contains($0) }.contains { $0 == word } }.inOrderOfAppearance
     return word.count > 2 && found.count <= 3 ? found : []
   }
 
-  /// `did you mean 'x'?`, or the whole list when it is short, or nil.
+  /// Returns `did you mean 'x'?`, else the list of names if it has at most ten, else nil.
   public static func hint(for name: String, among legal: [String], noun: String = "") -> String? {
     if let near = nearest(to: name, among: legal) { return "did you mean '\(near)'?" }
     let whole = names(with: name, among: legal)
@@ -41,7 +41,7 @@ public enum Suggestion {
     return (noun.isEmpty ? "one of: " : "\(noun): ") + legal.joined(separator: ", ")
   }
 
-  /// Damerau-Levenshtein with adjacent swaps: `dwon` is one step from `down`.
+  /// Returns the edit distance with swaps of neighbours (optimal string alignment): `dwon` is one step from `down`.
   private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

@@ -1,12 +1,12 @@
 package import CallCore
 package import Vocabulary
 
-/// How findings speak: times, numbers and values as a person reads them.
+/// Formats times, numbers and values for messages.
 package enum Wording {
-  /// `22.31 s`, with a third decimal only where it says something.
+  /// Returns `22.31 s`, with a third decimal only if it is not zero.
   package static func time(_ instant: Instant) -> String { number(instant) + " s" }
 
-  /// `22.31`
+  /// Returns `22.31`, the time in seconds.
   package static func number(_ instant: Instant) -> String {
     let milliseconds = (instant.nanoseconds + (instant.nanoseconds < 0 ? -500_000 : 500_000)) / 1_000_000
     let sign = milliseconds < 0 ? "-" : ""
@@ -15,7 +15,7 @@ package enum Wording {
     return "\(sign)\(whole).\(digits.last == "0" ? digits.dropLast() : digits)"
   }
 
-  /// Why a counter that had come so far before tests nothing, and what to write instead.
+  /// The advice for a bound on a counter that was passed before the window.
   package static let butCountersDoNotFall =
     "and a counter does not fall: for what it grows by, write metric: … stat: delta"
 
@@ -28,7 +28,7 @@ package enum Wording {
 
   package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-  /// `80, 443, 49152-65535`, of ports in order.
+  /// Returns `80, 443, 49152-65535` for sorted ports.
   package static func ports(_ ports: [UInt16]) -> String {
     var runs: [ClosedRange<UInt16>] = []
     for port in ports {
@@ -42,7 +42,7 @@ package enum Wording {
     return shown.joined(separator: ", ") + (runs.count > 8 ? ", …" : "")
   }
 
-  /// `once`, `twice`, `3 times`.
+  /// Returns `once`, `twice` or `3 times`.
   package static func times(_ number: Int) -> String {
     switch number {
     case 0: "never"
@@ -52,7 +52,7 @@ package enum Wording {
     }
   }
 
-  /// A measured number in the unit of what it measures; durations are seconds, rates bits per second.
+  /// Returns a measured number with its unit; durations are in seconds, rates in bits per second.
   package static func quantity(_ number: Double, _ type: ValueType, unit: String? = nil) -> String {
     switch type {
     case .duration: "\(Interval.microseconds(1).scaled(by: (number * 1e6).rounded()))"
@@ -72,7 +72,7 @@ package enum Wording {
     }
   }
 
-  /// Rounded, without zeros at the end.
+  /// Returns a rounded number without trailing zeros.
   package static func decimal(_ number: Double, places: Int) -> String {
     var scale = 1.0
     for _ in 0..<places { scale *= 10 }
@@ -98,8 +98,8 @@ package enum Wording {
 }
 
 extension [Expectation.Bound] {
-  /// How far a number is from the bound that it misses most, as a share of that bound, or as it is where the bound is 0;
-  /// nil when it meets them all.
+  /// Returns the distance of a number from the bound that it misses most, relative to that bound, or absolute for a
+  /// bound of 0; nil when it meets all bounds.
   package func miss(of number: Double) -> Double? {
     lazy.filter { !$0.admits(number) }.compactMap { bound in
       bound.value.number.map { abs(number - $0) / ($0 == 0 ? 1 : abs($0)) }

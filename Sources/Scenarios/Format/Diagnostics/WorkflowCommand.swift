@@ -1,8 +1,8 @@
 internal import Formats
 
-/// The commands that a step prints to a runner of GitHub: `::error file=…::text`.
+/// Workflow commands, which a step prints to a GitHub runner: `::error file=…::text`.
 package enum WorkflowCommand {
-  /// Text as it may stand in a command, or in one of its properties.
+  /// Escapes text for a command, or for one of its properties.
   package static func escape(_ text: String, inProperty: Bool) -> String {
     var out = ""
     for scalar in text.unicodeScalars {
@@ -18,8 +18,8 @@ package enum WorkflowCommand {
     return out
   }
 
-  /// Lines that a runner of GitHub would take for a workflow command get a mark before it: it looks for `::` and `##[`
-  /// after the blanks of every line that a step prints.
+  /// Marks lines that a GitHub runner would take for a workflow command: it looks for `::` and `##[` after the leading
+  /// blanks of every line.
   package static func defused(_ text: String) -> String {
     guard text.contains("::") || text.contains("##[") else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -1,6 +1,6 @@
 public import Vocabulary
 
-/// The catalogue of faults: what can go wrong in a world, by the names scenarios use.
+/// The catalogue of faults, by the names that scenarios use.
 public enum FaultKind: String, Sendable, CaseIterable {
   case linkDown = "link.down"
   case linkUp = "link.up"
@@ -39,22 +39,27 @@ public enum FaultKind: String, Sendable, CaseIterable {
 
 /// One parameter of a fault. Names of links, networks and servers are checked against the cell's topology.
 public struct FaultParameter: Sendable {
+  /// The type of an argument.
   public enum Kind: Sendable, Hashable {
     case value(ValueType)
     case list(ValueType)
-    /// A whole number, or a list of such.
+    /// A whole number; ``counts(_:)`` is a list of them.
     case count(ClosedRange<Int>)
     case counts(ClosedRange<Int>)
     case link, network, server
-    /// A signalling message type that some peer's vocabulary declares.
+    /// A signalling message type of any peer's vocabulary.
     case message
-    /// A field, by name or role, of a message that some peer's vocabulary declares.
+    /// A message field, by name or role, of any peer's vocabulary.
     case field
   }
 
+  /// The name of the key in scenario files.
   public let name: String
+  /// The type of the argument.
   public let kind: Kind
+  /// Whether a fault without this argument is an error.
   public let isRequired: Bool
+  /// A one-line description for the reference.
   public let summary: String
 
   init(_ name: String, _ kind: Kind, required: Bool = false, _ summary: String) {
@@ -64,7 +69,7 @@ public struct FaultParameter: Sendable {
     self.summary = summary
   }
 
-  /// The words it may be; none where anything goes.
+  /// The permitted words; empty when the type is not a choice.
   var choices: [String] {
     switch kind {
     case .value(let type), .list(let type): type.choices
@@ -73,21 +78,26 @@ public struct FaultParameter: Sendable {
   }
 }
 
+/// The parameters and the description of a fault.
 public struct FaultDeclaration: Sendable {
-  /// What a fault takes besides its parameters.
+  /// The settings that a fault takes besides its parameters.
   public enum Extras: Sendable { case none, impairments, nat }
 
+  /// The fault.
   public let kind: FaultKind
+  /// The parameters, in the order of the reference.
   public let parameters: [FaultParameter]
+  /// The settings besides the parameters.
   public let extras: Extras
+  /// A one-line description for the reference.
   public let summary: String
 
-  /// Whether it lasts and so can be cleared, or bounded with `for:`; one that does not is over when it has happened.
+  /// Whether the fault lasts, so that it can be cleared or bounded with `for:`; any other fault is instantaneous.
   public var lasts: Bool { kind.lasts }
 }
 
 extension FaultKind {
-  /// One case for each fault and none for all others, so that the compiler asks for the declaration of a new one.
+  /// The declaration of the fault. The switch has no default, so that the compiler requires one for a new fault.
   public var declaration: FaultDeclaration {
     switch self {
     case .linkDown: declare([Self.link], "takes the link down; hosts on it see the interface go")
@@ -218,7 +228,7 @@ extension FaultKind {
     }
   }
 
-  /// Whether it lasts; one case for each fault and none for all others, as with ``declaration``.
+  /// Whether the fault lasts. The switch has no default, as in ``declaration``.
   package var lasts: Bool {
     switch self {
     case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
@@ -232,7 +242,7 @@ extension FaultKind {
     }
   }
 
-  /// Whether it happens to messages, at the server of a profile.
+  /// Whether the fault affects signalling messages at the server of a profile.
   package var isOfSignalling: Bool {
     switch self {
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
@@ -246,7 +256,7 @@ extension FaultKind {
     }
   }
 
-  /// Whether it takes hosts to another network while it lasts.
+  /// Whether the fault moves hosts to another network while it lasts.
   package var movesHosts: Bool {
     switch self {
     case .linkMove: true
@@ -265,7 +275,7 @@ extension FaultKind {
     FaultDeclaration(kind: self, parameters: parameters, extras: extras, summary: summary)
   }
 
-  // MARK: Parameters of several
+  // MARK: Shared parameters
 
   private static let numbers = 1...1_000_000
   private static let ports = 1...65_535

@@ -1,12 +1,13 @@
 package import SimNet
 
-/// What a fault of a firewall adds to the rules of a network's router.
+/// A change that a firewall fault makes to the rules of a network's router.
 package enum FirewallChange {
-  /// No ports are all ports.
+  /// Blocks these destination ports; an empty set means all ports.
   case block([TransportProtocol], Set<UInt16>)
+  /// Lets out only packets to these destination ports.
   case allowOnly([TransportProtocol], Set<UInt16>)
 
-  /// Nil for a fault of something else.
+  /// Creates the change of a firewall fault; nil for other faults.
   package init?(_ fault: Fault) {
     let ports = Set((fault.arguments.texts("ports") ?? []).compactMap { UInt16($0) })
     let transports: [TransportProtocol] =
@@ -24,7 +25,7 @@ package enum FirewallChange {
 }
 
 extension FirewallRules {
-  /// These rules with one more: what either forbids is forbidden.
+  /// Returns the intersection of these rules and the change: a packet passes only if both allow it.
   package func under(_ change: FirewallChange) -> FirewallRules {
     var rules = self
     switch change {

@@ -10,51 +10,63 @@ extension Scenario {
     return ids
   }
 
-  /// Who the peer is to the signalling server. A user id that is no peer's name is itself.
+  /// Returns the user id of a peer at the signalling server; a name that is not a peer's is returned unchanged.
   package func userID(of peer: String) -> String { self.peer(peer)?.userID ?? peer }
 
   /// A device with an app, after its `use:` profile is merged in.
   public struct Peer: Sendable, Equatable {
+    /// The implementation of a peer's media stack.
     public enum Stack: String, Sendable, CaseIterable { case real, puppet, external }
 
-    /// What a program outside the simulation says to us.
+    /// The control protocol between the simulator and an external program.
     public enum ProgramProtocol: String, Sendable, CaseIterable {
       /// The peer protocol: the program is the media stack below the profile's app.
       case peer
-      /// Nothing: it is on the peer's network, and it ends.
+      /// No protocol: the program only runs in the peer's network until it ends.
       case none
     }
 
+    /// The name in the scenario.
     public var name = ""
     /// The user id the app registers with; the peer's name when nil.
     public var userID: String?
-    /// The vocabulary's name: `knotos`. Nil for a puppet.
+    /// The name of the vocabulary, such as `knotos`; nil for a puppet.
     public var profile: Located<String>?
+    /// The implementation of the media stack.
     public var stack = Stack.real
     /// The program of an external stack, with its arguments.
     public var command: [String] = []
+    /// The control protocol of an external program.
     public var programProtocol = ProgramProtocol.peer
-    /// The names of the connections that it may have at a time; nil where its profile has a single one, without a name.
+    /// The names of the connections that may exist at a time; nil when the profile has a single, unnamed one.
     public var connectionNames: [String]?
-    /// In the order the device prefers them; the first that is up is used first.
+    /// The interfaces in the device's order of preference; the first one that is up is used first.
     public var interfaces: [Interface] = []
+    /// The microphone and its permission.
     public var devices = Devices()
+    /// The settings of the audio encoder.
     public var audio = Audio()
+    /// The settings of ICE.
     public var ice = ICESettings()
+    /// The settings of DTLS.
     public var dtls = DTLSSettings()
+    /// The wall clock of the device.
     public var clock = Clock()
-    /// The profile's own settings, typed by its vocabulary; what is not here has the profile's default.
+    /// The profile's own settings, typed by its vocabulary; a missing one has the profile's default.
     public var settings = Arguments()
+    /// The reason that the file gives.
     public var why: String?
+    /// The location in the scenario file.
     @NotCompared public var span = SourceSpan.builtIn
+    /// Creates a peer with default settings and without a name.
     public init() {}
 
-    /// The trace subjects of its connections: its own, or one for each name.
+    /// The trace subjects of the connections: the peer's own, or one for each connection name.
     package var connectionSubjects: [String] {
       connectionNames?.map { ConnectionSubject.name(of: $0, at: name) } ?? [name]
     }
 
-    /// Whether calls can reach it: it has an app and below it a media stack, ours or another.
+    /// Whether the peer has an app and a media stack, internal or external, so that it can be called.
     public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }
 
     var playsRecording: Bool {
@@ -62,8 +74,9 @@ extension Scenario {
     }
   }
 
-  /// One attachment of a peer: `switch-network` names it.
+  /// A network interface of a peer; `switch-network` refers to it by name.
   public struct Interface: Sendable, Equatable {
+    /// The name in the scenario.
     public var name: String
     /// A name in ``Topology/networks``.
     public var network: String
@@ -71,51 +84,74 @@ extension Scenario {
     public var link: String
   }
 
+  /// The capture device of a peer.
   public struct Devices: Sendable, Equatable {
+    /// The signal that the microphone picks up.
     public enum Microphone: Sendable, Equatable {
       case speech, tone, noise, silence
-      /// With the path of the file, as the process finds it.
+      /// A recording, with the path under which the process opens it.
       case file(Recording, path: NotCompared<String>)
     }
 
+    /// The user's permission to use the microphone.
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
+    /// The signal of the microphone.
     public var microphone = Microphone.speech
+    /// The user's permission to use the microphone.
     public var permission = Permission.granted
+    /// Creates a permitted microphone that picks up speech.
     public init() {}
   }
 
+  /// Settings of the Opus encoder; nil is the profile's default.
   public struct Audio: Sendable, Equatable {
+    /// The duration of a packet.
     public var ptime: Interval?
+    /// The target bit rate.
     public var bitrate: DataRate?
+    /// Whether in-band forward error correction is on.
     public var fec: Bool?
+    /// Whether discontinuous transmission is on.
     public var dtx: Bool?
+    /// The computational complexity, 0 to 10.
     public var complexity: Int?
+    /// Whether the bit rate is constant.
     public var cbr: Bool?
-    /// The expected loss the encoder is told, as a fraction.
+    /// The packet loss that the encoder expects, as a fraction.
     public var packetLossHint: Double?
+    /// Creates settings without values.
     public init() {}
   }
 
+  /// Settings of the ICE agent.
   public struct ICESettings: Sendable, Equatable {
+    /// The W3C `iceTransportPolicy`.
     public enum Policy: String, Sendable, CaseIterable { case all, relay }
+    /// The nomination procedure: of RFC 8445 (regular), or of Chromium, which first uses a pair (aggressive).
     public enum Nomination: String, Sendable, CaseIterable { case regular, aggressive }
-    /// When candidates are gathered: once for each generation of credentials, or whenever an interface comes up.
+    /// The time of gathering: once for each generation of credentials, or whenever an interface comes up.
     public enum Gathering: String, Sendable, CaseIterable { case once, continually }
-    /// From which sockets an ICE restart gathers.
+    /// The sockets from which an ICE restart gathers.
     public enum RestartSockets: String, Sendable, CaseIterable { case new, same }
 
-    /// Names in ``Topology/servers``; nil means every STUN and TURN server there is.
+    /// Names in ``Topology/servers``; nil means all STUN and TURN servers.
     public var servers: [Located<String>]?
-    /// How the peer reaches TURN servers; nil means every way that a server offers.
+    /// The transports to TURN servers; nil means all that a server offers.
     public var turnTransports: [Located<Topology.Server.Transport>]?
+    /// The candidates that may be used.
     public var policy = Policy.all
+    /// The nomination procedure.
     public var nomination = Nomination.aggressive
+    /// Whether pairs are dropped once a better one of their network works, as in Chromium.
     public var prune = true
+    /// The time of gathering.
     public var gathering = Gathering.once
+    /// The sockets from which an ICE restart gathers.
     public var restartSockets = RestartSockets.new
+    /// Creates the default settings.
     public init() {}
 
-    /// Whether the peer asks the STUN or TURN server of this name.
+    /// Returns whether the peer sends requests to the STUN or TURN server of this name.
     package func asks(_ server: String) -> Bool {
       servers.map { names in names.contains { $0.value == server } } ?? true
     }
@@ -125,18 +161,23 @@ extension Scenario {
     }
   }
 
+  /// Settings of DTLS.
   public struct DTLSSettings: Sendable, Equatable {
+    /// The DTLS role of an answerer (RFC 8842).
     public enum Role: String, Sendable, CaseIterable { case auto, active, passive }
-    /// What the answerer picks; `auto` follows RFC 8842.
+    /// The role as an answerer; `auto` follows RFC 8842.
     public var role = Role.auto
+    /// Creates the default settings.
     public init() {}
   }
 
+  /// The clocks of a peer.
   public struct Clock: Sendable, Equatable {
-    /// How far the peer's wall clock is ahead of the world's.
+    /// The offset of the peer's wall clock from virtual time; positive is ahead.
     public var skew = Interval.zero
-    /// How much faster its clock runs, as a fraction.
+    /// The excess rate of the wall clock and the audio hardware, as a fraction; negative is slower.
     public var drift = 0.0
+    /// Creates an exact clock.
     public init() {}
   }
 }

@@ -1,7 +1,8 @@
 public import Vocabulary
 
-/// A typed, resolved condition over what a run shows.
+/// A typed, resolved condition on the values of a run.
 public struct Predicate: Sendable, Equatable {
+  /// The operator of a predicate, with its operands.
   public indirect enum Kind: Sendable, Equatable {
     case constant(Bool)
     case and([Predicate])
@@ -12,21 +13,25 @@ public struct Predicate: Sendable, Equatable {
     case isIn(Operand, [Value])
     /// A flag is true.
     case holds(Operand)
-    /// A predicate of `define`, in place.
+    /// A predicate of `define`, inlined, with its name.
     case defined(String, Predicate)
   }
 
+  /// The operator, with its operands.
   public var kind: Kind
+  /// The location in the scenario file.
   @NotCompared public var span: SourceSpan
 
+  /// Creates a predicate from its operator.
   public init(_ kind: Kind, at span: SourceSpan = .builtIn) {
     self.kind = kind
     self.span = span
   }
 
+  /// Returns a predicate that is always true, or always false.
   public static func constant(_ value: Bool) -> Predicate { Predicate(.constant(value)) }
 
-  /// How many comparisons it makes, those of the definitions it names included.
+  /// The number of comparisons, including those of the definitions that it refers to.
   var comparisonCount: Int {
     switch kind {
     case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.comparisonCount }
@@ -36,12 +41,12 @@ public struct Predicate: Sendable, Equatable {
     }
   }
 
-  /// Whether nothing can change what it is now, because counters that do not fall have come so far.
+  /// Returns whether the current truth value is final, because counters that never fall have passed their bounds.
   ///
   /// - Parameters:
-  ///   - isTrue: what it is.
-  ///   - truth: what its parts are.
-  ///   - number: what a counter is.
+  ///   - isTrue: the current truth value.
+  ///   - truth: returns the current truth value of a part.
+  ///   - number: returns the current value of a counter.
   package func isSettled(_ isTrue: Bool, _ truth: (Predicate) -> Bool, _ number: (Operand) -> Double?) -> Bool {
     func isSettled(_ counter: Operand, _ comparison: Comparison, _ bound: Value) -> Bool {
       guard counter.neverFalls, let number = number(counter), let bound = bound.number else { return false }
@@ -51,7 +56,7 @@ public struct Predicate: Sendable, Equatable {
     case .constant, .holds: return false
     case .and(let parts), .or(let parts):
       let isAnd = if case .and = kind { true } else { false }
-      // One part decides that an `and` is false, or an `or` true; the others come to it only all together.
+      // One false part makes an `and` false, and one true part an `or` true; the opposite result needs all parts.
       let deciding = parts.filter { truth($0) == isTrue && $0.isSettled(isTrue, truth, number) }
       return isAnd == isTrue ? deciding.count == parts.count : !deciding.isEmpty
     case .not(let part): return part.isSettled(!isTrue, truth, number)
@@ -64,7 +69,7 @@ public struct Predicate: Sendable, Equatable {
     }
   }
 
-  /// Every watched value it reads, in order of appearance.
+  /// The watched values that the predicate reads, in order of appearance.
   public var values: [ValuePath] {
     switch kind {
     case .constant: []
@@ -77,14 +82,14 @@ public struct Predicate: Sendable, Equatable {
 }
 
 extension ValuePath {
-  /// How it counts; nil of what does not.
+  /// The counting direction of the value; nil when it is not a counter.
   package var counting: ValueDeclaration.Counting? {
     name.hasPrefix("nat.drops") ? .upward : CommonVocabulary.value(name)?.counting
   }
 }
 
 extension Comparison {
-  /// The same with its sides exchanged.
+  /// The comparison with its sides exchanged.
   fileprivate var mirrored: Comparison {
     switch self {
     case .equal, .notEqual: self
@@ -95,7 +100,7 @@ extension Comparison {
     }
   }
 
-  /// Whether a counter on its left that makes it so, and does not fall, will go on to.
+  /// Returns whether the result is final for a left side that never falls.
   fileprivate func isSettled(_ isTrue: Bool, of counter: Double, beside bound: Double) -> Bool {
     switch self {
     case .greater, .greaterOrEqual: isTrue
@@ -106,6 +111,7 @@ extension Comparison {
   }
 }
 
+/// A comparison operator.
 public enum Comparison: String, Sendable, CaseIterable {
   case equal = "=="
   case notEqual = "!="
@@ -115,6 +121,7 @@ public enum Comparison: String, Sendable, CaseIterable {
   case greaterOrEqual = ">="
 }
 
+/// One side of a comparison.
 public enum Operand: Sendable, Equatable {
   case value(ValuePath)
   case literal(Value)
@@ -134,12 +141,16 @@ public enum Operand: Sendable, Equatable {
   }
 }
 
-/// What the interfaces of peers carry, whatever their stacks say: `wire.media(from: bob)` counts packets of media that
-/// leave Bob, `wire.media(from: bob, to: alice)` those of them that reach Alice, behind NATs and through relays.
+/// A quantity that is counted at the network interfaces of peers, independently of their stacks.
+///
+/// `wire.media(from: bob)` counts media packets that leave Bob, and `wire.media(from: bob, to: alice)` those of them
+/// that reach Alice, behind NATs and through relays.
 public struct WireQuantity: Sendable, Equatable {
+  /// The counted quantity.
   public enum Kind: String, Sendable, CaseIterable {
     case media, packets, bytes, cleartext
 
+    /// A one-line description for the reference.
     public var summary: String {
       switch self {
       case .media: "RTP packets that left peers, or with `to` reached one"
@@ -150,24 +161,30 @@ public struct WireQuantity: Sendable, Equatable {
     }
   }
 
+  /// The counted quantity.
   public var kind: Kind
+  /// The name of the sending peer; nil is every peer.
   public var from: String?
+  /// The name of the receiving peer; nil counts at the sender.
   public var to: String?
 }
 
 /// A value of a peer, of one of its connections or of a network: `alice.call.state`, `bob.q.mos`,
 /// `alice.to.bob.ice.state`, `network/home.nat.mappings`.
 ///
-/// `name` is the trace kind whose newest `value` about `subject` is meant.
+/// The current value is the newest `value` of the trace kind `name` about `subject`.
 public struct ValuePath: Sendable, Equatable {
   /// The trace subject: `alice`, `alice/to/bob`, `network/home`.
   public var subject: String
+  /// The trace kind, such as `call.state`.
   public var name: String
+  /// The type of the value.
   public var type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public var unit: String?
+  /// The location in the scenario file.
   @NotCompared public var span: SourceSpan
-  /// What is meant when it is nothing of a peer, but of the network itself.
+  /// The wire quantity, when the path names one in place of a peer's value.
   public var wire: WireQuantity?
 
   package init(
@@ -181,28 +198,29 @@ public struct ValuePath: Sendable, Equatable {
     self.wire = wire
   }
 
-  /// The peer or server that it is of.
+  /// The peer or server that has the value.
   public var owner: String { ConnectionSubject.owner(of: subject) }
 
   static let none = ValuePath(subject: "", name: "", type: .flag, unit: nil, span: .builtIn)
 
-  /// Whether it is one of the quality metrics under `q`.
+  /// Whether the value is one of the quality metrics under `q`.
   public var isOfQuality: Bool { name.hasPrefix("q.") }
 }
 
 extension ValuePath: CustomStringConvertible {
+  /// The text of the path in scenarios.
   public var description: String { wire.map { Operand.wire($0).description } ?? Self.text(name, of: subject) }
 
-  /// How a scenario writes something of a subject: `alice.to.bob.ice.state`.
+  /// Returns the text of a name under a subject in scenarios: `alice.to.bob.ice.state`.
   package static func text(_ name: String, of subject: String) -> String {
     ConnectionSubject(subject).map { "\($0.owner).to.\($0.name).\(name)" } ?? "\(subject).\(name)"
   }
 }
 
 extension WireQuantity {
-  /// Whose running totals they are in the trace: the wire's own.
+  /// The trace subject of the running totals.
   package static let subject = "wire"
 
-  /// The kind of event under which its running total is written.
+  /// The trace kind of the running total.
   package var kindName: String { "wire.\(kind.rawValue)(\(from ?? "*"),\(to ?? "*"))" }
 }

@@ -2,13 +2,13 @@ import CallCore
 
 /// Numbers with units as scenario files write them.
 enum Quantity {
-  /// What a scalar that begins with a number means.
+  /// The meaning of a scalar that begins with a number.
   enum Reading: Equatable {
     case value(Value)
     /// A number without a unit.
     case bare(Double)
     case unknownUnit(String)
-    /// A number with a unit that does not fit 64 bits, or a time that nothing lasts; with the reason.
+    /// A number with a unit that does not fit 64 bits, or a time beyond the limit; with the reason.
     case tooLarge(String)
   }
 
@@ -21,7 +21,7 @@ enum Quantity {
   /// `ns us ms, bps kbps, %`: each family together.
   static var unitList: String { families.map { $0.joined(separator: " ") }.joined(separator: ", ") }
 
-  /// Sums of a few times stay far from what 64 bits hold.
+  /// The limit of times, so that sums of a few times fit 64 bits.
   private static let yearInNanoseconds: UInt64 = 8_760 * 3_600 * 1_000_000_000
 
   /// Reads `-1.5Mbps`; nil when the text is not a number followed by letters or `%`.
@@ -57,7 +57,7 @@ enum Quantity {
     case "h": scale = 3_600_000_000_000
     case "KiB": scale = 1_024
     case "MiB": scale = 1_048_576
-    // The fraction that is nearest to what is written.
+    // Decimal scaling yields the double that is nearest to the text.
     case "%": return .value(.percentage(Double(number + "e-2") ?? 0))
     case "ppm": return .value(.percentage(Double(number + "e-6") ?? 0))
     default: return .unknownUnit(unit)
@@ -79,19 +79,19 @@ enum Quantity {
     return overflow ? nil : product
   }
 
-  /// What a number without a unit was meant to be, where the unit is a share: below one, a fraction to most people.
+  /// Returns advice for a number without a unit in place of a percentage: below one it is probably a fraction.
   static func shareHint(_ text: String) -> String? {
     guard let share = Double(text), abs(share) < 1 else { return nil }
     return "write \(percentText(share))"
   }
 
-  /// What to write instead of a number without a unit.
+  /// Returns advice for a number without a unit.
   ///
-  /// - Parameter unit: one of the family that is wanted.
+  /// - Parameter unit: a unit of the wanted family.
   static func hint(_ text: String, unit: String) -> String {
     let number = Double(text) ?? 0
     if durationUnits.contains(unit) {
-      // The W3C has all times in seconds.
+      // W3C APIs give all times in seconds.
       let isShare = number.magnitude < 1 && number != 0
       return isShare ? "write \(Interval.nanoseconds(Int64((number * 1e9).rounded())))" : "write \(text)ms or \(text)s"
     }
@@ -99,7 +99,7 @@ enum Quantity {
     return (unit == "%" ? shareHint(text) : nil) ?? "write \(text)\(unit)"
   }
 
-  /// What a text that is no quantity is meant to be, as files write it: `3s` by `3 s`, `90s` by `1m30s`, `0.5s` by `.5s`.
+  /// Returns the quantity that a malformed text means: `3s` for `3 s`, `90s` for `1m30s`, `0.5s` for `.5s`.
   static func meant(by text: String) -> String? {
     let joined = text.filter { $0 != " " }
     let whole = joined.hasPrefix(".") ? "0" + joined : joined
@@ -116,7 +116,7 @@ enum Quantity {
     return total > .zero ? "\(total)" : nil
   }
 
-  /// `12.5%`, or `120ppm` for very small fractions.
+  /// Returns a fraction as text: `12.5%`, or `120ppm` for very small fractions.
   static func percentText(_ fraction: Double) -> String {
     let isTiny = fraction != 0 && fraction.magnitude < 0.0005
     let scaled = (fraction * (isTiny ? 1e6 : 100) * 1e6).rounded() / 1e6

@@ -2,74 +2,97 @@ public import CallCore
 
 /// One cell of a scenario file, fully decoded: names resolved, profiles merged, defaults filled in, `${…}` substituted.
 ///
-/// This is what the runner builds a world from and the judge compiles its monitors from.
+/// The runner builds a world from it, and the judge compiles its monitors from it.
 public struct Scenario: Sendable, Equatable {
-  /// Stable and path-like: `nat/cgnat-handover`.
+  /// The stable, path-like identifier: `nat/cgnat-handover`.
   public var id = ""
+  /// The title that the file gives.
   public var title: String?
+  /// The reason that the file gives.
   public var why: String?
+  /// The tags by which runs can be selected.
   public var tags: [String] = []
+  /// The payloads of media packets.
   public var media = Media.synthetic
+  /// The limits of a run in virtual and in machine time.
   public var limits = Limits()
-  /// How long a run lasts exactly; nil when it ends once all has been done and put to the test.
+  /// The exact length of a run; nil when a run ends after the last entry and the last check.
   public var duration: Interval?
+  /// The invariants that the file turns on or off.
   public var invariants: [InvariantChange] = []
+  /// The networks, links and servers.
   public var topology = Topology()
+  /// The peers, in file order.
   public var peers: [Peer] = []
+  /// The entries of the timeline, in file order.
   public var timeline: [TimelineEntry] = []
+  /// The expectations, in file order.
   public var expectations: [Expectation] = []
   /// The named predicates of `define`, in file order.
   public var definitions: [Definition] = []
 
+  /// Creates an empty scenario.
   public init() {}
 
-  /// Expectations on a peer that was replaced by a program, which could not be asked: as written.
+  /// The source texts of expectations that cannot be judged, because a program replaces their peer.
   public var notJudged: [String] = []
 
-  /// Whether programs outside the simulation take part, so that it runs at the pace of the machine's clock.
+  /// Whether external programs take part, so that the run keeps the pace of the machine's clock.
   public var isRealTime: Bool { peers.contains { $0.stack == .external } }
 
-  /// Machine time after which a run is given up: in real time it takes at least as long as it may last, and programs
-  /// have to start and to end.
+  /// The machine time after which a run is aborted. A run in real time gets its virtual limit in addition, and programs
+  /// need time to start and to end.
   public var wallLimit: Interval { isRealTime ? limits.wall + limits.virtual : limits.wall }
 
   /// The latest time at which a run ends.
   public var latestEnd: Instant { .zero + (duration ?? limits.virtual) }
 
+  /// Returns the peer of this name.
   public func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
+  /// Returns the timeline entry of this id.
   public func entry(_ id: String) -> TimelineEntry? { timeline.first { $0.id == id } }
 
+  /// The payloads of media packets: of real codecs, or synthetic ones that hold a level and no sound.
   public enum Media: String, Sendable, CaseIterable { case real, synthetic }
 
+  /// The limits of a run.
   public struct Limits: Sendable, Equatable {
-    /// Virtual time at which the run ends even if expectations are open.
+    /// The virtual time at which a run ends even if expectations are open.
     public var virtual = Interval.minutes(10)
-    /// Machine time after which a run is given up.
+    /// The machine time after which a run is aborted.
     public var wall = Interval.minutes(2)
-    /// How late a run in real time may be; beyond it nothing is concluded.
+    /// The largest permitted delay of a run in real time; a later run is inconclusive.
     public var lag = Interval.milliseconds(250)
-    /// How long a program may take to be ready.
+    /// The time in which a program must be ready.
     public var start = Interval.seconds(30)
+    /// Creates the default limits.
     public init() {}
   }
 
   /// One `+name` or `-name` of `invariants`.
   public struct InvariantChange: Sendable, Equatable {
+    /// The invariant.
     public var invariant: Invariant
+    /// Whether the invariant is turned on.
     public var isOn: Bool
-    /// Required when an invariant is turned off.
+    /// The reason; required when the invariant is turned off.
     public var why: String?
+    /// The location in the scenario file.
     @NotCompared public var span: SourceSpan = .builtIn
   }
 
+  /// A named predicate of `define`.
   public struct Definition: Sendable, Equatable {
+    /// The name to which predicates refer.
     public var name: String
+    /// The predicate.
     public var predicate: Predicate
+    /// The location in the scenario file.
     @NotCompared public var span: SourceSpan
   }
 }
 
-/// What is checked in every run unless a scenario turns it off with a reason.
+/// A rule that is checked in every run unless a scenario turns it off with a reason.
 public enum Invariant: String, Sendable, CaseIterable {
   case consent
   case captureScope = "capture-scope"
@@ -80,9 +103,10 @@ public enum Invariant: String, Sendable, CaseIterable {
   case honestStats = "honest-stats"
   case preAcceptPrivacy = "pre-accept-privacy"
 
-  /// Whether it holds without being asked for.
+  /// Whether the invariant is checked by default.
   public var isDefault: Bool { self != .preAcceptPrivacy }
 
+  /// A one-line description for the reference.
   public var summary: String {
     switch self {
     case .consent: "no media leaves a device before its user accepted or placed the call"
@@ -97,13 +121,14 @@ public enum Invariant: String, Sendable, CaseIterable {
   }
 }
 
-/// What is checked in every run, whatever a scenario says.
+/// A rule that is checked in every run and cannot be turned off.
 public enum FixedInvariant: String, Sendable, CaseIterable {
   case noTrap = "no-trap"
   case legalTransitions = "illegal-transition"
   case settled = "stuck-state"
   case fittingMessages = "message-misfit"
 
+  /// A one-line description for the reference.
   public var summary: String {
     switch self {
     case .noTrap: "no peer or server crashes, and the run comes to its end"
@@ -114,11 +139,13 @@ public enum FixedInvariant: String, Sendable, CaseIterable {
   }
 }
 
-/// Which seeds a scenario runs with.
+/// The seeds with which a scenario runs.
 public struct Seeds: Sendable, Equatable {
-  /// How many seeds, counted from 1, after those of `list`.
+  /// The number of seeds, counted from 1, that follow those of `list`.
   public var count: Int?
+  /// The seeds that the file lists.
   public var list: [Int] = []
+  /// Creates the default seeds: only 1.
   public init() {}
 
   /// The seeds in running order: `list` first, then 1, 2, … up to `count`; 1 when neither is given.
@@ -129,18 +156,19 @@ public struct Seeds: Sendable, Equatable {
   }
 }
 
-/// One point of the matrix: the scenario with that point's values in place.
+/// One point of the matrix: the scenario with the values of that point.
 public struct Cell: Sendable {
-  /// Matrix variables and values, sorted by variable.
+  /// The matrix variables with their values, sorted by variable.
   public var assignments: [(variable: String, value: String)]
+  /// The scenario of this point.
   public var scenario: Scenario
 
-  /// `id[var=value,…]`, or the bare id without a matrix.
+  /// The identifier `id[var=value,…]`, or the scenario's own id without a matrix.
   public var id: String {
     guard !assignments.isEmpty else { return scenario.id }
     return scenario.id + "[" + assignments.map { "\($0.variable)=\($0.value)" }.joined(separator: ",") + "]"
   }
 
-  /// The name of one run in every output: `id[var=value,…]#seed`.
+  /// Returns the name of one run in all outputs: `id[var=value,…]#seed`.
   public func runID(seed: UInt64) -> String { "\(id)#\(seed)" }
 }

@@ -1,5 +1,5 @@
 extension Sequence where Element: Hashable {
-  /// Each element once, where it comes first.
+  /// The distinct elements, in order of first appearance.
   package var inOrderOfAppearance: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

@@ -4,24 +4,31 @@ public import CallCore
 public struct TimelineEntry: Sendable, Equatable {
   /// The file's own id, the name of a mark, or `#n` by position.
   public var id = ""
+  /// The condition for firing.
   public var trigger = Trigger.at(.zero)
+  /// The effect of firing.
   public var effect = Effect.clear(entry: Located(""))
-  /// Whether the app is expected to refuse the action.
+  /// The expected refusal of an action by the app.
   public var refusal = Refusal.none
-  /// Whether its fault changes nothing in this cell, and does in another: the cell is there to compare with.
+  /// Whether the fault has no effect in this cell, which is the control for another cell where it has one.
   package var isControl = false
+  /// The reason that the file gives.
   public var why: String?
+  /// The location in the scenario file.
   @NotCompared public var span = SourceSpan.builtIn
+  /// Creates an entry at time zero.
   public init() {}
 
-  /// What is expected of an action.
+  /// The expected refusal of an action.
   public enum Refusal: Sendable, Equatable {
     case none
     case anyReason
-    /// With this reason, in the app's words.
+    /// A refusal with this reason, in the app's own words.
     case reason(String)
 
-    /// - Parameter reason: why the app refused; nil when it did not.
+    /// Returns whether the outcome of an action is the expected one.
+    ///
+    /// - Parameter reason: the reason of the refusal; nil when the app accepted.
     package func allows(_ reason: String?) -> Bool {
       switch self {
       case .none: reason == nil
@@ -31,33 +38,36 @@ public struct TimelineEntry: Sendable, Equatable {
     }
   }
 
+  /// The condition for firing an entry.
   public enum Trigger: Sendable, Equatable {
     /// At a virtual time.
     case at(Instant)
-    /// `delay` after each firing of an anchor (an entry fires once for anchors that fire once).
+    /// A delay after each firing of an anchor; the entry fires once for an anchor that fires once.
     case after(Interval, of: Anchor)
-    /// When the predicate becomes true, plus `delay`, the first `times` times.
+    /// A delay after the predicate becomes true, the first `times` times.
     case when(Predicate, delay: Interval, times: Int)
     /// Every period after the start of the run (or after `from`), until an anchor or `times` times, whichever is first.
     case every(Interval, from: Anchor?, until: Anchor?, times: Int?)
   }
 
+  /// The effect of firing an entry.
   public enum Effect: Sendable, Equatable {
     /// A user action of a peer.
     case action(peer: String, name: String, arguments: Arguments)
-    /// A fault, cleared by itself after `duration` when given.
+    /// A fault, which ends by itself after `duration` if one is given.
     case fault(Fault, duration: Interval?)
-    /// Raw signalling from a puppet, by way of a server of a profile; nil where no profile has one.
+    /// Raw signalling from a puppet through the server of a profile; nil when no profile has a server.
     case send(message: String, from: String, to: String, server: String?, fields: Arguments)
-    /// Ends the fault another entry began.
+    /// The end of a fault that another entry began.
     case clear(entry: Located<String>)
-    /// Nothing: the entry names a time.
+    /// No effect: the entry names a time.
     case mark
   }
 }
 
-/// A point in a run that a trigger or a window refers to.
+/// A point in a run to which a trigger or a window refers.
 public struct Anchor: Sendable, Equatable {
+  /// The event that defines the point.
   public enum Kind: Sendable, Equatable {
     /// A virtual time.
     case time(Instant)
@@ -76,9 +86,11 @@ public struct Anchor: Sendable, Equatable {
     case event(subject: String, name: String)
   }
 
+  /// The event that defines the point.
   public var kind: Kind
+  /// The location in the scenario file.
   @NotCompared public var span: SourceSpan = .builtIn
-  /// As written.
+  /// The source text.
   @NotCompared public var text: String = ""
 
   package init(kind: Kind, span: SourceSpan = .builtIn, text: String = "") {
@@ -88,25 +100,27 @@ public struct Anchor: Sendable, Equatable {
   }
 }
 
-/// A fault of the catalogue with its typed arguments; ``FaultKind/declaration`` says which there are.
+/// A fault of the catalogue with its typed arguments, which ``FaultKind/declaration`` lists.
 public struct Fault: Sendable, Equatable {
+  /// The fault.
   public var kind: FaultKind
+  /// The arguments by name.
   public var arguments = Arguments()
-  /// What `link.set` changes.
+  /// The impairments that `link.set` changes.
   public var impairments: Topology.Impairments?
-  /// The direction `link.set` and friends apply to; nil is both.
+  /// The direction of a link that the fault affects; nil is both.
   public var direction: Direction?
-  /// What `nat.set` changes.
+  /// The behaviour that `nat.set` changes.
   package var nat: NATDraft?
-  /// The server of a profile at which messages are lost, delayed and the like, also where the file leaves it out.
+  /// The server of a profile at which signalling is affected; filled in when the file omits it.
   package var callServer: String?
 
-  /// Seen from the link's `from` end.
+  /// A direction, seen from the `from` end of the link.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }
 }
 
 extension TimelineEntry {
-  /// The fault that it begins.
+  /// The fault that the entry begins.
   package var fault: Fault? {
     guard case .fault(let fault, _) = effect else { return nil }
     return fault
@@ -114,7 +128,7 @@ extension TimelineEntry {
 }
 
 extension TimelineEntry.Trigger {
-  /// What it waits for, and what ends it.
+  /// The anchors of the start and of the end.
   package var anchors: [Anchor] {
     switch self {
     case .at, .when: []

@@ -16,7 +16,7 @@ public enum Value: Hashable, Sendable {
 }
 
 extension Value {
-  /// The value as a plain number in its base unit (seconds, bits per second, fraction, bytes), or nil for text and lists.
+  /// The value as a plain number in its base unit (seconds, bits per second, fraction, bytes); nil for text and lists.
   public var number: Double? {
     switch self {
     case .flag(let value): value ? 1 : 0
@@ -32,6 +32,7 @@ extension Value {
 }
 
 extension Value: CustomStringConvertible {
+  /// The text of the value in scenario files.
   public var description: String {
     switch self {
     case .flag(let value): "\(value)"
@@ -49,45 +50,57 @@ extension Value: CustomStringConvertible {
 
 /// Named, typed arguments in the order they were written.
 public struct Arguments: Sendable, Equatable {
+  /// The arguments, each name once.
   public var entries: [(name: String, value: Located<Value>)] = []
 
+  /// Creates an empty list of arguments.
   public init() {}
 
+  /// Compares names, values and order; locations are ignored.
   public static func == (a: Arguments, b: Arguments) -> Bool {
     a.entries.elementsEqual(b.entries) { $0.name == $1.name && $0.value == $1.value }
   }
 
+  /// The value of an argument; nil when it is missing.
   public subscript(_ name: String) -> Value? { entries.first { $0.name == name }?.value.value }
+  /// Returns the location of an argument; nil when it is missing.
   public func span(of name: String) -> SourceSpan? { entries.first { $0.name == name }?.value.span }
+  /// Whether there are no arguments.
   public var isEmpty: Bool { entries.isEmpty }
 
+  /// Returns a text; nil when the argument is missing or of another type.
   public func text(_ name: String) -> String? {
     guard case .text(let text) = self[name] else { return nil }
     return text
   }
+  /// Returns a time; nil when the argument is missing or of another type.
   public func duration(_ name: String) -> Interval? {
     guard case .duration(let interval) = self[name] else { return nil }
     return interval
   }
+  /// Returns a data rate; nil when the argument is missing or of another type.
   public func rate(_ name: String) -> DataRate? {
     guard case .rate(let rate) = self[name] else { return nil }
     return rate
   }
+  /// Returns a whole number; nil when the argument is missing or of another type.
   public func count(_ name: String) -> Int? {
     guard case .count(let count) = self[name] else { return nil }
     return count
   }
+  /// Returns a flag; nil when the argument is missing or of another type.
   public func flag(_ name: String) -> Bool? {
     guard case .flag(let flag) = self[name] else { return nil }
     return flag
   }
-  /// A percentage as a fraction, or a real.
+  /// Returns a percentage as a fraction, or a real; nil when the argument is missing or of another type.
   public func fraction(_ name: String) -> Double? {
     switch self[name] {
     case .percentage(let fraction), .real(let fraction): fraction
     default: nil
     }
   }
+  /// Returns the texts of a list, or a single text as a list; nil when the argument is missing or of another type.
   public func texts(_ name: String) -> [String]? {
     guard case .list(let values) = self[name] else { return text(name).map { [$0] } }
     return values.map(\.description)

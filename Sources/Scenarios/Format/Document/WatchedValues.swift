@@ -1,14 +1,14 @@
 package import SimNet
 internal import Vocabulary
 
-/// What a cell asks of a run: every value and quantity its expectations and triggers read.
+/// The values and wire quantities that expectations and triggers of a cell read.
 extension Scenario {
   package var watchedValues: [ValuePath] {
     asked.flatMap(\.values) + expectations.flatMap(\.values)
       + (timeline.flatMap(\.trigger.anchors) + expectations.flatMap(\.anchors)).compactMap(\.flag)
   }
 
-  /// The values of NATs that something reads.
+  /// The NAT values among the watched values, each with the network's name.
   package var watchedNATs: [(network: String, value: NATValue)] {
     watchedValues.compactMap { path in
       guard path.subject.hasPrefix(ValuePath.networkPrefix), let value = NATValue(rawValue: path.name) else {
@@ -18,7 +18,7 @@ extension Scenario {
     }
   }
 
-  /// Without repetition, in order of appearance.
+  /// The distinct wire quantities, in order of appearance.
   package var watchedWire: [WireQuantity] {
     ((asked + expectations.flatMap(\.predicates)).flatMap(\.wireQuantities) + watchedValues.compactMap(\.wire))
       .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -35,7 +35,7 @@ extension Scenario {
 }
 
 extension Anchor {
-  /// The flag that it waits for.
+  /// The flag that the anchor waits for.
   fileprivate var flag: ValuePath? {
     guard case .becomesTrue(let subject, let value) = kind else { return nil }
     return ValuePath(subject: subject, name: value, type: .flag, unit: nil, span: span)
@@ -43,7 +43,7 @@ extension Anchor {
 }
 
 extension Expectation {
-  /// What its windows and deadlines count from, and what it counts.
+  /// The anchors of windows and deadlines, and the counted anchor.
   fileprivate var anchors: [Anchor] {
     var anchors = windows.flatMap { [$0.from, $0.to] }.compactMap(\.self) + [origin].compactMap(\.self)
     if case .count(let count) = kind, case .anchor(let anchor)? = count.subject { anchors.append(anchor) }

@@ -1,18 +1,20 @@
 import CallCore
 
-/// Makes scenarios that are valid, from all that the format has: one after the other, the same for the same seed.
+/// Generates valid scenarios from all features of the format; the same seed gives the same sequence.
 ///
-/// A sketch is drawn from the declarations of keys, faults, expectations and the profile's vocabulary. What the reader
-/// refuses of it is taken away until the rest is a scenario.
+/// A random sketch is made from the declarations of keys, faults, expectations and the profile's vocabulary. Parts that
+/// the reader refuses are removed until the rest is a scenario.
 public struct ScenarioGenerator: ~Copyable {
   private let registry: ProfileRegistry
   private var random: RandomStream
 
+  /// Creates a generator for the first profile of a registry.
   public init(registry: ProfileRegistry, seed: UInt64) {
     self.registry = registry
     random = RandomSource(seed: seed).stream("scenarios")
   }
 
+  /// Returns the next scenario.
   public mutating func next() -> Scenario {
     while true {
       var sketch = ScenarioSketch(registry: registry, random: random.uniform(below: .max))
@@ -21,9 +23,9 @@ public struct ScenarioGenerator: ~Copyable {
   }
 }
 
-/// Takes away what is wrong with a tree of keys.
+/// Removes invalid parts from a tree of keys.
 private struct SketchTrimmer {
-  /// Keys without which what they stand in is nothing.
+  /// The keys whose removal would make their mapping useless.
   private static let kept = [
     "callsim", "id", "peers", "topology", "networks", "links", "servers", "cidr", "from", "to", "kind", "network",
     "profile", "timeline", "expect", "run", "define", "stack", "nat",
@@ -42,7 +44,7 @@ private struct SketchTrimmer {
       let problems = loaded.diagnostics.filter { $0.code.severity == .error }
       let paths = Set(problems.compactMap { path(at: $0.span, in: document) })
       guard !paths.isEmpty else { return nil }
-      // From the end, so that the places of items before stay.
+      // In reverse order, so that the indices of earlier items stay valid.
       for path in paths.sorted(by: { Self.isBefore($1, $0) }) {
         guard let step = path.last else { return nil }
         root = root.replacing(path.dropLast()) { $0.removing(step) } ?? root
@@ -63,7 +65,8 @@ private struct SketchTrimmer {
     return a.count < b.count
   }
 
-  /// What is taken away for a problem at a place: the entry of a list, or else the innermost key that may go.
+  /// Returns the path to remove for a problem: a list entry of the timeline or of `expect`, else the innermost
+  /// removable key.
   private func path(at span: SourceSpan, in document: YAMLDocument) -> YAMLPath? {
     guard let offset = document.offset(of: span) else { return nil }
     var path: YAMLPath = []
@@ -86,7 +89,7 @@ private struct SketchTrimmer {
 }
 
 extension YAMLNode {
-  /// The part of a collection that a byte belongs to.
+  /// Returns the part of a collection that contains a byte.
   fileprivate func step(at offset: Int) -> (YAMLStep, YAMLNode)? {
     switch content {
     case .scalar: return nil
@@ -111,7 +114,7 @@ extension YAMLDocument {
       start = end + 1
       line += 1
     }
-    // What is generated is ASCII.
+    // Generated texts are ASCII.
     return start + span.column - 1
   }
 }

@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// One attempt at a scenario, which may hold what the reader refuses.
+/// A random draft of a scenario, which may contain invalid parts.
 struct ScenarioSketch: ~Copyable {
   private typealias Entries = [(key: String, value: YAMLNode)]
 
@@ -12,7 +12,7 @@ struct ScenarioSketch: ~Copyable {
   private static let puppet = "mallory"
   private static let servers = ["hub", "stun", "relay"]
   private static let networks = ["internet", "house", "yard"]
-  /// The ids of entries so far, and of those with a fault.
+  /// The ids of entries so far; ``faults`` are those of entries with a fault.
   private var entries: [String] = []
   private var faults: [String] = []
   private var definitions: [String] = []
@@ -34,7 +34,7 @@ struct ScenarioSketch: ~Copyable {
 
   private var messages: [MessageDeclaration] { registry.vocabularies.first?.messages ?? [] }
 
-  // MARK: - The whole
+  // MARK: - Root
 
   mutating func root() -> YAMLNode {
     hasPuppet = chance(30)
@@ -122,7 +122,7 @@ struct ScenarioSketch: ~Copyable {
 
   // MARK: - Values by their declaration
 
-  /// Keys that name what a sketch has not, or that are drawn elsewhere.
+  /// Keys that refer to names outside the sketch, or that are drawn elsewhere.
   private static let untouched = ["profile", "use", "why", "from", "to", "kind of", "network", "net", "interface"]
 
   private mutating func some(

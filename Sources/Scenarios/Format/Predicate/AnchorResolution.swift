@@ -2,7 +2,7 @@ import CallCore
 import Vocabulary
 
 extension Kind where Value == Anchor {
-  /// An entry id, a definition, `start`, `end`, a virtual time, or an event of a peer.
+  /// Reads an entry id, a definition, `start`, `end`, a virtual time, or an event of a peer.
   static var anchor: Kind<Anchor> {
     Kind(.either([.quantity(Quantity.durationUnits), .text])) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text || scalar.coreType == .integer else {
@@ -21,7 +21,7 @@ extension Kind where Value == Anchor {
 
 enum AnchorResolution {
   static func kind(of text: String, at node: YAMLNode, _ reading: inout Reading) -> Anchor.Kind? {
-    // None of the file's own names is one of the words below.
+    // `start` and `end` are reserved, so that names of the file cannot shadow them.
     if reading.scope.entries.contains(where: { $0.id == text }) {
       reading.scope.used.insert("entry \(text)")
       return .entry(text)
@@ -69,7 +69,7 @@ enum AnchorResolution {
     return nil
   }
 
-  /// What a name stands for: the machine, value or event, and the anchor that it is of a subject.
+  /// Returns the machine, value or event of a name, with a function that makes the anchor for a subject.
   ///
   /// `connected` is a state of the main machine, `ice.connected` one of the machine `ice.state`.
   private static func event(

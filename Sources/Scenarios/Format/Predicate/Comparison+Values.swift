@@ -1,5 +1,5 @@
 extension Comparison {
-  /// Whether it is so of two values: of numbers in their base units, of all else as it is written.
+  /// Returns the result for two values: numbers are compared in base units, other values as text.
   package func holds(_ a: Value, _ b: Value) -> Bool {
     if let left = a.number, let right = b.number {
       switch self {
@@ -20,9 +20,9 @@ extension Comparison {
 }
 
 extension Expectation.Bound {
-  /// Whether a measured number, in base units, meets the bound.
+  /// Returns whether a measured number, in base units, meets the bound.
   package func admits(_ number: Double) -> Bool { comparison.holds(.real(number), value) }
 
-  /// Whether more may break it.
+  /// Whether a larger number may violate the bound.
   package var isUpper: Bool { comparison != .greater && comparison != .greaterOrEqual }
 }

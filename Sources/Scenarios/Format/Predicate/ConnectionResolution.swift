@@ -1,7 +1,7 @@
 import Vocabulary
 
 extension Scope {
-  /// The names of the connections that a peer or server may have at a time; nil for a peer whose single one needs none.
+  /// Returns the names of the connections that a peer or server may have at a time; nil for a single unnamed one.
   func connectionNames(of owner: PeerNames) -> [String]? {
     let naming = owner.vocabulary.isServer ? .peers : owner.vocabulary.profile?.connections ?? .single
     switch naming {
@@ -14,14 +14,14 @@ extension Scope {
     }
   }
 
-  /// A peer, or a server that opens peer connections.
+  /// Returns a peer, or a server that opens peer connections.
   func owner(_ name: String) -> PeerNames? {
     if let peer = peer(name) { return peer }
     guard connectingServers.contains(where: { $0.name == name }) else { return nil }
     return PeerNames(name: name, vocabulary: PeerVocabulary(profile: nil, isServer: true), stack: .real)
   }
 
-  /// Everybody of whom there are values.
+  /// The names of peers and servers that have values.
   var owners: [String] { peers.map(\.name) + connectingServers.map(\.name) }
 
   private var connectingServers: [(name: String, profile: String)] {
@@ -35,16 +35,17 @@ extension Scope {
   }
 }
 
-/// What a path says before the name of a value: whose it is.
+/// The parts of a path: the owner, its connection, and the name of a value, state or event.
 struct PathOwner {
   let peer: Scope.PeerNames
-  /// As written behind `to`.
+  /// The name after `to`.
   let connection: String?
-  /// What is left: the name of a value, a state or an event, and where it begins.
+  /// The name of a value, a state or an event.
   let name: String
+  /// The offset of the name in the text.
   let start: Int
 
-  /// Splits `alice.to.bob.ice.state`; nil when the peer is unknown, which is reported.
+  /// Splits `alice.to.bob.ice.state`; nil after reporting an unknown peer.
   init?(_ text: String, in node: YAMLNode, from start: Int, _ reading: inout Reading) {
     let dot = text.firstIndex(of: ".") ?? text.endIndex
     let ownerName = String(text[..<dot])
@@ -66,7 +67,7 @@ struct PathOwner {
     self.start = start + text.unicodeScalars.count - rest.unicodeScalars.count
   }
 
-  /// The trace subject of what is named: the peer's, or that of one of its connections; nil when that was reported.
+  /// Returns the trace subject of the name: the peer's, or that of one of its connections; nil after reporting.
   func subject(of name: String, in node: YAMLNode, from start: Int, _ reading: inout Reading) -> String? {
     let names = reading.scope.connectionNames(of: peer)
     let isOfConnection = CommonVocabulary.isOfConnection(name)

@@ -2,13 +2,13 @@ import CallCore
 import Vocabulary
 
 extension PredicateParser {
-  /// The truth of an `if:` guard in the cell being decoded, where names are matrix variables; nil when it was reported.
+  /// Evaluates an `if:` guard in the cell being decoded, where names are matrix variables; nil after reporting.
   static func guardValue(_ node: YAMLNode, _ reading: inout Reading) -> Bool? {
     let variables = reading.variables.map { ($0.name, Value($0.value)) }
     return parse(node, &reading, variables: variables)?.constantValue
   }
 
-  /// Compares two fixed values of a guard.
+  /// Compares two constants of a guard; nil when they are not comparable.
   static func evaluate(_ left: Value, _ comparison: Comparison, _ right: Value) -> Bool? {
     if case .text(let a) = left, case .text(let b) = right {
       return switch comparison {
@@ -30,7 +30,7 @@ extension PredicateParser {
 }
 
 extension Predicate {
-  /// The value of a predicate that watches nothing.
+  /// The truth value of a predicate without watched values.
   var constantValue: Bool? {
     switch kind {
     case .constant(let value): value
@@ -60,7 +60,7 @@ extension Value {
     }
   }
 
-  /// The type a fixed value has by itself.
+  /// The type of a constant without context.
   var type: ValueType {
     switch self {
     case .flag: .flag

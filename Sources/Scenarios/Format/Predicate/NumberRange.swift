@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// The numbers from one to another, each end in or out; of whole numbers alone where it says so.
+/// A range of numbers with open or closed ends, optionally of whole numbers only.
 struct NumberRange: Equatable {
   private(set) var low = -Double.infinity
   private(set) var isLowIn = false
@@ -9,20 +9,20 @@ struct NumberRange: Equatable {
   private(set) var isHighIn = false
   private(set) var isWhole = false
 
-  /// Every number from `low` to `high`, both in.
+  /// Creates a range that includes both ends.
   init(from low: Double = -.infinity, to high: Double = .infinity, isWhole: Bool = false) {
     (self.low, self.isLowIn) = (low, low.isFinite)
     (self.high, self.isHighIn) = (high, high.isFinite)
     self.isWhole = isWhole
   }
 
-  /// How often something happens.
+  /// The range of a number of occurrences.
   static let count = NumberRange(from: 0, isWhole: true)
   static let share = NumberRange(from: 0, to: 1)
 
   var isEmpty: Bool { low > high || (low == high && !(isLowIn && isHighIn)) }
 
-  /// The same numbers and those between them.
+  /// The range without the restriction to whole numbers, with both ends closed.
   var filled: NumberRange { NumberRange(from: low, to: high) }
 
   func contains(_ number: Double) -> Bool {
@@ -30,7 +30,7 @@ struct NumberRange: Equatable {
       && (!isWhole || number == number.rounded())
   }
 
-  /// Those of its numbers that meet every bound.
+  /// Returns the part of the range that meets every bound.
   func meeting(_ bounds: [Expectation.Bound]) -> NumberRange {
     var range = self
     for bound in bounds {
@@ -63,7 +63,7 @@ struct NumberRange: Equatable {
     high = number
   }
 
-  /// `0 to 1`, `0 or more`; nil when any number is in it.
+  /// Returns `0 to 1` or `0 or more`; nil for an unbounded range.
   func text(_ name: (Double) -> String) -> String? {
     switch (low.isFinite, high.isFinite) {
     case (true, true): "\(name(low)) to \(name(high))"
@@ -75,7 +75,7 @@ struct NumberRange: Equatable {
 }
 
 extension ValuePath {
-  /// The numbers that the value can be.
+  /// The possible numbers of the value.
   var range: NumberRange {
     let member = name.split(separator: ".").last ?? ""
     switch type {
@@ -93,20 +93,20 @@ extension ValuePath {
 }
 
 extension Expectation.Statistic {
-  /// The numbers that the statistic of a value can be, where there is any.
+  /// Returns the possible numbers of the statistic of a value, if the value has samples.
   func range(of path: ValuePath) -> NumberRange {
     let range = path.range
     let grows = NumberRange(from: range.low >= 0 ? 0 : -.infinity)
     switch self {
     case .first, .last, .minimum, .maximum: return range
     case .mean, .percentile: return range.filled
-    // Without a sample there is no verdict.
+    // A metric without samples is not judged.
     case .count: return NumberRange(from: 1, isWhole: true)
     case .sum: return NumberRange(from: grows.low, isWhole: range.isWhole)
     case .rate: return grows
     case .delta:
       let width = range.high - range.low
-      // What crosses the wire is counted from the start of the run on, and nothing begins it anew.
+      // Wire quantities are counted from the start of the run and are never reset.
       return NumberRange(from: path.wire == nil ? -width : 0, to: width, isWhole: range.isWhole)
     }
   }

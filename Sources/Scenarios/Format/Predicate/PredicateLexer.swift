@@ -1,4 +1,4 @@
-/// Splits a predicate into tokens that know where they stand within it.
+/// A token of a predicate, with its position in the text.
 struct PredicateToken: Equatable {
   enum Kind: Equatable {
     /// A name, a path or a bare word: `alice.call.state`, `connected`, `and`.
@@ -9,18 +9,18 @@ struct PredicateToken: Equatable {
     /// `== != < <= > >= ( ) [ ] , :`
     case symbol
     case end
-    /// Something no token begins with.
+    /// A character with which no token begins.
     case invalid
   }
 
   var kind: Kind
   /// The word, the text between the quotes, the number with unit, or the symbol.
   var text: String
-  /// In Unicode scalars.
+  /// The offset in Unicode scalars.
   var start: Int
   var length: Int
 
-  /// Whether it compares, joins or encloses values.
+  /// Whether the token compares, joins or encloses values.
   var isOperator: Bool {
     switch kind {
     case .symbol, .invalid: true
@@ -29,7 +29,7 @@ struct PredicateToken: Equatable {
     }
   }
 
-  /// What was meant by what other languages have; nil for what nobody can know.
+  /// Advice for an operator of another language; nil when the meaning is unknown.
   var hint: String? {
     switch text {
     case "=": "did you mean '=='?"
@@ -81,7 +81,7 @@ struct PredicateLexer {
       while end < scalars.count, isWord(scalars[end]) || scalars[end] == "%" { end += 1 }
       return token(.number, upTo: end)
     }
-    // `.ice.state` stands behind a parenthesis.
+    // `.ice.state` follows a closing parenthesis.
     let isMember = first == "." && second.map(isWordStart) == true
     guard isWordStart(first) || isMember else { return token(.invalid, upTo: start + 1) }
     var end = start + 1

@@ -9,10 +9,10 @@ import Vocabulary
 ///     operand    = path / name / word / number / quoted / "wire." name "(" [ "from:" peer ] [ "to:" peer ] ")"
 ///                / ("any" / "all") "(" peer ".connections" ")" "." name
 ///
-/// Every problem is reported at its token; the parser stops at the first that leaves the rest without meaning.
+/// Every problem is reported at its token; the parser stops at the first one that prevents further parsing.
 struct PredicateParser {
   static let maximumDepth = 50
-  /// Each is looked at whenever one changes.
+  /// The limit of comparisons, since each is evaluated at every change of one of its values.
   static let maximumComparisonCount = 256
 
   private let tokens: [PredicateToken]
@@ -22,7 +22,7 @@ struct PredicateParser {
   /// The matrix variables of a guard; nil in predicates about a run.
   private let variables: [(name: String, value: Value)]?
 
-  /// Nil when something was reported.
+  /// Parses a predicate; nil after reporting a problem.
   static func parse(
     _ node: YAMLNode, _ reading: inout Reading, variables: [(name: String, value: Value)]? = nil
   ) -> Predicate? {
@@ -46,7 +46,7 @@ struct PredicateParser {
     return predicate
   }
 
-  /// A quantity of the wire that stands alone; nil when something was reported.
+  /// Parses a wire quantity outside a predicate; nil after reporting a problem.
   static func wireQuantity(_ node: YAMLNode, _ reading: inout Reading) -> WireQuantity? {
     var parser = PredicateParser(node: node, text: node.scalar?.text ?? "", variables: nil)
     guard case .term(.wire(let quantity), _)? = parser.operand(&reading) else { return nil }
@@ -187,12 +187,12 @@ struct PredicateParser {
     return compare(left, start, comparison, sign, right, rightStart, &reading)
   }
 
-  /// What is said of each of several connections, as one predicate.
+  /// Joins the predicates of several connections into one.
   private func joined(_ parts: [Predicate], isAny: Bool, from start: PredicateToken) -> Predicate {
     parts.count == 1 ? parts[0] : Predicate(isAny ? .or(parts) : .and(parts), at: span(from: start))
   }
 
-  /// Guards compare a variable with a fixed value, and are decided here.
+  /// Evaluates a comparison in a guard, which compares a variable with a constant.
   private mutating func compareFixed(
     _ left: Parsed, _ leftToken: PredicateToken, _ comparison: Comparison, _ sign: PredicateToken, _ right: Parsed,
     _ reading: inout Reading
@@ -214,7 +214,7 @@ struct PredicateParser {
     return Predicate(.constant(isTrue), at: span(from: leftToken))
   }
 
-  /// An operand that stands alone must be a flag, true, false, or a defined predicate.
+  /// Returns the predicate of a single operand, which must be a flag, true, false, or a defined predicate.
   private mutating func holds(_ operand: Parsed, start: PredicateToken, _ reading: inout Reading) -> Predicate? {
     switch operand {
     case .term(.literal(.flag(let flag)), _): return Predicate(.constant(flag), at: span(from: start))
@@ -240,7 +240,7 @@ struct PredicateParser {
         return Predicate(.defined(word, definition.predicate), at: span(from: start))
       }
       if reading.scope.definitionNames.contains(word) {
-        // A definition with problems of its own has been reported already.
+        // A definition with problems has been reported already.
         if reading.scope.used.contains("broken \(word)") { return nil }
         let isLoop = reading.scope.isLoop(from: word)
         let message = isLoop ? "'\(word)' is defined by way of itself" : "'\(word)' is defined further down"
@@ -256,7 +256,7 @@ struct PredicateParser {
     }
   }
 
-  /// What may have been meant by a word that is the name of no definition.
+  /// Returns advice for a word that is not the name of a definition.
   private func meaning(of word: String, isTarget: Bool, _ scope: Scope) -> String {
     let peers = scope.peers.map(\.name)
     if let peer = scope.peer(word) {
@@ -279,12 +279,12 @@ struct PredicateParser {
   private enum Parsed {
     /// An operand, with the type of a watched value.
     case term(Operand, ValueType?)
-    /// The same value of each connection of a peer, of which any or all are meant.
+    /// The same value of each connection of a peer, quantified by any or all.
     case several([Operand], ValueType, isAny: Bool)
     /// A bare word: a state, a choice, or the name of a definition.
     case word(String)
 
-    /// One of several, for whoever looks at its type.
+    /// One operand of several, of the same type as the others.
     var first: Parsed {
       if case .several(let operands, let type, _) = self { .term(operands[0], type) } else { self }
     }
@@ -302,7 +302,7 @@ struct PredicateParser {
       return .term(.literal(.flag(token.text == "true")), .flag)
     case .word where variables?.contains { $0.name == token.text } == true:
       guard let variable = variables?.first(where: { $0.name == token.text }) else { return nil }
-      // A condition chooses what is judged and changes no run.
+      // A guard selects expectations and does not change the run.
       reading.scope.used.insert("asked variable \(variable.name)")
       return .term(.literal(variable.value), variable.value.type)
     case .word where variables != nil: return .word(token.text)
@@ -340,7 +340,7 @@ struct PredicateParser {
     return nil
   }
 
-  /// `any(alice.connections).ice.state`, from the parenthesis on
+  /// Parses `any(alice.connections).ice.state` from the parenthesis on.
   private mutating func connections(_ quantifier: PredicateToken, _ reading: inout Reading) -> Parsed? {
     _ = skip("(")
     let start = take()
@@ -359,7 +359,7 @@ struct PredicateParser {
       report(.unknownPeer, "unknown peer '\(YAMLNode.abbreviated(name))'", at: start, hint: hint, &reading)
       return nil
     }
-    // Without names there is a single one.
+    // A peer without connection names has a single connection.
     let names = reading.scope.connectionNames(of: owner)
     let paths = names.map { $0.map { "\(name).to.\($0)\(member.text)" } } ?? ["\(name)\(member.text)"]
     guard !paths.isEmpty else {
@@ -378,7 +378,7 @@ struct PredicateParser {
     return type.map { .several(operands, $0, isAny: quantifier.text == "any") }
   }
 
-  /// `wire.media(from: bob, to: alice)`
+  /// Parses `wire.media(from: bob, to: alice)`.
   private mutating func wire(_ token: PredicateToken, _ reading: inout Reading) -> Parsed? {
     let name = String(token.text.dropFirst("wire.".count))
     guard let kind = WireQuantity.Kind(rawValue: name) else {
@@ -484,7 +484,7 @@ struct PredicateParser {
     return nil
   }
 
-  /// A word, number or text as a value of the type it is compared with.
+  /// Converts a word, number or text to the type with which it is compared.
   private mutating func literal(
     _ parsed: Parsed, for subject: Operand, _ type: ValueType?, at token: PredicateToken, _ reading: inout Reading
   ) -> Value? {
@@ -540,12 +540,12 @@ extension Kind where Value == Predicate {
 }
 
 extension YAMLNode {
-  /// A text that the file does not have, in place of what it has there.
+  /// Creates a scalar whose text replaces the text of the file at `span`.
   fileprivate init(standingFor text: String, at span: SourceSpan) {
     self.init(content: .scalar(YAMLScalar(text: text, isPlain: true, isSubstituted: true)), span: span)
   }
 
-  /// The place of some letters of a scalar's value.
+  /// Returns the location of a part of a scalar's value; offset and length are in Unicode scalars.
   func span(ofLetters start: Int, length: Int) -> SourceSpan {
     guard let scalar, !scalar.isSubstituted else { return span }
     guard let positions = scalar.positions else {

@@ -1,11 +1,11 @@
 import Vocabulary
 
-/// What predicates can be, whatever the values are that they read: tried with every value that makes a difference.
+/// Enumerates the truth values that predicates can take together, over all values that make a difference.
 ///
-/// Two predicates that read the same value are tried with the same one. A machine has the states that it declares, and
-/// a number stands for all others between the numbers that it is compared with.
+/// Predicates that read the same value see the same one. A machine has the states that it declares. Of each interval
+/// between the numbers with which a value is compared, sample numbers are tried.
 struct TruthTable {
-  /// More rows than this are not tried: nothing is said of such predicates.
+  /// The limit of rows; larger tables are not evaluated.
   private static let maximumRowCount = 5_000
 
   private typealias Test = ([Value]) -> Bool
@@ -13,8 +13,9 @@ struct TruthTable {
   private let tests: [Test]
   private let candidates: [[Value]]
 
-  /// - Parameter known: what some values are for certain, as texts of operands.
-  /// - Returns: nil when there are too many values to try.
+  /// Creates a table; nil when there are too many values to try.
+  ///
+  /// - Parameter known: values that are fixed, by the text of their operand.
   init?(_ predicates: [Predicate], known: [String: Value] = [:]) {
     var columns = Columns()
     tests = predicates.map { columns.test($0) }
@@ -24,7 +25,7 @@ struct TruthTable {
     self.candidates = candidates
   }
 
-  /// Whether some values make the predicates so.
+  /// Returns whether some values give the predicates a combination of truth values that is wanted.
   func canBe(_ isWanted: ([Bool]) -> Bool) -> Bool {
     var row: [Value] = []
     return tries(&row, isWanted)
@@ -42,12 +43,12 @@ struct TruthTable {
 
   // MARK: - Columns
 
-  /// The values that predicates read, each once.
+  /// The distinct values that predicates read.
   private struct Columns {
     private struct Column {
       let operand: Operand
       var literals: [Value] = []
-      /// Columns that it is compared with have the same group.
+      /// The group of columns that are compared with each other.
       var group: Int
     }
 
@@ -110,7 +111,7 @@ struct TruthTable {
         case .flag?: return [.flag(true), .flag(false)]
         case .choice(let words)?: return words.map { .text($0) }
         case .text?, .peer?:
-          // Others than those it is compared with, as many as there are values to differ.
+          // Texts other than the compared ones, as many as there are values that may differ.
           let others = group.indices.map { Value.text("\u{1}\($0)") }
           return literals.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } + others
         default: return numbers(around: literals.compactMap(\.number), in: column.operand.range, group.count)
@@ -118,7 +119,7 @@ struct TruthTable {
       }
     }
 
-    /// The numbers themselves, the ends of the range, and `count` numbers in each gap between them.
+    /// Returns the literals, the ends of the range, and `count` numbers in each gap between them.
     private func numbers(around literals: [Double], in range: NumberRange, _ count: Int) -> [Value] {
       let ends = [range.low, range.high].filter(\.isFinite)
       let points = Set(literals + ends).sorted()

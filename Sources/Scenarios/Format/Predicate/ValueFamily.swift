@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// Types that may be compared with each other.
+/// Groups of types whose values may be compared with each other.
 enum ValueFamily: Equatable {
   case number, duration, rate, percentage, text, flag
 
@@ -30,7 +30,7 @@ enum ValueFit: Equatable {
 }
 
 extension ValueType {
-  /// Whether a fixed value can be compared with a watched value of this type.
+  /// Returns whether a constant can be compared with a watched value of this type.
   func check(_ value: Value, unit: String?) -> ValueFit {
     let isBare =
       switch value {

@@ -1,12 +1,12 @@
 extension ValuePath {
-  /// Whether it is read from a peer's statistics, at any moment.
+  /// Whether the value is one of a peer's W3C statistics, which are readable at any time.
   package var isStatistic: Bool { name.hasPrefix("stats.") }
 
-  /// W3C counts durations in seconds, and timestamps in milliseconds since 1970.
+  /// Whether the value is a time in milliseconds since 1970. Other W3C times are durations in seconds.
   package var isTimestamp: Bool { name.hasSuffix("Timestamp") }
 
-  /// Whether it is at zero while it is not there yet, also within a connection. What is told of the other end has counted
-  /// by the time it is told, and so has a candidate pair that is selected.
+  /// Whether the value counts from zero before its statistics object exists, also within a connection. Objects about
+  /// the remote end, and a selected candidate pair, have counted before they appear.
   package var startsAtZero: Bool {
     let parts = name.split(separator: ".")
     guard isStatistic, parts.count > 2,
@@ -15,6 +15,6 @@ extension ValuePath {
     return counting != nil
   }
 
-  /// Whether it is sampled from statistics, and so is unknown until the first sample.
+  /// Whether the value is sampled from statistics, and so is unknown until the first sample.
   package var isSampled: Bool { name.hasPrefix("stats.") || name.hasPrefix("q.") }
 }

@@ -2,7 +2,7 @@ import SimNet
 import Vocabulary
 
 extension ValuePath {
-  /// Resolves `peer.name`; the caret stands under the part that is wrong.
+  /// Resolves `peer.name`; a diagnostic points to the wrong part.
   static func resolve(
     _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
   ) -> ValuePath? {
@@ -38,10 +38,10 @@ extension ValuePath {
     return nil
   }
 
-  /// What a name begins with that is a network's, as traces and explanations have it.
+  /// The prefix of a network's name in traces and explanations.
   static let networkPrefix = "network/"
 
-  /// `network/home.nat.mappings`: a value of the NAT of a network.
+  /// Resolves `network/home.nat.mappings`, a value of a network's NAT.
   private static func network(
     _ text: String, at span: SourceSpan, in node: YAMLNode, from start: Int, _ reading: inout Reading
   ) -> ValuePath? {
@@ -75,7 +75,7 @@ extension ValuePath {
     return ValuePath(subject: networkPrefix + name, name: known.rawValue, type: .count, unit: nil, span: span)
   }
 
-  /// Points at the first component that leads nowhere: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.
+  /// Reports the first unknown component: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.
   private static func report(
     _ name: String, of peer: String, from start: Int, in node: YAMLNode, among legal: [String], _ reading: inout Reading
   ) {
@@ -123,9 +123,9 @@ extension ValuePath {
 }
 
 extension Reading {
-  /// The type of a value of a peer. Of the interface it prefers the file knows the names.
+  /// Returns the type of a peer's value. The preferred interface is a choice among the names in the file.
   fileprivate func type(of value: ValueDeclaration, of peer: Scope.PeerNames) -> ValueType {
-    // A network that is misspelt is reported already.
+    // An unknown network has been reported already.
     guard value.name == CommonVocabulary.network.name, !peer.interfaces.isEmpty, !hasError(at: "peers", peer.name)
     else {
       return value.type
@@ -133,14 +133,14 @@ extension Reading {
     return .choice(peer.interfaces + [CommonVocabulary.noNetwork])
   }
 
-  /// Whether the value is the state of a machine.
+  /// Returns whether the value is the state of a machine.
   func isMachine(_ path: ValuePath) -> Bool {
     scope.owner(path.owner)?.vocabulary.machine(path.name) != nil
   }
 }
 
 extension Kind where Value == ValuePath {
-  /// A number of a peer, or `wire.media(from: bob)`.
+  /// Reads a number of a peer, or `wire.media(from: bob)`.
   static var numericPath: Kind<ValuePath> {
     let own = valuePath { path in
       [.text, .flag].contains(ValueFamily(path.type)) ? "'\(path)' is not a number" : nil
@@ -157,7 +157,7 @@ extension Kind where Value == ValuePath {
     }
   }
 
-  /// `peer.name`, for which `problem` has nothing to say.
+  /// Reads `peer.name`; `problem` returns the reason to refuse a value.
   static func valuePath(_ problem: @escaping @Sendable (ValuePath) -> String? = { _ in nil }) -> Kind<ValuePath> {
     Kind(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text else {

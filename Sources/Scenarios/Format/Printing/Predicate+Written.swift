@@ -1,10 +1,12 @@
 import CallCore
 
 extension Predicate {
-  /// The predicate as a scenario file writes it; it reads back to the same.
+  /// The text of the predicate in a scenario file, which decodes to the same predicate.
   var written: String { text { $0.literal } }
 
-  /// - Parameter literal: how fixed values are written.
+  /// Returns the text of the predicate.
+  ///
+  /// - Parameter literal: returns the text of a constant.
   func text(_ literal: (Value) -> String) -> String {
     func nested(_ part: Predicate) -> String {
       switch part.kind {
@@ -40,7 +42,7 @@ extension Operand {
 }
 
 extension Value {
-  /// As a predicate writes it: words that could be something else are in quotes.
+  /// The text in a predicate, with quotes around ambiguous words.
   fileprivate var literal: String {
     guard case .text(let text) = self else { return Quantity.written(self) }
     let tokens = PredicateLexer.tokens(of: text)
@@ -53,7 +55,7 @@ extension Value {
 }
 
 extension Anchor {
-  /// The anchor as a scenario file writes it.
+  /// The text of the anchor in a scenario file.
   var written: String {
     switch kind {
     case .time(.zero): "start"
@@ -68,11 +70,11 @@ extension Anchor {
 }
 
 extension Operand: CustomStringConvertible {
-  /// As scenario files write it, with values as people read them.
+  /// The text in scenario files, with constants in readable form.
   public var description: String { text(\.description) }
 }
 
 extension Predicate: CustomStringConvertible {
-  /// As scenario files write it, with values as people read them.
+  /// The text in scenario files, with constants in readable form.
   public var description: String { text(\.description) }
 }

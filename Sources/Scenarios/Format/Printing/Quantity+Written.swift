@@ -1,8 +1,8 @@
 import CallCore
 
 extension Quantity {
-  /// A value as scenario files write it, in the largest unit of which it is a whole number: `1500ms`. It reads back to the
-  /// same value.
+  /// Returns the text of a value in scenario files, in the largest unit of which it is a whole number: `1500ms`. It
+  /// decodes to the same value.
   static func written(_ value: Value) -> String {
     switch value {
     case .flag(let flag): "\(flag)"
@@ -32,7 +32,7 @@ extension Quantity {
     return decimal(fraction, shiftedBy: isTiny ? 6 : 2, keepsFraction: false) + (isTiny ? "ppm" : "%")
   }
 
-  /// The shortest decimal of a number, with its point moved to the right, and without an exponent.
+  /// Returns the shortest decimal of a number, with its point moved to the right, and without an exponent.
   private static func decimal(_ number: Double, shiftedBy places: Int, keepsFraction: Bool) -> String {
     let text = "\(number.magnitude)"
     let parts = text.split(separator: "e")

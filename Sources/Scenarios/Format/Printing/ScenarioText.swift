@@ -1,16 +1,16 @@
 import CallCore
 
 extension Scenario {
-  /// The scenario as a file that reads back to the same value, with everything explicit.
+  /// Returns the text of a file that decodes to the same scenario, with all values explicit.
   ///
   /// - Parameters:
-  ///   - seeds: which seeds the file has; a scenario itself has none.
-  ///   - folder: where the file will be, for the recordings it names.
+  ///   - seeds: the seeds of the file, which a scenario does not contain.
+  ///   - folder: the folder of the file, to which the paths of recordings are relative.
   public func text(seeds: Seeds = Seeds(), in folder: String = "") -> String {
     YAMLWriter.text(of: node(seeds: seeds, in: folder))
   }
 
-  /// What a reader meets first.
+  /// The first keys of a file, in order.
   private static let head = ["callsim", "id", "title", "why", "tags", "seeds"]
 
   func node(seeds: Seeds = Seeds(), in folder: String = "") -> YAMLNode {
@@ -24,7 +24,7 @@ extension Scenario {
   }
 }
 
-// MARK: - From what is decoded to what is written
+// MARK: - Drafts of decoded values
 
 extension DocumentDraft {
   fileprivate init(_ scenario: Scenario, in folder: String) {
@@ -64,7 +64,7 @@ extension PeerDraft {
 }
 
 extension TopologyDraft {
-  /// Every line is one of `links`, under the name that its peer knows it by.
+  /// Declares every link under `links`, with the name of the peer's interface.
   fileprivate init(_ topology: Topology, _ peers: [Scenario.Peer]) {
     networks = topology.networks.map { Named(name: $0.name, span: .builtIn, value: NetworkDraft($0)) }
     links = topology.links.map { link in

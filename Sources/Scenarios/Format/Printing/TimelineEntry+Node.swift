@@ -1,10 +1,10 @@
 import CallCore
 
 extension TimelineEntry {
-  /// The entry as a file has it at a place of the timeline, counted from 0.
+  /// Returns the node of the entry at an index of the timeline, from which its default id is made.
   func node(number: Int) -> YAMLNode {
     let entries = EntryDraft.type.entries(of: draft(number: number))
-    // What belongs to the effect stands behind it.
+    // The arguments follow the key of the effect.
     let end = entries.firstIndex { TimelineReader.effects.contains($0.key) }.map { $0 + 1 } ?? entries.count
     return .mapping(Array(entries[..<end]) + arguments + Array(entries[end...]))
   }
@@ -64,7 +64,7 @@ extension Arguments {
 }
 
 extension Expectation {
-  /// The expectation as a file has it at a place of `expect`, counted from 0.
+  /// Returns the node of the expectation at an index of `expect`, from which its default id is made.
   func node(number: Int) -> YAMLNode {
     var header = ExpectationHeader()
     if id != "#\(number + 1)" { header.id = Located(id) }
@@ -87,7 +87,7 @@ extension BoundsDraft {
       case .greater: greater = node
       case .greaterOrEqual: greaterOrEqual = node
       case .equal: equal = node
-      // A bound compares in one of the five ways above.
+      // Files have no bound with `!=`.
       case .notEqual: break
       }
     }

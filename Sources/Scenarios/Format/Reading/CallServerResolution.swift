@@ -1,12 +1,12 @@
 import Vocabulary
 
-/// Which server of a profile a message goes through, or a fault of messages happens at.
+/// Determines the server of a profile that relays a message or has a signalling fault.
 struct CallServerResolution {
   enum Choice {
     case server(String)
-    /// No peer has a profile, and so nobody sends messages.
+    /// No peer has a profile, so that no messages exist.
     case nobody
-    /// There is no such server, or there are several, which was reported.
+    /// The server is unknown or ambiguous, which was reported.
     case refused
   }
 
@@ -15,12 +15,12 @@ struct CallServerResolution {
 
   init(_ scope: Scope) { self.scope = scope }
 
-  /// The server that is written, or the only one that the peers and the message leave.
+  /// Returns the named server, or the only one that fits the peers and the message.
   ///
   /// - Parameters:
-  ///   - written: the server's name, as the file has it.
+  ///   - written: the name in the file, or nil.
   ///   - peers: the peers that send or receive the message.
-  ///   - what: what needs the server, for people.
+  ///   - what: the subject of the diagnostic.
   func choice(
     _ written: String?, of peers: [String], message: String?, what: String, at span: SourceSpan,
     _ reading: inout Reading

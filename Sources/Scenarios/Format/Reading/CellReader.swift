@@ -1,7 +1,7 @@
 import CallCore
 import Vocabulary
 
-/// Decodes one cell: substitutes, merges profiles, makes the topology explicit, then resolves everything that refers to it.
+/// Decodes one cell: substitutes variables, merges profiles, completes the topology, then resolves references to it.
 struct CellReader {
   let profiles: UsedProfiles
 
@@ -68,7 +68,7 @@ struct CellReader {
     return isComplete ? scenario : nil
   }
 
-  /// The quality of what a program hears is not measured while it plays.
+  /// Removes expectations on the audio quality of replaced peers: the audio that a program plays is not measured.
   private func leaveOutWhatCannotBeAsked(_ scenario: inout Scenario, _ reading: Reading) {
     guard !reading.programs.isEmpty else { return }
     let isBeyondReach = { (expectation: Expectation) in
@@ -89,7 +89,7 @@ struct CellReader {
 
   // MARK: - Profiles of peers
 
-  /// Puts what a peer's `use` names under the peer's own keys.
+  /// Merges the peer profile that `use` names under the peer's own keys.
   private func mergingProfiles(into root: YAMLNode, _ reading: inout Reading) -> YAMLNode {
     guard var entries = root.entries, let index = entries.firstIndex(where: { $0.key == "peers" }),
       let peers = entries[index].value.entries
@@ -263,7 +263,7 @@ struct CellReader {
 }
 
 extension Expectation {
-  /// Every watched value it reads.
+  /// The watched values that the expectation reads.
   package var values: [ValuePath] {
     switch kind {
     case .sequence(let sequence): [sequence.value]
@@ -281,7 +281,7 @@ extension Expectation {
     }
   }
 
-  /// The windows it is tested in.
+  /// The windows in which the expectation is checked.
   package var windows: [Window] {
     switch kind {
     case .sequence(let sequence): [sequence.between]

@@ -1,9 +1,9 @@
 import CallCore
 import Vocabulary
 
-/// Decodes what a timeline entry does, by the declaration of its action or fault.
+/// Decodes the effect of a timeline entry, by the declaration of its action or fault.
 enum EffectReader {
-  /// The keys of an entry that belong to its effect; all of them while the effect itself is unknown.
+  /// Returns the keys of an entry that belong to its effect; all keys while the effect is unknown.
   static func keyNames(of node: YAMLNode, _ reading: inout Reading) -> [String] {
     if let name = node["fault"]?.scalar?.text {
       guard let kind = FaultKind(rawValue: name) else { return everyKey(of: node) }
@@ -28,7 +28,7 @@ enum EffectReader {
   }
 
   static func effect(_ draft: EntryDraft, _ node: YAMLNode, _ reading: inout Reading) -> TimelineEntry.Effect? {
-    // That an action is a fault is told where it stands, and explains the rest.
+    // A fault in place of an action is reported at its own location, and explains the other keys.
     if let duration = draft.duration, draft.fault == nil, draft.action.flatMap({ fault(namedBy: $0.value) }) == nil {
       reading.report(.conflictingKeys, "'for' goes with 'fault' only", at: duration.span)
       return nil
@@ -51,7 +51,7 @@ enum EffectReader {
 
   // MARK: - Actions
 
-  /// The fault whose name stands where an action's should: `alice.link.down`, or `link.down`.
+  /// Returns the fault whose name is written as an action: `alice.link.down`, or `link.down`.
   private static func fault(namedBy text: String) -> FaultKind? {
     let afterPeer = text.firstIndex(of: ".").map { String(text[$0...].dropFirst()) }
     return FaultKind(rawValue: text) ?? afterPeer.flatMap { FaultKind(rawValue: $0) }
@@ -253,7 +253,7 @@ enum EffectReader {
     return isFine
   }
 
-  /// A fault of one message and one field needs a message that has it, and a value that the field can have.
+  /// Returns the reason for which no message has the field of a fault, or the field cannot have the value; else nil.
   private static func fieldProblem(_ fault: Fault, _ reading: Reading) -> String? {
     guard let field = fault.arguments.text("field") else { return nil }
     let name = fault.arguments.text("message")
@@ -288,7 +288,7 @@ enum EffectReader {
     return true
   }
 
-  /// A fault of a router needs one that can do what the fault is about.
+  /// Checks that the router of a fault has the function that the fault affects.
   private static func checkRouter(_ fault: Fault, _ reading: inout Reading) -> Bool {
     guard let name = fault.arguments.text("network"), let span = fault.arguments.span(of: "network"),
       let network = reading.scope.topology.network(name)
@@ -321,7 +321,7 @@ enum EffectReader {
     }
   }
 
-  /// The outside address that `nat.reboot` names must be one that the NAT can have.
+  /// Checks that the NAT can have the outside address that `nat.reboot` names.
   private static func checkAddress(_ fault: Fault, of network: Topology.Network, _ reading: inout Reading) -> Bool {
     guard let text = fault.arguments.text("address"), text != "new", let span = fault.arguments.span(of: "address"),
       let outside = network.uplink.flatMap({ reading.scope.topology.network($0.value) })
@@ -399,7 +399,7 @@ enum EffectReader {
 }
 
 extension Kind where Value == ScenarioFormat.Value {
-  /// Any scalar, or a list of scalars.
+  /// Reads any scalar, or a list of scalars.
   static var anyOrList: Kind<ScenarioFormat.Value> {
     let list = any.list()
     return Kind(.either([.anyScalar, list.shape])) { node, reading in

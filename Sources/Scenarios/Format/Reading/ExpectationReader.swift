@@ -21,7 +21,7 @@ enum ExpectationReader {
     return result
   }
 
-  /// Nil when something was reported, or when the guard leaves it out of this cell.
+  /// Decodes an expectation; nil after reporting, or when its guard excludes this cell.
   private static func expectation(_ node: YAMLNode, number: Int, _ reading: inout Reading) -> Expectation? {
     let kinds = ExpectationVariant.all.map(\.key)
     guard let entries = node.entries else {
@@ -98,7 +98,7 @@ enum ExpectationReader {
 }
 
 extension YAMLNode {
-  /// The node on one line, as failures quote it.
+  /// Returns the node on one line, as failures quote it.
   func flowText(leavingOut names: [String] = []) -> String {
     switch content {
     case .scalar(let scalar): scalar.text.split { $0.isNewline }.joined(separator: " ")

@@ -1,6 +1,6 @@
 import CallCore
 
-/// The matrix of a file: its variables, and the combinations that are left after `skip` and `only`.
+/// The matrix of a file: its variables, and the combinations that remain after `skip` and `only`.
 struct Matrix: Sendable {
   typealias Assignment = (variable: String, value: YAMLScalar)
 
@@ -10,10 +10,10 @@ struct Matrix: Sendable {
     var values: [YAMLScalar]
   }
 
-  /// A partial combination, with the values each variable may have.
+  /// A partial combination, with the permitted values of each variable.
   private typealias Rule = [(variable: String, values: [String])]
 
-  /// What other matrices call the two rules.
+  /// The names of the two rules in other matrix formats.
   static let synonyms = [(word: "exclude", rule: "skip"), (word: "include", rule: "only")]
 
   static let maximumCellCount = 4_096
@@ -21,19 +21,19 @@ struct Matrix: Sendable {
   private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().distinct(\.text).named.list()
   private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1).distinct(\.text)
 
-  /// For the schema: variables with their values, and the two rules.
+  /// The shape for the schema: variables with their values, and the two rules.
   static let kind = Kind<YAMLNode>.node(.named(.either([valueList.shape, ruleList.shape])))
 
   private(set) var cells: [[Assignment]] = [[]]
   private(set) var variables: [(name: String, span: SourceSpan)] = []
-  /// Every value of each variable.
+  /// The values of each variable.
   private var values: [String: [String]] = [:]
   private var skip: [Rule] = []
   private var only: [Rule] = []
 
   init() {}
 
-  /// Reports what is wrong; the cells that can be made out are there all the same.
+  /// Reads a matrix. After a report it holds the cells that could be read.
   init(_ node: YAMLNode, _ reading: inout Reading) {
     guard let entries = node.entries else {
       reading.report(
@@ -71,8 +71,8 @@ struct Matrix: Sendable {
     }
   }
 
-  /// Whether the rules leave out a cell. They know the values of the file: a cell that has another value, which somebody
-  /// gave by hand, they do not.
+  /// Returns whether the rules exclude a cell. They apply only to values of the file, not to a value that an override
+  /// gives.
   func leavesOut(_ cell: [Assignment]) -> Bool {
     guard cell.allSatisfy({ values[$0.variable]?.contains($0.value.text) ?? false }) else { return false }
     let isListed = only.isEmpty || only.contains { Self.matches($0, cell) }
@@ -86,7 +86,7 @@ struct Matrix: Sendable {
     }
   }
 
-  /// In file order, the last variable changing fastest.
+  /// Returns the combinations in file order; the last variable changes fastest.
   private static func combinations(_ variables: [Variable]) -> [[Assignment]] {
     variables.reduce([[]]) { cells, variable in
       cells.flatMap { cell in variable.values.map { cell + [(variable.name, $0)] } }

@@ -1,42 +1,46 @@
 public import Vocabulary
 
-/// The application profiles a scenario may name.
+/// The application profiles that scenarios may name.
 public struct ProfileRegistry: Sendable {
+  /// The vocabularies of the profiles.
   public let vocabularies: [ProfileVocabulary]
 
-  /// - Throws: what does not fit in a declaration.
+  /// Creates a registry and checks the declarations.
+  ///
+  /// - Throws: ``UnfitProfile`` for the first inconsistent declaration.
   public init(_ vocabularies: [ProfileVocabulary]) throws(UnfitProfile) {
     for vocabulary in vocabularies { try vocabulary.check() }
     self.vocabularies = vocabularies
   }
 
-  /// Of declarations that were looked through already.
+  /// Creates a registry of declarations that have been checked.
   package init(checked vocabularies: [ProfileVocabulary]) { self.vocabularies = vocabularies }
 
+  /// Returns the vocabulary of a profile.
   public func vocabulary(_ name: String) -> ProfileVocabulary? { vocabularies.first { $0.profile == name } }
 
   func hasSetting(_ name: String) -> Bool { vocabularies.contains { $0.settings.contains { $0.name == name } } }
 }
 
-/// Everything one peer can be asked: what every peer has, and what its profile adds.
+/// The vocabulary of one peer: the common part, and the part of its profile.
 struct PeerVocabulary: Sendable {
-  /// Nil for a puppet, and for a program without an app.
+  /// The profile; nil for a puppet, and for a program without an app.
   let profile: ProfileVocabulary?
-  /// A program of which only its network and its end are seen.
+  /// Whether the peer is a program of which only the network and the exit are observed.
   var isProgram = false
-  /// It has no app and no stack, so nothing of it is seen.
+  /// Whether the peer is a puppet: without app and stack, it has no values.
   var isPuppet = false
-  /// It is a server that opens peer connections, of which alone something is seen.
+  /// Whether the owner is a server that opens peer connections, of which only these are observed.
   var isServer = false
 
-  /// The profile's machines come first, so that a bare state means the profile's main machine.
+  /// The state machines. The profile's are the first, so that a bare state belongs to the profile's main machine.
   var machines: [StateMachine] {
     isPuppet ? [] : isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
   }
   var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
   var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
 
-  /// Every value a predicate may read; a machine is a choice of its states.
+  /// The values that predicates may read; a machine is a choice of its states.
   var values: [ValueDeclaration] {
     machines.map { ValueDeclaration($0.name, .choice($0.states.map(\.name)), "state machine") }
       + (isPuppet
@@ -46,7 +50,7 @@ struct PeerVocabulary: Sendable {
           : isServer ? CommonVocabulary.connectionValues : (profile?.values ?? []) + CommonVocabulary.values)
   }
 
-  /// Events: the common ones, and each action of the user as `user.<action>`.
+  /// The events: the common ones, and each action of the user as `user.<action>`.
   var events: [String] {
     if isServer { return CommonVocabulary.events.map(\.name).filter(CommonVocabulary.isOfConnection) }
     return isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
@@ -57,7 +61,7 @@ struct PeerVocabulary: Sendable {
   func machine(_ name: String) -> StateMachine? { machines.first { $0.name == name } }
 }
 
-/// All that can be seen of a program that speaks no protocol with us.
+/// The vocabulary of a program without a control protocol.
 enum ProgramVocabulary {
   static let machines = [
     StateMachine(

@@ -1,18 +1,18 @@
 import Formats
 
-/// Recordings that a scenario plays are files beside it: read with it, and part of what it is.
+// Recordings are files beside the scenario. They are read with it and are part of its source.
 extension Reading {
-  /// Nearly three minutes.
+  /// The limit of one recording in bytes: nearly three minutes.
   static let maximumRecordingSize = 16 << 20
-  /// Of all recordings of a scenario file together: every worker is given the bytes of all cells.
+  /// The limit of all recordings of a scenario file in bytes, since every worker gets the bytes of all cells.
   static let maximumRecordingSum = 32 << 20
 
-  /// The samples of a WAV file, by its name in a scenario file; nil when it is of no use, which is reported.
+  /// Returns the samples of a WAV file that a scenario names; nil after reporting that it is unusable.
   mutating func samples(of file: Located<String>) -> [Int16]? {
     let name = YAMLNode.abbreviated(file.value)
     let path = sources.path(of: file.value, from: file.span)
     if let known = recordings.first(where: { $0.path == path }) { return known.samples }
-    // Whoever plays too much is told once, and none of the rest is read.
+    // The limit is reported once, and further recordings are not read.
     guard !hasTooManyRecordings else { return nil }
     guard let bytes = reader(path) else {
       report(

@@ -1,16 +1,16 @@
 import CallCore
 import Vocabulary
 
-/// What a decoder carries along: the problems found so far, and the names that are legal.
+/// The state of decoding: the diagnostics so far, and the names in scope.
 struct Reading {
   let registry: ProfileRegistry
-  /// How files that are named by others are read.
+  /// Reads files that other files name.
   let reader: ScenarioFile.FileReader
-  /// What has been read so far.
+  /// The files read so far.
   var sources = SourceMap()
-  /// The samples of the recordings among it.
+  /// The samples of the recordings read so far.
   var recordings: [(path: String, samples: [Int16])] = []
-  /// Whether the recordings together are larger than they may be, which is reported.
+  /// Whether the recordings exceed their common limit, which is reported.
   var hasTooManyRecordings = false
   var scope = Scope()
   var diagnostics: [Diagnostic] = []
@@ -18,40 +18,40 @@ struct Reading {
   var cell: String?
   /// The values of `vars` and `matrix` by name, in the cell being decoded.
   var variables: [(name: String, value: YAMLScalar)] = []
-  /// The values of all cells so far, what their peers use included; a text counts once more for every 64 bytes.
+  /// The number of values of all cells so far, including those of used peers; each 64 bytes of text count as one more.
   var valueCount = 0
-  /// Takes some 300 MB. A long scenario has a few hundred values in each cell.
+  /// The limit of values, which take some 300 MB. A long scenario has a few hundred values in each cell.
   static let maximumValueCount = 1_000_000
   var hasTooManyValues: Bool { valueCount > Self.maximumValueCount }
 
-  /// Programs that take the place of peers, as `--peer` names them.
+  /// The programs that replace peers, as `--peer` names them.
   var programs: [(peer: String, command: [String])] = []
 
   /// The conditions of `if`, each with whether it was true in any cell so far.
   var guards: [(span: SourceSpan, isEverTrue: Bool)] = []
 
-  /// Faults, and keys of them, that change nothing in some cell, each with why, and whether they do in another.
+  /// Faults and their keys, each with the reason for having no effect in some cell, and whether it has one in another.
   var faults: [(span: SourceSpan, key: String?, problem: String?, isEverEffective: Bool)] = []
 
-  /// Where each variable stands as or in a value that a run may depend on.
+  /// The locations where each variable is a value, or part of one, on which a run may depend.
   var variableUses: [String: Set<SourceSpan>] = [:]
-  /// The values under keys that change nothing in some cell, and under the same keys where they change something.
+  /// The values under keys without an effect in some cell; ``effectiveValues`` are those with an effect in some cell.
   private var inertValues: Set<SourceSpan> = []
   private var effectiveValues: Set<SourceSpan> = []
 
-  /// The file as it is written.
+  /// The file before substitution.
   var root: YAMLNode?
 
-  /// Scalars with a `${…}` that stands for nothing; that they have the wrong type is no news.
+  /// Scalars with an unknown `${…}`, whose wrong type is not reported again.
   var unsubstituted: Set<SourceSpan> = []
 
-  /// The values given in place of those of the file.
+  /// The values that replace those of the file.
   var overrides: [(name: String, value: String)] = []
-  /// Scalars with a `${name}` in them, with the variables.
+  /// The variables of each scalar that contains `${name}`.
   var substitutions: [SourceSpan: [String]] = [:]
-  /// Those of them that are one variable and nothing else.
+  /// The scalars that consist of one variable only.
   var wholeVariables: Set<SourceSpan> = []
-  /// Those of them that a problem of the variable's value was found at.
+  /// The scalars at which a problem of the variable's value was found.
   private var misplaced: Set<SourceSpan> = []
 
   init(registry: ProfileRegistry, reader: @escaping ScenarioFile.FileReader = { _ in nil }) {
@@ -66,27 +66,26 @@ struct Reading {
     var diagnostic = Diagnostic(code, message, at: span, hint: hint, explain: explain)
     diagnostic.cell = cell
     if code.isOfValue, let names = substitutions[span] { attribute(&diagnostic, to: names) }
-    // What is wrong with a value is wrong wherever it is used.
+    // A wrong value of a variable is reported once, not at each use.
     let isKnown = diagnostics.contains {
       $0.code == code && $0.span != span && $0.span == diagnostic.span && $0.message.hasPrefix(message)
     }
     if !isKnown { diagnostics.append(diagnostic) }
   }
 
-  /// Says of a value that is made of variables what they are.
+  /// Adds the values of the variables from which the text at the location is made.
   private mutating func attribute(_ diagnostic: inout Diagnostic, to names: [String]) {
     if names.count == 1, let name = names.first, wholeVariables.contains(diagnostic.span) {
       return move(&diagnostic, to: name)
     }
-    // The cell names those of the matrix.
+    // The name of the cell contains the variables of the matrix.
     let fixed = names.filter { root?["matrix"]?[$0] == nil }.compactMap { name in
       variables.first { $0.name == name }.map { "\(name)=\(YAMLNode.abbreviated($0.value.text))" }
     }
     if !fixed.isEmpty { diagnostic.message += " (with \(fixed.joined(separator: ",")))" }
   }
 
-  /// Tells a value that cannot stand where its variable does at the place where it is written itself, which is the one to
-  /// mend.
+  /// Moves a diagnostic about a variable's value to the place where the value is written, which is the one to correct.
   private mutating func move(_ diagnostic: inout Diagnostic, to variable: String) {
     misplaced.insert(diagnostic.span)
     guard let override = overrides.last(where: { $0.name == variable }) else {
@@ -99,14 +98,14 @@ struct Reading {
     diagnostic.hint = diagnostic.hint.map { "in --set: \($0)" }
   }
 
-  /// Where the value is written that a variable has in this cell.
+  /// Returns the location of the value that a variable has in this cell.
   private func place(ofVariable name: String) -> SourceSpan? {
     if let node = root?["vars"]?[name] { return node.span }
     guard let value = variables.first(where: { $0.name == name })?.value else { return nil }
     return root?["matrix"]?[name]?.items?.first { $0.scalar?.text == value.text }?.span
   }
 
-  /// Names are unknown where the section that declares them could not be read; that section is what to mend.
+  /// Returns whether a name is unknown only because the section that declares it could not be read.
   private func isConsequence(_ code: DiagnosticCode, at span: SourceSpan) -> Bool {
     switch code {
     case .unknownPeer: scope.peers.isEmpty && hasError(at: "peers")
@@ -117,28 +116,27 @@ struct Reading {
     }
   }
 
-  /// Whether there is a timeline that could not be read, under its name or under one that is nearly the same.
+  /// Whether the file has a timeline, possibly under a misspelt key, that could not be read.
   private var isTimelineUnread: Bool {
     if let timeline = root?["timeline"] { return timeline.items == nil }
     let names = DocumentDraft.type.keyNames
     return root?.entries?.contains { Suggestion.nearest(to: $0.key, among: names) == "timeline" } ?? false
   }
 
-  /// Whether what is missing of a mapping has an excuse: a key of it means nothing, and is what to mend. That key is then
-  /// told with what is missing.
+  /// Returns whether a mapping has an unknown key, which may be the missing one; the diagnostic of that key then gets
+  /// the hint.
   mutating func excuses(_ entries: [YAMLNode.Entry], missing hint: String) -> Bool {
     let index = diagnostics.firstIndex { problem in
       [.unknownKey, .yaml11Key].contains(problem.code) && entries.contains { $0.keySpan == problem.span }
     }
     guard let index else { return false }
-    // What a key should be says more here than how one is quoted.
+    // The missing key is better advice than how to quote the unknown one.
     let own = diagnostics[index].code == .yaml11Key ? nil : diagnostics[index].hint
     diagnostics[index].hint = own ?? hint
     return true
   }
 
-  /// Whether something is wrong with a part of the file, given by the keys that lead to it: what is missing because of
-  /// that is no news.
+  /// Returns whether the part of the file at these keys has an error, so that its consequences need no report.
   func hasError(at path: String...) -> Bool {
     var part = root
     for key in path { part = part?[key] }
@@ -151,12 +149,12 @@ struct Reading {
     return part.contains(anyOf: errors)
   }
 
-  /// Reports a name that stands for nothing, with the nearest of those that do.
+  /// Reports an unknown name, with the nearest known one.
   mutating func reportUnknown(
     _ code: DiagnosticCode, _ noun: String, _ name: String, among legal: [String], at span: SourceSpan,
     explain: String? = nil
   ) {
-    // What is written and could not be read is not unknown.
+    // A name whose declaration could not be read is not unknown.
     if code == .unknownPeer, root?["peers"]?[name] != nil { return }
     if code == .unknownEntry, scope.unreadEntries.contains(name) { return }
     if [.unknownLink, .unknownNetwork].contains(code), let slash = name.firstIndex(of: "/"),
@@ -180,8 +178,10 @@ struct Reading {
     if isTrue { guards[index].isEverTrue = true }
   }
 
+  /// Records whether a fault, or a key of it, has an effect in this cell.
+  ///
   /// - Parameters:
-  ///   - problem: why the fault, or one key of it, changes nothing in this cell; nil when it does.
+  ///   - problem: the reason for having no effect in this cell; nil when there is an effect.
   ///   - key: nil for the fault as a whole.
   mutating func note(fault problem: String?, key: String?, at span: SourceSpan) {
     guard let index = faults.firstIndex(where: { $0.span == span && $0.key == key }) else {
@@ -191,24 +191,26 @@ struct Reading {
     faults[index].problem = faults[index].problem ?? problem
   }
 
+  /// Records whether a key has an effect in this cell.
+  ///
   /// - Parameters:
-  ///   - problem: why the key changes nothing in this cell, whatever its value is; nil when it may.
-  ///   - isDefault: whether the value is what it would be without the key, which is worth no advice.
+  ///   - problem: the reason for having no effect in this cell with any value; nil when there may be an effect.
+  ///   - isDefault: whether the value is the default, which needs no advice.
   mutating func note(effectOf entry: YAMLNode.Entry, problem: String?, isDefault: Bool) {
     let values = entry.value.scalarSpans
     if problem == nil { effectiveValues.formUnion(values) } else { inertValues.formUnion(values) }
-    // A peer of another file may be used with more elsewhere.
+    // A peer profile of another file may have an effect in other scenarios.
     guard entry.keySpan.file == 0, problem == nil || !isDefault else { return }
     note(fault: problem, key: entry.key, at: entry.keySpan)
   }
 
-  /// Whether a variable stands only under keys that change nothing in any cell.
+  /// Returns whether a variable is used only under keys without an effect in any cell.
   func isInert(variable name: String) -> Bool {
     guard let uses = variableUses[name], !uses.isEmpty else { return false }
     return uses.isSubset(of: inertValues.subtracting(effectiveValues))
   }
 
-  /// Names are letters, digits, `-`, `_` and `/`, and do not begin with `-` or `/`.
+  /// Reports a name with other characters than letters, digits, `-`, `_` and `/`, or with `-` or `/` at its start.
   mutating func checkName(_ name: String, at span: SourceSpan) -> Bool {
     guard Self.isName(name) else {
       report(
@@ -228,14 +230,14 @@ struct Reading {
   }
 }
 
-/// The names a cell declares, known before its timeline and expectations are decoded.
+/// The names that a cell declares, collected before its timeline and expectations are decoded.
 struct Scope {
   struct PeerNames {
     var name: String
     var vocabulary: PeerVocabulary
     var stack: Scenario.Peer.Stack
     var isPuppet: Bool { stack == .puppet }
-    /// Its profile is wrong, which is reported already: whatever it is asked may exist.
+    /// Whether the profile is wrong, which was reported, so that all its names must be accepted.
     var isUnknown: Bool {
       vocabulary.profile == nil && !isPuppet && !vocabulary.isProgram && !vocabulary.isServer
     }
@@ -247,25 +249,25 @@ struct Scope {
   var networks: [String] = []
   var links: [String] = []
   var servers: [Topology.Server] = []
-  /// What the names of networks stand for.
+  /// The networks, links and servers behind the names.
   var topology = Topology()
-  /// Ids of timeline entries; with the fault of those that have one.
+  /// The ids of timeline entries, each with its fault, if any.
   var entries: [(id: String, fault: FaultKind?)] = []
-  /// Ids of entries whose effect is unknown, which may have been a fault.
+  /// The ids of entries whose effect is unknown and may have been a fault.
   var unreadEntries: Set<String> = []
-  /// Predicates of `define` that are decoded so far.
+  /// The predicates of `define` that have been decoded so far.
   var definitions: [Scenario.Definition] = []
-  /// Every name in `define`, with the words of what it stands for.
+  /// The names in `define`, with the words of their predicates.
   var definitionWords: [(name: String, words: [String])] = []
   var definitionNames: [String] { definitionWords.map(\.name) }
-  /// The definition that is being read.
+  /// The name of the definition that is being decoded.
   var currentDefinition: String?
-  /// Names that something referred to, for the lint.
+  /// The names that have been referred to, for the lint.
   var used: Set<String> = []
 
   func peer(_ name: String) -> PeerNames? { peers.first { $0.name == name } }
 
-  /// Whether a definition leads back to the one that is being read.
+  /// Returns whether a definition refers, directly or indirectly, to the one that is being decoded.
   func isLoop(from name: String) -> Bool {
     guard let currentDefinition else { return false }
     var found = [name]
@@ -288,7 +290,7 @@ extension Kind where Value == Located<String> {
     }
   }
 
-  /// A name, or `#3` as the third in a list is called that has none.
+  /// Reads a name, or `#3`, the identifier of the third unnamed item of a list.
   static var identifier: Kind<Located<String>> {
     let name = self.name
     return name.decoded(.pattern("^([A-Za-z0-9_][A-Za-z0-9_/-]*|#[1-9][0-9]*)$")) { node, reading in
@@ -312,7 +314,7 @@ extension Kind where Value == Located<String> {
     reference(.unknownServer, "server") { $0.servers.map(\.name) }
   }
 
-  /// A name that must be one of those in scope.
+  /// Reads a name that must be in scope.
   private static func reference(
     _ code: DiagnosticCode, _ noun: String, _ legal: @escaping @Sendable (Scope) -> [String]
   ) -> Kind<Located<String>> {
@@ -320,7 +322,7 @@ extension Kind where Value == Located<String> {
       let names = legal(reading.scope)
       guard names.contains(text) else {
         if code == .unknownNetwork, BuiltInNetworks.all.contains(where: { $0.name == text }) {
-          // Whoever names it has one of that name already, which is another than one of the topology would be.
+          // A peer that names a built-in network has its own instance, which differs from a network of the topology.
           let own = names.filter { $0.hasSuffix("/\(text)") }.prefix(4).map { "'\($0)'" }
           let hint =
             own.isEmpty

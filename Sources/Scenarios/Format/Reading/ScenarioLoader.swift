@@ -1,14 +1,14 @@
 import CallCore
 import Vocabulary
 
-/// Reads one scenario file into its cells: header, used files, matrix, then every cell on its own.
+/// Reads one scenario file into its cells: header, used files, matrix, then each cell separately.
 struct ScenarioLoader {
   var reading: Reading
   private var overrides: [(name: String, value: String)]
-  /// The one cell that is wanted; nil for all.
+  /// The only cell to read; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
-  /// Whether the file declares named networks and peers for others, and is no scenario.
+  /// Whether the file only declares named networks and peers for scenarios that use it.
   private(set) var isShared = false
 
   init(
@@ -37,7 +37,7 @@ struct ScenarioLoader {
       return nil
     }
     reading.root = root
-    // Header problems leave usable parts behind; what is left is read all the same, so that all problems show at once.
+    // After problems in the header the rest is still read, so that all problems are reported at once.
     var header = DocumentDraft()
     for key in DocumentDraft.headerType.keys {
       if let node = root[key.name] { _ = key.decode(node, &reading, &header) }
@@ -53,7 +53,7 @@ struct ScenarioLoader {
     guard !reading.hasTooManyValues, !reading.diagnostics.contains(where: { $0.code == .noCellLeft }) else {
       return nil
     }
-    // One cell of many says nothing about what the others use.
+    // A single cell cannot show which names the other cells use.
     if cellID == nil {
       checkVariables(header, matrix)
       checkNames(of: cells, root)
@@ -71,7 +71,7 @@ struct ScenarioLoader {
       variables: header.vars.map(\.name) + matrix.variables.map(\.name), cells: cells, sources: reading.sources)
   }
 
-  /// A scenario has one name; its cells have one each, made from it. Tags may be those of a cell.
+  /// Reports an id that differs between cells. The ids of cells are made from it; tags may differ.
   private mutating func checkNames(of cells: [Cell], _ root: YAMLNode) {
     guard let first = cells.first?.scenario, cells.contains(where: { $0.scenario.id != first.id }) else { return }
     reading.report(
@@ -88,7 +88,7 @@ struct ScenarioLoader {
       guard !matrix.leavesOut(assignments), seen.insert(assignments.map(\.value.text)).inserted else { continue }
       let sorted = assignments.sorted { $0.variable < $1.variable }.map { ($0.variable, $0.value.text) }
       let label = sorted.map { "\($0.0)=\($0.1)" }.joined(separator: ",")
-      // The rest of a cell's id is known once the cell is read.
+      // The first part of a cell's id is known only after the cell is read.
       if let cellID, !label.isEmpty, !cellID.hasSuffix("[\(label)]") { continue }
       reading.cell = label.isEmpty ? nil : label
       reading.variables = assignments.map { ($0.variable, $0.value) } + variables(header)
@@ -101,12 +101,12 @@ struct ScenarioLoader {
         cells.append(Cell(assignments: sorted, scenario: scenario))
       }
       if reading.hasTooManyValues {
-        // What was half read has problems of its own.
+        // An incompletely read cell has consequential problems.
         reading.diagnostics.removeSubrange(before...)
         reportTooManyValues(root)
         break
       }
-      // A problem that has nothing to do with the cell is found in every one; the first is enough.
+      // A problem that does not depend on the cell repeats in every one; the first is enough.
       if reading.diagnostics.count - before > 200 { break }
     }
     reading.cell = nil
@@ -148,7 +148,7 @@ struct ScenarioLoader {
     }
   }
 
-  /// Cells chosen by an override are not all there are.
+  /// Reports guards that are false in every cell. With overrides only some cells are read, so nothing is reported.
   private mutating func checkGuards(_ matrix: Matrix) {
     guard !matrix.variables.isEmpty, overrides.isEmpty else { return }
     for (span, isEverTrue) in reading.guards where !isEverTrue {
@@ -156,17 +156,17 @@ struct ScenarioLoader {
     }
   }
 
-  /// A fault that changes nothing in one cell is there to compare the others with; one that changes nothing in any tests
-  /// nothing.
+  /// Reports faults and keys without an effect in any cell. A cell in which a fault has no effect may be the control
+  /// for the others.
   private mutating func checkFaults(_ root: YAMLNode, _ header: DocumentDraft, _ matrix: Matrix) {
     var all = self
-    // Cells that an override leaves out may be the ones to compare with.
+    // Cells that an override leaves out may be the ones with an effect.
     let leavesOut: (String) -> Bool = { name in matrix.variables.contains { $0.name == name } }
     if overrides.contains(where: { leavesOut($0.name) }) {
       all.overrides.removeAll { leavesOut($0.name) }
       _ = all.cells(of: root, header, matrix)
     }
-    // A cell with errors may be the one that changes something.
+    // A cell with errors may be the one with an effect.
     guard !all.reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     for fault in all.reading.faults where !fault.isEverEffective {
       guard let problem = fault.problem else { continue }
@@ -210,12 +210,12 @@ struct ScenarioLoader {
 /// Networks and peers from the files of `use`, and the built-in networks.
 struct UsedProfiles: Sendable {
   private(set) var networks: [Named<NetworkDraft>] = BuiltInNetworks.all
-  /// Networks with a `${name}` in them, to be decoded with the values of each cell.
+  /// Networks that contain `${name}`, which are decoded again with the values of each cell.
   private var variable: [(index: Int, node: YAMLNode)] = []
-  /// Peers as they are written, to be merged under those that use them.
+  /// Undecoded peer profiles, which are merged under the peers that use them.
   private(set) var peers: [(name: String, span: SourceSpan, node: YAMLNode)] = []
   private var loaded: Set<String> = []
-  /// What each entry of the scenario's own `use` has brought, as it is noted when somebody names it.
+  /// The names that each entry of the scenario's own `use` declares, in the form of ``Scope/used``.
   private var brought: [(use: Located<String>, names: [String])] = []
 
   mutating func load(
@@ -254,7 +254,7 @@ struct UsedProfiles: Sendable {
     }
   }
 
-  /// Reports files of which no cell uses anything.
+  /// Reports files of which no name is used in any cell.
   func checkUse(_ reading: inout Reading) {
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     for (use, names) in brought where reading.scope.used.isDisjoint(with: names) {
@@ -264,7 +264,7 @@ struct UsedProfiles: Sendable {
     }
   }
 
-  /// Reads the file for its own sake: everything it declares is decoded, with what it uses.
+  /// Reads a shared file alone: decodes all that it declares, with the files that it uses.
   mutating func loadItself(_ root: YAMLNode, path: String, _ reading: inout Reading) {
     loaded.insert(path)
     let file = ProfileFileDraft.type.decode(root, &reading)
@@ -278,7 +278,7 @@ struct UsedProfiles: Sendable {
     }
   }
 
-  /// Whether what is wrong with the file may be shown: somebody meant it to be read.
+  /// Returns whether a file has a `callsim:` line. The contents of other files must not appear in diagnostics.
   private static func isOurs(_ bytes: [UInt8]) -> Bool {
     let mark = Array("callsim:".utf8)
     return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
@@ -286,7 +286,7 @@ struct UsedProfiles: Sendable {
     }
   }
 
-  /// The networks with the values of the cell being read.
+  /// Returns the networks with the values of the cell that is being read.
   func networks(_ reading: inout Reading) -> [Named<NetworkDraft>] {
     var networks = networks
     for (index, node) in variable {

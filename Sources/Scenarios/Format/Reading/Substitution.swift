@@ -1,12 +1,12 @@
-/// Puts the values of `vars` and `matrix` in the place of `${name}`.
+/// Replaces `${name}` by the values of `vars` and `matrix`.
 struct Substitution {
   private static let untouched = ["vars", "matrix"]
-  /// Keys that change nothing of a run: a variable that stands there alone is not used.
+  /// Keys without an effect on a run: a variable that appears only there is not used.
   private static let forPeople = ["title", "why"]
-  /// The list whose members may have a condition on variables.
+  /// The list whose items may have a condition on variables.
   private static let conditional = "expect"
 
-  /// The root of a file with every `${name}` replaced; the declarations themselves stay as they are.
+  /// Returns the root of a file with every `${name}` replaced, except in the declarations of variables.
   static func root(_ node: YAMLNode, _ reading: inout Reading) -> YAMLNode {
     guard let entries = node.entries else { return self.node(node, &reading) }
     var copy = node
@@ -18,10 +18,12 @@ struct Substitution {
     return copy
   }
 
-  /// - Parameter owner: the key under which the node stands, itself or in a list.
+  /// Returns a node with every `${name}` replaced.
+  ///
+  /// - Parameter owner: the key of the node, or of the list that contains it.
   static func node(_ node: YAMLNode, in owner: String? = nil, _ reading: inout Reading) -> YAMLNode {
     reading.valueCount += 1
-    // Values that are too many are decoded no more, see ScenarioLoader.
+    // Beyond the limit nothing is decoded; ScenarioLoader reports it.
     guard !reading.hasTooManyValues else { return node }
     var copy = node
     switch node.content {
@@ -91,7 +93,7 @@ struct Substitution {
     }
     guard !names.isEmpty else { return scalar }
     reading.substitutions[node.span] = names.inOrderOfAppearance
-    // A scalar that is nothing but a variable has the variable's type.
+    // A scalar that consists of one variable has the variable's type.
     var result = whole ?? YAMLScalar(text: String(out), isPlain: scalar.isPlain)
     result.positions = nil
     result.isSubstituted = true

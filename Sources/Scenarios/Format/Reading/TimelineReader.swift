@@ -13,7 +13,7 @@ enum TimelineReader {
     return items.enumerated().compactMap { number, item in entry(item, number: number, &reading) }
   }
 
-  /// Collects ids before anything refers to them. Entries without one are `#n`.
+  /// Collects the ids before they are referred to. Entries without an id are `#n`.
   static func collectIDs(_ node: YAMLNode?, _ reading: inout Reading) {
     var places: [(id: String, span: SourceSpan)] = []
     for (number, item) in (node?.items ?? []).enumerated() {

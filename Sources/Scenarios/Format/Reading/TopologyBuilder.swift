@@ -3,17 +3,17 @@ import Vocabulary
 
 /// Makes the topology of a cell explicit: expands named networks, attaches peers, and adds the default hosts.
 struct TopologyBuilder {
-  /// Peers attach to the root under this name, without a NAT.
+  /// The name of the root, to which peers attach without a NAT.
   static let internet = "internet"
 
   private let draft: TopologyDraft
   private let catalogue: [Named<NetworkDraft>]
   private(set) var topology = Topology()
-  /// Lines of the topology's own networks, for peers that name one.
+  /// The links of the topology's own networks, for peers that name one.
   private var attachments: [(network: String, link: LinkDraft)] = []
-  /// How many instances of a named network there are.
+  /// The number of instances of each named network.
   private var instances: [(profile: String, count: Int)] = []
-  /// The networks made for one peer, or for those of one `lan`, with the named network that each is one of.
+  /// The networks made for one peer or for the peers of one `lan`, each with the named network that it instantiates.
   private var made: [(name: String, profile: String, isLAN: Bool)] = []
   private var root = internet
 
@@ -22,9 +22,9 @@ struct TopologyBuilder {
     self.catalogue = catalogue
   }
 
-  /// Fills in the interfaces of the peers.
+  /// Builds the topology, and sets the interfaces of the peers.
   ///
-  /// - Parameter vocabularies: of the profiles that peers have, in the order in which they appear.
+  /// - Parameter vocabularies: those of the peers' profiles, in order of first appearance.
   mutating func build(
     _ peers: inout [Scenario.Peer], from drafts: [Named<PeerDraft>], _ vocabularies: [ProfileVocabulary],
     _ reading: inout Reading
@@ -57,7 +57,7 @@ struct TopologyBuilder {
 
   // MARK: - Networks
 
-  /// The root is the network called internet, else the first that leads nowhere, else one is made.
+  /// Adds the root: the network called internet, else the first without an uplink, else a new one.
   private mutating func addRoot(for peers: [Named<PeerDraft>]) {
     let isDeclared = draft.networks.contains { $0.name == Self.internet }
     let own = draft.networks.first { $0.value.uplink == nil && $0.value.nat == nil && $0.value.profile == nil }
@@ -93,7 +93,7 @@ struct TopologyBuilder {
     attachments.append((network.name, value.link ?? LinkDraft()))
   }
 
-  /// A network of which nothing is left to fill in.
+  /// Converts a draft to a network, with defaults for missing values.
   private func network(_ name: String, _ draft: NetworkDraft, at span: SourceSpan) -> Topology.Network {
     var network = Topology.Network()
     network.name = name
@@ -108,7 +108,7 @@ struct TopologyBuilder {
     return network
   }
 
-  /// The network with what it leaves out filled in from the named networks it names: as a whole, and for its NAT.
+  /// Returns the draft with missing values from the named networks to which it and its NAT refer.
   private func resolved(
     _ draft: NetworkDraft, seen: [String] = [], _ reading: inout Reading
   ) -> NetworkDraft {
@@ -121,7 +121,7 @@ struct TopologyBuilder {
       draft.isIsolated = draft.isIsolated ?? base.isIsolated
       draft.mtu = draft.mtu ?? base.mtu
       draft.link = draft.link.map { $0.over(base.link) } ?? base.link
-      // What names a NAT of its own has nothing of the network's.
+      // A NAT with its own profile takes nothing from the network's profile.
       if draft.nat?.profile == nil { draft.nat = draft.nat?.over(base.nat) ?? base.nat }
     }
     if let nat = draft.nat { draft.nat = nat.over(base(nat.profile, seen, &reading)?.nat) }
@@ -137,7 +137,7 @@ struct TopologyBuilder {
     return resolved(found, seen: seen + [name.value], &reading)
   }
 
-  /// Reports named networks that nobody could be on.
+  /// Reports named networks on which no peer could be placed.
   func checkCatalogue(_ reading: inout Reading) {
     for named in catalogue where named.span != .builtIn {
       let value = resolved(named.value, seen: [named.name], &reading)
@@ -200,15 +200,15 @@ struct TopologyBuilder {
     return interfaces
   }
 
-  /// Whether a network is one of the topology's own, or the root: whoever names it is there.
+  /// Returns whether a network is shared: the root, or one of the topology's own.
   private func isNobodysOwn(_ network: String) -> Bool { network == root || !made.contains { $0.name == network } }
 
-  /// One network per peer, or per `lan`; a named network without a NAT or uplink is the root itself.
+  /// Returns the network for a peer: one per peer or per `lan`; the root for a named network without NAT and uplink.
   private mutating func instance(
     of name: Located<String>, _ profile: NetworkDraft, for peer: Named<PeerDraft>, _ reading: inout Reading
   ) -> String {
     guard profile.nat != nil || profile.uplink != nil || profile.prefixes != nil else { return root }
-    // A lan shared by peers with several networks has one instance of each.
+    // A lan of peers with several networks has one instance of each.
     let isFirst = peer.value.networks.first?.value == name.value
     let lan = peer.value.lan.map { isFirst ? $0.value : "\($0.value)/\(name.value)" }
     let instanceName = lan ?? "\(peer.name)/\(name.value)"
@@ -225,7 +225,7 @@ struct TopologyBuilder {
       return instanceName
     }
     if topology.network(instanceName) != nil {
-      // One called after a peer is the file's way of writing that peer's own network; nobody needs that for a lan.
+      // A network called PEER/NAME declares that peer's own network. A lan needs no such declaration.
       if let lan = peer.value.lan {
         reading.report(
           .duplicateID, "the network '\(instanceName)' of the topology and a lan share a name", at: lan.span,
@@ -341,7 +341,7 @@ struct TopologyBuilder {
     add(.turn, named: "turn", besides: peers)
   }
 
-  /// The profile whose server it is: as written, or the only one of the peers' profiles that declares its kind.
+  /// Returns the profile of a server: the written one, or the only one among the peers' that declares its kind.
   private func owner(
     of server: Topology.Server, among vocabularies: [ProfileVocabulary], _ reading: inout Reading
   ) -> Located<String>? {
@@ -372,7 +372,7 @@ struct TopologyBuilder {
     return nil
   }
 
-  /// Adds a server, as `default-` and its name where the name is taken.
+  /// Adds a server, with the prefix `default-` if the name is taken.
   private mutating func add(
     _ kind: Topology.Server.Kind, named name: String, of profile: Located<String>? = nil, besides peers: [String]
   ) {
@@ -402,7 +402,7 @@ struct TopologyBuilder {
 }
 
 extension IPPrefix {
-  /// The `steps`-th prefix of the same length after this one, staying within the address space.
+  /// Returns the prefix of the same length that is `steps` further, within the address space.
   fileprivate func shifted(by steps: Int) -> IPPrefix {
     let bits = address.isIPv6 ? 128 : 32
     let shift = bits - length

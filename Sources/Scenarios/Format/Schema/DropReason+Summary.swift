@@ -1,7 +1,7 @@
 internal import SimNet
 
 extension DropReason {
-  /// For people who read why a packet did not arrive.
+  /// A one-line explanation of the reason.
   var summary: String {
     switch self {
     case .loss: "a lossy link lost it"

@@ -2,10 +2,10 @@ import CallCore
 import SimNet
 import Vocabulary
 
-/// What the profiles, the common vocabulary and the format's own lists call by a name: actions, states, machines, values
-/// and their words, events, messages, codes, networks and invariants.
+/// The meanings of names in the profiles, the common vocabulary and the format's own lists: actions, states, machines,
+/// values and their words, events, messages, codes, networks and invariants.
 struct NameReference: Sendable {
-  /// The text begins without, and goes on with an indentation; it ends its last line.
+  /// The names with their texts. The first line of a text is not indented, further lines are; the last has a line end.
   private let entries: [(name: String, text: String)]
 
   init(registry: ProfileRegistry) {
@@ -58,7 +58,7 @@ struct NameReference: Sendable {
 
   var topics: [String] { entries.map(\.name) }
 
-  /// What is called so.
+  /// Returns the texts of all meanings of a name.
   func texts(_ topic: String) -> [String] { entries.filter { $0.name == topic }.map(\.text) }
 
   private static func entries(_ vocabulary: ProfileVocabulary) -> [(String, String)] {
@@ -124,7 +124,7 @@ struct NameReference: Sendable {
 }
 
 extension ValueType {
-  /// The words it may be; none where anything goes.
+  /// The permitted words; empty when the type is not a choice.
   var choices: [String] {
     guard case .choice(let words) = self else { return [] }
     return words

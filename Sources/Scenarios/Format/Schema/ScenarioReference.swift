@@ -2,12 +2,13 @@ import CallCore
 import SimNet
 import Vocabulary
 
-/// What `callsim explain <topic>` says: codes, keys and their words, faults, and what the profiles declare.
+/// The texts of `callsim explain TOPIC`: codes, keys and their words, faults, and the vocabularies of profiles.
 public struct ScenarioReference: Sendable {
   private let registry: ProfileRegistry
   private let names: NameReference
   private let mappings: [MappingShape]
 
+  /// Creates the reference of the format and of these profiles.
   public init(registry: ProfileRegistry) {
     self.registry = registry
     names = NameReference(registry: registry)
@@ -17,15 +18,15 @@ public struct ScenarioReference: Sendable {
     mappings = found
   }
 
-  /// Every topic there is, for "did you mean".
+  /// All topics, for suggestions.
   public var topics: [String] {
     DiagnosticCode.allCases.map(\.rawValue) + FaultKind.allCases.map(\.rawValue) + Self.lists
       + mappings.map { Self.topic($0) } + mappings.flatMap { $0.keys.map(\.name) }
       + registry.vocabularies.map(\.profile) + names.topics
   }
 
-  /// Lines of text, or nil for a topic that does not exist. Many words have several meanings: all are told. A leading
-  /// peer name, as predicates have it, is not part of the topic.
+  /// Returns the text of a topic with all its meanings; nil for an unknown topic. A leading peer name, as predicates
+  /// have it, is ignored.
   public func explain(_ topic: String) -> String? {
     if let other = Self.synonyms.first(where: { $0.word == topic })?.topic { return explain(other) }
     let profile = registry.vocabularies.first { $0.profile == topic }
@@ -47,7 +48,7 @@ public struct ScenarioReference: Sendable {
     "predicates", "expect", "drops", "media-both-ways", "timeouts", "diagnostics",
   ]
 
-  /// What people call the topics besides.
+  /// Other names of topics.
   private static let synonyms: [(word: String, topic: String)] = [
     ("faults", "fault"), ("expectations", "expect"), ("metrics", "metric"), ("paths", "values"), ("anchor", "anchors"),
     ("predicate", "predicates"), ("invariant", "invariants"), ("timeout", "timeouts"), ("limit", "timeouts"),
@@ -55,7 +56,7 @@ public struct ScenarioReference: Sendable {
     ("drop-reasons", "drops"),
   ]
 
-  /// What `callsim explain` alone says: where to begin.
+  /// The text of `callsim explain` without a topic.
   public var index: String {
     let example = registry.vocabularies.first.map { ", and then for example \($0.profile)" } ?? ""
     return Self.table(
@@ -75,7 +76,7 @@ public struct ScenarioReference: Sendable {
       + "\(ProgramName.current) explain E210.\n"
   }
 
-  /// The names that begin with the topic and a dot.
+  /// Lists the names that begin with the topic and a dot.
   private func group(_ topic: String) -> String? {
     var members: [String] = []
     for name in names.topics where name.hasPrefix(topic + ".") && !members.contains(name) { members.append(name) }
@@ -106,7 +107,7 @@ public struct ScenarioReference: Sendable {
     "\(code.rawValue) (\(code.severity.rawValue))\n\(code.explanation)\n"
   }
 
-  /// What the key of this name is, in each mapping that has one.
+  /// Describes the key of this name in each mapping that has one.
   private func keys(_ name: String) -> [String] {
     mappings.flatMap { mapping in
       mapping.keys.filter { $0.name == name }.map { key in
@@ -123,7 +124,7 @@ public struct ScenarioReference: Sendable {
     key.summary + (key.isRequired ? " (required)" : key.defaultText.map { " (default: \($0))" } ?? "")
   }
 
-  /// The keys that may have the word as their value.
+  /// Describes the keys that may have the word as their value.
   private func words(_ word: String) -> [String] {
     mappings.flatMap { mapping in
       mapping.keys.filter { $0.shape.choices.contains(word) }.map {
@@ -132,7 +133,7 @@ public struct ScenarioReference: Sendable {
     }
   }
 
-  /// The faults that take an argument of this name, or this word for one.
+  /// Describes the faults that take an argument of this name, or this word as an argument.
   private func faultParameters(_ name: String) -> [String] {
     FaultKind.allCases.flatMap { fault in
       fault.declaration.parameters.compactMap { parameter in
@@ -221,15 +222,15 @@ public struct ScenarioReference: Sendable {
   }
 
   private static let ownership = """
-    Each peer that names one has one of its own, behind a NAT of its own; peers with the same 'lan' share one. So it is with
-    the networks of a file of 'use'. A network of 'topology' is one network, behind one NAT, shared by all who name it.
+    Each peer that names one gets its own instance, behind its own NAT; peers with the same 'lan' share one. The same holds
+    for networks of a file of 'use'. A network of 'topology' is one network, behind one NAT, shared by all its peers.
 
     """
 
   private static let mediaBothWays = """
-    media-both-ways: what 'recovers' waits for when it is no predicate
+    media-both-ways: the condition of 'recovers' other than a predicate
       Every peer that had received media when the fault began receives packets of media, none of them 500 ms late.
-      Silence counts as media: packets do, not what is in them.
+      Silence counts as media: packets count, not their contents.
 
     """
 
@@ -245,12 +246,12 @@ public struct ScenarioReference: Sendable {
       alice.call.state == connected           a value of a peer, compared; == != < <= > >=
       bob.call.state in [ringing, connected]  one of several; also: not in
       alice.audible                           a flag stands alone
-      wire.media(from: bob) > 0               what the network itself sees: media, packets, bytes, cleartext
-      network/home.nat.mappings < 9           what a NAT has and refuses: nat.mappings, nat.free-ports, nat.drops
+      wire.media(from: bob) > 0               counted by the network: media, packets, bytes, cleartext
+      network/home.nat.mappings < 9           the state of a NAT: nat.mappings, nat.free-ports, nat.drops
       up and not (quiet or late)              and, or, not, parentheses, and names from define
-      wire.media(from: bob, to: alice) > 0    of it what reaches Alice
-    What reads a value that nobody has set is unknown: neither true nor false. What must hold throughout is not tested
-    while it reads a value that was never set.
+      wire.media(from: bob, to: alice) > 0    the part that reaches Alice
+    A predicate on a value that was never set is unknown: neither true nor false. A condition that must hold throughout
+    is not tested while it reads such a value.
     Times, rates, shares and sizes carry a unit. Inside { } a predicate with [ ] , or ': ' is quoted.
 
     """

@@ -2,11 +2,11 @@ import CallCore
 public import Formats
 internal import Vocabulary
 
-/// The draft-07 JSON Schema of scenario files, made from the declarations the decoder uses.
+/// The draft-07 JSON Schema of scenario files, generated from the declarations that the decoder uses.
 public struct ScenarioSchema {
-  /// The schema as a JSON document, for `callsim schema`.
+  /// Returns the schema as a JSON document, for `callsim schema`.
   ///
-  /// - Parameter isShared: for the files of named networks and peers that scenarios use.
+  /// - Parameter isShared: whether the schema is for the files of named networks and peers that scenarios use.
   public static func json(registry: ProfileRegistry, isShared: Bool = false) -> JSON {
     var writer = SchemaWriter(registry: registry)
     let root = writer.object(isShared ? ProfileFileDraft.type.shape : DocumentDraft.type.shape)
@@ -26,7 +26,7 @@ private struct SchemaWriter {
 
   init(registry: ProfileRegistry) { self.registry = registry }
 
-  /// Any scalar or text may be a `${name}`, whose value is checked when it is put in.
+  /// The pattern of `${name}`, which any scalar may contain; its value is checked after substitution.
   private static let variable = "\\$\\{[A-Za-z0-9_/-]+\\}"
 
   private static func orVariable(_ schema: JSON) -> JSON {
@@ -83,7 +83,7 @@ private struct SchemaWriter {
     return .object(["$ref": .string("#/definitions/\(name)")])
   }
 
-  /// A mapping with declared keys. A timeline entry may also have the arguments of its effect.
+  /// Returns the schema of a mapping. A timeline entry may also have the arguments of its effect.
   mutating func object(_ mapping: MappingShape) -> JSON {
     let isEntry = mapping.name == EntryDraft.type.name
     let extra = isEntry ? EntryDraft.effectKeys(registry) : []
@@ -92,7 +92,7 @@ private struct SchemaWriter {
       let summary = key.summary + (key.defaultText.map { " (default: \($0))" } ?? "")
       let schema =
         if let words = closedWords(of: key.name, in: mapping.name) { words } else { self.schema(key.shape) }
-      // A $ref hides its neighbours in draft-07, so the summary goes around it.
+      // A $ref hides its siblings in draft-07, so the description is outside of it.
       let described =
         schema["$ref"] == nil
         ? JSON.object(["description": .string(summary)]).adding(schema)
@@ -103,7 +103,7 @@ private struct SchemaWriter {
       "type": .string("object"), "description": .string(mapping.summary), "additionalProperties": .bool(false),
       "properties": .object(properties),
     ])
-    // A peer may have what it needs from the profile it uses; nothing else is filled in from elsewhere.
+    // A peer may get required keys from the profile that it uses; other mappings have no such source.
     let required = mapping.keys.filter(\.isRequired).map { JSON.string($0.name) }
     if !required.isEmpty { object = object.adding(["required": .array(required)]) }
     if isEntry { object = object.adding(entryRules) }
@@ -114,7 +114,7 @@ private struct SchemaWriter {
     return object
   }
 
-  /// Words that the registered profiles declare.
+  /// Returns the schema of keys whose words the registered profiles declare.
   private func closedWords(of key: String, in mapping: String) -> JSON? {
     switch (mapping, key) {
     case (EntryDraft.type.name, "do"): actions
@@ -138,7 +138,7 @@ private struct SchemaWriter {
     return .object(["anyOf": .array([one, many])])
   }
 
-  /// One trigger, one effect, and beside a fault or an action what its declaration has.
+  /// The rules of an entry: one trigger, one effect, and the declared arguments of a fault or an action.
   private var entryRules: JSON {
     let triggers = ["at", "every", "when"].map { JSON.object(["required": .array([.string($0)])]) }
     let after = JSON.object([
@@ -154,7 +154,7 @@ private struct SchemaWriter {
     ])
   }
 
-  /// An entry with this fault has its arguments, those it needs among them, and no others.
+  /// Returns the rule that an entry with this fault has its required arguments and only declared keys.
   private func rule(of fault: FaultKind) -> JSON {
     let declaration = fault.declaration
     let extras: [MappingShape.Key] =
@@ -174,7 +174,7 @@ private struct SchemaWriter {
     return JSON.object(["if": isThis, "then": then])
   }
 
-  /// An entry with an action has the arguments that every profile's action of that name needs.
+  /// The rules that an entry with an action has the arguments which all profiles require for that action.
   private var actionRules: [JSON] {
     let declared = registry.vocabularies.flatMap(\.actions) + CommonVocabulary.actions
     return Self.distinct(declared.map(\.name)).compactMap { name in
@@ -216,7 +216,7 @@ extension JSON {
     .object(members.map { Member($0.key, $0.value) })
   }
 
-  /// The members of another object, at the end of this one.
+  /// Returns the object with the members of another one at its end.
   func adding(_ other: JSON) -> JSON {
     guard case .object(let members) = self, case .object(let more) = other else { return self }
     return .object(members + more)

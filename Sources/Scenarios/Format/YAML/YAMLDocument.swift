@@ -1,23 +1,23 @@
 /// A replacement of some bytes of a text.
 struct YAMLEdit: Equatable, Sendable {
-  /// Where the bytes stand that it replaces.
+  /// The offset of the replaced bytes.
   var start: Int
   var old: [UInt8]
   var new: [UInt8]
 
-  /// What takes it back, byte for byte.
+  /// The edit that restores the old bytes.
   var inverse: YAMLEdit { YAMLEdit(start: start, old: new, new: old) }
 }
 
-/// A text of YAML that can be changed in one place while everything else stays as it is: comments, quotes, indentation.
+/// A YAML text that can be changed at one place while all else stays: comments, quotes, indentation.
 ///
-/// An edit is made on the bytes and read again. Where the layout is such that the edited text would mean something else,
-/// the collection around the place is written anew, as small a one as will do.
+/// An edit changes the bytes, which are then parsed again. If the result has another meaning because of the layout, the
+/// smallest sufficient collection around the place is rewritten.
 struct YAMLDocument: Sendable {
   private(set) var bytes: [UInt8]
   private(set) var root: YAMLNode
 
-  /// Nil when the text cannot be read.
+  /// Parses a text; nil when it has errors.
   init?(_ bytes: [UInt8]) {
     guard let root = Self.read(bytes) else { return nil }
     (self.bytes, self.root) = (bytes, root)
@@ -34,15 +34,15 @@ struct YAMLDocument: Sendable {
 
   // MARK: - Edits
 
-  /// Puts a node in the place of another.
+  /// Replaces a node.
   ///
-  /// - Returns: what was done; nil when the path leads nowhere.
+  /// - Returns: the edit; nil when there is no node at the path.
   @discardableResult mutating func set(_ path: YAMLPath, to node: YAMLNode) -> YAMLEdit? {
     guard let wanted = root.replacing(path[...], with: { _ in node }) else { return nil }
     return commit(wanted, at: path, YAMLSplice(self, to: path)?.set(node))
   }
 
-  /// Takes an entry of a mapping or an item of a list away.
+  /// Removes an entry of a mapping or an item of a list.
   @discardableResult mutating func remove(_ path: YAMLPath) -> YAMLEdit? {
     guard let step = path.last, let wanted = root.replacing(path.dropLast(), with: { $0.removing(step) }) else {
       return nil
@@ -51,7 +51,7 @@ struct YAMLDocument: Sendable {
     return commit(wanted, at: outer, YAMLSplice(self, to: outer)?.remove(step))
   }
 
-  /// Gives a key of the mapping at a path another name.
+  /// Renames a key of the mapping at a path.
   @discardableResult mutating func rename(_ key: String, in path: YAMLPath, to name: String) -> YAMLEdit? {
     guard let wanted = root.replacing(path[...], with: { $0.renaming(key, to: name) }) else { return nil }
     return commit(wanted, at: path, YAMLSplice(self, to: path)?.rename(key, to: name))
@@ -81,7 +81,7 @@ struct YAMLDocument: Sendable {
     return true
   }
 
-  /// Makes the first of the ways to write the wanted tree that reads back as that.
+  /// Applies the first edit whose result parses to the wanted tree: the proposed one, then rewrites of outer nodes.
   private mutating func commit(_ wanted: YAMLNode, at path: YAMLPath, _ splice: YAMLEdit?) -> YAMLEdit? {
     if let splice, take(splice, for: wanted) { return splice }
     for count in stride(from: path.count, through: 1, by: -1) {

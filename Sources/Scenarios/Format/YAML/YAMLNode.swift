@@ -1,6 +1,6 @@
-/// A node of a scenario file with the place of every key and value.
+/// A node of a scenario file with the location of every key and value.
 ///
-/// Everything is decoded from this tree, never straight from YAML, so that every problem can be shown where it stands.
+/// Scenarios are decoded from this tree, so that every problem can be reported at its location.
 struct YAMLNode: Sendable, Equatable {
   enum Content: Sendable {
     case scalar(YAMLScalar)
@@ -15,7 +15,7 @@ struct YAMLNode: Sendable, Equatable {
     var value: YAMLNode
   }
 
-  /// How it is written.
+  /// The style of a node in the text.
   enum Style: Sendable {
     case plain, singleQuoted, doubleQuoted, literal, folded
     case block, flow
@@ -23,7 +23,7 @@ struct YAMLNode: Sendable, Equatable {
     case pair
   }
 
-  /// Two nodes are equal when they mean the same, wherever and however they are written.
+  /// Compares meanings; location and style are ignored.
   static func == (a: YAMLNode, b: YAMLNode) -> Bool {
     switch (a.content, b.content) {
     case (.scalar(let a), .scalar(let b)): a.coreType == b.coreType && (a.text == b.text || a.coreType == .null)
@@ -36,7 +36,7 @@ struct YAMLNode: Sendable, Equatable {
   var content: Content
   var span: SourceSpan
   var style = Style.plain
-  /// Where it stands in the bytes of its text; empty for what is left out, and for what was never written.
+  /// The byte range in the text; empty for an omitted value and for a node without a text.
   var range = 0..<0
 
   var scalar: YAMLScalar? {
@@ -52,11 +52,11 @@ struct YAMLNode: Sendable, Equatable {
     return items
   }
 
-  /// The value under a key of a mapping.
+  /// The value of a key of a mapping.
   subscript(_ key: String) -> YAMLNode? { entries?.first { $0.key == key }?.value }
   func entry(_ key: String) -> Entry? { entries?.first { $0.key == key } }
 
-  /// Whether one of the places is that of a node or a key in here, this one included.
+  /// Returns whether a location is that of this node, or of a node or key within it.
   func contains(anyOf places: Set<SourceSpan>) -> Bool {
     if places.contains(span) { return true }
     switch content {
@@ -67,7 +67,7 @@ struct YAMLNode: Sendable, Equatable {
     }
   }
 
-  /// The places of its scalars, its own included.
+  /// The locations of the scalars in the node, including its own.
   var scalarSpans: [SourceSpan] {
     switch content {
     case .scalar: [span]
@@ -76,7 +76,7 @@ struct YAMLNode: Sendable, Equatable {
     }
   }
 
-  /// What the node is, as error messages name it.
+  /// The name of the node in messages.
   var description: String {
     switch content {
     case .mapping: "a mapping"
@@ -96,16 +96,16 @@ struct YAMLNode: Sendable, Equatable {
   }
 }
 
-/// A scalar as it is written. Its type is decided here, by the YAML 1.2 core schema, and not by the YAML library.
+/// A scalar as it is written; its type follows the YAML 1.2 core schema.
 struct YAMLScalar: Sendable, Equatable {
   enum CoreType: Equatable { case null, flag, integer, real, text }
 
   var text: String
-  /// Plain scalars have the type they look like; quoted and block scalars are text.
+  /// Whether the scalar is plain, so that its text determines its type; quoted and block scalars are text.
   var isPlain: Bool
-  /// Where each Unicode scalar of `text` stands in the file, when that is not simply one after the other.
+  /// The location of each Unicode scalar of `text`; nil when they are consecutive.
   var positions: [SourceSpan]?
-  /// Whether a `${name}` was replaced, so that letters no longer stand where the file has them.
+  /// Whether a `${name}` was replaced, so that offsets in `text` do not correspond to the file.
   var isSubstituted = false
 
   var coreType: CoreType {
@@ -119,7 +119,8 @@ struct YAMLScalar: Sendable, Equatable {
     }
   }
 
-  /// `[-+]?[0-9]+`, `0o[0-7]+`, `0x[0-9a-fA-F]+`, `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, or text.
+  /// Recognises `[-+]?[0-9]+`, `0o[0-7]+`, `0x[0-9a-fA-F]+`,
+  /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, or text.
   private static func numberType(_ utf8: [UInt8]) -> CoreType {
     func digits(from start: Int) -> Int {
       var end = start
@@ -155,7 +156,7 @@ struct YAMLScalar: Sendable, Equatable {
     return end == utf8.count ? .real : .text
   }
 
-  /// The integer of an `integer` scalar that fits 64 bits.
+  /// The value of an `integer` scalar that fits 64 bits.
   var integer: Int? {
     guard coreType == .integer else { return nil }
     if text.hasPrefix("0o") { return Int(text.dropFirst(2), radix: 8) }

@@ -1,8 +1,8 @@
-/// Makes a tree of nodes from the tokens of a text.
+/// Builds a tree of nodes from the tokens of a text.
 struct YAMLParser {
   static let maximumDepth = 64
   static let maximumNodeCount = 100_000
-  /// One repeated key says what the next would.
+  /// The limit of reported duplicate keys.
   private static let maximumDuplicateCount = 64
 
   private let file: Int
@@ -11,6 +11,8 @@ struct YAMLParser {
   private var nodeCount = 0
   private var duplicateCount = 0
 
+  /// Creates a parser.
+  ///
   /// - Parameter bytes: UTF-8 without control characters.
   init(_ bytes: [UInt8], file: Int) {
     self.file = file
@@ -21,7 +23,7 @@ struct YAMLParser {
     SourceSpan(file: file, line: mark.line + 1, column: mark.column + 1, length: length)
   }
 
-  /// The one document of a text.
+  /// Parses the single document of a text.
   mutating func document() throws(YAMLProblem) -> YAMLNode {
     let first = try scanner.peek()
     if case .streamEnd = first.kind { throw YAMLProblem(.emptyFile, at: YAMLMark()) }
@@ -41,16 +43,18 @@ struct YAMLParser {
     case .documentStart: throw YAMLProblem(.severalDocuments, at: next.start, length: 3)
     default: throw YAMLProblem(.afterDocument, at: next.start)
     }
-    // A document that is only `~` holds as much as one of comments alone.
+    // A document that contains only `~` is as empty as one with comments only.
     if root.scalar?.coreType == .null { throw YAMLProblem(.emptyFile, at: YAMLMark()) }
     return root
   }
 
   // MARK: - Nodes
 
+  /// Parses a node.
+  ///
   /// - Parameters:
-  ///   - isBlock: whether a block collection may stand here.
-  ///   - isValue: whether it belongs to a key, so that the '-' of a list may stand no further to the right than that.
+  ///   - isBlock: whether a block collection is permitted.
+  ///   - isValue: whether it is the value of a key, so that the '-' of a list may be in the column of the key.
   private mutating func node(
     isBlock: Bool, isValue: Bool = false, depth: Int
   ) throws(YAMLProblem) -> YAMLNode {
@@ -92,7 +96,7 @@ struct YAMLParser {
     guard nodeCount <= Self.maximumNodeCount else { throw YAMLProblem(.tooMany, at: mark) }
   }
 
-  /// What is left out: `key:`.
+  /// Returns the node of an omitted value, as in `key:`.
   private func empty(at mark: YAMLMark) -> YAMLNode {
     YAMLNode(
       content: .scalar(YAMLScalar(text: "", isPlain: true)), span: span(mark), range: mark.offset..<mark.offset)
@@ -108,7 +112,7 @@ struct YAMLParser {
       range: token.start.offset..<trimmed(token.end.offset, from: token.start.offset))
   }
 
-  /// Columns from a place to the last character of its line that is no space.
+  /// Returns the columns from a position to the last character of its line other than a space.
   private func lengthOfLine(from mark: YAMLMark) -> Int {
     var (length, column) = (1, 0)
     for byte in scanner.bytes[mark.offset...] where byte & 0xC0 != 0x80 {
@@ -119,7 +123,7 @@ struct YAMLParser {
     return length
   }
 
-  /// The end of a block scalar is that of its last line with text.
+  /// Returns the end of a scalar without trailing blanks and line breaks.
   private func trimmed(_ end: Int, from start: Int) -> Int {
     var end = end
     while end > start + 1, [0x20, 0x09, 0x0A, 0x0D].contains(scanner.bytes[end - 1]) { end -= 1 }
@@ -186,12 +190,12 @@ struct YAMLParser {
 
   // MARK: - Mappings
 
-  /// The entries of a mapping as they are read; each key counts once.
+  /// The entries of a mapping during parsing, each key once.
   private struct Entries {
     var entries: [YAMLNode.Entry] = []
     private var places: [String: SourceSpan] = [:]
 
-    /// The place of an entry that has the key already.
+    /// Records a key; returns the location of an earlier entry with the same key.
     mutating func note(_ key: String, at span: SourceSpan) -> SourceSpan? {
       if let first = places[key] { return first }
       places[key] = span
@@ -201,7 +205,7 @@ struct YAMLParser {
 
   static let yaml11Words = ["yes", "no", "on", "off"]
 
-  /// Nil when the entry is wrong as a whole, which is reported.
+  /// Returns the name of a key; nil after reporting that the entry is invalid.
   private mutating func name(of key: YAMLNode, in entries: inout Entries) -> (name: String, span: SourceSpan)? {
     guard let scalar = key.scalar else {
       diagnostics.append(Diagnostic(.keyNotScalar, "a key is a plain word", at: key.span))
@@ -273,7 +277,7 @@ struct YAMLParser {
     return collection(.mapping(entries.entries), .flow, from: start, to: try scanner.take().end.offset)
   }
 
-  /// `key: value`, `key:` or `key`.
+  /// Parses `key: value`, `key:` or `key`.
   private mutating func flowEntry(into entries: inout Entries, depth: Int) throws(YAMLProblem) {
     let hasSign = if case .key = try scanner.peek().kind { true } else { false }
     if hasSign { _ = try scanner.take() }

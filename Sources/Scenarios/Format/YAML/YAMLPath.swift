@@ -1,4 +1,4 @@
-/// One step from a node to a node within it.
+/// A step from a node to a node within it.
 enum YAMLStep: Hashable, Sendable {
   case key(String)
   case index(Int)
@@ -6,7 +6,7 @@ enum YAMLStep: Hashable, Sendable {
 
 typealias YAMLPath = [YAMLStep]
 
-// Trees with a change, apart from any text.
+// Changes of trees, independent of a text.
 extension YAMLNode {
   subscript(_ step: YAMLStep) -> YAMLNode? {
     switch step {
@@ -23,7 +23,7 @@ extension YAMLNode {
     return node
   }
 
-  /// Every node within this one, and itself, by its path.
+  /// The paths of this node and of all nodes within it.
   var paths: [YAMLPath] {
     switch content {
     case .scalar: [[]]
@@ -33,7 +33,7 @@ extension YAMLNode {
     }
   }
 
-  /// The tree with another node at a path, or nil where the path leads nowhere.
+  /// Returns the tree with a changed node at a path, or nil when there is no such node.
   func replacing(_ path: ArraySlice<YAMLStep>, with change: (YAMLNode) -> YAMLNode?) -> YAMLNode? {
     guard let step = path.first else { return change(self) }
     guard let inner = self[step]?.replacing(path.dropFirst(), with: change) else { return nil }
@@ -51,7 +51,7 @@ extension YAMLNode {
     return copy
   }
 
-  /// The collection without what the step leads to.
+  /// Returns the collection without the entry or item of a step.
   func removing(_ step: YAMLStep) -> YAMLNode? {
     var copy = self
     switch (content, step) {
@@ -66,7 +66,7 @@ extension YAMLNode {
     return copy
   }
 
-  /// The mapping with another name for a key; nil where it has no such key, or the other one already.
+  /// Returns the mapping with a renamed key; nil when it lacks the key, or has the new name already.
   func renaming(_ key: String, to name: String) -> YAMLNode? {
     guard var entries, let index = entries.firstIndex(where: { $0.key == key }), self[name] == nil else { return nil }
     entries[index].key = name
@@ -75,7 +75,7 @@ extension YAMLNode {
     return copy
   }
 
-  /// The mapping with one entry more; nil where it has the key already.
+  /// Returns the mapping with a further entry; nil when it has the key already.
   func inserting(_ key: String, _ value: YAMLNode, at index: Int) -> YAMLNode? {
     guard var entries, self[key] == nil, (0...entries.count).contains(index) else { return nil }
     entries.insert(Entry(key: key, keySpan: .builtIn, value: value), at: index)
@@ -84,7 +84,7 @@ extension YAMLNode {
     return copy
   }
 
-  /// The list with one item more.
+  /// Returns the list with a further item.
   func inserting(_ item: YAMLNode, at index: Int) -> YAMLNode? {
     guard var items, (0...items.count).contains(index) else { return nil }
     items.insert(item, at: index)

@@ -1,4 +1,4 @@
-/// What keeps a text from being read, and where.
+/// A syntax error that ends parsing, with its position.
 struct YAMLProblem: Error {
   enum Kind: Equatable {
     // The structure.
@@ -7,7 +7,7 @@ struct YAMLProblem: Error {
     // Texts.
     case colonInFlow, tabInText, documentInText, unclosedQuote, unknownEscape, badEscape, noIndentation
     case textAfterIndicator, anchorLike
-    // What YAML has and the format has not.
+    // Features of YAML that the format excludes.
     case anchor, alias, complexKey, directive, severalDocuments
     // Limits.
     case tooDeep, tooMany
@@ -16,7 +16,7 @@ struct YAMLProblem: Error {
 
   let kind: Kind
   let mark: YAMLMark
-  /// Where what could not be read begins.
+  /// The start of the part that could not be parsed.
   let start: YAMLMark?
   let length: Int
 
@@ -72,9 +72,11 @@ struct YAMLProblem: Error {
     }
   }
 
-  // MARK: - As people are told
+  // MARK: - Diagnostics
 
-  /// - Parameter lines: the text that could not be read.
+  /// Converts the problem to a diagnostic, with a probable cause.
+  ///
+  /// - Parameter lines: the lines of the text.
   func diagnostic(file: Int, lines: [[Unicode.Scalar]]) -> Diagnostic {
     func diagnostic(
       _ code: DiagnosticCode, _ message: String, _ line: Int, _ column: Int, hint: String? = nil
@@ -85,7 +87,7 @@ struct YAMLProblem: Error {
       return diagnostic(
         code, message, mark.line + 1, mark.column + 1, hint: kind == .complexKey ? "write KEY: VALUE" : nil)
     }
-    // What is missing at the end is missing behind the last line that has something.
+    // A part that is missing at the end is reported after the last line with text.
     let last = max(1, lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 1)
     let line = min(mark.line + 1, last)
     let column = line < mark.line + 1 ? lines[line - 1].count + 1 : mark.column + 1
@@ -107,11 +109,13 @@ struct YAMLProblem: Error {
     return diagnostic(.syntax, message, line, column, hint: hint(for: lines[line - 1].prefix(column)))
   }
 
-  /// - Parameter text: the line up to where the reader stumbles.
+  /// Returns advice for the problem.
+  ///
+  /// - Parameter text: the line up to the position of the problem.
   private func hint(for text: ArraySlice<Unicode.Scalar>) -> String? {
     switch kind {
     case .expectedMappingEnd, .expectedSequenceEnd:
-      // Of `${net}` the brace is what the reader stumbles over.
+      // The parser takes the brace of `${net}` for the start of a mapping.
       text.suffix(2) == ["$", "{"]
         ? "within { } and [ ] a variable needs quotes: \"${…}\""
         : "is a ',' or a closing bracket missing before this? Values that hold any of [ ] { } , or ': ' need quotes"
@@ -120,7 +124,7 @@ struct YAMLProblem: Error {
     }
   }
 
-  /// A no-break space or its like before the text of a line: it begins a word, and what follows is misread.
+  /// Returns the position of a no-break space or the like in an indentation, where it begins a word.
   private static func blankIndentation(in lines: [[Unicode.Scalar]], upTo line: Int) -> (line: Int, column: Int)? {
     for number in 1...line {
       let indentation = lines[number - 1].prefix { $0.properties.isWhitespace }
@@ -129,7 +133,7 @@ struct YAMLProblem: Error {
     return nil
   }
 
-  /// What is opened and never closed is noticed where something else begins: at the end of the file, or lines later.
+  /// Returns a message about an unclosed quote or bracket, which is noticed only lines later or at the end of the file.
   private func unclosed(_ lines: [[Unicode.Scalar]], foundAt line: Int) -> (message: String, hint: String?)? {
     guard let start, lines.indices.contains(start.line), start.line + 1 < line || kind == .unclosedQuote else {
       return nil
@@ -143,7 +147,8 @@ struct YAMLProblem: Error {
     }
   }
 
-  /// What is read as text because it does not begin a list entry, or stands too far to the right, has a ': ' too many.
+  /// Returns a message about a line that is taken for text: it does not begin a list entry, or is indented too far, so
+  /// that its ': ' is unexpected.
   private static func listEntry(
     _ lines: [[Unicode.Scalar]], at line: Int
   ) -> (message: String, hint: String?, column: Int)? {
@@ -157,7 +162,7 @@ struct YAMLProblem: Error {
     default:
       let above = lines[..<(line - 1)].last { !$0.allSatisfy { $0 == " " } && $0.first { $0 != " " } != "#" } ?? []
       let indent = above.firstIndex { $0 != " " && $0 != "-" } ?? 0
-      // A key of the entry above, and deeper than it.
+      // The line above has a key with a value, and this one is deeper.
       guard indent < start, above.contains(":"), above.last != ":" else { return nil }
       let message = "this key stands further to the right than the one above it, which has its value already"
       return (message, "begin it in column \(indent + 1)", start + 1)

@@ -1,4 +1,4 @@
-/// Reads the bytes of one file into a tree of nodes with places, and reports what YAML itself forbids here.
+/// Reads the bytes of one file into a tree of nodes with locations, and reports what the format excludes from YAML.
 enum YAMLReader {
   static let maximumByteCount = 1 << 20
 
@@ -51,7 +51,7 @@ enum YAMLReader {
 
   // MARK: - Characters
 
-  /// Whether it may stand nowhere: control characters, and what ends a line to YAML 1.1 and not to YAML 1.2.
+  /// Returns whether a character is forbidden: control characters, and line breaks of YAML 1.1 only.
   static func isForbidden(_ character: Unicode.Scalar) -> Bool {
     switch character.value {
     case 0x09, 0x0A, 0x0D, 0x20...0x7E: false

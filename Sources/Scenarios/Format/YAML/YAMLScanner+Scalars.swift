@@ -1,10 +1,10 @@
 import CallCore
 
 extension YAMLScanner {
-  /// The text of a scalar while it is read, with the place of every character.
+  /// The text of a scalar during scanning, with the position of every character.
   private struct Draft {
     var text = String.UnicodeScalarView()
-    /// Nil while one character stands after the other.
+    /// The positions; nil while the characters are consecutive.
     var places: [YAMLMark]?
 
     init(isSimple: Bool) { places = isSimple ? nil : [] }
@@ -18,7 +18,7 @@ extension YAMLScanner {
       for one in breaks { append(one.scalar, at: one.place) }
     }
 
-    /// From here on characters do not simply follow each other.
+    /// Starts to record positions, since characters are no longer consecutive.
     mutating func breakLine(of start: YAMLMark) {
       guard places == nil else { return }
       places = (0..<text.count).map { YAMLMark(offset: 0, line: start.line, column: start.column + $0) }
@@ -29,7 +29,7 @@ extension YAMLScanner {
     }
   }
 
-  /// Takes one character.
+  /// Reads one character.
   private mutating func read() -> (scalar: Unicode.Scalar, place: YAMLMark) {
     let start = mark
     skip()
@@ -44,7 +44,7 @@ extension YAMLScanner {
     draft.append(scalar, at: place)
   }
 
-  /// Takes a line break, whatever it is made of, as one.
+  /// Reads a line break of any form as LF.
   private mutating func readBreak() -> (scalar: Unicode.Scalar, place: YAMLMark) {
     let place = mark
     skipBreak()
@@ -53,7 +53,7 @@ extension YAMLScanner {
 
   // MARK: - Plain
 
-  /// With where it ends: blanks, line breaks and comments behind it are no part of it.
+  /// Scans a plain scalar; its end is before trailing blanks, line breaks and comments.
   mutating func scanPlainScalar() throws(YAMLProblem) -> (YAMLScannedScalar, end: YAMLMark) {
     let start = mark
     var end = mark
@@ -93,7 +93,7 @@ extension YAMLScanner {
     return (draft.scanned(.plain), end)
   }
 
-  /// One line break is a space; of several all but the first stay.
+  /// Folds line breaks: one becomes a space, of several all but the first stay.
   private static func fold(_ breaks: inout [(scalar: Unicode.Scalar, place: YAMLMark)], into draft: inout Draft) {
     if breaks.count == 1 {
       draft.append(" ", at: breaks[0].place)
@@ -141,7 +141,7 @@ extension YAMLScanner {
     return draft.scanned(isSingle ? .singleQuoted : .doubleQuoted)
   }
 
-  /// Blanks within quotes stay, but those around line breaks.
+  /// Reads blanks and line breaks within quotes; blanks around line breaks are dropped.
   ///
   /// - Parameter isJoined: whether a line break with a `\` before it was skipped.
   private mutating func readBlanks(into draft: inout Draft, isJoined: Bool) {
@@ -252,7 +252,7 @@ extension YAMLScanner {
     return draft.scanned(isLiteral ? .literal : .folded)
   }
 
-  /// Skips indentation and empty lines, which it gives back; the first text says how far it is indented.
+  /// Skips indentation and returns the breaks of empty lines; the first text determines the width of the indentation.
   private mutating func blockBreaks(
     _ width: inout Int?, since start: YAMLMark
   ) throws(YAMLProblem) -> [(scalar: Unicode.Scalar, place: YAMLMark)] {

@@ -1,15 +1,15 @@
 import CallCore
 
-/// A place between two characters of a text.
+/// A position between two characters of a text.
 struct YAMLMark: Equatable {
-  /// In bytes of UTF-8.
+  /// The offset in bytes of UTF-8.
   var offset = 0
-  /// Both count from 0; columns count Unicode scalars.
+  /// The line, counted from 0; ``column`` counts Unicode scalars from 0.
   var line = 0
   var column = 0
 }
 
-/// What the structure of a YAML text is made of. The starts and ends of block collections stand for indentation.
+/// A token of a YAML text. The starts and ends of block collections represent indentation.
 struct YAMLToken {
   enum Kind {
     case blockSequenceStart, blockMappingStart, blockEnd
@@ -28,19 +28,19 @@ struct YAMLToken {
 struct YAMLScannedScalar {
   var text: String
   var style: YAMLNode.Style
-  /// Where each Unicode scalar of `text` stands, when that is not simply one after the other.
+  /// The position of each Unicode scalar of `text`; nil when they are consecutive.
   var places: [YAMLMark]?
 }
 
-/// Splits the subset of YAML 1.2 that scenarios are written in into tokens.
+/// Splits a text into tokens of the subset of YAML 1.2 in which scenarios are written.
 ///
-/// The rules of indentation and of keys are those of libyaml, so that both accept the same of this subset: a key is
-/// known by the ':' behind it, which is on its line and at most 1024 characters away.
+/// The rules of indentation and keys are those of libyaml, so that both accept the same texts of this subset: a key is
+/// recognised by the ':' after it, on the same line and within 1024 characters.
 struct YAMLScanner {
   /// A scalar or flow collection that may turn out to be a key.
   private struct PossibleKey {
     var isPossible = false
-    /// Whether it stands where only a key can.
+    /// Whether only a key is permitted at its position.
     var isRequired = false
     var tokenNumber = 0
     var mark = YAMLMark()
@@ -50,25 +50,27 @@ struct YAMLScanner {
 
   let bytes: [UInt8]
   var mark = YAMLMark()
-  /// The column of the block collection that is open, or -1.
+  /// The column of the open block collection, or -1.
   private(set) var indent = -1
   private var indents: [Int] = []
   private(set) var flowLevel = 0
-  /// Whether a key may begin here.
+  /// Whether a key may begin at the current position.
   var allowsKey = true
-  /// One for every flow level.
+  /// The possible key of each flow level.
   private var possibleKeys = [PossibleKey()]
   private var queue: [YAMLToken] = []
   private var head = 0
-  /// How many tokens were taken.
+  /// The number of tokens taken.
   private var takenCount = 0
 
+  /// Creates a scanner.
+  ///
   /// - Parameter bytes: UTF-8 without control characters.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   // MARK: - The queue
 
-  /// The next token, which stays.
+  /// Returns the next token without taking it.
   mutating func peek() throws(YAMLProblem) -> YAMLToken {
     while try needsMore() { try fetch() }
     return queue[head]
@@ -85,7 +87,7 @@ struct YAMLScanner {
     return token
   }
 
-  /// Whether the token at the head may still get a key or the start of a mapping before it.
+  /// Returns whether a key or the start of a mapping may still be inserted before the next token.
   private mutating func needsMore() throws(YAMLProblem) -> Bool {
     guard head < queue.count else { return true }
     try dropStaleKeys()
@@ -98,7 +100,7 @@ struct YAMLScanner {
 
   // MARK: - Characters
 
-  /// Zero at the end of the text, where it has none itself.
+  /// Returns a byte ahead; 0 at the end of the text, which contains no 0 itself.
   func byte(_ ahead: Int = 0) -> UInt8 {
     let index = mark.offset + ahead
     return index < bytes.count ? bytes[index] : 0
@@ -110,20 +112,20 @@ struct YAMLScanner {
   func isBreakOrEnd(_ ahead: Int = 0) -> Bool { isBreak(ahead) || byte(ahead) == 0 }
   func isBlankOrEnd(_ ahead: Int = 0) -> Bool { isBlank(ahead) || isBreakOrEnd(ahead) }
 
-  /// Whether `---` or `...` stands here.
+  /// Whether the current position is at `---` or `...`.
   var isAtDocumentIndicator: Bool {
     guard mark.column == 0, isAt("-") || isAt("."), byte(1) == byte(), byte(2) == byte() else { return false }
     return isBlankOrEnd(3)
   }
 
-  /// Steps over one character, which is no line break.
+  /// Skips one character other than a line break.
   mutating func skip() {
     mark.offset += 1
     while mark.offset < bytes.count, bytes[mark.offset] & 0xC0 == 0x80 { mark.offset += 1 }
     mark.column += 1
   }
 
-  /// Steps over a line break.
+  /// Skips a line break.
   mutating func skipBreak() {
     mark.offset += byte() == 0x0D && byte(1) == 0x0A ? 2 : 1
     mark.line += 1
@@ -141,7 +143,7 @@ struct YAMLScanner {
     }
   }
 
-  /// Notes that what begins here may be a key.
+  /// Records that the next token may be a key.
   mutating func notePossibleKey() throws(YAMLProblem) {
     guard allowsKey else { return }
     try dropPossibleKey()
@@ -156,9 +158,9 @@ struct YAMLScanner {
     possibleKeys[possibleKeys.count - 1].isPossible = false
   }
 
-  /// Opens a block collection where something stands further to the right than the one that is open.
+  /// Opens a block collection if the column is to the right of the open one.
   ///
-  /// - Parameter number: the token that it is put before; nil for the end of the queue.
+  /// - Parameter number: the token before which the start is inserted; nil for the end of the queue.
   private mutating func roll(to column: Int, before number: Int?, _ kind: YAMLToken.Kind, at place: YAMLMark) {
     guard flowLevel == 0, indent < column else { return }
     indents.append(indent)
@@ -215,7 +217,7 @@ struct YAMLScanner {
     }
   }
 
-  /// Whether a plain scalar may begin here: with an indicator only where that could mean nothing else.
+  /// Whether a plain scalar may begin here; with an indicator only where it has no other meaning.
   private var beginsPlain: Bool {
     switch Unicode.Scalar(byte()) {
     case "-": !isBlank(1)
@@ -225,7 +227,7 @@ struct YAMLScanner {
     }
   }
 
-  /// Skips blanks, line breaks and comments. A tab is no indentation.
+  /// Skips blanks, line breaks and comments. A tab does not count as indentation.
   private mutating func skipToToken() throws(YAMLProblem) {
     while true {
       while isAt(" ") || (byte() == 0x09 && (flowLevel > 0 || !allowsKey)) { skip() }
@@ -302,7 +304,7 @@ struct YAMLScanner {
       possibleKeys[possibleKeys.count - 1].isPossible = false
       allowsKey = false
     } else {
-      // There is no key before it, which the parser tells: it knows what is open.
+      // The key is missing. The parser reports it, because it knows the open collection.
       if flowLevel == 0 {
         guard allowsKey else { throw YAMLProblem(.valueNotAllowed, at: mark) }
         roll(to: mark.column, before: nil, .blockMappingStart, at: mark)
@@ -322,7 +324,7 @@ struct YAMLScanner {
     queue.append(YAMLToken(kind: .scalar(scalar), start: start, end: end))
   }
 
-  // MARK: - What the format has not
+  // MARK: - Excluded features
 
   private mutating func anchorProblem() -> YAMLProblem {
     let start = mark

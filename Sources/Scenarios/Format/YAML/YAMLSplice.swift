@@ -1,9 +1,8 @@
-/// Where the bytes of one node stand, and what to put in their place. Each answer is a proposal: whoever makes the edit
-/// reads the result.
+/// Edits of the bytes of one node. Each edit is a proposal, whose result must be parsed again.
 struct YAMLSplice {
   private let bytes: [UInt8]
   private let node: YAMLNode
-  /// Whether the node stands within brackets, its own not counted.
+  /// Whether the node is within brackets other than its own.
   private let isInFlow: Bool
 
   init?(_ document: YAMLDocument, to path: YAMLPath) {
@@ -38,7 +37,7 @@ struct YAMLSplice {
     if YAMLWriter.isBlock(new, indent: column) {
       return edit(node.range, joined(YAMLWriter.block(new, indent: column)))
     }
-    // What stood on lines of its own moves up behind its key or dash.
+    // A value on its own lines moves up behind its key or dash.
     let start = endOfText(before: node.range.lowerBound)
     guard start > 0, isAfterSign(start), start < node.range.lowerBound else { return edit(node.range, text) }
     return edit(start..<node.range.upperBound, " " + text)
@@ -56,7 +55,7 @@ struct YAMLSplice {
 
   // MARK: - Parts
 
-  /// Where each entry or item begins and ends, its dash included; nil when a dash cannot be told.
+  /// The byte ranges of entries or of items with their dashes; nil when a dash cannot be found.
   private var parts: [Range<Int>]? {
     switch node.content {
     case .scalar: return nil
@@ -92,7 +91,7 @@ struct YAMLSplice {
     bytes[offset...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
   }
 
-  /// Whether nothing but blanks and a comment follows on the line.
+  /// Returns whether only blanks and a comment follow on the line.
   private func isLastOnLine(_ end: Int) -> Bool {
     let rest = bytes[end..<endOfLine(end)].drop { $0 == 0x20 || $0 == 0x09 }
     return rest.isEmpty || rest.first == UInt8(ascii: "#")
@@ -114,10 +113,10 @@ struct YAMLSplice {
     if bytes[start..<part.lowerBound].allSatisfy({ $0 == 0x20 }) {
       let end = endOfLine(part.upperBound)
       guard end == bytes.count else { return edit(start..<(end + lengthOfBreak(end)), "") }
-      // The last line of all goes with the line break before it.
+      // The last line of the text is removed with the line break before it.
       return edit(endOfPreviousLine(start)..<end, "")
     }
-    // The first of several, behind a dash: the next moves up.
+    // The first entry is on the line of a dash, so the next one moves up.
     guard index + 1 < parts.count else { return nil }
     return edit(part.lowerBound..<parts[index + 1].lowerBound, "")
   }
@@ -138,6 +137,8 @@ struct YAMLSplice {
     return edit(entry.keyRange, YAMLWriter.key(name, isInFlow: isInFlow || isFlow))
   }
 
+  /// Returns the edit that inserts an entry or an item.
+  ///
   /// - Parameter key: nil for an item of a list.
   func insert(key: String?, _ value: YAMLNode, at index: Int) -> YAMLEdit? {
     guard let parts, node.style != .pair, index <= parts.count else { return nil }

@@ -1,8 +1,8 @@
-/// Writes nodes as YAML: block style where a collection is long, flow style where it fits on a line.
+/// Writes nodes as YAML: long collections in block style, those that fit on a line in flow style.
 struct YAMLWriter {
   private static let width = 110
 
-  /// A whole text, with a line end.
+  /// Returns the text of a document, with a line end.
   static func text(of root: YAMLNode) -> String {
     guard isBlock(root, indent: 0, isRoot: true) else { return flow(root) + "\n" }
     return block(root, indent: 0).joined(separator: "\n") + "\n"
@@ -10,7 +10,7 @@ struct YAMLWriter {
 
   // MARK: - Block style
 
-  /// Whether a collection is written with an entry a line.
+  /// Returns whether a collection is written with one entry per line.
   static func isBlock(_ node: YAMLNode, indent: Int, isRoot: Bool = false) -> Bool {
     switch node.content {
     case .scalar: return false
@@ -25,7 +25,7 @@ struct YAMLWriter {
     }
   }
 
-  /// The lines of a collection in block style; the first is to stand at `indent` already.
+  /// Returns the lines of a collection in block style; the first comes without its indentation.
   static func block(_ node: YAMLNode, indent: Int) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
@@ -52,7 +52,7 @@ struct YAMLWriter {
     return lines
   }
 
-  /// The lines of one entry of a mapping in block style; the first is to stand at `indent` already.
+  /// Returns the lines of one entry of a mapping in block style; the first comes without its indentation.
   static func entry(_ key: String, _ value: YAMLNode, indent: Int) -> [String] {
     let name = self.key(key, isInFlow: false)
     guard isBlock(value, indent: indent + name.unicodeScalars.count + 2) else {
@@ -64,9 +64,9 @@ struct YAMLWriter {
 
   // MARK: - Flow style
 
-  /// A node on one line.
+  /// Returns a node on one line.
   ///
-  /// - Parameter isInFlow: whether it stands within brackets itself.
+  /// - Parameter isInFlow: whether the node is within brackets.
   static func flow(_ node: YAMLNode, isInFlow: Bool = false) -> String {
     switch node.content {
     case .scalar(let scalar): return self.scalar(scalar, style: node.style, isInFlow: isInFlow)
@@ -94,7 +94,7 @@ struct YAMLWriter {
     return quoted(scalar.text)
   }
 
-  /// Whether a text means itself without quotes, whatever type it has then.
+  /// Returns whether a text can be a plain scalar, of any type.
   static func isPlain(_ text: String, isInFlow: Bool) -> Bool {
     let scalars = Array(text.unicodeScalars)
     guard let first = scalars.first, let last = scalars.last, first != " ", last != " ", last != ":" else {
@@ -116,7 +116,7 @@ struct YAMLWriter {
 
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool { !YAMLReader.isForbidden(scalar) }
 
-  /// In double quotes, on one line.
+  /// Returns a text in double quotes, on one line.
   static func quoted(_ text: String) -> String {
     var out = "\""
     for scalar in text.unicodeScalars {
@@ -138,7 +138,7 @@ struct YAMLWriter {
 }
 
 extension YAMLNode {
-  /// How many collections lie within each other, this one included.
+  /// The number of nested collections, including this one.
   fileprivate var depth: Int {
     switch content {
     case .scalar: 0
@@ -148,15 +148,15 @@ extension YAMLNode {
   }
 }
 
-// MARK: - Nodes that were never written
+// MARK: - Nodes without a text
 
 extension YAMLNode {
-  /// A number, flag or word that stands as it is.
+  /// Returns a plain scalar.
   static func plain(_ text: String) -> YAMLNode {
     YAMLNode(content: .scalar(YAMLScalar(text: text, isPlain: true)), span: .builtIn)
   }
 
-  /// A text, in quotes where it would have another type without.
+  /// Returns a text, in quotes if a plain scalar would have another type.
   static func text(_ text: String) -> YAMLNode {
     let isPlain = YAMLScalar(text: text, isPlain: true).coreType == .text
     return YAMLNode(content: .scalar(YAMLScalar(text: text, isPlain: isPlain)), span: .builtIn)
@@ -169,7 +169,7 @@ extension YAMLNode {
       content: .mapping(entries.map { Entry(key: $0.key, keySpan: .builtIn, value: $0.value) }), span: .builtIn)
   }
 
-  /// A text in quotes.
+  /// Creates a text in quotes.
   init(quoting text: String) {
     self.init(content: .scalar(YAMLScalar(text: text, isPlain: false)), span: .builtIn)
   }
