@@ -1,6 +1,6 @@
-/// Why a call on ``JSEPSession`` was refused. A refused call has changed nothing.
+/// The reason why a call of ``JSEPSession`` failed. A failed call changes nothing.
 package enum JSEPError: Error, Hashable, Sendable {
-  // The caller's mistakes.
+  // Errors of the caller.
 
   /// The method is not allowed in this state (W3C: InvalidStateError).
   case wrongState(SignalingState)
@@ -8,39 +8,39 @@ package enum JSEPError: Error, Hashable, Sendable {
   case modifiedDescription
   case unknownTransceiver
   case transceiverStopped
-  /// An ICE restart was asked for or must be answered, and the credentials are the old ones.
+  /// An ICE restart is pending, but the credentials are the old ones.
   case credentialsUnchanged
-  /// The answer to an offer without ICE restart brings new credentials.
+  /// The answer to an offer without an ICE restart has new credentials.
   case credentialsChanged
-  /// Nothing to offer: no transceiver, and no section from before.
+  /// There is nothing to offer: no transceiver and no earlier section.
   case nothingToNegotiate
 
-  // What is wrong with a remote description.
+  // Errors of a remote description.
 
-  /// An accepted section has no codec that was offered, or a transceiver has none to offer.
+  /// An accepted section has no offered codec, or a transceiver has none to offer.
   case noCommonCodec
   case duplicateMid(String)
   /// An answer or a later offer does not keep the sections and their order (RFC 3264 §6, §8).
   case mLineMismatch(mLineIndex: Int)
-  /// The BUNDLE group names a section there is none of, or that was not offered (RFC 9143 §7).
+  /// The BUNDLE group names a section that does not exist or was not offered (RFC 9143 §7).
   case invalidBundleGroup(mid: String)
-  /// The answer accepts a section outside the BUNDLE group, which max-bundle has no transport for.
+  /// The answer accepts a section outside the BUNDLE group, for which max-bundle has no transport.
   case notBundled(mLineIndex: Int)
   /// Bundled sections give one payload type two meanings (RFC 9143 §10.1.1).
   case payloadTypeConflict(UInt8)
-  /// RTCP shares the port, and packets of this payload type would be taken for it (RFC 5761 §4).
+  /// RTCP shares the port, and packets of this payload type would be mistaken for RTCP (RFC 5761 §4).
   case reservedPayloadType(UInt8, mLineIndex: Int)
   /// Bundled sections give one extension identifier two meanings (RFC 9143 §10.1.2).
   case extensionConflict(id: UInt16)
   case missingICECredentials(mLineIndex: Int)
   case missingFingerprint(mLineIndex: Int)
-  /// Of an unknown hash function, or not of its length (RFC 8122 §5).
+  /// The hash function is unknown, or the digest does not have its length (RFC 8122 §5).
   case unusableFingerprint(mLineIndex: Int)
-  /// The other side does without RTCP multiplexing, which our policy requires (RFC 9429 §4.1.1).
+  /// The remote side does not multiplex RTCP, which our policy requires (RFC 9429 §4.1.1).
   case missingRTCPMux(mLineIndex: Int)
-  /// The answer's `a=setup` does not answer the offer's (RFC 8842 §5.3).
+  /// The answer's `a=setup` does not match the offer's (RFC 8842 §5.3).
   case invalidSetup(SetupRole)
-  /// An offer turns the DTLS roles round under a running association (RFC 8842 §5.5).
+  /// An offer swaps the DTLS roles of a running association (RFC 8842 §5.5).
   case setupChanged
 
   // Trickled candidates.
@@ -86,7 +86,7 @@ extension JSEPError: CustomStringConvertible {
     }
   }
 
-  /// The line of a remote description that the error is about, counted from 1; nil when there is no such one.
+  /// Returns the line of a remote description that caused the error, from 1; nil if there is none.
   package func line(in sdp: String) -> Int? {
     guard let place else { return nil }
     let lines = sdp.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -97,7 +97,7 @@ extension JSEPError: CustomStringConvertible {
     return place.ordinal < alike.count ? alike[place.ordinal] + 1 : nil
   }
 
-  /// What the line is, or begins with, and how many such lines stand before it.
+  /// The line's text or prefix, and the number of such lines before it.
   private var place: (text: String, isWhole: Bool, ordinal: Int)? {
     switch self {
     case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),
