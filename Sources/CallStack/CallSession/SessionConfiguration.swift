@@ -130,7 +130,7 @@ public struct AudioSettings: Hashable, Sendable {
   /// A description of the first invalid setting; nil if all are valid.
   var problem: String? {
     if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
-      return "ptime is \(ptime), and a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
+      return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
     }
     if !(500...512_000).contains(bitrate.bitsPerSecond) { return "bitrate is \(bitrate), not 500bps to 512kbps" }
     if !(0...10).contains(complexity) { return "complexity is \(complexity), not 0 to 10" }

@@ -58,10 +58,10 @@ extension CallSession {
   ) throws(SessionError) {
     _ = try live(id)
     guard let transaction = openTransactions[id] else {
-      throw .invalidState("these parameters were set already; ask for them again before changing them")
+      throw .invalidState("these parameters were already set; get them again before you change them")
     }
     guard transaction == parameters.transaction else {
-      throw .invalidModification("the parameters are not those that were asked for last; ask for them again")
+      throw .invalidModification("these parameters are out of date; get them again")
     }
     guard parameters.encodings.count == 1, let encoding = parameters.encodings.first, encoding.rid == nil else {
       throw .invalidModification("encodings cannot be added, removed or renamed once a transceiver has been made")
@@ -82,12 +82,12 @@ extension CallSession {
     var wanted: [CodecCapability] = []
     for codec in codecs where !wanted.contains(codec) {
       guard known.contains(codec) else {
-        throw .invalidModification("there is no codec \(codec.name)/\(codec.clockRate) like that to prefer")
+        throw .invalidModification("the codec \(codec.name)/\(codec.clockRate) with these parameters is not supported")
       }
       wanted.append(codec)
     }
     guard wanted.isEmpty || wanted.contains(where: { $0.role == .media }) else {
-      throw .invalidModification("with none but helper formats there is nothing to send")
+      throw .invalidModification("the preferences contain only helper formats; add a media codec")
     }
     try translating { () throws(JSEPError) in
       try jsep.setCodecPreferences(wanted.isEmpty ? nil : wanted, of: id)

@@ -75,10 +75,10 @@ extension [EncodingParameters] {
   func checked() throws(SessionError) -> EncodingParameters {
     let rids = compactMap(\.rid)
     if let rid = rids.first(where: { !$0.isRestrictionID }) {
-      throw .type("rid '\(rid)' has other characters than letters, digits, '-' and '_', or more than 255")
+      throw .type("rid '\(rid)' must have 1 to 255 letters, digits, '-' or '_'")
     }
-    if count > 1, rids.count != count { throw .type("of several encodings each needs a rid") }
-    if Set(rids).count != rids.count { throw .type("two encodings have one rid") }
+    if count > 1, rids.count != count { throw .type("each of several encodings needs a rid") }
+    if Set(rids).count != rids.count { throw .type("two encodings have the same rid") }
     var first = first ?? EncodingParameters()
     try first.check()
     first.rid = nil
@@ -89,7 +89,7 @@ extension [EncodingParameters] {
 extension EncodingParameters {
   func check() throws(SessionError) {
     if let maxBitrate, maxBitrate.bitsPerSecond <= 0 {
-      throw .range("maxBitrate is \(maxBitrate), and has to be above 0")
+      throw .range("maxBitrate is \(maxBitrate), but must be above 0")
     }
   }
 }

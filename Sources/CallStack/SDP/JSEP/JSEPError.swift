@@ -60,29 +60,29 @@ extension JSEPError: CustomStringConvertible {
     case .unknownTransceiver: "there is no such transceiver"
     case .transceiverStopped: "the transceiver is stopped"
     case .credentialsUnchanged: "an ICE restart needs new credentials"
-    case .credentialsChanged: "the answer has new ICE credentials, and the offer asked for no ICE restart"
+    case .credentialsChanged: "the answer has new ICE credentials, but the offer did not ask for an ICE restart"
     case .nothingToNegotiate: "there is nothing to offer; add a track or a transceiver first"
     case .noCommonCodec: "the two sides have no codec in common"
-    case .duplicateMid(let mid): "a=mid:\(mid) stands in two sections; each has one of its own"
+    case .duplicateMid(let mid): "a=mid:\(mid) is in two sections; each section needs its own"
     case .mLineMismatch(let index):
-      "section \(index) is not that of the description before; sections keep their number, order, kind and mid"
-    case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is no section that can be bundled"
-    case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; wanted is one transport"
+      "section \(index) differs from the previous description; sections keep their number, order, kind and mid"
+    case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is not a section that can be bundled"
+    case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; all must share one transport"
     case .payloadTypeConflict(let type): "payload type \(type) means two things in bundled sections"
     case .reservedPayloadType(let type, let index):
-      "section \(index) has payload type \(type); with a=rtcp-mux, 64 to 95 are RTCP's"
+      "section \(index) has payload type \(type); with a=rtcp-mux, 64 to 95 are reserved for RTCP"
     case .extensionConflict(let id): "a=extmap:\(id) means two things in bundled sections"
     case .missingICECredentials(let index): "section \(index) wants a=ice-ufrag and a=ice-pwd"
     case .missingFingerprint(let index): "section \(index) wants a=fingerprint: media is protected with DTLS-SRTP"
     case .unusableFingerprint(let index):
-      "section \(index) has no a=fingerprint of a hash function that is known here, such as sha-256, with its length"
+      "section \(index) has no a=fingerprint of a supported hash function, such as sha-256, with its length"
     case .missingRTCPMux(let index): "section \(index) wants a=rtcp-mux: RTP and RTCP share a port"
     case .invalidSetup(let role):
-      "a=setup:\(role.rawValue) does not go here; an offer has actpass, an answer active or passive"
-    case .setupChanged: "a=setup turns the roles of a running DTLS association round"
+      "a=setup:\(role.rawValue) is not allowed here; an offer has actpass, an answer active or passive"
+    case .setupChanged: "a=setup swaps the roles of a running DTLS association"
     case .noRemoteDescription: "there is no remote description that the candidate could belong to"
     case .unknownSection: "the candidate names no section of the remote description"
-    case .unknownUsernameFragment: "the candidate's ufrag is that of no current description"
+    case .unknownUsernameFragment: "the candidate's ufrag does not belong to a current description"
     }
   }
 
