@@ -5,7 +5,7 @@ internal import SDP
 
 /// Offers, answers and candidates.
 extension CallSession {
-  /// Whether a remote description was ever set.
+  /// Whether a remote description has been set.
   public var hasRemoteDescription: Bool { jsep.remoteDescription != nil }
 
   /// The local description with the candidates found so far (W3C `localDescription`).
@@ -66,18 +66,19 @@ extension CallSession {
       try jsep.setLocalDescription(Self.type(of: description), parsed)
     }
     if description.kind == .offer, !hasStartedICE { ice.setRole(.controlling, at: self.now) }
-    // An offer that is never set restarts nothing.
+    // The restart begins only here: an offer that is created but never set must not restart ICE.
     if description.kind == .offer, let restartCredentials { try beginRestart(byPeer: false, with: restartCredentials) }
     hasNegotiated = true
     reportEnds(effects)
     if effects.isNegotiated { try applyNegotiation() }
-    // An answer that rejects everything has no use for candidates.
+    // An answer that rejects every section needs no candidates.
     if description.kind == .offer || jsep.transport != nil { gatherIfNeeded() }
     reportTracks(effects)
     settle()
   }
 
-  /// Sets the remote description (W3C `setRemoteDescription`, RFC 9429 section 4.1.14). An offer rolls back a local one.
+  /// Sets the remote description (W3C `setRemoteDescription`, RFC 9429 section 4.1.14). A remote offer rolls back a
+  /// pending local offer.
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state does not allow the description, or another
   ///   error when its text cannot be used.
@@ -87,7 +88,8 @@ extension CallSession {
     guard enter(at: now) else { throw .invalidState("closed") }
     if description.kind == .rollback { return try rollBack() }
     let parsed = try parse(description)
-    // An offer takes back ours (W3C webrtc-pc section 4.4.1.5); who is impolite does not set it.
+    // A remote offer rolls back our pending one (W3C webrtc-pc section 4.4.1.5, the polite peer). An impolite
+    // application must not set it.
     if description.kind == .offer, signalingState == .haveLocalOffer { try rollBack() }
     let effects = try translating(description.sdp) { () throws(JSEPError) in
       try jsep.setRemoteDescription(Self.type(of: description), parsed)
@@ -104,7 +106,10 @@ extension CallSession {
     settle()
   }
 
-  /// Adds a remote candidate; nil or empty text is the end of candidates.
+  /// Adds a remote candidate; nil or empty text signals the end of candidates.
+  ///
+  /// - Throws: ``SessionError/invalidCandidate(_:)`` for text that cannot be used, ``SessionError/invalidState(_:)``
+  ///   without a remote description.
   public mutating func addICECandidate(
     _ candidate: String?, mid: String?, mLineIndex: Int?, at now: Instant
   ) throws(SessionError) {
@@ -125,7 +130,7 @@ extension CallSession {
     do throws(JSEPError) {
       guard try jsep.addRemoteCandidate(text, mid: mid, mLineIndex: mLineIndex ?? 0) else { return }
     } catch .unknownUsernameFragment {
-      // A candidate of a generation that is over: too late, and nobody's mistake.
+      // A late candidate of an earlier generation is expected and ignored.
       return
     } catch .noRemoteDescription {
       throw SessionError(.noRemoteDescription)
@@ -136,7 +141,7 @@ extension CallSession {
     settle()
   }
 
-  /// Says whose a name is that ``SessionCommand/nameResolutionNeeded(_:)`` asked for.
+  /// Supplies the address of a name requested by ``SessionCommand/nameResolutionNeeded(_:)``.
   package mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
     guard enter(at: now), unresolved.contains(where: { $0.address == .name(name) }) else { return }
     resolvedNames[name] = address
@@ -147,7 +152,7 @@ extension CallSession {
     settle()
   }
 
-  /// How many candidates may follow one description: more than an agent pairs, whatever their number says of the peer.
+  /// The number of candidates accepted after one description: more than an agent ever pairs.
   private static let trickleLimit = 500
 
   // MARK: Steps
@@ -176,8 +181,8 @@ extension CallSession {
     settle()
   }
 
-  /// The earlier generation's candidates stand again. A restart of our own is still wanted (W3C restartIce): the next
-  /// offer brings it.
+  /// Restores the candidates of the earlier generation. A restart that we requested stays pending (W3C restartIce): the
+  /// next offer carries it.
   private mutating func cancelRestart() {
     guard isRestarting, !Defect.rolledBackRestartStands.isPlanted, (try? ice.cancelRestart(at: now)) != nil else {
       return
@@ -187,7 +192,7 @@ extension CallSession {
     cancelGathering()
   }
 
-  /// Takes what offer and answer came to: the peer's transport, our DTLS role, and the codecs.
+  /// Applies the result of offer and answer: the peer's transport, our DTLS role, and the codecs.
   private mutating func applyNegotiation() throws(SessionError) {
     media.apply(jsep.media, of: jsep.transceivers, at: now)
     let isFinal = jsep.signalingState == .stable
@@ -199,7 +204,7 @@ extension CallSession {
     let credentials = ICECredentials(ufrag: transport.remote.usernameFragment, password: transport.remote.password)
     if ice.remoteCredentials != credentials {
       do throws(ICEError) {
-        // Another endpoint than the one that answered provisionally (serial forking, RFC 9429 section 3.6).
+        // A different endpoint than that of the provisional answer (serial forking, RFC 9429 section 3.6).
         if hasProvisionalPeer { ice.forgetRemote(at: now) }
         try ice.setRemoteCredentials(credentials, at: now)
       } catch {
@@ -218,8 +223,8 @@ extension CallSession {
     if configuration.protection == .dtlsSRTP { try associate(with: transport) }
   }
 
-  /// No section is left, and the transport closes with the last one (RFC 9429 section 5.11). The next section gets a new
-  /// one: new credentials and candidates, another DTLS association, other keys.
+  /// Closes the transport with its last section (RFC 9429 section 5.11). The next section gets a new transport: new
+  /// credentials and candidates, another DTLS association, other keys.
   private mutating func closeTransport() {
     transportNumber += 1
     if ice.connectionState != .new { events.append(.iceConnectionStateChange(.new)) }
@@ -234,11 +239,11 @@ extension CallSession {
     setGatheringState(.new)
   }
 
-  /// How many names a peer may have us ask for.
+  /// The number of unresolved names accepted from a peer.
   private static let unresolvedLimit = 32
 
-  /// Names wait for their addresses; not with relays only, since asking would tell the server who is called
-  /// (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
+  /// Adds a remote candidate once its name is resolved. With the relay policy no name is resolved, because the query
+  /// would reveal the peer to the server (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
   private mutating func addRemote(_ candidate: ICECandidate) {
     guard case .name(let name) = candidate.address, configuration.iceTransportPolicy == .all else {
       return ice.addRemoteCandidate(candidate, at: now)
@@ -251,7 +256,7 @@ extension CallSession {
     unresolved.append(candidate)
   }
 
-  /// Starts the DTLS association, or a new one when the peer has another certificate now (RFC 8842 section 5.1).
+  /// Starts the DTLS association, or a new one when the peer's certificate has changed (RFC 8842 section 5.1).
   private mutating func associate(with transport: NegotiatedTransport) throws(SessionError) {
     let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
     if dtls.role != nil {
@@ -267,7 +272,7 @@ extension CallSession {
     }
   }
 
-  /// - Parameter restart: the credentials of a generation to come, for which nothing has been gathered.
+  /// - Parameter restart: the credentials of the next generation, which has no candidates yet.
   private func transportParameters(_ restart: ICECredentials? = nil) -> TransportParameters {
     let fingerprint = SDP.Fingerprint(
       algorithm: "sha-256", digest: configuration.certificate.fingerprint(.sha256).digest)
@@ -298,9 +303,9 @@ extension CallSession {
 
 }
 
-/// Runs a JSEP step and says its errors in the session's words.
+/// Runs a JSEP step and translates its errors into those of the session.
 ///
-/// - Parameter remote: the remote description the step reads.
+/// - Parameter remote: the remote description that the step reads.
 func translating<Result>(
   _ remote: String? = nil, _ body: () throws(JSEPError) -> Result
 ) throws(SessionError) -> Result {

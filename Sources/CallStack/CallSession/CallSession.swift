@@ -6,17 +6,18 @@ public import SDP
 internal import SRTP
 internal import TURN
 
-/// Why a session wants to be woken: the reason in its ``CallSession/wake``.
+/// The reason for a wake-up: the reason in ``CallSession/wake``.
 package enum SessionWakeReason: UInt8, Sendable {
   case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback
 }
 
 /// A whole peer connection as one sans-IO machine: JSEP, ICE with STUN and TURN, DTLS-SRTP, RTP and audio.
 ///
-/// The simulator and the socket driver run it with the same pump. Stages are fixed. Receive: demultiplex (RFC 7983),
-/// then ICE or TURN, DTLS, or SRTP unprotect, arrival for the feedback, reception statistics, jitter buffer, decoder. Send:
-/// encoder, packetiser, queue, pacer, transport-wide number, history, SRTP protect.
+/// The simulator and the socket driver run it with the same pump. The stages are fixed. Receive: demultiplex (RFC
+/// 7983), then ICE or TURN, DTLS, or SRTP unprotect, arrival time for feedback, reception statistics, jitter buffer,
+/// decoder. Send: encoder, packetiser, queue, pacer, transport-wide number, history, SRTP protect.
 public struct CallSession: ~Copyable, SansIO {
+  /// An output of the session.
   public typealias Event = SessionOutput
 
   var configuration: SessionConfiguration
@@ -25,51 +26,52 @@ public struct CallSession: ~Copyable, SansIO {
   var ice: ICEAgent
   var gatherer: CandidateGatherer
   var dtls: DTLSTransport
-  /// Which transport ``ice`` is for, counted from one: a session whose sections were all rejected begins another.
+  /// The number of the transport that ``ice`` serves, from one: a session whose sections were all rejected starts
+  /// another.
   var transportNumber = 1
-  /// Which association ``dtls`` is, counted from one.
+  /// The number of the association that ``dtls`` runs, from one.
   var associationNumber = 1
-  /// What its certificate was promised to be.
+  /// The fingerprints in the remote description; the peer's certificate must match one.
   var remoteFingerprints: [DTLS.Fingerprint] = []
   var outbound: SRTPContext?
   var inbound: SRTPContext?
-  /// Whether both contexts are there.
+  /// Whether both SRTP contexts exist.
   var hasKeys = false
   var media: MediaTransport
 
   var interfaces: [LocalInterface] = []
   var concealment = Concealment()
-  /// What was gathered: for the current credentials last, before it for those that may still be returned to.
+  /// The gatherings: the last one for the current credentials, before it those that a rollback may restore.
   var gatherings: [Gathering] = []
-  /// New local credentials are out, and the negotiation that pairs them with the peer's is not done.
+  /// Whether new local credentials were sent and the peer's are still missing.
   var isRestarting = false
   var hasStartedICE = false
-  /// Whether the far side's credentials are those of a provisional answer, which another endpoint may still replace.
+  /// Whether the remote credentials come from a provisional answer, so that another endpoint may replace them.
   var hasProvisionalPeer = false
   var negotiationWasNeeded = false
-  /// Whether the next offer restarts ICE, though nobody is told that one is needed.
+  /// Whether the next offer restarts ICE, without a `negotiationneeded` event.
   var offersRestart = false
-  /// Which parameters of each sender were asked for last, and not set since.
+  /// The transaction of each sender's parameters that were requested and not set since.
   var openTransactions: [Transceiver.ID: UInt64] = [:]
   var transactions: UInt64 = 0
-  /// What tells the restart apart that the offer created last brings, once that is set.
+  /// The credentials of the restart in the last created offer; they take effect when that offer is set.
   var restartCredentials: ICECredentials?
-  /// How many candidates came since the last remote description.
+  /// The number of candidates received since the last remote description.
   var trickledCandidates = 0
-  /// The addresses whose networks local candidates were on: the place is the network's id, less one.
+  /// The addresses of the networks of local candidates. The index is the network id minus one.
   var networks: [IPAddress] = []
-  /// Whether descriptions or transceivers changed since the signalling state was last derived.
+  /// Whether descriptions or transceivers have changed since the signalling state was last derived.
   var hasNegotiated = false
   var localCandidates: [ICECandidate] = []
-  /// Remote candidates of this generation whose names have not been resolved.
+  /// The remote candidates of this generation with unresolved names.
   var unresolved: [ICECandidate] = []
-  /// What others' names are known to stand for.
+  /// The resolved addresses of remote names.
   var resolvedNames: [String: IPAddress] = [:]
   var traffic = TransportTraffic()
   var events = FIFO<SessionOutput>()
-  /// The path for last words, once the session is closing.
+  /// The path of the BYE and the close_notify of a closing session.
   var closingPath: Path?
-  /// When relays that have not been given back by then are left to lapse; nil until everything else is said.
+  /// The time at which relays that were not released are left to expire; nil until all other messages are sent.
   var releaseDeadline: Instant?
   var now: Instant
 
@@ -86,8 +88,10 @@ public struct CallSession: ~Copyable, SansIO {
     configuration.protection == .none && ice.canSend ? .connected : dtls.state
   }
 
-  /// - Parameter random: the session's own source; every machine inside draws from a stream of its own. When it cannot
-  ///   be repeated, DTLS keys and nonces come from OpenSSL's own generator.
+  /// Makes a session.
+  ///
+  /// - Parameter random: the session's own source; every machine inside draws from its own stream. If the source is not
+  ///   repeatable, DTLS keys and nonces come from OpenSSL's generator.
   public init(configuration: SessionConfiguration, random: RandomSource, at now: Instant) {
     self.configuration = configuration
     self.random = random
@@ -127,7 +131,7 @@ public struct CallSession: ~Copyable, SansIO {
     } else if !gatherer.receive(datagram, on: path, at: self.now) {
       demultiplex(datagram, on: path)
     } else if TURNClient.carriesData(datagram) {
-      // By a relay that was given up, or a channel or permission that nobody asked for.
+      // From a relay that was released, or through a channel or permission that was not requested.
       discard("relayed-to-nobody", on: path)
     }
     settle()
@@ -141,10 +145,10 @@ public struct CallSession: ~Copyable, SansIO {
     settle()
   }
 
-  /// The connection that was used as `path` failed or ended: what it carried is lost at once, without a timer.
+  /// Reports that the connection used as `path` failed or ended: its data is lost at once, without a timer.
   ///
-  /// - Parameter isMalformed: whether the driver ended it because what arrived made no sense (``TURNStreamFramer``).
-  /// - Parameter reason: what was wrong with it, for people, where that is known.
+  /// - Parameter isMalformed: whether the driver ended it because of malformed input (``TURNStreamFramer``).
+  /// - Parameter reason: the cause, as text for people, where known.
   package mutating func streamClosed(
     _ path: Path, isMalformed: Bool = false, reason: String? = nil, at now: Instant
   ) {
@@ -154,7 +158,7 @@ public struct CallSession: ~Copyable, SansIO {
     if isOpen { settle() }
   }
 
-  /// The host that the server at the other end of a connection over TLS must prove to be (RFC 8656 section 3.1).
+  /// Returns the host name that the server of a TLS connection must prove (RFC 8656 section 3.1).
   package func serverName(on path: Path) -> String { gatherer.host(at: path) ?? "\(path.remote.address)" }
 
   public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
@@ -191,13 +195,13 @@ public struct CallSession: ~Copyable, SansIO {
 
   // MARK: Steps
 
-  /// Moves time forward; false when the session is closed.
+  /// Moves time forward, and returns false if the session is closed.
   mutating func enter(at now: Instant) -> Bool {
     self.now = max(self.now, now)
     return connectionState != .closed
   }
 
-  /// Follows what the machines inside have to say until they are silent, then derives the states from theirs.
+  /// Handles the events of the inner machines until there are no more, then derives the session's states.
   mutating func settle() {
     var moved = true
     while moved {
@@ -229,7 +233,7 @@ public struct CallSession: ~Copyable, SansIO {
       connectionState = next
       events.append(.connectionStateChange(next))
     }
-    // Reads descriptions, so it is not for every packet.
+    // This reads the descriptions, which is too slow for every packet.
     guard hasNegotiated else { return }
     hasNegotiated = false
     let needed = signalingState == .stable && jsep.negotiationNeeded
@@ -254,7 +258,8 @@ public struct CallSession: ~Copyable, SansIO {
     events.append(.iceGatheringStateChange(state))
   }
 
-  /// How long a closed session cares for its relays: three transmissions of each farewell, or a few stale nonces.
+  /// The time in which a closed session releases its relays: enough for three transmissions of each request, or a few
+  /// stale nonces.
   private static let releasePatience = Interval.seconds(1)
 
   private var isReleasingRelays: Bool { releaseDeadline != nil && gatherer.isReleasing }
@@ -264,8 +269,8 @@ public struct CallSession: ~Copyable, SansIO {
     if now >= releaseDeadline { gatherer.abandon() } else { gatherer.advance(to: now) }
   }
 
-  /// Ends everything. The drain that follows says BYE and close_notify, and gives relays back. The session is to be
-  /// driven on until its ``wake`` is never, a second later at most; no event comes any more.
+  /// Closes the session. The following drain sends BYE and close_notify and releases relays. The caller must drive the
+  /// session until its ``wake`` is never, at most a second later; no more events follow.
   public mutating func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath(at: self.now)

@@ -3,7 +3,7 @@ internal import Codecs
 internal import DTLS
 internal import SRTP
 
-/// A library the media path is built on, with the version that is linked in.
+/// A library of the media path, with its linked version.
 public struct MediaLibrary: Sendable, Hashable {
   /// The library's name.
   public let name: String
@@ -13,7 +13,7 @@ public struct MediaLibrary: Sendable, Hashable {
   /// Whether DTLS timers follow virtual time in this process.
   package static var readsVirtualClock: Bool { VirtualClockCheck.remainingAfter400Milliseconds() == .milliseconds(600) }
 
-  /// Output of codecs and ciphers may differ between versions, so every run names them.
+  /// The libraries in use. Output of codecs and ciphers may differ between versions, so every run names them.
   public static var all: [MediaLibrary] {
     [
       MediaLibrary(name: "OpenSSL", version: DTLSTransport.libraryVersion),
@@ -23,7 +23,7 @@ public struct MediaLibrary: Sendable, Hashable {
     ]
   }
 
-  /// `libsrtp2 2.5.0` and `v1.12.0` without what is no number.
+  /// Returns the number alone of `libsrtp2 2.5.0` or `v1.12.0`.
   private static func number(_ text: String) -> String {
     let last = text.split(separator: " ").last ?? ""
     return String(last.first == "v" ? last.dropFirst() : last)

@@ -6,6 +6,7 @@ package import STUN
 
 /// A STUN or TURN server, its name already resolved.
 public struct ICEServer: Hashable, Sendable {
+  /// The kind of an ICE server.
   public enum Kind: String, Sendable {
     /// A STUN server (RFC 8489).
     case stun
@@ -17,9 +18,9 @@ public struct ICEServer: Hashable, Sendable {
   public var kind: Kind
   /// The server's address and port.
   public var endpoint: Endpoint
-  /// How a TURN server is reached. One reached several ways is listed for each. STUN servers are asked by UDP.
+  /// The transport to a TURN server; a server with several transports is listed once for each. STUN servers use UDP.
   public var transport: Path.Transport
-  /// The host that its URI named, when that was no address. A server's certificate must be for it.
+  /// The host name in the server's URI, if it was not an address. A server's certificate must be valid for it.
   public var host: String?
   /// TURN long-term credentials; for time-limited ones the username begins with its expiry.
   public var username: String
@@ -39,7 +40,7 @@ public struct ICEServer: Hashable, Sendable {
     self.credential = credential
   }
 
-  /// The RFC 7064/7065 URI, as candidate statistics show it.
+  /// The RFC 7064/7065 URI, as in candidate statistics.
   public var url: String {
     let place = host.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
     return switch transport {
@@ -50,19 +51,19 @@ public struct ICEServer: Hashable, Sendable {
   }
 }
 
-/// How often what a relay remembers for us is renewed. No server says how long it does; RFC 8656 says five minutes for
-/// permissions and ten for channels.
+/// The refresh intervals of a relay's permissions and channels. Servers do not announce lifetimes; RFC 8656 specifies
+/// five minutes for permissions and ten for channels.
 package struct RelayRefresh: Hashable, Sendable {
   package var permission = Interval.minutes(4)
-  /// Four minutes, as libwebrtc has it: a channel's renewal is one of the permission too.
+  /// Four minutes as in libwebrtc, because refreshing a channel also refreshes its permission.
   package var channel = Interval.minutes(4)
-  /// What nothing has been sent to for so long is renewed no more.
+  /// The time without sending after which a permission is no longer refreshed.
   package var unusedPermission = Interval.minutes(5)
 
   package init() {}
 }
 
-/// Which candidates may be used (W3C `RTCIceTransportPolicy`).
+/// The candidates that may be used (W3C `RTCIceTransportPolicy`).
 public enum ICETransportPolicy: String, Sendable, CaseIterable {
   /// Any candidate.
   case all
@@ -70,65 +71,66 @@ public enum ICETransportPolicy: String, Sendable, CaseIterable {
   case relay
 }
 
-/// When candidates are gathered (libwebrtc's `continual_gathering_policy`).
+/// The time at which candidates are gathered (libwebrtc's `continual_gathering_policy`).
 public enum ICEGatheringPolicy: String, Sendable, CaseIterable {
   /// Once for each generation of credentials, as browsers do.
   case once
-  /// Also when an interface comes up, as apps for phones have it: what is found is trickled at once, and what is lost is
-  /// reported. Gathering is never complete.
+  /// Also when an interface comes up, as mobile apps do: new candidates are trickled at once, and lost ones are
+  /// reported. Gathering never completes.
   case continually
 }
 
-/// From which sockets an ICE restart gathers (RFC 8445 section 9 leaves it open).
+/// The sockets that an ICE restart gathers from (RFC 8445 section 9 leaves this open).
 public enum ICERestartSockets: String, Sendable, CaseIterable {
-  /// From new ones, as browsers do: NATs make new mappings, and TURN servers give further allocations, while the old ones
-  /// carry media until a new pair works.
+  /// New sockets, as in browsers: NATs make new mappings and TURN servers new allocations, while the old ones carry
+  /// media until a new pair works.
   case new
-  /// From those there are, with the mappings and allocations that they have.
+  /// The existing sockets, with their mappings and allocations.
   case same
 }
 
-/// How the media inside RTP packets is made.
+/// The way in which the media inside RTP packets is made.
 public enum MediaFidelity: String, Sendable, CaseIterable {
   /// Real Opus on real samples.
   case real
-  /// Modelled: packets of constant size from a statistical source; everything below the encoder is real.
+  /// Modelled media: packets of constant size from a statistical source; everything below the encoder is real.
   case synthetic
 }
 
 /// Settings of the Opus encoder and of its packets (RFC 7587).
 public struct AudioSettings: Hashable, Sendable {
-  /// 10, 20, 40, 60, 80, 100 or 120 ms, unless the far side asks for another.
+  /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
   public var ptime = Interval.milliseconds(20)
-  /// 500 bit/s to 512 kbit/s, and no more than the far side takes.
+  /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.
   public var bitrate = DataRate.kilobitsPerSecond(32)
-  /// 0...10.
+  /// The encoder's complexity, 0...10.
   public var complexity = 9
   /// Whether packets carry a low-bitrate copy of the previous frame (RFC 6716 section 2.1.7).
   public var inBandFEC = true
-  /// Whether silence is not sent to a far side that asks for that, and the far side asked for the same.
+  /// Whether silence is not sent (DTX). We request it of the remote side, and use it if the remote side requests it.
   public var dtx = false
-  /// Whether the encoder keeps to one bitrate.
+  /// Whether the encoder uses a constant bitrate.
   public var constantBitrate = false
-  /// The loss the encoder is told to expect, 0...100, or nil to follow receiver reports.
+  /// The packet loss that the encoder expects in percent, 0...100, or nil to follow receiver reports.
   public var expectedLossPercent: Int?
-  /// Whether lost packets are asked for again (RFC 4585), when the peer agrees.
+  /// Whether lost packets are requested again (RFC 4585), if the peer agrees.
   public var nack = false
-  /// Whether packets are numbered across the transport, and their arrival is fed back to their sender (transport-cc), when
-  /// the peer agrees.
+  /// Whether packets get transport-wide numbers and their arrival is reported to the sender (transport-cc), if the peer
+  /// agrees.
   public var transportFeedback = false
-  /// Whether lost packets come again on a stream of their own (RFC 4588), when the peer agrees. No browser does that for audio.
+  /// Whether lost packets are sent again on a separate stream (RFC 4588), if the peer agrees. No browser does that for
+  /// audio.
   package var retransmitsOnItsOwnStream = false
-  /// A fixed first sequence number, for provoking wrap-around; nil draws one.
+  /// The first sequence number, to provoke wrap-around; nil for a random one.
   package var initialSequenceNumber: UInt16?
 
   /// Makes the default settings.
   public init() {}
 
-  /// What is wrong with them, for people; nil when nothing is.
+  /// A description of the first invalid setting; nil if all are valid.
   var problem: String? {
     if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
-      return "ptime is \(ptime), and a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
+      return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
     }
     if !(500...512_000).contains(bitrate.bitsPerSecond) { return "bitrate is \(bitrate), not 500bps to 512kbps" }
     if !(0...10).contains(complexity) { return "complexity is \(complexity), not 0 to 10" }
@@ -137,23 +139,23 @@ public struct AudioSettings: Hashable, Sendable {
   }
 }
 
-/// Which protection media packets get.
+/// The protection of media packets.
 package enum MediaProtection: String, Sendable, CaseIterable {
   /// DTLS 1.2 and SRTP, as on the wire.
   case dtlsSRTP
-  /// No crypto at all, to measure everything else. Never negotiated with a peer.
+  /// No encryption, to measure the cost of everything else. Never negotiated with a peer.
   case none
 }
 
-/// A local network interface a session may gather candidates on.
+/// A local network interface on which a session may gather candidates.
 package struct LocalInterface: Hashable, Sendable {
-  /// The bound UDP socket's address: host candidates carry it.
+  /// The address of the bound UDP socket, used in host candidates.
   package var socket: Endpoint
   package var name: String
-  /// W3C `RTCNetworkType`-like label: `wifi`, `cellular`, `ethernet`, …
+  /// The kind of network, as in W3C `RTCNetworkType`: `wifi`, `cellular`, `ethernet`, …
   package var networkType: String
-  /// What is told instead of the address: a name ending in `.local`, which those on the same link can resolve
-  /// (RFC 8828 mode 3 and 4, draft-ietf-mmusic-mdns-ice-candidates). The driver announces it.
+  /// The name announced instead of the address. It ends in `.local` and can be resolved on the same link (RFC 8828 mode
+  /// 3 and 4, draft-ietf-mmusic-mdns-ice-candidates). The driver answers queries for it.
   package var concealment: String?
 
   package init(socket: Endpoint, name: String, networkType: String, concealment: String? = nil) {
@@ -164,37 +166,38 @@ package struct LocalInterface: Hashable, Sendable {
   }
 }
 
-/// Everything a session is told once.
+/// The configuration of a session.
 public struct SessionConfiguration: Sendable {
   /// The STUN and TURN servers.
   public var iceServers: [ICEServer] = []
-  /// The candidates that may be used.
+  /// The policy for the candidates that may be used.
   public var iceTransportPolicy = ICETransportPolicy.all
   /// The policy for gathering candidates.
   public var gathering = ICEGatheringPolicy.once
   /// The sockets that an ICE restart gathers from.
   public var restartSockets = ICERestartSockets.new
   package var relayRefresh = RelayRefresh()
-  /// When requests to STUN and TURN servers are sent again.
+  /// The retransmission policy for requests to STUN and TURN servers.
   package var stunRetransmission = STUNTransactionTimer.Policy.libwebrtc
   package var ice = ICESettings()
   package var dtls = DTLSTransport.Configuration()
-  /// How drivers make connections to TURN servers over TLS.
+  /// The TLS configuration of drivers for connections to TURN servers.
   package var tls = TLSClientConfiguration()
-  /// Answers `a=setup:actpass` with `passive`, leaving the ClientHello to the offerer (RFC 8842 section 5.3).
+  /// Whether `a=setup:actpass` is answered with `passive`, so that the offerer sends the ClientHello (RFC 8842 section
+  /// 5.3).
   package var answersPassively = false
   /// The settings of the Opus encoder.
   public var audio = AudioSettings()
   /// The way in which media is made.
   public var media = MediaFidelity.real
   package var protection = MediaProtection.dtlsSRTP
-  /// The DTLS identity; shared by every session of a peer.
+  /// The DTLS identity, shared by all sessions of a peer.
   public var certificate: Certificate
-  /// The date that this side believes in.
+  /// The date of this side.
   public var wallClock = WallClock()
-  /// The RTCP canonical name (RFC 7022: meaningless to others, the same for all of a peer's streams).
+  /// The RTCP canonical name (RFC 7022: meaningless to others, the same for all streams of a peer).
   public var cname: String
-  /// How often a STUN server is asked again, so that a NAT's mapping lives.
+  /// The interval of STUN requests that keep a NAT mapping alive.
   public var stunKeepalive = Interval.seconds(10)
 
   /// Makes a configuration with defaults for everything else.

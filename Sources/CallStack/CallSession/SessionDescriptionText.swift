@@ -2,6 +2,7 @@ internal import SDP
 
 /// W3C `RTCSessionDescription`.
 public struct SessionDescriptionText: Hashable, Sendable {
+  /// The type of a description (W3C `RTCSdpType`).
   public enum Kind: String, Sendable {
     /// An offer.
     case offer
@@ -24,19 +25,19 @@ public struct SessionDescriptionText: Hashable, Sendable {
     self.sdp = sdp
   }
 
-  /// Whether no section is accepted, as when there is no codec in common (RFC 9429 section 5.3.1): nothing will ever
-  /// flow.
+  /// Whether every section is rejected, for example without a common codec (RFC 9429 section 5.3.1), so that no media
+  /// can ever flow.
   package var rejectsEverything: Bool {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
     return parsed.media.allSatisfy(\.isRejected)
   }
 
-  /// Why an offer's audio has to be rejected whatever its codecs are; nil when it has not.
+  /// The reason why an offer's audio must be rejected regardless of codecs; nil if there is none.
   package var obstacle: String? {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return nil }
     let audio = parsed.media.indices.filter { parsed.media[$0].type == "audio" && !parsed.media[$0].isRejected }
     guard let first = audio.first else { return "the offer has no audio section that could be accepted" }
-    // RFC 9429 section 5.3.1: without multiplexing of RTCP a section is rejected.
+    // RFC 9429 section 5.3.1: a section without RTCP multiplexing is rejected.
     return audio.contains(where: parsed.multiplexesRTCP) ? nil : "\(JSEPError.missingRTCPMux(mLineIndex: first))"
   }
 }

@@ -1,12 +1,12 @@
-/// A caller's mistake, or a description that cannot be used.
+/// An invalid call, or a description that cannot be used.
 public enum SessionError: Error, Hashable, Sendable {
   /// The W3C `InvalidStateError`: not allowed in the current signalling state.
   case invalidState(String)
-  /// The description does not parse or contradicts itself; the text says where.
+  /// The description does not parse or contradicts itself; the text names the place.
   case invalidDescription(String)
   /// No codec of the remote description can be used.
   case noCommonCodec
-  /// The text is no ICE candidate, or the candidate belongs to no section.
+  /// The text is not an ICE candidate, or the candidate belongs to no section.
   case invalidCandidate(String)
   /// The W3C `InvalidAccessError`: there is no such transceiver.
   case invalidAccess(String)
@@ -14,14 +14,14 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidModification(String)
   /// The W3C `NotSupportedError`.
   case notSupported(String)
-  /// A `TypeError` of W3C's methods: what was given is not of the kind that they take.
+  /// A `TypeError` of W3C's methods: an argument of the wrong type.
   case type(String)
-  /// A `RangeError` of W3C's methods.
+  /// A `RangeError` of W3C's methods: a number out of range.
   case range(String)
 }
 
 extension SessionError {
-  /// W3C's name of it.
+  /// The name of the W3C exception.
   public var name: String {
     switch self {
     case .invalidState: "InvalidStateError"
@@ -37,7 +37,7 @@ extension SessionError {
 }
 
 extension SessionError: CustomStringConvertible {
-  /// What is wrong, for people.
+  /// The description for people.
   public var description: String {
     switch self {
     case .invalidState(let state): "not allowed in this state: \(state)"

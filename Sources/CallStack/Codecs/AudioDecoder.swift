@@ -1,17 +1,17 @@
-/// What a decoder made of one packet, or of the lack of one.
+/// The result of decoding a packet, or of concealing a missing one.
 package struct DecodedAudio: Hashable, Sendable, BitwiseCopyable {
   package let samplesPerChannel: Int
-  /// The loudness, from a codec that yields no samples; nil when the samples themselves tell.
+  /// The level, from a codec without samples; nil when it follows from the samples.
   package let level: AudioLevel?
 }
 
-/// What a payload says of itself without decoding.
+/// The properties of a payload that are known without decoding.
 package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   package let samplesPerChannel: Int
-  /// How much it can restore of what stands just before it, zero without redundancy. That may be less than the packet
-  /// before: in-band FEC is of one frame of Opus, and a packet may hold several.
+  /// The number of samples just before it that its redundancy restores, zero without redundancy. It may be less than
+  /// the previous packet: in-band FEC covers one Opus frame, and a packet may hold several.
   package let redundantSamples: Int
-  /// Whether it only marks silence, after which a gap is expected.
+  /// Whether the packet only marks silence, so that a gap may follow.
   package let isDTX: Bool
 
   package var hasRedundancy: Bool { redundantSamples > 0 }
@@ -23,7 +23,7 @@ package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// An audio decoder of either fidelity. Samples are 48 kHz, interleaved, appended to the output.
+/// An audio decoder, real or synthetic. Samples are 48 kHz, interleaved, and appended to the output.
 package enum AudioDecoder {
   case opus(OpusDecoder)
   case synthetic(SyntheticAudioDecoder)
@@ -43,7 +43,7 @@ package enum AudioDecoder {
     }
   }
 
-  /// Reads a payload, or returns nil when it is broken.
+  /// Parses a payload, or returns nil when it is malformed.
   package func inspect(_ payload: RawSpan) -> AudioPayload? {
     switch self {
     case .opus:
@@ -67,7 +67,7 @@ package enum AudioDecoder {
     }
   }
 
-  /// Restores the `samples` lost just before `payload` from its redundancy.
+  /// Decodes the `samples` lost just before `payload` from its redundancy.
   package func decodeRedundancy(
     of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>
   ) -> DecodedAudio? {
@@ -77,7 +77,7 @@ package enum AudioDecoder {
     }
   }
 
-  /// Conceals `samples` for which no packet came.
+  /// Conceals `samples` of a missing packet.
   package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))

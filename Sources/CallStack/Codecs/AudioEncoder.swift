@@ -1,8 +1,8 @@
-/// What an encoder made of one frame.
+/// The result of encoding one frame.
 package struct EncodedAudio: Hashable, Sendable {
   package let byteCount: Int
   package let samplesPerChannel: Int
-  /// Whether the packet only marks silence; ``DTXGate`` says whether to send it.
+  /// Whether the packet only marks silence; ``DTXGate`` decides whether to send it.
   package let isDTX: Bool
 
   package init(byteCount: Int, samplesPerChannel: Int, isDTX: Bool) {
@@ -12,7 +12,7 @@ package struct EncodedAudio: Hashable, Sendable {
   }
 }
 
-/// An audio encoder of either fidelity.
+/// An audio encoder, real or synthetic.
 package enum AudioEncoder {
   case opus(OpusEncoder)
   case synthetic(SyntheticAudioEncoder)
@@ -24,7 +24,7 @@ package enum AudioEncoder {
     }
   }
 
-  /// Whether ``encode(_:into:)-(Span<Int16>,_)`` is the one to call.
+  /// Whether the encoder needs samples, that is ``encode(_:into:)-(Span<Int16>,_)``.
   package var needsSamples: Bool {
     switch self {
     case .opus: true
@@ -32,7 +32,7 @@ package enum AudioEncoder {
     }
   }
 
-  /// Encodes interleaved samples; the synthetic codec keeps their loudness only.
+  /// Encodes interleaved samples; the synthetic codec keeps only their level.
   package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
     case .opus(let encoder): try encoder.encode(samples, into: &output)
@@ -40,7 +40,7 @@ package enum AudioEncoder {
     }
   }
 
-  /// Encodes a frame known by its loudness only. A real codec throws ``CodecError/samplesRequired``.
+  /// Encodes a frame from its level alone. A real codec throws ``CodecError/samplesRequired``.
   package func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
     case .opus: throw .samplesRequired

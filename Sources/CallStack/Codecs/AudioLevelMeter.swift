@@ -1,14 +1,14 @@
-/// How loud a stream is, as `audioLevel` and `totalAudioEnergy` of W3C's statistics tell it.
+/// Measures the level of a stream for `audioLevel` and `totalAudioEnergy` of W3C's statistics.
 ///
-/// Chromium and Firefox measure by libwebrtc's rule, and so does this, so that numbers can be compared: a level is the
-/// peak of the last 110 ms, or a quarter of the level before when that is more, and the energy is that of the level.
-/// (webrtc-stats wants the root mean square, which of speech is about a third of the peak.)
+/// It follows libwebrtc's rule, as Chromium and Firefox do, so that numbers can be compared: the level is the peak of
+/// the last 110 ms, or a quarter of the previous level if that is higher, and the energy is that of the level.
+/// (webrtc-stats specifies the root mean square, which is about a third of the peak for speech.)
 package struct AudioLevelMeter: Hashable, Sendable {
-  /// The level last found, 1 being full scale.
+  /// The last level, where 1 is full scale.
   package private(set) var level = 0.0
-  /// The square of the level times its seconds, summed.
+  /// The sum of the squared level times the duration in seconds.
   package private(set) var totalEnergy = 0.0
-  /// In seconds.
+  /// The duration in seconds.
   package private(set) var totalDuration = 0.0
   private var peak = 0.0
   private var samples = 0
@@ -17,15 +17,15 @@ package struct AudioLevelMeter: Hashable, Sendable {
 
   package init() {}
 
-  /// Takes a stretch of `samples` a channel.
+  /// Adds `samples` per channel.
   ///
-  /// - Parameter peak: the largest magnitude in it, 1 being full scale.
+  /// - Parameter peak: their largest magnitude, where 1 is full scale.
   package mutating func add(peak: Double, samples: Int) {
     self.peak = max(self.peak, min(peak, 1))
     self.samples += samples
     if self.samples >= Self.period {
       level = self.peak
-      // In whole steps of a sample, so that it reaches silence.
+      // Rounding down to whole sample steps lets the level reach silence.
       self.peak = (self.peak * 32_767 / 4).rounded(.down) / 32_767
       self.samples = 0
     }
@@ -35,7 +35,7 @@ package struct AudioLevelMeter: Hashable, Sendable {
   }
 }
 
-/// The largest magnitude among samples as a fraction of full scale.
+/// Returns the largest magnitude among samples as a fraction of full scale.
 package func peakMagnitude(_ samples: Span<Int16>) -> Double {
   var largest: UInt16 = 0
   for index in samples.indices { largest = max(largest, samples[unchecked: index].magnitude) }

@@ -1,13 +1,13 @@
-/// A caller's mistake at an encoder or decoder. Broken payloads are never errors: decoders answer nil.
+/// An invalid call of an encoder or decoder. A malformed payload is not an error: decoders return nil.
 package enum CodecError: Error, Hashable, Sendable {
-  /// A setting outside what the codec allows; the text names it.
+  /// A setting that the codec does not allow; the text names it.
   case unsupportedSetting(String)
-  /// An encoder was given this many samples a channel where a whole frame of `expected` was due.
+  /// The encoder got this many samples per channel instead of a whole frame of `expected`.
   case wrongFrameSize(samples: Int, expected: Int)
   /// The output has no room for a packet.
   case bufferTooSmall
   /// A level was given to a codec that needs samples.
   case samplesRequired
-  /// libopus refused with this code (see `opus_defines.h`).
+  /// libopus returned this error code (see `opus_defines.h`).
   case library(code: Int32)
 }

@@ -1,7 +1,7 @@
 import COpus
 import CVPX
 
-/// The versions of the codec libraries linked in: encoder output may differ between them, so every run names them.
+/// The versions of the linked codec libraries. Encoder output may differ between them, so every run names them.
 package enum CodecLibraries {
   package static var opusVersion: String { String(cString: opus_get_version_string()) }
   package static var vpxVersion: String { String(cString: vpx_codec_version_str()) }

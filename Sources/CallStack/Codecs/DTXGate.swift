@@ -1,18 +1,18 @@
 package import CallCore
 
-/// Decides which packets of an encoder with discontinuous transmission leave: all audio, the first mark of a silence,
-/// and then one every 400 ms so that the far side's comfort noise stays fresh.
+/// Selects the packets of an encoder with discontinuous transmission to send: all audio, the first marker of a silence,
+/// and then one every 400 ms to keep the remote comfort noise up to date.
 ///
-/// Packets held back take no sequence number, but the media clock goes on (RFC 7587 section 3.1.3).
+/// Packets that are not sent use no sequence number, but the media clock advances (RFC 7587 section 3.1.3).
 package struct DTXGate: Sendable {
   package static let refreshInterval = Interval.milliseconds(400)
 
-  /// Time since the last mark sent; nil outside silence.
+  /// The time since the last sent marker; nil outside silence.
   private var sinceMark: Interval?
 
   package init() {}
 
-  /// Whether to send this packet.
+  /// Returns whether to send this packet.
   package mutating func admits(_ packet: EncodedAudio) -> Bool {
     guard packet.isDTX else {
       sinceMark = nil

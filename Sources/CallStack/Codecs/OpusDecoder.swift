@@ -1,6 +1,6 @@
 import COpus
 
-/// libopus, decoding to 48 kHz interleaved 16-bit samples, with redundancy and concealment.
+/// An Opus decoder (libopus) for 48 kHz interleaved 16-bit samples, with redundancy and concealment.
 package final class OpusDecoder {
   package let channels: Int
   private let decoder: OpaquePointer
@@ -17,23 +17,23 @@ package final class OpusDecoder {
 
   deinit { opus_decoder_destroy(decoder) }
 
-  /// Decodes a packet onto the end of `output`. Returns samples a channel, or nil when the payload is broken or does
-  /// not fit.
+  /// Decodes a packet and appends its samples to `output`. Returns the number of samples per channel, or nil when the
+  /// payload is malformed or does not fit.
   package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> Int? {
     guard let packet = OpusPacket(parsing: payload) else { return nil }
     return decode(payload, samples: packet.samplesPerChannel, redundancy: false, into: &output)
   }
 
-  /// Decodes the `samples` lost before `payload` from the redundancy it carries.
+  /// Decodes the `samples` lost before `payload` from its redundancy.
   ///
-  /// Where it carries none, or covers less, libopus conceals the rest.
+  /// Without redundancy, or with too little, libopus conceals the rest.
   package func decodeRedundancy(of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
     decode(payload, samples: samples, redundancy: true, into: &output)
   }
 
-  /// Conceals `samples` (a multiple of 2.5 ms, at most 120 ms) for which no packet came.
+  /// Conceals `samples` (a multiple of 2.5 ms, at most 120 ms) of a missing packet.
   ///
-  /// After a packet that marks silence this is comfort noise.
+  /// After a packet that marks silence, this produces comfort noise.
   package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> Int? {
     decode(RawSpan(), samples: samples, redundancy: false, into: &output)
   }

@@ -1,19 +1,19 @@
 import COpus
 package import CallCore
 
-/// libopus, encoding 48 kHz interleaved 16-bit samples for a call.
+/// An Opus encoder (libopus) for 48 kHz interleaved 16-bit samples of a call.
 ///
-/// Deterministic: the same settings and samples give the same bytes. The time spent inside is the owner's to measure.
+/// It is deterministic: the same settings and samples give the same bytes. The owner measures the time spent inside.
 package final class OpusEncoder {
   package struct Settings: Hashable, Sendable {
     package var channels = 1
     package var packetDuration = PacketDuration.ms20
     package var bitrate = DataRate.kilobitsPerSecond(32)
-    /// 0 to 10.
+    /// The complexity, 0 to 10.
     package var complexity = 9
     package var isVariableBitrate = true
     package var usesInBandFEC = true
-    /// Percent, 0 to 100: how much loss the encoder should prepare for.
+    /// The packet loss to prepare for in percent, 0 to 100.
     package var expectedPacketLoss = 0
     package var usesDTX = false
     package var maximumBandwidth = OpusPacket.Bandwidth.full
@@ -21,7 +21,7 @@ package final class OpusEncoder {
     package init() {}
   }
 
-  /// The longest packet libopus writes: 120 ms in six frames.
+  /// The size of the longest libopus packet in bytes: 120 ms in six frames.
   package static let maximumPacketSize = 1_275 * 6 + 13
 
   package private(set) var settings: Settings
@@ -41,7 +41,7 @@ package final class OpusEncoder {
 
   deinit { opus_encoder_destroy(encoder) }
 
-  /// Changes the settings for the packets that follow. The number of channels cannot change.
+  /// Changes the settings for the following packets. The number of channels cannot change.
   package func update(_ settings: Settings) throws(CodecError) {
     guard settings.channels == self.settings.channels else { throw .unsupportedSetting("channels") }
     try Self.validate(settings)
@@ -49,9 +49,9 @@ package final class OpusEncoder {
     self.settings = settings
   }
 
-  /// Encodes one packet's worth of interleaved samples onto the end of `output`.
+  /// Encodes the interleaved samples of one packet, and appends it to `output`.
   ///
-  /// - Returns: what the packet is; its bytes are those appended.
+  /// - Returns: the properties of the appended packet.
   package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     let frame = settings.packetDuration.samplesPerChannel
     guard samples.count == frame * settings.channels else {
@@ -72,7 +72,7 @@ package final class OpusEncoder {
     return EncodedAudio(byteCount: Int(written), samplesPerChannel: frame, isDTX: written <= 2)
   }
 
-  /// Forgets all signal history; settings stay.
+  /// Resets all signal history; settings stay.
   package func reset() { _ = callsim_opus_encoder_reset(encoder) }
 
   private static func validate(_ settings: Settings) throws(CodecError) {

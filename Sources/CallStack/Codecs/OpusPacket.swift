@@ -1,6 +1,6 @@
 import CallCore
 
-/// What an Opus packet says of itself without decoding (RFC 6716 section 3).
+/// The properties of an Opus packet that are known without decoding (RFC 6716 section 3).
 package struct OpusPacket: Hashable, Sendable {
   package enum Mode: Hashable, Sendable { case silk, hybrid, celt }
   package enum Bandwidth: Int, Comparable, Hashable, Sendable {
@@ -12,18 +12,18 @@ package struct OpusPacket: Hashable, Sendable {
   package let bandwidth: Bandwidth
   package let isStereo: Bool
   package let frameCount: Int
-  /// Samples a channel in one frame, at 48 kHz.
+  /// The number of samples per channel in one frame, at 48 kHz.
   package let frameSamples: Int
   package let byteCount: Int
-  /// Whether the first frame carries low bit-rate redundancy of the packet before (section 4.2.4).
+  /// Whether the first frame carries low-bitrate redundancy of the previous packet (section 4.2.4).
   package let hasRedundancy: Bool
 
-  /// Samples a channel in the packet, at 48 kHz.
+  /// The number of samples per channel in the packet, at 48 kHz.
   package var samplesPerChannel: Int { frameCount * frameSamples }
-  /// Whether the packet only marks silence: discontinuous transmission sends no more than two bytes.
+  /// Whether the packet only marks silence: with DTX it has at most two bytes.
   package var isDTX: Bool { byteCount <= 2 }
 
-  /// Reads a payload, or returns nil when it breaks the rules of section 3.4.
+  /// Parses a payload, or returns nil when it violates section 3.4.
   package init?(parsing payload: RawSpan) {
     guard let toc = payload.byte(at: 0) else { return nil }
     byteCount = payload.byteCount
@@ -51,10 +51,10 @@ package struct OpusPacket: Hashable, Sendable {
       mode: mode, frameSamples: frameSamples, isStereo: isStereo, payload, firstFrame: firstFrame)
   }
 
-  /// The most bytes of one frame (section 3.4, rule R2); explicit lengths cannot say more.
+  /// The maximum size of one frame in bytes (section 3.4, rule R2), also the limit of explicit lengths.
   private static let longestFrame = 1_275
 
-  /// The number of frames and where the first one lies (section 3.2).
+  /// Returns the number of frames and the range of the first one (section 3.2).
   private static func frames(code: UInt8, _ payload: RawSpan) -> (count: Int, first: Range<Int>)? {
     let end = payload.byteCount
     switch code {
@@ -105,7 +105,7 @@ package struct OpusPacket: Hashable, Sendable {
     return (count, offset..<offset + (firstLength ?? end - offset))
   }
 
-  /// A one- or two-byte frame length and the offset after it (section 3.2.1).
+  /// Returns a one- or two-byte frame length and the offset after it (section 3.2.1).
   private static func frameLength(_ payload: RawSpan, at offset: Int) -> (length: Int, next: Int)? {
     guard let first = payload.byte(at: offset) else { return nil }
     guard first >= 252 else { return (Int(first), offset + 1) }
@@ -113,8 +113,9 @@ package struct OpusPacket: Hashable, Sendable {
     return (4 * Int(second) + Int(first), offset + 2)
   }
 
-  /// The SILK header begins with one voice-activity bit a 20 ms frame and then the redundancy bit, a channel at a time
-  /// (sections 4.2.3 and 4.2.4). Each has even odds, so the range coder leaves them readable.
+  /// Returns the redundancy bit. The SILK header of each channel begins with one voice activity bit per 20 ms frame,
+  /// followed by the redundancy bit (sections 4.2.3 and 4.2.4). Each bit has even odds, so it is readable in the
+  /// range-coded data.
   private static func hasRedundancy(
     mode: Mode, frameSamples: Int, isStereo: Bool, _ payload: RawSpan, firstFrame: Range<Int>
   ) -> Bool {

@@ -1,8 +1,8 @@
-/// Regroups interleaved samples of any length, such as a device's 10 ms, into whole frames of one packet.
+/// Regroups interleaved samples of any length, such as a device's 10 ms, into frames of one packet each.
 package struct PCMFramer: ~Copyable {
   private var samples: [Int16] = []
   private var consumed = 0
-  /// Interleaved samples in a frame: samples a channel times channels.
+  /// The number of interleaved samples in a frame: samples per channel times channels.
   package var frameSize: Int
 
   /// - Precondition: `frameSize` is positive.
@@ -19,7 +19,7 @@ package struct PCMFramer: ~Copyable {
     input.withUnsafeBufferPointer { samples.append(contentsOf: $0) }
   }
 
-  /// Moves the next whole frame into `frame`, whose memory is reused, or returns false when too few samples wait.
+  /// Moves the next whole frame into `frame`, whose memory is reused, or returns false when there are too few samples.
   package mutating func takeFrame(into frame: inout [Int16]) -> Bool {
     guard pendingCount >= frameSize else { return false }
     frame.removeAll(keepingCapacity: true)
@@ -28,6 +28,6 @@ package struct PCMFramer: ~Copyable {
     return true
   }
 
-  /// Interleaved samples waiting for a whole frame.
+  /// The number of interleaved samples that wait for a whole frame.
   package var pendingCount: Int { samples.count - consumed }
 }

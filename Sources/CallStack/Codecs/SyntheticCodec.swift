@@ -1,19 +1,19 @@
 package import CallCore
 
-/// A *modelled* audio codec: packets of a constant size that carry how loud they are instead of samples.
+/// A *modelled* audio codec: packets of constant size that carry a level instead of samples.
 ///
-/// Everything below the codec is unchanged, at a fraction of the cost. Layout of a payload: magic, duration in units of
-/// 2.5 ms, level, flags, level of the packet before (modelled redundancy), then filler up to the size.
+/// Everything below the codec is unchanged, at a fraction of the cost. A payload consists of: magic, duration in units
+/// of 2.5 ms, level, flags, level of the previous packet (modelled redundancy), and filler up to the size.
 package enum SyntheticCodec {
   static let magic: UInt8 = 0xA5
   static let headerSize = 5
   static let dtxFlag: UInt8 = 1
   static let redundancyFlag: UInt8 = 2
-  /// What redundancy restores at most. Opus repeats its first frame's predecessor, and in a packet of several frames each
-  /// has 20 ms.
+  /// The maximum number of samples that redundancy restores. Opus repeats the frame before the first one, and frames in
+  /// a packet of several have 20 ms.
   static let redundantSamples = 960
 
-  /// What a payload says, or nil when it is none of ours.
+  /// The content of a payload.
   struct Payload {
     var samples: Int
     var level: AudioLevel
@@ -39,14 +39,14 @@ package final class SyntheticAudioEncoder {
   package struct Settings: Hashable, Sendable {
     package var packetDuration = PacketDuration.ms20
     package var bitrate = DataRate.kilobitsPerSecond(32)
-    /// Whether every packet repeats the level of the one before.
+    /// Whether every packet repeats the level of the previous one.
     package var usesInBandFEC = false
-    /// Whether silence shrinks to a marker: one packet, and then one every 400 ms as Opus sends.
+    /// Whether silence is reduced to a marker: one packet, and then one every 400 ms as in Opus.
     package var usesDTX = false
 
     package init() {}
 
-    /// The constant size of a packet.
+    /// The constant size of a packet in bytes.
     package var packetSize: Int {
       let bits = Double(bitrate.bitsPerSecond) * packetDuration.interval.seconds
       return max(SyntheticCodec.headerSize, min(1_275 * 6, Int((bits / 8).rounded())))
@@ -60,8 +60,8 @@ package final class SyntheticAudioEncoder {
 
   package func update(_ settings: Settings) { self.settings = settings }
 
-  /// Writes a packet of the given loudness, as Opus does no larger than there is room. With DTX, a packet of silence is
-  /// five bytes and marked.
+  /// Writes a packet with the given level, limited to the available room as in Opus. With DTX, a packet of silence has
+  /// five bytes and is marked.
   package func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     let samples = settings.packetDuration.samplesPerChannel
     let isDTX = settings.usesDTX && level == .silence
@@ -79,7 +79,7 @@ package final class SyntheticAudioEncoder {
   }
 }
 
-/// The decoder of the modelled codec: it yields levels, never samples.
+/// The decoder of the modelled codec, which produces levels and no samples.
 package final class SyntheticAudioDecoder {
   private var lastLevel = AudioLevel.silence
 
@@ -98,7 +98,7 @@ package final class SyntheticAudioDecoder {
     return DecodedAudio(samplesPerChannel: samples, level: level)
   }
 
-  /// Concealment fades by 6 dB every 10 ms, a modelled figure of the right order.
+  /// Conceals with a fade of 6 dB every 10 ms, a modelled value of the right order.
   func conceal(samples: Int) -> DecodedAudio {
     let fade = min(127, 6 * ((samples + 479) / 480))
     lastLevel = AudioLevel(UInt8(min(127, Int(lastLevel.rawValue) + fade)))

@@ -1,15 +1,15 @@
 package import CallCore
 package import RTP
 
-/// Notes when the packets of a transport arrive, for the feedback to their sender, as libwebrtc does it.
+/// Records the arrival of a transport's packets for feedback to their sender, as libwebrtc does.
 ///
-/// Each feedback goes on where the last one ended. A packet that comes after others behind it makes the next one begin with
-/// it, and tell of those again, so that nobody takes it for lost.
+/// Each feedback continues where the last one ended. After a late packet, the next feedback begins with it and repeats
+/// the packets after it, so that the sender does not take it for lost.
 package struct ArrivalRecorder: Sendable {
   package struct Settings: Hashable, Sendable {
-    /// How long after the last feedback the next one leaves.
+    /// The interval between feedback packets.
     package var interval = Interval.milliseconds(100)
-    /// How long arrivals are remembered that have been told of: one that comes late brings them up again.
+    /// The time for which reported arrivals are kept: a late packet reports them again.
     package var memory = Interval.milliseconds(500)
 
     package init() {}
@@ -17,30 +17,30 @@ package struct ArrivalRecorder: Sendable {
 
   package private(set) var settings: Settings
   private var unwrapper = SequenceUnwrapper()
-  /// The arrivals from ``begin`` to ``end``, each at its number modulo the ring's size, which is a power of two; nil for one
-  /// that has not come.
+  /// The arrivals from ``begin`` to ``end``, each at its number modulo the ring's size, which is a power of two; nil
+  /// for a packet that has not arrived.
   private var ring: [Instant?] = []
   private var begin: Int64 = 0
   private var end: Int64 = 0
-  /// The first number that the next feedback tells of.
+  /// The first number of the next feedback.
   private var untold: Int64 = 0
-  /// Whether anything has come since the last feedback.
+  /// Whether anything has arrived since the last feedback.
   private var hasNews = false
   private var lastFeedback: Instant?
   private var feedbackNumber: UInt8 = 0
   private var source: UInt32 = 0
 
-  /// As many as a feedback can tell of as missing in front of one that has come.
+  /// The maximum number of missing packets that feedback can report before a received one.
   private static let limit = 1 << 15
-  /// What feedback may take of the bitrate, and how often it leaves at least and at most.
+  /// The share of the bitrate for feedback, and the bounds of its interval.
   private static let share = 0.05
   private static let bounds = Interval.milliseconds(50)...Interval.milliseconds(250)
-  /// A feedback with its headers, on average.
+  /// The average size of a feedback packet with headers in bytes.
   private static let packetSize = 68
 
   package init(settings: Settings = Settings()) { self.settings = settings }
 
-  /// Sets how often feedback leaves, by the bitrate there is for all that is sent.
+  /// Sets the interval of feedback from the total sending bitrate.
   package mutating func setBitrate(_ bitrate: DataRate) {
     let share = DataRate.bitsPerSecond(Int64(Double(bitrate.bitsPerSecond) * Self.share))
     guard share.bitsPerSecond > 0 else {
@@ -51,12 +51,12 @@ package struct ArrivalRecorder: Sendable {
     settings.interval = min(max(interval, Self.bounds.lowerBound), Self.bounds.upperBound)
   }
 
-  /// Takes note of a packet. One that has come before says nothing new.
+  /// Records a packet. A repeated one is ignored.
   package mutating func record(_ number: UInt16, from source: UInt32, at now: Instant) {
     let isFirst = unwrapper.last == nil
     let number = unwrapper.unwrap(number)
     if isFirst { (begin, end, untold) = (number, number, number) }
-    // From too far behind to be told of.
+    // The packet is too old to be reported.
     guard end - number <= Int64(Self.limit) else { return }
     self.source = source
     if number >= end {
@@ -73,20 +73,20 @@ package struct ArrivalRecorder: Sendable {
     hasNews = true
   }
 
-  /// When feedback is due; nil while there is nothing to tell.
+  /// The time at which feedback is due; nil while there is nothing to report.
   package var deadline: Instant? {
     guard hasNews, let lastFeedback else { return nil }
     return lastFeedback + settings.interval
   }
 
-  /// The next feedback, once one is due; to be asked again until there is none.
+  /// Returns the next feedback when one is due. Call it until it returns nil.
   package mutating func takeFeedback(from sender: UInt32, at now: Instant) -> TransportFeedback? {
     guard let deadline, now >= deadline else { return nil }
     guard let first = (untold..<end).first(where: { ring[place($0)] != nil }), let arrival = ring[place(first)] else {
       finish(at: now)
       return nil
     }
-    // So many in a row are more than a feedback can tell of as missing; their sender has given them up.
+    // Feedback cannot report more missing packets in a row; their sender has given them up.
     let base = max(untold, first - Int64(0x7FFE))
     var builder = TransportFeedback.Builder(
       firstNumber: UInt16(truncatingIfNeeded: base), arrival: arrival, senderSSRC: sender, mediaSSRC: source,
@@ -103,7 +103,7 @@ package struct ArrivalRecorder: Sendable {
     return builder.feedback
   }
 
-  /// Puts feedback off that is due, while none can be sent.
+  /// Postpones due feedback while none can be sent.
   package mutating func postpone(at now: Instant) {
     if let deadline, now >= deadline { lastFeedback = now }
   }
@@ -113,7 +113,7 @@ package struct ArrivalRecorder: Sendable {
     lastFeedback = now
   }
 
-  /// Forgets what has been told of long ago, once all has been told of.
+  /// Drops old arrivals once all are reported.
   private mutating func forgetOld(at now: Instant) {
     guard untold == end else { return }
     while begin < end, ring[place(begin)].map({ now - $0 > settings.memory }) ?? true { begin += 1 }
@@ -121,7 +121,7 @@ package struct ArrivalRecorder: Sendable {
 
   private func place(_ number: Int64) -> Int { Int(number & Int64(ring.count - 1)) }
 
-  /// Spans other numbers, with what is known of those.
+  /// Changes the range of recorded numbers, and keeps the arrivals within it.
   private mutating func makeRoom(from first: Int64, to last: Int64) {
     var size = max(64, ring.count)
     while size < last - first { size *= 2 }

@@ -1,12 +1,12 @@
 package import CallCore
 package import RTP
 
-/// Which packets go before others when not all may leave at once, as in libwebrtc.
+/// The order in which waiting packets are sent, as in libwebrtc.
 package enum PacketPriority: Int, Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case audio, retransmission, video, repair, padding
 }
 
-/// A packet that waits to leave.
+/// A packet that waits to be sent.
 package struct QueuedPacket: BitwiseCopyable {
   package let packet: OutgoingPacket
   package let priority: PacketPriority
@@ -15,10 +15,10 @@ package struct QueuedPacket: BitwiseCopyable {
   let handle: PacketHandle
 }
 
-/// Packets that wait to leave: those of the highest priority first, in turn between the sources of one priority, in order
+/// Packets that wait to be sent: the highest priority first, in turn between the sources of one priority, in order
 /// within a source.
 struct PacketQueue: ~Copyable {
-  /// The packets of one source and priority. Audio is one stream: its packets leave in the order in which they came.
+  /// The packets of one source and priority. Audio is a single stream, to keep the order of all audio packets.
   private struct Stream {
     let ssrc: UInt32
     var packets = FIFO<QueuedPacket>()
@@ -27,7 +27,7 @@ struct PacketQueue: ~Copyable {
   /// The sources of one priority.
   private struct Lane {
     var streams: [Stream] = []
-    /// Whose turn it is.
+    /// The index of the next stream.
     var turn = 0
     var count = 0
 
@@ -58,20 +58,20 @@ struct PacketQueue: ~Copyable {
   private var lanes = PacketPriority.allCases.map { _ in Lane() }
   private(set) var count = 0
   private(set) var byteCount = 0
-  /// The sum of the times at which all of them came.
+  /// The sum of the enqueue times of all packets.
   private var arrivals: Int64 = 0
 
   init() {}
 
   func isEmpty(_ priority: PacketPriority) -> Bool { lanes[priority.rawValue].count == 0 }
 
-  /// How long packets have waited, on average.
+  /// Returns the mean time that packets have waited.
   func meanAge(at now: Instant) -> Interval {
     guard count > 0 else { return .zero }
     return Interval(nanoseconds: now.nanoseconds - arrivals / Int64(count))
   }
 
-  /// Adds what `write` writes, unless it writes nothing.
+  /// Appends the packet that `write` writes, unless it returns nil.
   mutating func append(
     _ priority: PacketPriority, at now: Instant, write: (inout OutputSpan<UInt8>) -> OutgoingPacket?
   ) -> Bool {
@@ -90,7 +90,7 @@ struct PacketQueue: ~Copyable {
     return true
   }
 
-  /// Takes the next packet and appends its bytes.
+  /// Removes the next packet and appends its bytes.
   mutating func popFirst(into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
     guard count > 0 else { return nil }
     for lane in lanes.indices {
@@ -102,7 +102,7 @@ struct PacketQueue: ~Copyable {
     return nil
   }
 
-  /// Throws all away, and tells what it was.
+  /// Removes all packets, and passes each to `visit`.
   mutating func removeAll(_ visit: (QueuedPacket) -> Void) {
     guard count > 0 else { return }
     for lane in lanes.indices {

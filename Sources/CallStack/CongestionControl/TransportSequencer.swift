@@ -1,21 +1,22 @@
 package import CallCore
 package import RTP
 
-/// Numbers the packets of a transport as they leave, and learns from feedback what became of each
+/// Numbers the packets of a transport when they are sent, and evaluates feedback about them
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 package struct TransportSequencer: Sendable {
-  /// What feedback says of a packet.
+  /// The feedback about one packet.
   package struct Result: Hashable, Sendable, BitwiseCopyable {
     package let byteCount: Int
     package let sent: Instant
-    /// By the far side's clock, of which only differences mean something; nil for a packet that has not come.
+    /// The arrival by the remote clock, of which only differences are meaningful; nil for a packet that has not
+    /// arrived.
     package let arrived: Instant?
   }
 
   private struct Packet: BitwiseCopyable {
     var sent: Instant
     var byteCount: Int32
-    /// Whether nobody has said that it arrived.
+    /// Whether its arrival has not been reported.
     var isOpen: Bool
   }
 
@@ -23,33 +24,33 @@ package struct TransportSequencer: Sendable {
   private var ring: [Packet] = []
   private var oldest: Int64
   private var next: Int64
-  /// The highest number that has arrived, and the bytes of those above it.
+  /// The highest number that has arrived, and the number of bytes sent after it.
   private var highestArrived: Int64
   package private(set) var bytesInFlight = 0
-  /// The reference times of feedback, whose 24 bits are the highest of these 32.
+  /// Extends the reference times of feedback, whose 24 bits are the highest of these 32.
   private var references = Unwrapper<UInt32>()
   private var lastFeedback: UInt8?
-  /// Feedback that was lost on its way, by its numbers.
+  /// The number of lost feedback packets, from gaps in their numbers.
   package private(set) var lostFeedbackCount = 0
 
-  /// How long packets are remembered.
+  /// The time for which packets are kept.
   private static let memory = Interval.seconds(60)
-  /// Numbers further apart can be taken for one another.
+  /// The maximum number of packets kept, because numbers further apart are ambiguous.
   private static let limit = 1 << 15
 
-  /// - Parameter first: the first number to give out.
+  /// - Parameter first: the first number.
   package init(first: UInt16 = 1) {
     oldest = Int64(first)
     next = Int64(first)
     highestArrived = Int64(first) - 1
   }
 
-  /// How many packets are remembered.
+  /// The number of packets kept.
   package var count: Int { Int(next - oldest) }
 
-  /// The number of a packet that leaves.
+  /// Returns the number of a packet that is sent.
   ///
-  /// - Parameter byteCount: its size, before protection.
+  /// - Parameter byteCount: the packet's size before protection.
   package mutating func assign(byteCount: Int, at now: Instant) -> UInt16 {
     while oldest < next, now - ring[place(oldest)].sent > Self.memory || count >= Self.limit {
       if oldest > highestArrived { land(oldest) }
@@ -62,11 +63,11 @@ package struct TransportSequencer: Sendable {
     return UInt16(truncatingIfNeeded: next - 1)
   }
 
-  /// Takes feedback, and appends what it says of each packet that is remembered, by number. A packet that has not come may
-  /// yet be told of as arrived; one that has is told of once.
+  /// Takes feedback, and appends a result for each packet that is kept, by number. A missing packet may be reported as
+  /// received later; a received one is reported once.
   package mutating func receive(_ feedback: TransportFeedback, into results: inout [Result]) {
     count(feedback.feedbackNumber)
-    // What is told of has been sent: the first number is the nearest one below those that were given out.
+    // Reported packets have been sent, so the first number is the nearest one at or below the last assigned number.
     let raw = UInt32(bitPattern: feedback.referenceTime) << 8
     let reference = TransportFeedback.referenceUnit * (references.unwrap(raw) >> 8)
     let distance = UInt16(truncatingIfNeeded: next - 1) &- feedback.firstNumber
@@ -85,7 +86,7 @@ package struct TransportSequencer: Sendable {
     for missing in max(untold, oldest)..<max(untold, oldest, end) { tell(missing, arrived: nil, to: &results) }
   }
 
-  /// Feedback that comes after a later one was taken for lost.
+  /// Counts lost feedback. Late feedback had been counted as lost.
   private mutating func count(_ feedback: UInt8) {
     guard let last = lastFeedback else {
       lastFeedback = feedback
@@ -112,7 +113,7 @@ package struct TransportSequencer: Sendable {
     land(number)
   }
 
-  /// What was sent before a packet that has arrived is in flight no more: it has arrived or is lost.
+  /// Removes packets up to one that has arrived from the bytes in flight: they have arrived or are lost.
   private mutating func land(_ number: Int64) {
     guard number > highestArrived else { return }
     for landed in max(highestArrived + 1, oldest)...number { bytesInFlight -= Int(ring[place(landed)].byteCount) }

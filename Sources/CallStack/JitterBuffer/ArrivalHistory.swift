@@ -1,24 +1,27 @@
 import CallCore
 
-/// How long the packets of the last two seconds of media travelled, compared with each other: no clock is compared with
-/// another, and drift within two seconds is negligible.
+/// The travel times of packets of the last two seconds of media, relative to each other: this compares no two clocks,
+/// and their drift within two seconds is negligible.
 struct ArrivalHistory: Sendable {
   private struct Arrival {
     var timestamp: Int64
-    /// Arrival minus timestamp, in nanoseconds: the time travelled and an unknown constant.
+    /// Arrival minus timestamp in nanoseconds: the travel time plus an unknown constant.
     var travel: Int64
   }
 
-  /// At 48 kHz.
+  /// The length of the history, at 48 kHz.
   static let window: Int64 = 2 * 48_000
 
-  // Each keeps what can still become the extreme when older packets leave the window, so its first is the extreme.
+  // Each keeps the packets that can become the extreme when older ones leave the window, so its first one is the
+  // extreme.
   private var fastest: [Arrival] = []
   private var slowest: [Arrival] = []
   private var newest: Int64?
 
-  /// - Parameter timestamp: unwrapped, at 48 kHz.
-  /// - Returns: false for a packet older than the newest, which the window leaves out.
+  /// Adds a packet.
+  ///
+  /// - Parameter timestamp: the unwrapped timestamp at 48 kHz.
+  /// - Returns: false for a packet older than the newest, which is not added.
   mutating func insert(_ timestamp: Int64, at now: Instant) -> Bool {
     if let newest, timestamp < newest { return false }
     newest = timestamp
@@ -33,7 +36,7 @@ struct ArrivalHistory: Sendable {
     return true
   }
 
-  /// How much longer than the fastest packet's the travel of media with this timestamp is when it ends now.
+  /// Returns the delay of media with this timestamp at `now`, relative to the fastest packet.
   func delay(of timestamp: Int64, at now: Instant) -> Interval {
     guard let first = fastest.first else { return .zero }
     return max(.zero, Interval(nanoseconds: Self.travel(timestamp, now) &- first.travel))

@@ -2,51 +2,51 @@ package import CallCore
 package import Codecs
 package import RTP
 
-/// One pull's worth of playout.
+/// The result of one pull.
 package struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
-  /// Where the newest part of it came from.
+  /// The origin of the newest samples.
   package enum Source: UInt8, Hashable, Sendable, BitwiseCopyable {
-    /// Nothing has come yet.
+    /// Nothing has arrived yet.
     case silence
     case decoded
-    /// Restored from the redundancy in the next packet.
+    /// Decoded from the redundancy in the next packet.
     case recovered
-    /// Invented, for a packet lost or late.
+    /// Packet loss concealment, for a lost or late packet.
     case concealed
-    /// Filled in a pause the sender made.
+    /// Comfort noise in a pause of the sender.
     case comfort
   }
 
-  /// Samples a channel.
+  /// The number of samples per channel.
   package let sampleCount: Int
   package let source: Source
-  /// The root mean square, 1 being full scale.
+  /// The root mean square, where 1 is full scale.
   package let level: Double
 }
 
-/// Smooths an audio stream's arrival into steady playout, and hides what is missing.
+/// Turns the irregular arrival of an audio stream into steady playout, and conceals missing packets.
 ///
-/// Packets go in as they arrive; the device pulls every 10 ms of *its* clock. The delay follows the network's jitter:
-/// it is read off every packet played, as how long the fastest packet would have waited, and steered to the target by
-/// leaving out or repeating single pitch periods, which also absorbs the drift between the two clocks.
+/// Packets are inserted on arrival; the device pulls every 10 ms of its own clock. The delay follows the network's
+/// jitter. It is measured on every played packet as the waiting time of the fastest packet, and adjusted to the target
+/// by removing or repeating single pitch periods, which also compensates the drift between the two clocks.
 ///
-/// With a decoder that yields no samples everything is the same but the samples.
+/// A decoder without samples changes nothing but the samples.
 package struct AudioJitterBuffer: ~Copyable {
   package struct Settings: Hashable, Sendable {
-    /// A floor under the target.
+    /// The minimum of the target.
     package var minimumDelay = Interval.zero
-    /// A ceiling over the target.
+    /// The maximum of the target.
     package var maximumDelay = Interval.seconds(2)
-    /// The target before jitter is known: the first half second.
+    /// The target in the first half second, before jitter is known.
     package var initialDelay = Interval.milliseconds(80)
-    /// Packets held at most.
+    /// The maximum number of packets.
     package var capacity = 256
 
     package init() {}
   }
 
   private enum Phase {
-    /// Packets gather until the first has waited for the target.
+    /// Packets are collected until the first has waited for the target delay.
     case filling
     case playing
   }
@@ -55,11 +55,11 @@ package struct AudioJitterBuffer: ~Copyable {
   private static let sequenceJump: Int64 = 1_000
   private static let timestampJump: Int64 = 30 * 48_000
   private static let stretchInterval = Interval.milliseconds(50)
-  /// Concealment fades from here …
+  /// The concealed samples after which concealment begins to fade …
   private static let fadeStart: Int64 = 2_880
-  /// … to silence here.
+  /// … and after which it is silent.
   private static let fadeEnd: Int64 = 7_680
-  /// A backlog beyond the target that is thrown away rather than played fast.
+  /// The backlog beyond the target that is dropped instead of played faster.
   private static let maximumBacklog = Interval.seconds(2)
 
   package let settings: Settings
@@ -74,13 +74,13 @@ package struct AudioJitterBuffer: ~Copyable {
   private var highest: (sequence: Int64, timestamp: Int64)?
   private var firstArrival: Instant?
   private var ssrc: UInt32?
-  /// The timestamp after the last sample decoded; nil before the first.
+  /// The timestamp after the last decoded sample; nil before the first.
   private var nextTimestamp: Int64?
-  /// Samples invented since then.
+  /// The number of concealment or comfort noise samples since then.
   private var filled: Int64 = 0
   private var isPaused = false
   private var isConcealing = false
-  /// Whether the first packet's redundancy was played.
+  /// Whether the redundancy of the first packet was played.
   private var usedRedundancy = false
   private var lastStretch = Instant(nanoseconds: .min / 2)
   private var failedStretches = 0
@@ -97,21 +97,21 @@ package struct AudioJitterBuffer: ~Copyable {
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
   }
 
-  /// The delay steered for.
+  /// The target of the playout delay.
   package var targetDelay: Interval { delays.target }
 
-  /// How long the fastest packet would have waited when the last packet was played: the delay as it is.
+  /// The actual delay: the time for which the fastest packet would have waited when the last packet was played.
   package private(set) var currentDelay = Interval.zero
 
-  /// The RTP timestamp of the first sample of the last pull; nil unless it was decoded.
+  /// The RTP timestamp of the first sample of the last pull; nil if it was not decoded.
   package private(set) var playedTimestamp: UInt32?
 
-  /// Packets waiting.
+  /// The number of waiting packets.
   package var packetCount: Int { packets.count }
 
-  /// Ends with a source and begins with another, whose counters go on from `counters`.
+  /// Switches to another source, whose counters continue from `counters`.
   ///
-  /// - Returns: the counters of the one before.
+  /// - Returns: the counters of the previous source.
   package mutating func begin(
     withCounters counters: AudioJitterBufferStatistics = AudioJitterBufferStatistics()
   ) -> AudioJitterBufferStatistics {
@@ -120,7 +120,7 @@ package struct AudioJitterBuffer: ~Copyable {
     return statistics
   }
 
-  /// Starts afresh, as for a new source. Counters stay.
+  /// Resets the buffer for a new source. Counters stay.
   package mutating func reset() {
     startOver()
     sequences = SequenceUnwrapper()
@@ -134,12 +134,12 @@ package struct AudioJitterBuffer: ~Copyable {
     isPaused = false
   }
 
-  /// Gathers packets again after a time in which nothing was pulled: how long that was is no gap to be concealed.
+  /// Collects packets again after a time without pulls, which must not count as a gap to conceal.
   package mutating func resume() { startOver() }
 
   // MARK: Packets in
 
-  /// Takes a packet of the stream at its arrival. A change of SSRC starts afresh.
+  /// Takes a packet on arrival. A change of SSRC resets the buffer.
   package mutating func insert(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
     if ssrc != header.ssrc {
       if ssrc != nil { reset() }
@@ -174,7 +174,7 @@ package struct AudioJitterBuffer: ~Copyable {
     }
   }
 
-  /// A jump no loss explains: what is buffered belongs to another time.
+  /// Starts over after a jump that loss cannot explain: the buffered packets belong to another time.
   private mutating func resynchronizeIfJumped(_ header: RTPHeader) {
     guard let highest else { return }
     let sequenceStep = sequences.peek(header.sequenceNumber) - highest.sequence
@@ -184,7 +184,7 @@ package struct AudioJitterBuffer: ~Copyable {
     self.highest = nil
   }
 
-  /// Throws away what waits and gathers packets again.
+  /// Discards the waiting packets, and collects packets again.
   private mutating func startOver() {
     if nextTimestamp != nil || packets.count > 0 { statistics.resynchronizations += 1 }
     statistics.packetsDiscarded += Int64(packets.count)
@@ -196,9 +196,9 @@ package struct AudioJitterBuffer: ~Copyable {
 
   // MARK: Samples out
 
-  /// Plays `samples` a channel, at most 120 ms, at the device's time `now`.
+  /// Plays `samples` per channel, at most 120 ms, at the device's time `now`.
   ///
-  /// - Parameter output: takes the interleaved samples, as far as it has room; untouched by a decoder without samples.
+  /// - Parameter output: gets the interleaved samples, as far as it has room; unchanged by a decoder without samples.
   package mutating func pull(
     samples: Int = 480, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> PlayoutFrame {
@@ -264,7 +264,7 @@ package struct AudioJitterBuffer: ~Copyable {
     return situation
   }
 
-  /// How long the fastest packet would wait if this one were decoded now.
+  /// Returns the time for which the fastest packet would wait if this one were decoded now.
   private func delay(of index: Int, at now: Instant) -> Interval {
     delays.delay(of: packets[index].timestamp, at: now + queued)
   }
@@ -273,7 +273,8 @@ package struct AudioJitterBuffer: ~Copyable {
 
   private var queued: Interval { .microseconds(Int64(queue.count) * 1_000 / 48) }
 
-  /// How much waits, and how long the newest packet has; nil when that one marks a pause.
+  /// Returns the length of the waiting media plus the waiting time of the newest packet; nil when that packet marks a
+  /// pause.
   private func span(at now: Instant) -> Interval? {
     guard let first = packets.first, let last = packets.last, !packets[last].info.isDTX else { return nil }
     return .microseconds((packets[last].timestamp - packets[first].timestamp) * 1_000 / 48)
@@ -304,7 +305,7 @@ package struct AudioJitterBuffer: ~Copyable {
     let decoded = decoder.decode(payload.span.bytes, into: &queue, level: &level)
     packets.removeFirst(played: true)
     guard let decoded else {
-      // The payload looked sound and was not: as good as lost.
+      // The payload passed inspection but cannot be decoded, so it is treated as lost.
       statistics.malformedPackets += 1
       nextTimestamp = timestamp
       filled = 0
@@ -334,7 +335,7 @@ package struct AudioJitterBuffer: ~Copyable {
     guard let restored = decoder.recover(payload.span.bytes, samples: whole, into: &queue, level: &level),
       restored >= samples
     else { return conceal(samples) }
-    // Part of the lost packet may have been concealed before its successor came: keep the end of it.
+    // Part of the lost packet may have been concealed before its successor arrived, so only its end is kept.
     queue.remove(restored - samples, at: before)
     if isConcealing { queue.ramp(at: before, frames: min(240, samples), from: fadeGain(filled), to: 1) }
     statistics.recoveredSamples += Int64(samples)
@@ -379,7 +380,7 @@ package struct AudioJitterBuffer: ~Copyable {
     return max(0, Double(Self.fadeEnd - concealed) / Double(Self.fadeEnd - Self.fadeStart))
   }
 
-  /// Changes the length of what is queued by one period, the less choosy the longer none was found.
+  /// Changes the length of the queued audio by one pitch period. Each failed attempt lowers the required similarity.
   private mutating func stretch(at now: Instant, urgent: Bool, faster: Bool) {
     if Defect.driftNotFollowed.isPlanted { return }
     let threshold = (urgent ? 0.5 : 0.9) - 0.05 * Double(failedStretches)

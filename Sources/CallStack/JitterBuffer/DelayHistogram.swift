@@ -1,26 +1,26 @@
 import CallCore
 
-/// The distribution of delays up to 2 s, in which old delays fade (libwebrtc's `Histogram`).
+/// The distribution of delays up to 2 s, with decreasing weight of old delays (libwebrtc's `Histogram`).
 ///
-/// Probabilities are integers with 30 fractional bits: a delay that has faded away has a probability of exactly zero.
+/// Probabilities are integers with 30 fractional bits, so that the probability of an old delay reaches exactly zero.
 struct DelayHistogram: Sendable {
   static let bucketWidth = Interval.milliseconds(20)
   static let bucketCount = 100
   static let certain: Int64 = 1 << 30
 
   private(set) var probabilities = [Int64](repeating: 0, count: bucketCount)
-  /// The highest bucket that was ever used.
+  /// The highest bucket used so far.
   private(set) var highest = 0
   private var count: Int64 = 0
-  /// What a new delay leaves of the weight of those before it, with 15 fractional bits. It starts at zero and rises to
+  /// The factor by which a new delay reduces the weight of earlier ones, with 15 fractional bits. It rises from zero to
   /// the limit, so that the first seconds are learned quickly.
   private var factor: Int64 = 0
   private let limit: Int64
 
-  /// - Parameter forgetting: what one delay leaves of the weight of those before it in the long run, below 1.
+  /// - Parameter forgetting: the limit of the factor by which a new delay reduces the weight of earlier ones, below 1.
   init(forgetting: Double) { limit = Int64(forgetting * 32_768) }
 
-  /// Delays above 2 s are not registered.
+  /// Adds a delay. Delays above 2 s are ignored.
   mutating func add(_ delay: Interval) {
     let bucket = Int(max(.zero, delay).nanoseconds / Self.bucketWidth.nanoseconds)
     guard bucket < Self.bucketCount else { return }
@@ -36,7 +36,7 @@ struct DelayHistogram: Sendable {
     factor = max(0, min(limit, 32_768 - 2 * 32_768 / (count + 1)))
   }
 
-  /// The end of the first bucket up to which at least this share of delays lies.
+  /// Returns the upper end of the first bucket at or below which at least this share of delays lies.
   func quantile(_ share: Double) -> Interval {
     let tail = Self.certain - Int64(share * Double(Self.certain))
     var above = Self.certain

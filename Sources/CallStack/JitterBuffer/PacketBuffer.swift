@@ -1,7 +1,7 @@
 import CallCore
 import Codecs
 
-/// Packets waiting to be played: a ring of reusable slots, addressed by sequence number.
+/// The packets that wait for playout, in a ring of reusable slots indexed by sequence number.
 struct PacketBuffer: Sendable {
   struct Slot: Sendable {
     fileprivate enum State: Sendable { case empty, waiting, played }
@@ -18,13 +18,13 @@ struct PacketBuffer: Sendable {
 
   private var slots: [Slot]
   private let mask: Int64
-  /// The number after the last one taken; nil before the first.
+  /// The sequence number after the last removed packet; nil before the first.
   private(set) var expected: Int64?
   private var head: Int64 = 0
   private(set) var highest: Int64 = 0
   private(set) var count = 0
 
-  /// - Parameter capacity: rounded up to a power of two.
+  /// - Parameter capacity: the number of packets, rounded up to a power of two.
   init(capacity: Int) {
     var size = 16
     while size < min(capacity, 4_096) { size *= 2 }
@@ -32,10 +32,10 @@ struct PacketBuffer: Sendable {
     mask = Int64(size - 1)
   }
 
-  /// The packet with the lowest number.
+  /// The index of the packet with the lowest sequence number.
   var first: Int? { count > 0 ? Int(head & mask) : nil }
 
-  /// The packet with the highest number.
+  /// The index of the packet with the highest sequence number.
   var last: Int? { count > 0 ? Int(highest & mask) : nil }
 
   subscript(index: Int) -> Slot { _read { yield slots[index] } }
@@ -62,7 +62,7 @@ struct PacketBuffer: Sendable {
     return .inserted
   }
 
-  /// Takes the first packet out; everything before it is now late.
+  /// Removes the first packet; all packets before it are now late.
   mutating func removeFirst(played: Bool) {
     guard count > 0 else { return }
     slots[Int(head & mask)].state = played ? .played : .empty
@@ -72,7 +72,7 @@ struct PacketBuffer: Sendable {
     repeat { head += 1 } while !isWaiting(head)
   }
 
-  /// Forgets everything; the next packet may have any number.
+  /// Removes everything; the next packet may have any sequence number.
   mutating func reset() {
     for index in slots.indices { slots[index].state = .empty }
     expected = nil

@@ -1,55 +1,55 @@
 import CallCore
 
-/// What to play next.
+/// The next step of playout.
 enum PlayoutDecision: Hashable, Sendable {
   /// Decode the first packet as it is.
   case normal
-  /// Decode it and leave out a stretch, to lower the delay. `urgent` accepts a poorer match.
+  /// Decode it and remove a pitch period, to lower the delay. `urgent` accepts a poorer match.
   case accelerate(urgent: Bool)
-  /// Decode it and repeat a stretch, to raise the delay.
+  /// Decode it and repeat a pitch period, to raise the delay.
   case decelerate
-  /// Restore this many samples before the first packet from its redundancy.
+  /// Decode this many samples before the first packet from its redundancy.
   case recover(samples: Int)
-  /// Invent this many samples for a loss, or for a packet that is late.
+  /// Conceal this many samples of a lost or late packet.
   case conceal(samples: Int)
-  /// Fill this much of a pause the sender made.
+  /// Fill this much of a sender's pause with comfort noise.
   case comfort(samples: Int)
 }
 
-/// Everything the decision rests on.
+/// The input of the decision.
 struct PlayoutSituation: Hashable, Sendable {
   struct Packet: Hashable, Sendable {
-    /// Samples between what was decoded last and this packet; negative when it overlaps.
+    /// The number of samples between the last decoded one and this packet; negative when it overlaps.
     var gap: Int64
-    /// Whether its number follows the last one decoded: the gap before it is then a pause, not a loss.
+    /// Whether its sequence number follows the last decoded one, so that the gap before it is a pause, not a loss.
     var isConsecutive: Bool
-    /// How much of what stands just before it it can restore.
+    /// The number of samples just before it that its redundancy restores.
     var redundantSamples: Int
-    /// How long the fastest packet would have waited if played now.
+    /// The time for which the fastest packet would have waited if this one were played now.
     var delay: Interval
   }
 
-  /// The packet with the lowest number, or nil when none waits.
+  /// The packet with the lowest sequence number; nil when none waits.
   var first: Packet?
   var target: Interval
-  /// Above this the delay is lowered.
+  /// The delay above which playout accelerates.
   var upperLimit: Interval
-  /// Samples already invented since the last decoded one.
+  /// The number of samples concealed or filled since the last decoded one.
   var filled: Int64
-  /// Whether the last packet decoded announced silence.
+  /// Whether the last decoded packet marked silence.
   var isPaused: Bool
-  /// Whether enough time has passed since the last stretch, and nothing is being concealed.
+  /// Whether enough time has passed since the last stretch, and no concealment is in progress.
   var mayStretch: Bool
-  /// Whether what is invented has faded to less than half its loudness, or a pause is being filled: going on with it is
-  /// less audible than running out of packets again.
+  /// Whether concealment has faded to less than half its level, or a pause is being filled: continuing is then less
+  /// audible than running out of packets again.
   var mayWait: Bool
-  /// How much waits, from the first packet to the newest, and how long the newest has waited; nil when a packet among
-  /// them marks a pause.
+  /// The length of the waiting media from the first to the newest packet, plus the waiting time of the newest; nil when
+  /// the newest marks a pause.
   var span: Interval?
 }
 
 extension PlayoutDecision {
-  /// What is invented at a time: one pull's worth.
+  /// The number of samples concealed or filled at once: one pull.
   static let chunk = 480
 
   static func make(for situation: PlayoutSituation) -> PlayoutDecision {
@@ -61,8 +61,8 @@ extension PlayoutDecision {
     }
     let remaining = first.gap - situation.filled
     if first.gap <= 0 || remaining <= 0 { return decode(first, situation) }
-    // A packet that has waited far beyond the target is played even if its timestamp says later: timestamps may jump, and
-    // after a loss it is where delay can be had back.
+    // A packet that has waited far beyond the target is played even if its timestamp is later: timestamps may jump, and
+    // after a loss this reduces the delay.
     let isOverdue = first.delay > situation.target + overdue && !Defect.jumpNotFollowed.isPlanted
     if first.isConsecutive {
       return isOverdue ? decode(first, situation) : .comfort(samples: wholeUnits(min(remaining, Int64(chunk))))

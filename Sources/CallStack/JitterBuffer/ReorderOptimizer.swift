@@ -1,14 +1,14 @@
 import CallCore
 
-/// The delay that is worth waiting for packets out of order: 20 ms for each percent of packets that it saves (libwebrtc's
-/// `ReorderOptimizer`, with its defaults).
+/// Finds the delay that is worth waiting for reordered packets: 20 ms for each percent of packets that it saves
+/// (libwebrtc's `ReorderOptimizer`, with its defaults).
 struct ReorderOptimizer: Sendable {
   private static let millisecondsAPercent: Int64 = 20
 
   private var histogram = DelayHistogram(forgetting: 0.9993)
   private(set) var delay: Interval?
 
-  /// - Parameter base: the delay that is there anyway and costs nothing.
+  /// - Parameter base: the delay that exists in any case, and so costs nothing.
   mutating func add(_ relativeDelay: Interval, isReordered: Bool, base: Interval) {
     histogram.add(isReordered ? relativeDelay : .zero)
     var lost = DelayHistogram.certain

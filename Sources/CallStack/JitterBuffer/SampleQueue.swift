@@ -1,15 +1,16 @@
-/// Decoded audio on its way to the device: interleaved samples, or their mere number when there are none to touch.
+/// Decoded audio for the device: interleaved samples, or only their number if the decoder produces none.
 struct SampleQueue: ~Copyable {
-  /// The longest a decoder yields at once (120 ms), after what a pull may leave over and one stretch.
+  /// The capacity in samples per channel: the longest decoder output (120 ms), after the rest of a pull and one
+  /// stretch.
   private static let framesOfRoom = 5_760 * 2 + 1_920
 
   let channels: Int
   private let storage: UnsafeMutableBufferPointer<Int16>
   private var start = 0
-  /// Samples a channel waiting.
+  /// The number of waiting samples per channel.
   private(set) var count = 0
 
-  /// - Parameter holdsSamples: false keeps only the count and no memory.
+  /// - Parameter holdsSamples: false to keep only the number of samples and allocate no memory.
   init(channels: Int, holdsSamples: Bool) {
     self.channels = channels
     storage = .allocate(capacity: holdsSamples ? Self.framesOfRoom * channels : 0)
@@ -20,7 +21,7 @@ struct SampleQueue: ~Copyable {
 
   var holdsSamples: Bool { storage.count > 0 }
 
-  /// Lends room at the end to a decoder and notes what it appended. Returns samples a channel appended.
+  /// Lends room at the end to a decoder, and counts the appended samples. Returns their number per channel.
   mutating func append(_ body: (inout OutputSpan<Int16>) -> Int?) -> Int? {
     compact()
     let used = holdsSamples ? count * channels : 0
@@ -42,7 +43,7 @@ struct SampleQueue: ~Copyable {
     count += frames
   }
 
-  /// Removes the `frames` at `offset`, so that a restored frame shrinks to what is missing of it.
+  /// Removes `frames` at `offset`, to shorten a restored packet to its missing part.
   mutating func remove(_ frames: Int, at offset: Int) {
     if holdsSamples {
       let (from, size) = ((start + offset * channels), frames * channels)
@@ -51,7 +52,7 @@ struct SampleQueue: ~Copyable {
     count -= frames
   }
 
-  /// Scales samples from `offset` on, from one gain to another over `frames`.
+  /// Scales samples from `offset` on, with a gain that changes linearly over `frames`.
   mutating func ramp(at offset: Int, frames: Int, from first: Double, to last: Double) {
     guard holdsSamples, frames > 0, first != 1 || last != 1 else { return }
     let end = min(offset + frames, count)
@@ -63,7 +64,7 @@ struct SampleQueue: ~Copyable {
     }
   }
 
-  /// Hands the first `frames` to `output`, as far as it has room, and returns their root mean square and their peak.
+  /// Moves the first `frames` to `output`, as far as it has room, and returns their root mean square and peak.
   mutating func pop(_ frames: Int, into output: inout OutputSpan<Int16>) -> (rms: Double, peak: Double) {
     let taken = min(frames, count)
     var power = 0.0
@@ -83,7 +84,7 @@ struct SampleQueue: ~Copyable {
     return (rms, min(1, Double(largest) / 32_767))
   }
 
-  /// Leaves out one period. Returns its length in samples a channel, or nil when none was found.
+  /// Removes one pitch period. Returns its length in samples per channel, or nil when none was found.
   mutating func accelerate(threshold: Double) -> Int? {
     guard holdsSamples else { return modelledPeriod { $0 - $1 } }
     let samples = valid
@@ -94,7 +95,7 @@ struct SampleQueue: ~Copyable {
     return lag
   }
 
-  /// Repeats one period. Returns its length in samples a channel, or nil when none was found.
+  /// Repeats one pitch period. Returns its length in samples per channel, or nil when none was found.
   mutating func decelerate(threshold: Double) -> Int? {
     guard holdsSamples else { return modelledPeriod { $0 + $1 } }
     compact()
@@ -115,7 +116,7 @@ struct SampleQueue: ~Copyable {
     UnsafeMutableBufferPointer(rebasing: storage[start..<start + count * channels])
   }
 
-  /// Without samples there is no pitch: 5 ms stands for it.
+  /// Changes the count by 5 ms in place of a pitch period, which cannot be found without samples.
   private mutating func modelledPeriod(_ apply: (Int, Int) -> Int) -> Int? {
     let lag = 240
     guard count >= 2 * lag else { return nil }
@@ -125,7 +126,7 @@ struct SampleQueue: ~Copyable {
 
   private mutating func compact() {
     guard start > 0 else { return }
-    // Ascending order makes the overlap harmless.
+    // Ascending order is safe for the overlapping ranges.
     for index in 0..<count * channels { storage[index] = storage[start + index] }
     start = 0
   }

@@ -1,16 +1,16 @@
-/// Shortens or lengthens audio by one period of its pitch, cross-fading where it cuts (overlap and add).
+/// Shortens or lengthens audio by one pitch period, with a cross-fade at the cut (overlap and add).
 ///
-/// Works on interleaved 48 kHz samples in place; the pitch is sought on the first channel.
+/// It works in place on interleaved 48 kHz samples, and finds the pitch on the first channel.
 enum TimeStretcher {
-  /// 2.5 ms to 10 ms: voices from 100 to 400 Hz, and multiples of higher ones.
+  /// The pitch periods in samples, 2.5 ms to 10 ms: voices from 100 to 400 Hz, and multiples of higher ones.
   static let lagRange = 120...480
   private static let decimation = 8
-  /// Below this root mean square, about −54 dBFS, any cut is inaudible.
+  /// The root mean square, about −54 dBFS, below which any cut is inaudible.
   private static let quiet = 65.0
 
-  /// The period at which the audio resembles itself best, or nil when there is none good enough.
+  /// Returns the pitch period with the highest correlation, or nil when none is good enough.
   ///
-  /// - Parameter threshold: the least normalised correlation accepted, up to 1.
+  /// - Parameter threshold: the minimum normalised correlation, up to 1.
   static func period(of samples: UnsafeBufferPointer<Int16>, channels: Int, threshold: Double) -> Int? {
     let frames = samples.count / channels
     let longest = min(lagRange.upperBound, frames / 2)
@@ -46,9 +46,9 @@ enum TimeStretcher {
     return best.value >= threshold ? best.lag : nil
   }
 
-  /// Leaves out `lag` samples a channel at the start; the result is that much shorter.
+  /// Removes `lag` samples per channel at the start, which shortens the audio accordingly.
   ///
-  /// - Precondition: there are at least `2 * lag` samples a channel.
+  /// - Precondition: there are at least `2 * lag` samples per channel.
   static func removePeriod(_ lag: Int, from samples: UnsafeMutableBufferPointer<Int16>, channels: Int) {
     let cut = lag * channels
     precondition(samples.count >= 2 * cut, "too short to cut")
@@ -58,16 +58,17 @@ enum TimeStretcher {
     for index in cut..<samples.count - cut { samples[index] = samples[index + cut] }
   }
 
-  /// Repeats `lag` samples a channel. `samples` has `count` valid ones and room for `lag * channels` more.
+  /// Repeats `lag` samples per channel. `samples` has `count` valid ones, and room for `lag * channels` more.
   ///
-  /// - Precondition: there are at least `2 * lag` samples a channel.
+  /// - Precondition: there are at least `2 * lag` samples per channel.
   static func repeatPeriod(
     _ lag: Int, in samples: UnsafeMutableBufferPointer<Int16>, count: Int, channels: Int
   ) {
     let cut = lag * channels
     precondition(count >= 2 * cut && samples.count >= count + cut, "too short to repeat, or no room")
     for index in stride(from: count - 1, through: cut, by: -1) { samples[index + cut] = samples[index] }
-    // Now [0, cut) is the period and [2·cut, …) what followed it; between them it fades from its sequel to itself.
+    // Now [0, cut) is the period and [2·cut, …) the audio after it; the samples between them fade from the audio after
+    // the period back to the period.
     for index in 0..<cut {
       samples[cut + index] = fade(from: samples[2 * cut + index], to: samples[index], index / channels, of: lag)
     }

@@ -1,7 +1,7 @@
 import CallCore
 
-/// The delay at which the buffer seldom runs empty: a quantile of the largest delay of each half second (libwebrtc's
-/// `UnderrunOptimizer`, with its defaults).
+/// Finds the delay at which the buffer seldom runs empty: a quantile of the maximum delay of each half second
+/// (libwebrtc's `UnderrunOptimizer`, with its defaults).
 struct UnderrunOptimizer: Sendable {
   private static let period = Interval.milliseconds(500)
   private static let quantile = 0.95
@@ -9,7 +9,7 @@ struct UnderrunOptimizer: Sendable {
   private var histogram = DelayHistogram(forgetting: 0.983)
   private var periodStart: Instant?
   private var largest = Interval.zero
-  /// Nil in the first half second.
+  /// The optimal delay; nil in the first half second.
   private(set) var delay: Interval?
 
   mutating func add(_ relativeDelay: Interval, at now: Instant) {

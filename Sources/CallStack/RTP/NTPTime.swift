@@ -6,16 +6,16 @@ package struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// What `clock` shows at `instant`.
+  /// Makes the time of `clock` at `instant`.
   package init(_ clock: WallClock, at instant: Instant) { rawValue = clock.ntpTimestamp(at: instant) }
 
-  /// The middle 32 bits, in units of 1/65536 s: the form of LSR.
+  /// The middle 32 bits, in units of 1/65536 s, as in LSR.
   package var middle: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
 
-  /// Zero means that the sender has no wall clock.
+  /// Whether the sender has a wall clock: zero means none.
   package var isSet: Bool { rawValue != 0 }
 
-  /// Milliseconds since 1970, as W3C's timestamps are; nil when the sender has no wall clock.
+  /// The milliseconds since 1970, as in W3C timestamps; nil when the sender has no wall clock.
   package var unixMilliseconds: Double? {
     guard isSet else { return nil }
     let seconds = Double(Int64(rawValue >> 32) - 2_208_988_800)
@@ -25,13 +25,13 @@ package struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
   package static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A span in the 1/65536 s units of DLSR.
+/// An interval in units of 1/65536 s, as in DLSR.
 struct ShortNTPInterval {
   var rawValue: UInt32
 
   init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Rounds down; clamps negative spans to zero and long ones to about 18 hours.
+  /// Makes an interval. It rounds down, and clamps negative intervals to zero and long ones to about 18 hours.
   init(_ interval: Interval) {
     let nanoseconds = UInt64(max(0, interval.nanoseconds))
     let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -45,7 +45,7 @@ struct ShortNTPInterval {
   var interval: Interval { Interval(nanoseconds: Int64((UInt64(rawValue) * 1_000_000_000) >> 16)) }
 }
 
-/// The media clock's reading at an instant, modulo 2³², for a clock that starts at zero with the run.
+/// Returns the media clock at an instant, modulo 2³², for a clock that starts at zero with the run.
 func mediaClock(_ rate: UInt32, at instant: Instant) -> UInt32 {
   let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
   let ticks = seconds &* Int64(rate) &+ rest * Int64(rate) / 1_000_000_000

@@ -18,13 +18,14 @@ package struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
     self.ssrc = ssrc
   }
 
-  /// Bytes of the header without contributing sources and extensions.
+  /// The size of the header in bytes, without contributing sources and extensions.
   package static let fixedSize = 12
 
   /// Writes the header; the payload and ``appendPadding(_:to:)`` follow.
   ///
-  /// - Parameter hasPadding: sets the P bit; the caller must then append padding after the payload.
-  /// - Returns: the bytes written, or nil, with nothing written, when they do not fit or there are more than 15 CSRCs.
+  /// - Parameter hasPadding: whether to set the P bit; the caller must then append padding after the payload.
+  /// - Returns: the number of bytes written; nil, with nothing written, when they do not fit or there are more than 15
+  ///   CSRCs.
   package func write(
     into output: inout OutputSpan<UInt8>, contributingSources: [UInt32] = [],
     extensions: RTPHeaderExtensions = RTPHeaderExtensions(), hasPadding: Bool = false
@@ -44,7 +45,7 @@ package struct RTPHeader: Hashable, Sendable, BitwiseCopyable {
 
   /// Appends `count` bytes of padding, the last of which holds the count (RFC 3550 section 5.1).
   ///
-  /// - Returns: false, with nothing written, when there is no room or `count` is zero.
+  /// - Returns: false, with nothing written, when there is not enough room or `count` is zero.
   package static func appendPadding(_ count: UInt8, to output: inout OutputSpan<UInt8>) -> Bool {
     guard count > 0, output.freeCapacity >= Int(count) else { return false }
     for _ in 1..<max(1, Int(count)) { output.append(0) }

@@ -1,12 +1,12 @@
 import CallCore
 
-/// The header extension elements of one outgoing packet, kept inline so that a packet needs no allocation (RFC 8285).
+/// The header extension elements of one outgoing packet, stored inline to avoid an allocation per packet (RFC 8285).
 ///
 /// The one-byte form is used unless an element needs the two-byte form.
 package struct RTPHeaderExtensions: Sendable {
   static let oneByteProfile: UInt16 = 0xBEDE
   static let twoByteProfile: UInt16 = 0x1000
-  /// Room for all elements together, two bytes of each being its header.
+  /// The capacity in bytes for all elements, each with a header of two bytes.
   package static let capacity = 64
 
   private var storage = InlineArray<64, UInt8>(repeating: 0)
@@ -18,7 +18,7 @@ package struct RTPHeaderExtensions: Sendable {
 
   package var isEmpty: Bool { elementCount == 0 }
 
-  /// Adds an element of one byte. Returns false when `id` is zero or the room is used up.
+  /// Adds an element of one byte. Returns false when `id` is zero or there is no room.
   @discardableResult
   package mutating func append(id: UInt8, byte: UInt8) -> Bool {
     guard begin(id: id, length: 1) else { return false }
@@ -26,7 +26,7 @@ package struct RTPHeaderExtensions: Sendable {
     return true
   }
 
-  /// Adds an element of two bytes. Returns false when `id` is zero or the room is used up.
+  /// Adds an element of two bytes. Returns false when `id` is zero or there is no room.
   @discardableResult
   package mutating func append(id: UInt8, word: UInt16) -> Bool {
     guard begin(id: id, length: 2) else { return false }
@@ -35,7 +35,7 @@ package struct RTPHeaderExtensions: Sendable {
     return true
   }
 
-  /// Adds an element of any length up to what fits. Returns false when `id` is zero or the room is used up.
+  /// Adds an element of any length that fits. Returns false when `id` is zero or there is no room.
   @discardableResult
   package mutating func append(id: UInt8, bytes: RawSpan) -> Bool {
     guard begin(id: id, length: bytes.byteCount) else { return false }
@@ -49,16 +49,16 @@ package struct RTPHeaderExtensions: Sendable {
     append(id: id, byte: (voiceActivity ? 0x80 : 0) | min(level, 127))
   }
 
-  /// The place of an element whose bytes are known only when the packet leaves.
+  /// The place of an element whose bytes are known only when the packet is sent.
   package struct Slot: Hashable, Sendable, BitwiseCopyable {
-    /// Where its bytes begin among all elements in the two-byte form.
+    /// The offset of its bytes among all elements in the two-byte form.
     let position: Int
-    /// How many elements there are up to it, itself among them.
+    /// The number of elements up to and including it.
     let elements: Int
   }
 
-  /// Adds an element of zeros, to be overwritten in the packet when it leaves. Nil when `id` is zero or the room is used
-  /// up.
+  /// Adds an element of zeros that is overwritten when the packet is sent. Returns nil when `id` is zero or there is no
+  /// room.
   package mutating func reserve(id: UInt8, length: Int) -> Slot? {
     guard begin(id: id, length: length) else { return nil }
     let slot = Slot(position: used, elements: elementCount)
@@ -66,13 +66,13 @@ package struct RTPHeaderExtensions: Sendable {
     return slot
   }
 
-  /// Where a reserved element's bytes are in a packet written with these extensions, from the packet's begin.
+  /// Returns the offset of a reserved element's bytes in a packet written with these extensions.
   package func offset(of slot: Slot, contributingSourceCount: Int = 0) -> Int {
     let inside = needsTwoByteForm ? slot.position : slot.position - slot.elements
     return RTPHeader.fixedSize + 4 * contributingSourceCount + 4 + inside
   }
 
-  /// Bytes on the wire, preamble and padding included; zero when there is no element.
+  /// The size on the wire in bytes with preamble and padding; zero when there is no element.
   package var encodedSize: Int {
     guard !isEmpty else { return 0 }
     return 4 + (dataSize + 3) / 4 * 4

@@ -1,8 +1,8 @@
 import CallCore
 
-/// Where everything lies in a received RTP packet: the header's fields, and ranges into the datagram.
+/// The layout of a received RTP packet: the header's fields, and ranges into the datagram.
 ///
-/// Holds no bytes; read them from the span it was parsed from.
+/// It holds no bytes; read them from the datagram that was parsed.
 package struct RTPPacket: Hashable, Sendable {
   package let header: RTPHeader
   package let contributingSourceCount: Int
@@ -39,7 +39,7 @@ package struct RTPPacket: Hashable, Sendable {
     }
     var padding = 0
     if first & 0x20 != 0 {
-      // A padding count of zero, or one that reaches into the header, marks a broken packet.
+      // A padding count of zero, or one that reaches into the header, means a malformed packet.
       guard let count = datagram.byte(at: datagram.byteCount - 1), count > 0,
         Int(count) <= datagram.byteCount - offset
       else { return nil }
@@ -61,12 +61,12 @@ package struct RTPPacket: Hashable, Sendable {
     paddingCount = packet.paddingCount
   }
 
-  /// The packet that this one of a retransmission stream brings back (RFC 4588 section 4), or nil when it holds nothing
-  /// but padding, as a probe does.
+  /// Returns the original packet in a packet of a retransmission stream (RFC 4588 section 4), or nil when that contains
+  /// only padding, as a probe does.
   ///
   /// - Parameters:
-  ///   - ssrc: the source that the stream retransmits.
-  ///   - payloadType: the one that this packet's stands for (`apt`).
+  ///   - ssrc: the SSRC that the stream retransmits.
+  ///   - payloadType: the original payload type (`apt`).
   package func retransmitted(ssrc: UInt32, payloadType: UInt8, in datagram: RawSpan) -> RTPPacket? {
     guard payloadRange.count >= Self.originalNumberSize,
       let number = datagram.bigEndian(UInt16.self, at: payloadRange.lowerBound)
@@ -79,21 +79,22 @@ package struct RTPPacket: Hashable, Sendable {
       self, header: original, payloadRange: payloadRange.lowerBound + Self.originalNumberSize..<payloadRange.upperBound)
   }
 
-  /// The original sequence number in front of a retransmitted payload.
+  /// The size of the original sequence number, which precedes a retransmitted payload.
   static let originalNumberSize = 2
 
-  /// Bytes before the payload plus padding after it: what W3C statistics call header bytes.
+  /// The number of bytes before the payload and of padding after it: the header bytes of W3C statistics.
   package var overhead: Int { payloadRange.lowerBound + paddingCount }
 
-  /// The `index`-th contributing source, or nil when there are fewer.
+  /// Returns the contributing source at `index`, or nil when there are fewer.
   package func contributingSource(_ index: Int, in datagram: RawSpan) -> UInt32? {
     guard index >= 0, index < contributingSourceCount else { return nil }
     return datagram.bigEndian(UInt32.self, at: RTPHeader.fixedSize + 4 * index)
   }
 
-  /// The bytes of the extension element with the local identifier `id`, or nil when the packet has none (RFC 8285).
+  /// Returns the range of the extension element with the local identifier `id`, or nil when the packet has none (RFC
+  /// 8285).
   ///
-  /// A malformed element ends the search: everything before it stays readable.
+  /// A malformed element ends the search; the elements before it stay readable.
   package func extensionElement(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let extensionProfile, id > 0 else { return nil }
     if extensionProfile == RTPHeaderExtensions.oneByteProfile {
@@ -138,7 +139,7 @@ package struct RTPPacket: Hashable, Sendable {
 }
 
 extension RTPPacket {
-  /// The client-to-mixer audio level (RFC 6464): −dBov in 0...127 and the voice activity flag.
+  /// Returns the client-to-mixer audio level (RFC 6464): −dBov in 0...127, and the voice activity flag.
   package func audioLevel(id: UInt8, in datagram: RawSpan) -> (level: UInt8, voiceActivity: Bool)? {
     guard let range = extensionElement(id: id, in: datagram), let byte = datagram.byte(at: range.lowerBound),
       !range.isEmpty
@@ -146,18 +147,18 @@ extension RTPPacket {
     return (byte & 0x7F, byte & 0x80 != 0)
   }
 
-  /// Where the media identification is (RFC 9143 section 15), or nil when absent or empty.
+  /// Returns the range of the media identification (RFC 9143 section 15), or nil when absent or empty.
   package func mediaIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     guard let range = extensionElement(id: id, in: datagram), !range.isEmpty else { return nil }
     return range
   }
 
-  /// Where the name of the packet's encoding is (RID or repaired RID, RFC 8852), or nil when absent or empty.
+  /// Returns the range of the encoding's name (RID or repaired RID, RFC 8852), or nil when absent or empty.
   package func encodingIdentification(id: UInt8, in datagram: RawSpan) -> Range<Int>? {
     mediaIdentification(id: id, in: datagram)
   }
 
-  /// The transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.
+  /// Returns the transport-wide sequence number of draft-holmer-rmcat-transport-wide-cc-extensions.
   package func transportSequenceNumber(id: UInt8, in datagram: RawSpan) -> UInt16? {
     guard let range = extensionElement(id: id, in: datagram), range.count >= 2 else { return nil }
     return datagram.bigEndian(UInt16.self, at: range.lowerBound)

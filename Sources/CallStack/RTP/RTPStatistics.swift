@@ -1,6 +1,6 @@
 package import CallCore
 
-/// What W3C's `inbound-rtp` says that the RTP layer knows. Times are seconds unless they are instants.
+/// The members of W3C's `inbound-rtp` from the RTP layer. Times are in seconds unless they are instants.
 package struct InboundRTPStatistics: Hashable, Sendable {
   package var packetsReceived: Int64 = 0
   package var bytesReceived: Int64 = 0
@@ -15,7 +15,7 @@ package struct InboundRTPStatistics: Hashable, Sendable {
   package init() {}
 }
 
-/// What W3C's `outbound-rtp` says that the RTP layer knows.
+/// The members of W3C's `outbound-rtp` from the RTP layer.
 package struct OutboundRTPStatistics: Hashable, Sendable {
   package var packetsSent: Int64 = 0
   package var bytesSent: Int64 = 0
@@ -27,15 +27,15 @@ package struct OutboundRTPStatistics: Hashable, Sendable {
   package init() {}
 }
 
-/// W3C's `remote-inbound-rtp`: how the other side receives our stream, by its report blocks.
+/// W3C's `remote-inbound-rtp`: the remote reception of our stream, from report blocks.
 package struct RemoteInboundRTPStatistics: Hashable, Sendable {
-  /// Blocks about the stream that have come.
+  /// The number of received report blocks about the stream.
   package var reportsReceived: Int64 = 0
   package var packetsLost: Int64 = 0
-  /// 0 to 1.
+  /// The fraction lost, 0 to 1.
   package var fractionLost = 0.0
   package var jitter = 0.0
-  /// The last round trip measured, or nil before one.
+  /// The last measured round trip; nil before the first.
   package var roundTripTime: Interval?
   package var totalRoundTripTime = Interval.zero
   package var roundTripTimeMeasurements: Int64 = 0
@@ -43,7 +43,7 @@ package struct RemoteInboundRTPStatistics: Hashable, Sendable {
   package init() {}
 }
 
-/// W3C's `remote-outbound-rtp`: what the other side says it sent, by its sender reports.
+/// W3C's `remote-outbound-rtp`: the remote counters of sent media, from sender reports.
 package struct RemoteOutboundRTPStatistics: Hashable, Sendable {
   package var packetsSent: UInt32 = 0
   package var bytesSent: UInt32 = 0

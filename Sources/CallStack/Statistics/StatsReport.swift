@@ -6,7 +6,7 @@ public struct StatsReport: Sendable {
     case integer(Int64)
     /// A floating-point number. Times are in seconds, timestamps in milliseconds, as W3C has them.
     case real(Double)
-    /// A truth value.
+    /// A Boolean value.
     case flag(Bool)
     /// A text, such as an identifier or a state.
     case text(String)
@@ -18,7 +18,7 @@ public struct StatsReport: Sendable {
     public var id: String
     /// The W3C type, such as `inbound-rtp`.
     public var type: String
-    /// `audio` or `video` where the type has a kind.
+    /// The kind of media, `audio` or `video`; nil for types without a kind.
     public var kind: String?
     /// The members, by W3C name, in a stable order.
     public var members: [(name: String, value: Value)]
@@ -41,7 +41,7 @@ public struct StatsReport: Sendable {
   /// Makes a report.
   public init(entries: [Entry]) { self.entries = entries }
 
-  /// The first entry of a type, such as the selected `candidate-pair`.
+  /// Returns the first entry of a type, such as the selected `candidate-pair`.
   public func first(_ type: String, kind: String? = nil) -> Entry? {
     entries.first { $0.type == type && (kind == nil || $0.kind == kind) }
   }

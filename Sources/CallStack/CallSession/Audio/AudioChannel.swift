@@ -4,13 +4,13 @@ internal import CongestionControl
 internal import RTP
 internal import SDP
 
-/// One transceiver's media: the stream its track is sent in, and the stream that is heard.
+/// The audio of one transceiver: the stream that sends its track, and the stream that receives.
 final class AudioChannel {
   var state: ChannelState
   private let configuration: SessionConfiguration
-  /// Disabled, the track is silence (W3C `track.enabled`).
+  /// Whether the track sends its source; a disabled track sends silence (W3C `track.enabled`).
   var isEnabled: Bool
-  /// What the track's source gives, sent or not.
+  /// The level of the track's source, whether it is sent or not.
   private(set) var source = AudioLevelMeter()
   private var silence: [Int16] = []
   private(set) var send: AudioSendStream?
@@ -34,7 +34,7 @@ final class AudioChannel {
     send?.setLimit(parameters.maxBitrate)
   }
 
-  /// - Returns: the source that ends with it, when the far side may have heard of it.
+  /// - Returns: the SSRC that ends with the track, if the remote side may know it.
   func removeTrack() -> UInt32? {
     let source = send?.hasSent == true ? state.track?.sender.ssrc : nil
     state.track = nil
@@ -51,7 +51,7 @@ final class AudioChannel {
 
   private var isHeard: Bool { isEnabled && state.track?.source != nil }
 
-  /// Takes what the track's source gives; disabled, it is silence.
+  /// Takes samples of the track's source, or silence in their place while the track is disabled.
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
     source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count)
@@ -73,8 +73,8 @@ final class AudioChannel {
 
   // MARK: Negotiation
 
-  /// Takes what a negotiation came to; nil when the section is rejected. Streams outlive a hold, with their numbers and
-  /// counts.
+  /// Applies the result of a negotiation; nil when the section is rejected. Streams keep their sequence numbers and
+  /// counters during a hold.
   func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
     applySending(media, extensions: extensions, random: random)
@@ -107,7 +107,7 @@ final class AudioChannel {
 
   // MARK: Packets
 
-  /// Hands all packets of a track that is sent to the pacer; what was recorded for one that is held is thrown away.
+  /// Hands all packets of a sending track to the pacer, and discards the recorded samples of a held one.
   func produce(into pacer: inout Pacer, at now: Instant) {
     guard let send else { return }
     if send.isActive, !state.isSuspended { send.produce(into: &pacer, at: now) } else { send.dropPending() }
@@ -126,7 +126,7 @@ final class AudioChannel {
     case .repair: return .unknownPayloadType
     }
     guard let isNews = receive.receive(packet, in: datagram, ecn: ecn, at: now) else { return .unknownPayloadType }
-    // Between a hold's offer and its answer packets still come, of a track that is over.
+    // Between the offer and the answer of a hold, packets of a removed track still arrive.
     guard state.isMuted, state.isAnnounced, isNews, let mid = state.mid else { return .taken }
     state.isMuted = false
     return .unmuted(mid: mid)
@@ -138,7 +138,8 @@ final class AudioChannel {
     return true
   }
 
-  /// The far side sends no more in this section and every source of it has said goodbye.
+  /// Releases the receive stream once the remote side no longer sends in this section and has sent a BYE for every
+  /// source.
   func forgetWhatIsOver() {
     if let stream = receive, !stream.isActive, stream.isOver { receive = nil }
   }

@@ -2,13 +2,13 @@ internal import CallCore
 internal import Codecs
 internal import SDP
 
-/// How a track is encoded: what we are set to, within what the far side's description asks for.
+/// The parameters of a track's encoding: our settings within the limits of the remote description.
 struct AudioEncoding: Hashable {
   let packetDuration: PacketDuration
   let bitrate: DataRate
   let isVariableBitrate: Bool
   let usesInBandFEC: Bool
-  /// Only toward who asks for it (RFC 7587 section 6.1: the default is not to).
+  /// Whether silence is not sent; only if the remote side asks for it (RFC 7587 section 6.1: off by default).
   let usesDTX: Bool
   let maximumBandwidth: OpusPacket.Bandwidth
 
@@ -30,8 +30,8 @@ struct AudioEncoding: Hashable {
       }
   }
 
-  /// `a=ptime` is what the far side would like and goes before our setting; as in libwebrtc the next longer packet stands
-  /// for one that there is not. `minptime` and `a=maxptime` are limits.
+  /// Returns the packet duration. `a=ptime`, the preference of the remote side, overrides our setting; as in libwebrtc,
+  /// a duration that Opus does not have is rounded up. `minptime` and `a=maxptime` are limits.
   private static func packetDuration(
     _ settings: AudioSettings, _ media: NegotiatedMedia, _ wishes: OpusParameters
   ) -> PacketDuration {
@@ -45,15 +45,15 @@ struct AudioEncoding: Hashable {
     return PacketDuration.allCases.last { $0.interval <= .milliseconds(Int64(most)) } ?? .ms2_5
   }
 
-  /// RTP, UDP and IPv4.
+  /// The size of the RTP, UDP and IPv4 headers in bits.
   private static let headerBits: Int64 = 8 * (12 + 8 + 20)
-  /// The least that `maxaveragebitrate` can say.
+  /// The lowest value of `maxaveragebitrate` in bit/s.
   private static let lowestLimit: Int64 = 6_000
-  /// The least that Opus is asked for.
+  /// The lowest bitrate requested of Opus.
   static let lowestBitrate = DataRate.bitsPerSecond(lowestLimit)
 
-  /// The lowest limit in bit/s that the far side sets. `b=AS` counts the headers (RFC 3550 section 6.2), `b=TIAS` and
-  /// `maxaveragebitrate` do not (RFC 3890 section 6.2).
+  /// Returns the lowest limit in bit/s that the remote side sets. `b=AS` includes the headers (RFC 3550 section 6.2),
+  /// `b=TIAS` and `maxaveragebitrate` do not (RFC 3890 section 6.2).
   private static func bitrateLimit(
     _ media: NegotiatedMedia, _ wishes: OpusParameters, _ duration: PacketDuration
   ) -> Int64? {
@@ -93,15 +93,15 @@ struct AudioEncoding: Hashable {
   }
 }
 
-/// The loss that an encoder prepares for: what reports say, averaged and bounded as in libwebrtc. A report's weight sinks
-/// with a time constant of 10 s, so that one report without loss does not end redundancy.
+/// The loss that an encoder prepares for: the average of the reported loss, with an upper bound as in libwebrtc. The
+/// weight of a report decays with a time constant of 10 s, so one report without loss does not disable redundancy.
 struct ExpectedLoss {
   private var average: (fraction: Double, at: Instant)?
   private static let maximum = 0.2
-  /// What a millisecond leaves of a report's weight.
+  /// The factor by which the weight of a report decays per millisecond.
   private static let memory = 0.9999
 
-  /// Takes the fraction lost of a report, and returns the loss to expect in percent.
+  /// Adds the fraction lost of a report, and returns the expected loss in percent.
   mutating func add(_ fraction: Double, at now: Instant) -> Int {
     var next = fraction
     if let average {

@@ -2,20 +2,21 @@ internal import CallCore
 internal import Codecs
 internal import SDP
 
-/// The device's end of a session's audio: the microphone for every track that is sent, one playout of all that is heard.
+/// The connection of a session's audio to the device: the microphone feeds every sent track, the speaker plays all
+/// received streams.
 struct AudioEngine {
-  /// Whether tracks to come are enabled.
+  /// Whether tracks added later start enabled.
   private(set) var isEnabled = true
   private let mixer = AudioMixer()
 
-  /// Takes what the microphone recorded.
+  /// Takes samples from the microphone.
   ///
-  /// - Parameter transceiver: whose track it is; nil for every one.
+  /// - Parameter transceiver: the transceiver of the track; nil for all tracks.
   func record(_ samples: Span<Int16>, for transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
     for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.record(samples) }
   }
 
-  /// Takes how loud the microphone was.
+  /// Takes the level of the microphone.
   func record(
     _ level: AudioLevel, duration: Interval, for transceiver: Transceiver.ID?, in channels: [MediaChannel]
   ) {
@@ -24,7 +25,7 @@ struct AudioEngine {
     }
   }
 
-  /// Plays all that is received at once.
+  /// Plays all received streams, mixed.
   func play(
     _ count: Int, of channels: [MediaChannel], into output: inout OutputSpan<Int16>, at now: Instant
   ) -> AudioLevel? {
@@ -36,7 +37,7 @@ struct AudioEngine {
     return mixer.level(of: output)
   }
 
-  /// Enables or disables one track, or all there are and all that come.
+  /// Enables or disables one track, or with nil all present and future tracks.
   mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
     if transceiver == nil { isEnabled = enabled }
     for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.isEnabled = enabled }
@@ -50,7 +51,7 @@ extension AudioChannel {
 }
 
 extension AudioSettings {
-  /// What descriptions say of it.
+  /// The media capabilities that descriptions announce for these settings.
   var capabilities: MediaCapabilities {
     var parameters: FormatParameters = ["minptime": "10"]
     if inBandFEC { parameters["useinbandfec"] = "1" }

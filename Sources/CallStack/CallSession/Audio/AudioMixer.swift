@@ -1,16 +1,16 @@
 internal import CallCore
 package import Codecs
 
-/// Adds up what several streams play, as an output device does: with saturation.
+/// Adds the samples of several streams with saturation, as an output device does.
 ///
-/// A single stream is played straight into the output.
+/// A single stream is written directly into the output.
 package final class AudioMixer {
   private var scratch: UnsafeMutableBufferPointer<Int16>?
   private var streams = 0
-  /// The sum of the squares of their levels, for streams that yield no samples.
+  /// The sum of the squared levels, for streams that produce no samples.
   private var power = 0.0
   private var single = AudioLevel.silence
-  /// The longest pull of a jitter buffer: 120 ms.
+  /// The largest number of samples pulled from a jitter buffer at once: 120 ms.
   private static let capacity = 5_760
 
   package init() {}
@@ -22,7 +22,7 @@ package final class AudioMixer {
     power = 0
   }
 
-  /// Adds what one stream plays; `play` appends its samples, and returns nil when the stream is silent for good.
+  /// Adds the output of one stream. `play` appends its samples, and returns nil if the stream has nothing to play.
   package func add(into output: inout OutputSpan<Int16>, _ play: (inout OutputSpan<Int16>) -> AudioLevel?) {
     let level: AudioLevel?
     if streams == 0 {
@@ -41,7 +41,7 @@ package final class AudioMixer {
     power += level.linear * level.linear
   }
 
-  /// How loud all of it is; nil when nothing played.
+  /// Returns the level of the mix; nil when nothing played.
   package func level(of output: borrowing OutputSpan<Int16>) -> AudioLevel? {
     switch streams {
     case 0: nil

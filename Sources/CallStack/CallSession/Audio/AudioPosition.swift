@@ -1,7 +1,7 @@
-/// A sample of an RTP stream.
+/// The position of a sample in an RTP stream.
 package struct AudioPosition: Hashable, Sendable {
   package let ssrc: UInt32
-  /// At 48 kHz.
+  /// The RTP timestamp at 48 kHz.
   package let timestamp: UInt32
 
   package init(ssrc: UInt32, timestamp: UInt32) {

@@ -4,44 +4,44 @@ internal import JitterBuffer
 internal import RTP
 internal import SDP
 
-/// From the RTP packets of one media section to playout.
+/// Receives the RTP packets of one media section and plays them.
 ///
-/// One source plays. A new one takes over at once, as when the far side changed its SSRC; one heard before, whose last
-/// packets may only be late, takes over when the playing one has fallen silent.
+/// One source plays at a time. A new source takes over at once, because the remote side may have changed its SSRC. A
+/// known source, whose last packets may only be late, takes over once the playing one has been silent for a while.
 final class AudioReceiveStream {
-  /// What one SSRC has sent, and what became of it.
+  /// The reception state and the playout counters of one SSRC.
   struct Source {
     var rtp: RTPReceiver
-    /// What was counted when it last played; nil for one that never has, and out of date for the one that plays.
+    /// The counters of its last playout; nil if it never played, out of date while it plays.
     var playout: AudioJitterBufferStatistics?
-    /// Packets that are not late, since it has said goodbye; nil while it has not.
+    /// The number of packets after its BYE, without late ones; nil if there was no BYE.
     var sinceGoodbye: Int?
 
     var ssrc: UInt32 { rtp.ssrc }
     var hasDeparted: Bool { sinceGoodbye != nil }
   }
 
-  /// In order of appearance.
+  /// The known sources, in order of appearance.
   private(set) var sources: [Source] = []
-  /// Its place among them; beyond the end when none plays.
+  /// The index of the source that plays; beyond the end when none plays.
   private var playing = 0
   private var jitterBuffer: AudioJitterBuffer
   private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
-  /// Whether the direction last agreed on receives.
+  /// Whether the negotiated direction receives.
   var isActive = false {
     didSet { if isActive, !oldValue { jitterBuffer.resume() } }
   }
   private var nack: NACKGenerator.Settings?
-  /// The payload type that one of a retransmission stream stands for.
+  /// The original payload type for each payload type of the retransmission stream.
   private var retransmitted: [UInt8: UInt8] = [:]
-  /// The sources that signalling named.
+  /// The sources in the remote description.
   private var named: [MediaSource] = []
 
-  /// Sources remembered; more are forgotten, the longest silent first.
+  /// The number of sources kept; beyond it, the source that has been silent longest is dropped.
   private static let sourceLimit = 4
   private static let takeoverSilence = Interval.milliseconds(500)
-  /// A goodbye may overtake the last packets. So many after it mean that the source goes on, as libwebrtc's does after a
-  /// hold.
+  /// The number of packets after a BYE that show the source continues, as libwebrtc's does after a hold. Fewer may be
+  /// packets that the BYE has overtaken.
   private static let packetsOfReturn = 3
 
   init(fidelity: MediaFidelity) { jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(fidelity)) }
@@ -55,10 +55,10 @@ final class AudioReceiveStream {
     }
   }
 
-  /// Accepts these payload types from now on, besides those of before: packets sent under an earlier negotiation may
-  /// still be on their way, and a number keeps its meaning (RFC 3264 section 8.3.2).
+  /// Accepts these payload types in addition to earlier ones: packets sent under an earlier negotiation may still
+  /// arrive, and a payload type keeps its meaning (RFC 3264 section 8.3.2).
   ///
-  /// - Parameter sources: those the far side named, with those that retransmit them.
+  /// - Parameter sources: the sources in the remote description, with their retransmission sources.
   func accept(_ codecs: [NegotiatedCodec], retransmissions sources: [MediaSource]) {
     for codec in codecs {
       payloadTypes[Int(codec.payloadType)] = true
@@ -72,25 +72,26 @@ final class AudioReceiveStream {
 
   var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
 
-  /// Whether every source has said goodbye, and nothing new has come since.
+  /// Whether every source has sent a BYE and nothing since.
   var isOver: Bool { !sources.isEmpty && sources.allSatisfy(\.hasDeparted) }
 
-  /// What a source's playout has counted; nil when it never played.
+  /// Returns the playout counters of a source; nil if it never played.
   func playout(of source: Source) -> AudioJitterBufferStatistics? {
     source.ssrc == playingSource ? jitterBuffer.statistics : source.playout
   }
 
   // MARK: Packets
 
-  /// The packet that one of a retransmission stream brings back; nil when that is none, or nobody knows whose.
+  /// Returns the original packet that a retransmission packet carries; nil if it carries none, or its source is
+  /// unknown.
   func original(of packet: RTPPacket, in datagram: RawSpan) -> RTPPacket? {
     let source = named.first { $0.retransmission == packet.header.ssrc }?.ssrc ?? playingSource
     guard let source, let payloadType = retransmitted[packet.header.payloadType] else { return nil }
     return packet.retransmitted(ssrc: source, payloadType: payloadType, in: datagram)
   }
 
-  /// - Returns: whether its source is there and goes on, which a late packet does not show; nil when its payload type was
-  ///   not negotiated.
+  /// - Returns: whether the source is active, which a late packet does not show; nil when its payload type was not
+  ///   negotiated.
   func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool? {
     guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return nil }
     let index = index(of: packet.header.ssrc, at: now)
@@ -119,7 +120,7 @@ final class AudioReceiveStream {
     return adopt(Source(rtp: RTPReceiver(ssrc: ssrc, settings: settings)))
   }
 
-  /// Takes a source over, which plays from now on.
+  /// Takes over a source, and starts to play it.
   @discardableResult
   func adopt(_ source: Source) -> Int {
     if sources.count == Self.sourceLimit, let oldest = sources.indices.min(by: { isOlder($0, than: $1) }) {
@@ -130,7 +131,7 @@ final class AudioReceiveStream {
     return playing
   }
 
-  /// Gives up a source that turns out to belong elsewhere.
+  /// Removes a source that belongs to another channel.
   func release(_ ssrc: UInt32) -> Source? {
     guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return nil }
     return remove(at: index)
@@ -146,7 +147,7 @@ final class AudioReceiveStream {
     return source
   }
 
-  /// Changes the source that plays; every one has counters of its own.
+  /// Switches playout to another source. Each source has its own counters.
   private func play(_ index: Int) {
     let next = index < sources.count ? sources[index].playout : nil
     let counted = jitterBuffer.begin(withCounters: next ?? AudioJitterBufferStatistics())
@@ -164,7 +165,7 @@ final class AudioReceiveStream {
     return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
   }
 
-  /// Where the first sample of the last pull was; nil when it was invented.
+  /// The position of the first sample of the last pull; nil when it was concealed.
   var playedPosition: AudioPosition? {
     guard isActive, let ssrc = playingSource, let timestamp = jitterBuffer.playedTimestamp else { return nil }
     return AudioPosition(ssrc: ssrc, timestamp: timestamp)
@@ -177,14 +178,14 @@ final class AudioReceiveStream {
     sources[index].rtp.receive(report, at: now)
   }
 
-  /// - Returns: whether it was the source that plays.
+  /// - Returns: whether that source is playing.
   func depart(_ ssrc: UInt32) -> Bool {
     guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return false }
     sources[index].sinceGoodbye = 0
     return index == playing
   }
 
-  /// Appends a block for each source that is there, up to a packet's worth.
+  /// Appends a report block for each active source, up to the limit of one packet.
   func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
     for index in sources.indices where blocks.count < RTCPPacket.maximumCount {
       guard !sources[index].hasDeparted else { continue }

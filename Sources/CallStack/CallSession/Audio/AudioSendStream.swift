@@ -4,15 +4,16 @@ internal import CongestionControl
 internal import RTP
 internal import SDP
 
-/// From samples to RTP packets. What was recorded is encoded once it can be sent, so that no number is used up before.
+/// Turns samples into RTP packets. Samples are encoded only when they can be sent, so that no sequence number is
+/// wasted.
 final class AudioSendStream {
   private(set) var rtp: RTPSender
-  /// The stream that lost packets go out again on; nil when they do so on their own.
+  /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
   private var retransmission: RetransmissionSender?
   private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
   private var limit: DataRate?
-  /// What was negotiated last.
+  /// The result of the last negotiation.
   private var negotiated: (media: NegotiatedMedia, codec: NegotiatedCodec)
   private let encoder: AudioEncoder
   private var expectedLoss = ExpectedLoss()
@@ -25,15 +26,15 @@ final class AudioSendStream {
   private var gate = DTXGate()
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
-  /// The section's name, while packets carry it.
+  /// The MID of the section, while packets carry it.
   private var name: (id: UInt8, mid: [UInt8])?
-  /// The identifier of the transport-wide number.
+  /// The extension identifier of the transport-wide sequence number.
   private var numberID: UInt8?
-  /// Those of every packet, made of the two.
+  /// The header extensions of every packet, built from `name` and `numberID`.
   private var extensions = RTPHeaderExtensions()
   private var transportNumberOffset: Int?
-  /// What an Ethernet frame has left beneath IPv6 and UDP, a Send indication to an IPv6 peer, RTP with its extension, and
-  /// SRTP's tag. An encoder with no more room than that lowers its rate; a much larger packet would never leave.
+  /// The rest of an Ethernet frame after IPv6, UDP, a Send indication to an IPv6 peer, RTP with its extension, and the
+  /// SRTP tag. The encoder lowers its rate to fit into it; a much larger packet could not be sent.
   private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
 
   init(
@@ -75,11 +76,11 @@ final class AudioSendStream {
     }
   }
 
-  /// Whether the direction last agreed on sends. While it does not, recording goes on and nothing leaves: the stream's
-  /// numbers must never be used twice with one key.
+  /// Whether the negotiated direction sends. If not, recording continues and nothing is sent: the stream keeps its
+  /// sequence numbers, which must never be used twice with one key.
   var isActive = true
 
-  /// Takes what a later negotiation came to.
+  /// Applies the result of a later negotiation.
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
@@ -87,7 +88,7 @@ final class AudioSendStream {
     reconsider()
   }
 
-  /// Encodes with no more than this, whatever is negotiated (W3C `maxBitrate`).
+  /// Limits the bitrate below the negotiated one (W3C `maxBitrate`).
   func setLimit(_ limit: DataRate?) {
     guard limit != self.limit else { return }
     self.limit = limit
@@ -99,7 +100,7 @@ final class AudioSendStream {
     if let limit { settings.bitrate = min(settings.bitrate, max(limit, AudioEncoding.lowestBitrate)) }
     let next = AudioEncoding(settings, negotiated.media, negotiated.codec)
     guard next != encoding else { return }
-    // Levels wait a packet at a time; samples are cut anew.
+    // Queued levels have the old packet duration, so they are dropped; queued samples are split again.
     while levels.popFirst() != nil { mediaTime &+= UInt32(encoding.packetDuration.samplesPerChannel) }
     encoding = next
     framer.frameSize = next.packetDuration.samplesPerChannel
@@ -111,12 +112,12 @@ final class AudioSendStream {
     }
   }
 
-  /// Takes the header extensions that were negotiated.
+  /// Sets the negotiated header extensions.
   ///
   /// - Parameters:
-  ///   - isNumbered: whether the far side feeds back the arrival of these packets.
-  ///   - mid: what names the media section in every packet (RFC 9143 section 15) until the far side reports on the stream:
-  ///     then it knows whose the source is. Nil when nothing about that changes.
+  ///   - isNumbered: whether the remote side sends feedback about the arrival of these packets.
+  ///   - mid: the section name carried by every packet (RFC 9143 section 15) until the remote side reports on the
+  ///     stream and so knows its source. Nil to leave this as it is.
   func setExtensions(_ negotiated: MediaExtensions, isNumbered: Bool, naming mid: String?) {
     if let mid { name = negotiated.mid.map { ($0, Array(mid.utf8)) } }
     numberID = isNumbered ? negotiated.transportNumber : nil
@@ -130,7 +131,7 @@ final class AudioSendStream {
     transportNumberOffset = slot.map { extensions.offset(of: $0) }
   }
 
-  /// Where the sample after the last one recorded will be.
+  /// The position of the next sample to be recorded.
   var recordedPosition: AudioPosition {
     let pending =
       encoder.needsSamples
@@ -138,7 +139,7 @@ final class AudioSendStream {
     return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: mediaTime &+ UInt32(pending)))
   }
 
-  /// In percent; nil of a codec that does not ask.
+  /// The expected packet loss in percent; nil for a codec without this setting.
   var expectedPacketLoss: Int? {
     guard case .opus(let opus) = encoder else { return nil }
     return opus.settings.expectedPacketLoss
@@ -162,7 +163,7 @@ final class AudioSendStream {
     }
   }
 
-  /// Throws away what was recorded; the media clock goes on.
+  /// Discards the recorded samples; the media clock continues.
   func dropPending() {
     let samples = UInt32(encoder.packetDuration.samplesPerChannel)
     while levels.popFirst() != nil { mediaTime &+= samples }
@@ -171,7 +172,7 @@ final class AudioSendStream {
 
   // MARK: Packets
 
-  /// Encodes what was recorded, and hands it to the pacer with what was asked for again.
+  /// Encodes the recorded samples, and hands them to the pacer together with the requested retransmissions.
   func produce(into pacer: inout Pacer, at now: Instant) {
     while let encoded = encodeNext() {
       let time = mediaTime
@@ -200,16 +201,16 @@ final class AudioSendStream {
     return packet
   }
 
-  /// Counts a packet that leaves.
+  /// Counts a packet as sent.
   ///
-  /// - Returns: whether it is one of this stream.
+  /// - Returns: whether the packet belongs to this stream.
   func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
     guard packet.header.ssrc == rtp.ssrc || packet.header.ssrc == retransmission?.ssrc else { return false }
     rtp.departed(packet, bytes, at: now)
     return true
   }
 
-  /// Takes note of a packet that never leaves.
+  /// Notes that a packet will not be sent.
   func dropped(_ packet: OutgoingPacket) { rtp.dropped(packet) }
 
   private func encodeNext() -> EncodedAudio? {
@@ -229,7 +230,7 @@ final class AudioSendStream {
 
   // MARK: Feedback
 
-  /// The report of a stream that sends; nil of one that is held.
+  /// Returns the sender report of an active stream; nil for a held one.
   func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
     rtp.hasSentLately ? rtp.senderReport(clock: clock, at: now) : nil
   }

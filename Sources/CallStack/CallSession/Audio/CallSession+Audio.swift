@@ -4,15 +4,15 @@ public import SDP
 
 /// The microphone and the speaker.
 extension CallSession {
-  /// Takes what the microphone recorded: 48 kHz mono, any number of samples. Before media may flow it is thrown away.
+  /// Takes samples from the microphone: 48 kHz mono, any number of samples. They are discarded until media can be sent.
   ///
-  /// - Parameter sender: whose track it is; nil when every track is the microphone's.
+  /// - Parameter sender: the sender of the track; nil for all tracks.
   public mutating func sendAudio(_ samples: Span<Int16>, to sender: Transceiver.ID? = nil, at now: Instant) {
     guard enter(at: now), media.isRunning else { return }
     media.audio.record(samples, for: sender, in: media.channels)
   }
 
-  /// Takes how loud the microphone was, for synthetic media.
+  /// Takes the level of the microphone, for synthetic media.
   package mutating func sendAudio(
     _ level: AudioLevel, duration: Interval, to sender: Transceiver.ID? = nil, at now: Instant
   ) {
@@ -20,9 +20,9 @@ extension CallSession {
     media.audio.record(level, duration: duration, for: sender, in: media.channels)
   }
 
-  /// Plays `sampleCount` samples of all that is received, mixed, at the device's time.
+  /// Plays `sampleCount` samples of all received streams, mixed, at the device's time.
   ///
-  /// - Returns: how loud they are, or nil before anything was received. Synthetic media writes no samples.
+  /// - Returns: the level of the samples, or nil before anything was received. Synthetic media writes no samples.
   public mutating func playAudio(
     sampleCount: Int, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> AudioLevel? {
@@ -30,7 +30,7 @@ extension CallSession {
     return media.audio.play(sampleCount, of: media.channels, into: &output, at: self.now)
   }
 
-  /// Of each microphone track, where the sample after the last one recorded will be in its stream.
+  /// The position of the next sample to be recorded, in the stream of each microphone track.
   package var recordedPositions: [AudioPosition] {
     media.channels.compactMap { channel in
       switch channel {
@@ -39,8 +39,8 @@ extension CallSession {
     }
   }
 
-  /// Where the first sample of the last ``playAudio(sampleCount:into:at:)`` was in its stream; nil when it was invented,
-  /// or nothing plays. Of several streams that are mixed it is the first one's.
+  /// The position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it was
+  /// concealed or nothing plays. With several mixed streams it is the position in the first one.
   package var playedPosition: AudioPosition? {
     for case .audio(let channel) in media.channels {
       if let position = channel.receive?.playedPosition { return position }
@@ -48,9 +48,9 @@ extension CallSession {
     return nil
   }
 
-  /// Enables or disables a sender's track: disabled, silence is sent (W3C `track.enabled`).
+  /// Enables or disables a sender's track; a disabled track sends silence (W3C `track.enabled`).
   ///
-  /// - Parameter sender: nil for all there are and all that come.
+  /// - Parameter sender: the sender; nil for all present and future ones.
   public mutating func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
     media.audio.setEnabled(enabled, of: sender, in: media.channels)
   }

@@ -1,28 +1,28 @@
-/// A TCP connection, as an environment has it.
+/// A TCP connection provided by an environment.
 public protocol ByteStream: AnyObject {
-  /// Whether the connection stands, or has stood.
+  /// Whether the connection is established, or was.
   var isConnected: Bool { get }
-  /// Whether the environment speaks TLS on it where that is wanted, so that the driver does not.
+  /// Whether the environment itself runs TLS on the connection, so that the driver does not.
   var isSecured: Bool { get }
-  /// Called once when it is established, unless ``isConnected`` from the beginning.
+  /// The callback for establishment; called once, unless ``isConnected`` is true from the start.
   var onConnect: (() -> Void)? { get set }
-  /// Gets what arrives; the bytes are lent for the duration of the call.
+  /// The callback for received bytes, which are lent for the duration of the call.
   var onBytes: ((RawSpan) -> Void)? { get set }
-  /// Called once when the connection failed or the other side closed it, never from within a call.
+  /// The callback for failure or remote close; called once, never from within a call to the stream.
   var onEnd: (() -> Void)? { get set }
-  /// Bytes that the network has not taken yet.
+  /// The number of bytes not yet accepted by the network.
   var unsentByteCount: Int { get }
 
-  /// Sends all of the bytes, after those that wait. Whether that is too much, the sender must ask first.
+  /// Sends all of the bytes after those that are queued. The sender must check the queue length first.
   ///
-  /// - Returns: false when the network takes nothing more of what is sent in one piece, as of this piece.
+  /// - Returns: false when the network has dropped this piece and accepts no later one.
   @discardableResult
   func send(_ bytes: RawSpan) -> Bool
 
-  /// Ends the connection once everything is sent. Nothing is reported any more.
+  /// Ends the connection once everything is sent. No callback follows.
   func close()
 
-  /// Ends the connection now. Nothing is reported any more.
+  /// Ends the connection immediately. No callback follows.
   func abort()
 }
 

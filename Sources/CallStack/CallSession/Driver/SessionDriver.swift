@@ -1,7 +1,7 @@
 public import CallCore
 internal import DTLS
 
-/// One of a device's addresses, on which a socket is wanted.
+/// An address of the device on which a socket is opened.
 public struct DeviceAddress: Hashable, Sendable {
   /// The interface's IP address.
   public var address: IPAddress
@@ -18,12 +18,12 @@ public struct DeviceAddress: Hashable, Sendable {
   }
 }
 
-/// Runs a ``CallSession`` in an environment: opens and closes its sockets and its connections to TURN servers, asks for
-/// names, carries datagrams both ways, and tells events in their order.
+/// Runs a ``CallSession`` in an environment: opens and closes its sockets and its connections to TURN servers, resolves
+/// names, carries datagrams both ways, and reports events in order.
 ///
-/// After whatever changes the session, ``drain()`` is called: ``perform(_:)`` does both.
+/// Every change of the session must be followed by ``drain()``: ``perform(_:)`` does both.
 public final class SessionDriver<Environment: SessionEnvironment> {
-  /// The session. A change of it is made in ``perform(_:)``.
+  /// The session. Change it in ``perform(_:)``.
   public var session: CallSession
   /// The environment that the session runs in.
   public let environment: Environment
@@ -37,18 +37,18 @@ public final class SessionDriver<Environment: SessionEnvironment> {
   private let tlsConfiguration: TLSClientConfiguration
   private lazy var tls = TLSContext(client: tlsConfiguration)
   private var tlsCount = 0
-  /// What the session gathers on, one for each address.
+  /// The interfaces that the session gathers on, one for each address.
   package private(set) var interfaces: [LocalInterface] = []
-  /// The sockets of ``interfaces``, in their order.
+  /// The sockets of ``interfaces``, in the same order.
   private var sockets: [Environment.Socket] = []
-  /// Further sockets: of ICE restarts, and those that TURN servers are asked from.
+  /// Further sockets: for ICE restarts, and for additional TURN allocations.
   private var furtherSockets: [Further] = []
-  /// Connections to TURN servers, by the paths that the session knows them by.
+  /// Connections to TURN servers, by the session's paths.
   private var streams: [(path: Path, stream: TURNStream)] = []
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   /// Whether the session was closed.
   public private(set) var isClosed = false
-  /// Whether a closed session has said all it had to say, and no socket is open any more.
+  /// Whether a closed session has sent its last messages and closed its sockets.
   public private(set) var isSilent = false
 
   /// Makes a session and its driver. The driver opens no socket before ``setAddresses(_:)``.
@@ -63,7 +63,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
 
   // MARK: The session
 
-  /// Changes the session, and does what comes of it.
+  /// Changes the session, and drains its output.
   public func perform<Result, Failure: Error>(
     _ change: (inout CallSession, Instant) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -71,19 +71,20 @@ public final class SessionDriver<Environment: SessionEnvironment> {
     return try change(&session, environment.now)
   }
 
-  /// A datagram has come. Environments whose sockets report to them instead of to the driver hand it over here.
+  /// Takes a datagram from an environment whose sockets report to it instead of to the driver.
   public func receive(_ datagram: RawSpan, on path: Path) {
     session.receive(datagram, on: path, at: environment.now)
     drain()
   }
 
-  /// The time that the session wanted to be woken at has come.
+  /// Advances the session to the current time. Called at the deadline of ``SessionEnvironment/settled(_:)``.
   public func advance() {
     session.advance(to: environment.now)
     drain()
   }
 
-  /// Says goodbye and ends the session. No event follows; sockets stay until relays have been given back, a second at most.
+  /// Sends BYE and close_notify, and closes the session. No event follows; sockets stay open until relays are released,
+  /// a second at most.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -93,8 +94,8 @@ public final class SessionDriver<Environment: SessionEnvironment> {
 
   // MARK: Sockets
 
-  /// Opens a socket on each new address, and closes those whose address is gone. An address that no socket can be had on
-  /// is tried again the next time.
+  /// Opens a socket on each new address, and closes the sockets of removed ones. An address whose socket could not be
+  /// opened is tried again on the next call.
   public func setAddresses(_ addresses: [DeviceAddress]) {
     guard !isClosed else { return }
     var (current, opened): ([LocalInterface], [Environment.Socket]) = ([], [])
@@ -139,7 +140,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
     furtherSockets.removeAll { isUnneeded($0.local) }
   }
 
-  /// Closes all that is open, without a word to anybody.
+  /// Closes all sockets and connections without sending anything.
   package func closeEverything() {
     closeSockets()
     closeFurtherSockets { _ in true }
@@ -149,14 +150,14 @@ public final class SessionDriver<Environment: SessionEnvironment> {
 
   // MARK: Pump
 
-  /// What has to wait until the session is not in the pump any more.
+  /// Work that must wait until the pump has returned the session.
   private struct Postponed {
     var messages: [(bytes: [UInt8], path: Path)] = []
     var bases: [Endpoint] = []
     var names: [String] = []
   }
 
-  /// Sends what the session has to send, does what it asks for, and tells what it tells.
+  /// Sends the session's datagrams, executes its commands, and reports its events.
   package func drain() {
     guard !isSilent else { return }
     var wake: Wake
@@ -227,7 +228,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
     interfaces.contains { $0.socket == local } || furtherSockets.contains { $0.local == local }
   }
 
-  /// The connection that the session calls `path`, opened when there is none.
+  /// Returns the connection for `path`, and opens it if there is none.
   private func stream(on path: Path) -> TURNStream? {
     if let known = streams.first(where: { $0.path == path }) { return known.stream }
     guard let bytes = environment.openStream(on: path) else { return nil }
@@ -252,8 +253,8 @@ public final class SessionDriver<Environment: SessionEnvironment> {
     drain()
   }
 
-  /// Whether a message opens a connection over TLS: the session, which knows whom with, cannot be asked while it is
-  /// pumped.
+  /// Whether a message opens a connection over TLS. Only the session knows the server's name, and it cannot be asked
+  /// while it is in the pump.
   private func needsName(_ path: Path) -> Bool {
     path.transport == .tls && !streams.contains { $0.path == path.unmarked }
   }

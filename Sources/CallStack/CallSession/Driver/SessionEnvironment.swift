@@ -1,27 +1,27 @@
 public import CallCore
 public import DTLS
 
-/// All that a ``SessionDriver`` has of the world: sockets, connections, names and the time.
+/// The outside world of a ``SessionDriver``: sockets, connections, names and the time.
 ///
-/// The simulator, the machine's own sockets, tests, benchmarks and fuzzers each are one. Most have no TCP, no `.local`
-/// names and nothing to say of TLS: these requirements have defaults.
+/// The simulator, the machine's own sockets, tests, benchmarks and fuzzers each implement it. Most have no TCP, no
+/// `.local` names and no use for TLS events: these requirements have defaults.
 public protocol SessionEnvironment: AnyObject {
   /// A UDP socket that is bound to one address.
   associatedtype Socket
 
   /// The current time on a clock that never goes backwards.
   var now: Instant { get }
-  /// What the date is believed to be, by which certificates of TLS are judged.
+  /// The date of this side, used to check the validity of TLS certificates.
   var wallClock: WallClock { get }
 
   // MARK: Sockets
 
-  /// Opens a UDP socket at one of our addresses.
+  /// Opens a UDP socket on one of our addresses.
   ///
   /// - Parameters:
-  ///   - base: the socket that the new one stands beside; nil for the first on an address.
-  ///   - receive: gets each datagram with the path it came on. It may not be called from within a call of the driver.
-  /// - Returns: nil when none can be had.
+  ///   - base: the existing socket on the same address; nil for the first socket on an address.
+  ///   - receive: the callback for each datagram and its path. It must not be called from within a call of the driver.
+  /// - Returns: nil when no socket can be opened.
   func openSocket(
     on address: IPAddress, beside base: Endpoint?, receive: @escaping (RawSpan, Path) -> Void
   ) -> (socket: Socket, local: Endpoint)?
@@ -30,47 +30,48 @@ public protocol SessionEnvironment: AnyObject {
   /// Sends a datagram to `path.remote`, with the path's ECN marking where the socket can set it.
   func send(_ datagram: RawSpan, from socket: Socket, on path: Path)
 
-  /// Opens a TCP connection for what is sent on `path`, whose transport says whether the driver will speak TLS on it. That
-  /// it cannot be had is reported later.
+  /// Opens a TCP connection for `path`, whose transport says whether the driver will run TLS on it. A failure to
+  /// connect is reported later.
   func openStream(on path: Path) -> (any ByteStream)?
 
   // MARK: Names
 
-  /// Asks the link who has a `.local` name. The answer comes later, once, or never.
+  /// Resolves a `.local` name on the link. The answer comes later, once, or never.
   func resolve(_ name: String, _ answer: @escaping (IPAddress) -> Void)
 
-  /// A `.local` name to tell instead of an address on which a socket was opened, answered for until it is withdrawn.
+  /// Returns a `.local` name to announce instead of the address of a socket, and answers queries for it until it is
+  /// withdrawn.
   func conceal(_ address: IPAddress) -> String?
-  /// Stops answering for a name that ``conceal(_:)`` has returned.
+  /// Stops answering queries for a name that ``conceal(_:)`` returned.
   func withdraw(_ name: String)
 
   // MARK: What happens
 
-  /// Something for the application. It may not call the session from here: that comes in ``settled(_:)`` or later.
+  /// Reports an event for the application, which may not call the session from here, only in ``settled(_:)`` or later.
   func happened(_ event: SessionEvent)
-  /// Something for whoever watches, which may be one packet of many.
+  /// Reports an observation for traces and judges, possibly for every packet.
   func observed(_ observation: SessionObservation)
-  /// What the session wanted to send could not leave.
+  /// Reports that a datagram could not be sent.
   func unsent(_ reason: UnsentReason)
-  /// TLS stands on the connection to a server, or has given it up.
+  /// Reports that TLS is established on the connection to a server, or was closed by it.
   func secured(_ tls: TLSConnection, with server: Endpoint)
   /// Reports that TLS on the connection to a server has failed.
   func refused(_ failure: TLSFailure, by server: Endpoint)
 
-  /// Everything that was due has been done. The driver is to be woken (``SessionDriver/advance()``) at the deadline, if
-  /// there is one; earlier does no harm.
+  /// Reports that all due work is done. The environment must call ``SessionDriver/advance()`` at the deadline, if there
+  /// is one; an earlier call does no harm.
   func settled(_ wake: Wake)
-  /// The closed session has said all it had to say, and every socket is closed.
+  /// Reports that the closed session has sent its last messages, and every socket is closed.
   func fellSilent()
 }
 
-/// Why something could not leave.
+/// The reason why a datagram could not be sent.
 public enum UnsentReason: String, Sendable, CaseIterable {
   /// No socket is bound to the local address.
   case noSocket = "no-socket"
   /// No interface has the local address that a connection needs.
   case noInterface = "no-interface"
-  /// Too much waits on the connection already.
+  /// The queue of the connection is full.
   case noRoom = "no-room"
 }
 

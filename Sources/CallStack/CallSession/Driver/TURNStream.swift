@@ -2,35 +2,36 @@ package import CallCore
 package import DTLS
 internal import TURN
 
-/// A connection between a TURN client and its server: whole messages on a TCP stream, in TLS or in clear.
+/// A connection between a TURN client and its server that carries whole messages on TCP, with or without TLS.
 package final class TURNStream {
-  /// Why a connection ended that this side did not close.
+  /// The reason why a connection ended that this side did not close.
   package enum End: Equatable {
     case closed
-    /// The other side sent what is neither STUN nor ChannelData.
+    /// The other side sent data that is neither STUN nor ChannelData.
     case malformed
-    /// TLS gave it up.
+    /// TLS failed.
     case failed(TLSFailure)
   }
 
-  /// Gets every message; the bytes are lent for the duration of the call.
+  /// The callback for each message; the bytes are lent for the duration of the call.
   package var onMessage: ((RawSpan) -> Void)?
   package var onEnd: ((End) -> Void)?
-  /// Told when this side has first said something in TLS that is no refusal: as a server, with its certificate.
+  /// The callback for this side's first TLS output other than an alert: as a server, its certificate.
   package var onAnswered: (() -> Void)?
-  /// Told when TLS's handshake is done.
+  /// The callback for the completed TLS handshake.
   package var onSecured: ((TLSConnection) -> Void)?
-  /// Gets what decrypts the connection.
+  /// The callback for NSS key log lines, which decrypt the connection.
   package var onKeyLog: ((String) -> Void)?
   private let stream: any ByteStream
   private let tls: TLSConnection?
   private let now: () -> Instant
   private var framer = TURNStreamFramer()
   private var isSecured = false
-  /// Whether a record was dropped: no network takes one out of a connection and lets the next through.
+  /// Whether a record was dropped. All later ones must then be dropped too: a real network never removes a record from
+  /// within a connection.
   private var isSwallowed = false
 
-  /// - Parameter now: what libssl is to take for the time.
+  /// - Parameter now: the time given to libssl.
   package init(_ stream: any ByteStream, tls: TLSConnection? = nil, now: @escaping () -> Instant = { .zero }) {
     self.stream = stream
     self.tls = tls
@@ -45,9 +46,9 @@ package final class TURNStream {
     stream.onEnd = { [weak self] in self?.transportEnded() }
   }
 
-  /// Sends a message whole, or not at all when there is no room for it (``TURNStreamRoom``). What is left out is left out
-  /// before it is encrypted, because TLS counts its records (RFC 8446 section 5.3). Whoever drops packets by a rule sees
-  /// a message as they see a datagram; in TLS they see records.
+  /// Sends a whole message, or nothing if there is no room for it (``TURNStreamRoom``). A message is dropped before
+  /// encryption, because TLS numbers its records (RFC 8446 section 5.3). A rule that drops packets sees a message as it
+  /// sees a datagram; with TLS it sees records.
   ///
   /// - Returns: whether there was room.
   @discardableResult
@@ -63,10 +64,11 @@ package final class TURNStream {
     return true
   }
 
-  /// With what TLS adds of itself. Somebody who makes it answer and reads nothing would have more and more wait.
+  /// The limit of unsent bytes including TLS's own. A peer that provokes responses and reads nothing would otherwise
+  /// let the queue grow without bound.
   private static let limit = TURNStreamRoom.limit + 32_768
 
-  /// Ends the connection once everything is sent. Nothing is reported any more, not even what has arrived already.
+  /// Ends the connection once everything is sent. No callback follows, not even for data that has already arrived.
   package func close() {
     onMessage = nil
     onEnd = nil
@@ -78,7 +80,7 @@ package final class TURNStream {
     stream.close()
   }
 
-  /// Ends the connection with an RST. Nothing is reported any more.
+  /// Ends the connection with an RST. No callback follows.
   package func abort() {
     fallSilent()
     stream.abort()
@@ -86,7 +88,7 @@ package final class TURNStream {
 
   private func transportEnded() {
     tls?.transportEnded()
-    // A server that was not reached has said nothing of TLS.
+    // A failure of TLS is meaningful only if the server was reached.
     if stream.isConnected, case .failed(let failure) = tls?.state { end(.failed(failure)) } else { end(.closed) }
   }
 
@@ -113,7 +115,7 @@ package final class TURNStream {
     }
   }
 
-  /// TLS is over, and has said so to the other side.
+  /// Ends the stream after TLS has sent its closing alert.
   private func finish(_ reason: End) {
     guard onEnd != nil else { return }
     stream.close()

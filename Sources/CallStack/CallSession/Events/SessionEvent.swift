@@ -33,13 +33,13 @@ public enum ICEGatheringState: String, Sendable, CaseIterable {
 public struct CandidateSummary: Hashable, Sendable {
   /// `host`, `srflx`, `prflx` or `relay`.
   public var candidateType: String
-  /// Without the address when there is a ``concealment``.
+  /// The candidate's address and port; the address is unspecified when there is a ``concealment``.
   public var endpoint: Endpoint
-  /// The name that stands for the address of a local candidate.
+  /// The name announced in place of a local candidate's address.
   public var concealment: String?
   /// The kind of network of a local candidate, as in W3C `RTCNetworkType`.
   public var networkType: String
-  /// How a relay is reached: `udp`, `tcp` or `tls`; nil for other types.
+  /// The protocol to the relay's server: `udp`, `tcp` or `tls`; nil for other types.
   public var relayProtocol: String?
 
   package init(candidateType: String, endpoint: Endpoint, networkType: String, relayProtocol: String? = nil) {
@@ -50,7 +50,7 @@ public struct CandidateSummary: Hashable, Sendable {
   }
 }
 
-/// What a session tells its application: what W3C's peer connection and its transports have events for.
+/// An event for the application, one of those of W3C's peer connection and its transports.
 public enum SessionEvent: Sendable {
   /// The signalling state changed (W3C `signalingstatechange`).
   case signalingStateChange(SignalingState)
@@ -58,11 +58,11 @@ public enum SessionEvent: Sendable {
   case iceGatheringStateChange(ICEGatheringState)
   /// A local candidate to trickle (`candidate:…` text), or nil at the end of candidates.
   case iceCandidate(String?, mid: String, mLineIndex: Int)
-  /// Candidates that were told are of no use any more; only with ``ICEGatheringPolicy/continually`` (libwebrtc's
+  /// Announced candidates can no longer be used; only with ``ICEGatheringPolicy/continually`` (libwebrtc's
   /// `onIceCandidatesRemoved`).
   case iceCandidatesRemoved([String])
-  /// Something a TURN or STUN server said or failed to say (W3C `icecandidateerror`): `url` is the server's RFC 7064 or
-  /// RFC 7065 URI, and `code` the STUN error code, 701 for silence.
+  /// A STUN or TURN server reported an error or did not answer (W3C `icecandidateerror`): `url` is the server's RFC
+  /// 7064 or RFC 7065 URI, and `code` the STUN error code, 701 for no answer.
   case iceServerError(server: Endpoint, url: String, code: Int, reason: String)
   /// The ICE connection state changed (W3C `iceconnectionstatechange`).
   case iceConnectionStateChange(ICEConnectionState)
@@ -70,7 +70,7 @@ public enum SessionEvent: Sendable {
   case selectedCandidatePairChange(local: CandidateSummary, remote: CandidateSummary)
   /// The DTLS transport's state changed (W3C `statechange` of `RTCDtlsTransport`).
   case dtlsStateChange(DTLSTransportState)
-  /// Why the DTLS transport has failed (W3C `RTCDtlsTransport.onerror`).
+  /// The DTLS transport failed (W3C `RTCDtlsTransport.onerror`).
   case dtlsFailed(reason: String)
   /// The connection state changed (W3C `connectionstatechange`).
   case connectionStateChange(ConnectionState)
@@ -78,12 +78,12 @@ public enum SessionEvent: Sendable {
   case negotiationNeeded
   /// A remote track begins, or begins again (W3C `track`). It is muted until its first packet.
   case track(mid: String)
-  /// The far side no longer sends its track (W3C `removetrack`).
+  /// The remote side no longer sends its track (W3C `removetrack`).
   case removeTrack(mid: String)
-  /// Nothing comes of a remote track any more: it was removed, or its source has said goodbye (W3C `mute`).
+  /// A remote track was muted: it was removed, or its source has sent a BYE (W3C `mute`).
   case mute(mid: String)
-  /// The first packet of a muted remote track has come (W3C `unmute`).
+  /// The first packet of a muted remote track arrived (W3C `unmute`).
   case unmute(mid: String)
-  /// The far side stopped the transceiver: its track is over for good (W3C `ended`).
+  /// The remote side stopped the transceiver, which ended its track (W3C `ended`).
   case ended(mid: String)
 }

@@ -1,12 +1,12 @@
 public import CallCore
 public import ICE
 
-/// What happened inside a session that no application is told of: for traces, key logs and judges.
+/// An occurrence inside a session for traces, key logs and judges; applications do not see it.
 public enum SessionObservation: Sendable {
-  /// One RTP packet left. `prefix` is the first 8 bytes of its payload before protection, so that an observer of the
-  /// wire can prove that they never cross it in clear.
+  /// One RTP packet was sent. `prefix` is the first 8 bytes of its payload before protection, so that an observer of
+  /// the wire can prove that they never cross it in clear.
   case mediaSent(ssrc: UInt32, byteCount: Int, prefix: UInt64)
-  /// One RTP packet arrived and was authenticated.
+  /// One RTP packet was received and authenticated.
   case mediaReceived(ssrc: UInt32, byteCount: Int)
   /// An RTCP BYE for a source arrived (RFC 3550 section 6.6).
   case remoteBye(ssrc: UInt32)
@@ -18,7 +18,7 @@ public enum SessionObservation: Sendable {
   case checkFailed(local: Endpoint, remote: Endpoint, reason: StaticString)
   /// Consent to send to an address expired (RFC 7675).
   case consentExpired(remote: Endpoint)
-  /// A signalled candidate (`candidate:…` text) is of no use, and nothing is sent there.
+  /// A signalled candidate (`candidate:…` text) cannot be used; nothing is sent to it.
   case remoteCandidateRefused(String, reason: ICECandidateRefusal)
   /// A TURN server granted an allocation (RFC 8656 section 7).
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)

@@ -1,27 +1,27 @@
 public import CallCore
 
-/// What comes out of a session beside datagrams, in order.
+/// An output of a session other than a datagram; outputs are in order.
 public enum SessionOutput: Sendable {
-  /// For the driver alone, which has to do it.
+  /// A command that the driver must execute.
   case command(SessionCommand)
-  /// For the application.
+  /// An event for the application.
   case event(SessionEvent)
-  /// For whoever watches.
+  /// An observation for traces and judges.
   case observation(SessionObservation)
 }
 
-/// What a session needs of its driver.
+/// A request of a session to its driver.
 public enum SessionCommand: Hashable, Sendable {
-  /// An ICE restart gathers on sockets of its own, or a TURN server remembers another client at the port of this one
-  /// (437, RFC 8656 section 7.4): the driver opens another at the same address, and says where with
-  /// ``CallSession/supply(_:for:at:)``. It lives until ``socketUnneeded(_:)``, or until that address is gone.
+  /// An ICE restart needs a socket of its own, or a TURN server still holds an allocation of another client at this
+  /// port (437, RFC 8656 section 7.4): the driver opens another socket on the same address, and passes its address to
+  /// ``CallSession/supply(_:for:at:)``. The socket lives until ``socketUnneeded(_:)``, or until that address is gone.
   case socketNeeded(Endpoint)
-  /// Nothing is sent any more from a socket that was opened for ``socketNeeded(_:)``: the driver closes it.
+  /// A socket opened for ``socketNeeded(_:)`` is no longer used: the driver closes it.
   case socketUnneeded(Endpoint)
-  /// The session needs the connection that it used as this path no more: the driver closes it, once what it was given
-  /// to send has gone.
+  /// The session no longer needs the connection that it used as this path: the driver closes it once all queued bytes
+  /// are sent.
   case streamUnneeded(Path)
-  /// A remote candidate has a name instead of an address: the driver asks for it, and says what it found with
+  /// A remote candidate has a name instead of an address: the driver resolves it, and passes the address to
   /// ``CallSession/nameResolved(_:to:at:)``.
   case nameResolutionNeeded(String)
 }

@@ -1,8 +1,8 @@
-/// What an application may change of a connection that there is (W3C `RTCConfiguration`).
+/// The part of the configuration that an application may change in an existing connection (W3C `RTCConfiguration`).
 public struct ICEConfiguration: Hashable, Sendable {
   /// The STUN and TURN servers.
   public var servers: [ICEServer]
-  /// The candidates that may be used.
+  /// The policy for the candidates that may be used.
   public var transportPolicy: ICETransportPolicy
 
   /// Makes a configuration.
@@ -13,13 +13,15 @@ public struct ICEConfiguration: Hashable, Sendable {
 }
 
 extension CallSession {
-  /// What candidates are gathered with (W3C `getConfiguration`).
+  /// The servers and the policy for gathering candidates (W3C `getConfiguration`).
   public var iceConfiguration: ICEConfiguration {
     ICEConfiguration(servers: configuration.iceServers, transportPolicy: configuration.iceTransportPolicy)
   }
 
-  /// Gathers with other servers, or candidates of other types, from the next gathering on. Once there has been one, the
-  /// next offer restarts ICE, and so brings it about (W3C `setConfiguration`, RFC 9429 section 4.1.18).
+  /// Changes the servers and the candidate policy from the next gathering on. If candidates were gathered before, the
+  /// next offer restarts ICE, which gathers again (W3C `setConfiguration`, RFC 9429 section 4.1.18).
+  ///
+  /// - Throws: ``SessionError/invalidState(_:)`` when the session is closed.
   public mutating func setICEConfiguration(_ ice: ICEConfiguration) throws(SessionError) {
     guard connectionState != .closed else { throw .invalidState("closed") }
     guard ice != iceConfiguration else { return }

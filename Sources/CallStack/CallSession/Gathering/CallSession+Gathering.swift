@@ -3,11 +3,11 @@ internal import ICE
 internal import SDP
 internal import TURN
 
-/// Local candidates: which sockets there are, and what is found on them.
+/// Local candidates: the sockets, and the candidates found on them.
 extension CallSession {
-  /// Says which sockets there are now, one for each address. Candidates of those that are gone are withdrawn at once, and
-  /// their pairs go by their checks; new ones are gathered on at once until a pair carries media, as in libwebrtc, and
-  /// later when ``SessionConfiguration/gathering`` says so, or with the next ICE restart.
+  /// Sets the current sockets, one for each address. Candidates of removed sockets are withdrawn at once, and their
+  /// pairs fail by their checks. New sockets are gathered on at once until a pair carries media, as in libwebrtc, and
+  /// afterwards when ``SessionConfiguration/gathering`` is continual, or with the next ICE restart.
   package mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
@@ -50,8 +50,8 @@ extension CallSession {
     }
   }
 
-  /// The peer has lost candidates that it told (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
-  /// formed with them. Pairs that there are go by their checks, as in libwebrtc.
+  /// Removes candidates that the peer has lost (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
+  /// formed with them. Existing pairs live or fail by their checks, as in libwebrtc.
   package mutating func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
     for text in candidates {
@@ -61,7 +61,7 @@ extension CallSession {
     settle()
   }
 
-  /// Answers ``SessionCommand/socketNeeded(_:)`` with the new socket's address, or nil when none can be had.
+  /// Answers ``SessionCommand/socketNeeded(_:)`` with the new socket's address, or nil when it could not be opened.
   package mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     let last = gatherings.indices.last
@@ -69,7 +69,7 @@ extension CallSession {
       gatherings[last].places.firstIndex { $0.interface == base && $0.socket == nil }
     }
     if let last, let place {
-      // Better the old socket than no candidate at all.
+      // Gathering on the old socket is better than having no candidate.
       gatherings[last].places[place].socket = socket ?? latestSocket(ofInterface: base)
       gatherOnceOpen()
     } else {
@@ -78,7 +78,7 @@ extension CallSession {
     settle()
   }
 
-  /// Whether the current credentials have had their gathering, or are having it.
+  /// Whether gathering for the current credentials has started.
   private var hasGathered: Bool {
     guard let last = gatherings.last, last.transport == transportNumber else { return false }
     return last.generation == ice.generation || Defect.restartGathersNothing.isPlanted
@@ -99,7 +99,7 @@ extension CallSession {
     gatherOnceOpen()
   }
 
-  /// The socket of the last gathering on an interface; nil when there was none.
+  /// Returns the socket of the last gathering on an interface; nil when there was none.
   private func latestSocket(ofInterface interface: Endpoint) -> Endpoint? {
     gatherings.reversed().lazy.flatMap(\.places).first { $0.interface == interface && $0.socket != nil }?.socket
   }
@@ -112,7 +112,7 @@ extension CallSession {
     gatherer.gather(sockets, at: now)
   }
 
-  /// The gathering of credentials that nobody answered is given up.
+  /// Abandons the gathering for credentials that were rolled back.
   mutating func cancelGathering() {
     while let last = gatherings.last, last.generation != ice.generation {
       gatherings.removeLast()
@@ -120,7 +120,7 @@ extension CallSession {
     }
   }
 
-  /// Gives up the sockets of credentials that are over, with what NATs and relays hold for them.
+  /// Releases the sockets of old credentials, with their NAT mappings and relays.
   mutating func leaveOldSockets() {
     guard gatherings.count > 1 else { return }
     let old = gatherings.dropLast().filter { gathering in
@@ -157,10 +157,10 @@ extension CallSession {
       }
     case .streamUnneeded(let path): events.append(.streamUnneeded(path))
     case .socketNeeded(let base): events.append(.socketNeeded(base))
-    // That of the interface stays: it stands for it.
+    // The socket of an interface stays open: it identifies the interface.
     case .socketUnneeded(let socket) where interfaces.contains { $0.socket == socket }: break
     case .socketUnneeded(let socket): events.append(.socketUnneeded(socket))
-    // There may always be another interface.
+    // Another interface may come up at any time.
     case .finished where configuration.gathering == .continually: break
     case .finished where iceGatheringState == .complete: break
     case .finished:
@@ -171,7 +171,7 @@ extension CallSession {
     }
   }
 
-  /// Later descriptions no longer name what came from this socket or relay.
+  /// Removes the candidates of this socket or relay from later descriptions.
   private mutating func forgetLocalCandidates(of base: Endpoint) {
     let lost = localCandidates.filter { $0.endpoint == base || $0.relatedEndpoint == base }
     guard !lost.isEmpty else { return }
@@ -192,7 +192,8 @@ extension CallSession {
     } catch {
       return
     }
-    // After the end of candidates nobody is told of another (RFC 8838 section 13): checks show it to the far side.
+    // After the end of candidates no candidate may be signalled (RFC 8838 section 13); the remote side learns it from
+    // checks.
     guard iceGatheringState == .gathering else { return }
     guard !localCandidates.contains(where: { $0.endpoint == candidate.endpoint && $0.type == candidate.type }) else {
       return
@@ -204,8 +205,8 @@ extension CallSession {
     tell(text)
   }
 
-  /// The default candidate (RFC 8445 section 5.1.4): the one most likely to work with a peer that does not speak ICE, relayed
-  /// before reflexive before host, and as with libwebrtc IPv4 where there is any.
+  /// The address of the default candidate (RFC 8445 section 5.1.4), the one most likely to work with a peer without
+  /// ICE: relayed before reflexive before host, and as in libwebrtc IPv4 if there is any.
   var defaultEndpoint: Endpoint? {
     let known = localCandidates.compactMap { candidate in
       concealment.shown(candidate).endpoint.map { (endpoint: $0, type: candidate.type) }
@@ -217,7 +218,8 @@ extension CallSession {
     return nil
   }
 
-  /// An interface has a network for each of its addresses, as in libwebrtc, and the same one when it comes back.
+  /// Returns the network of a socket. As in libwebrtc, each address of an interface is a network, and keeps its id when
+  /// it comes back.
   private mutating func network(of socket: Endpoint) -> ICENetwork {
     if !networks.contains(socket.address) { networks.append(socket.address) }
     let place = networks.firstIndex(of: socket.address) ?? 0
@@ -226,7 +228,7 @@ extension CallSession {
       id: UInt16(clamping: place + 1), type: interface.flatMap { ICENetworkType(rawValue: $0.networkType) } ?? .unknown)
   }
 
-  /// A candidate to trickle, under the section whose transport it is for.
+  /// Reports a candidate to trickle, with the section of its transport.
   private mutating func tell(_ candidate: String?) {
     let index = jsep.localTransportIndex ?? 0
     let mid = jsep.localTransportIndex.flatMap { jsep.localDescription?.media[$0].mid } ?? "0"
@@ -235,7 +237,7 @@ extension CallSession {
 }
 
 extension ICECandidate {
-  /// The base a reflexive candidate was derived from.
+  /// The related address and port: the base of a reflexive candidate.
   var relatedEndpoint: Endpoint? {
     guard case .ip(let address)? = relatedAddress, let port = relatedPort else { return nil }
     return Endpoint(address, port: port)

@@ -3,35 +3,35 @@ internal import ICE
 internal import STUN
 internal import TURN
 
-// Relays: asking for them, keeping them, carrying what goes through them, and giving them back.
+// Relays: allocation, refresh, data, and release.
 extension CandidateGatherer {
   final class Relay {
     var client: TURNClient
     let base: Endpoint
     let server: ICEServer
     var rank: Rank
-    /// What candidates were told of.
+    /// The relayed addresses of reported candidates.
     var relayed: [Endpoint] = []
-    /// When the server last gave a relay, and how often another may be asked for when it then knows it no more.
+    /// The time of the last allocation, and the number of further allocations to request when the server loses it.
     var allocatedAt: Instant?
     var reallocationsLeft = Relay.reallocations
-    /// The connection that the driver holds, or will when it sees the first message.
+    /// The connection that the driver holds, or will open with the first message.
     var stream: Path?
     var isDone = false
-    /// Other local addresses that may still be tried.
+    /// The number of further local addresses to try.
     var movesLeft = Relay.moves
-    /// Why it waits for another socket.
+    /// The reason for which it waits for another socket.
     var socketNeed: SocketNeed?
-    /// No gathering needs it any more: it is being given back.
+    /// Whether it is being released because no gathering needs it.
     var isLeaving = false
 
     enum SocketNeed {
-      /// Another relay is asked for on the same path: a server knows its clients by where they ask from.
+      /// Another relay uses the same path: a server identifies its clients by their source address.
       case taken
-      /// The server holds an allocation of somebody who had this port before (437).
+      /// The server holds an allocation of an earlier client at this port (437).
       case mismatch
 
-      /// What is reported when there is none.
+      /// The error reported when no socket can be opened.
       var error: (code: Int, reason: String) {
         switch self {
         case .taken: (701, "no local port to ask from")
@@ -41,12 +41,13 @@ extension CandidateGatherer {
     }
 
     static let moves = 3
-    /// A server that grants allocations and then knows nothing of them would be asked without end.
+    /// A limit, because a server that grants allocations and then forgets them would be asked forever.
     static let reallocations = 3
-    /// An allocation that lived so long says that the server is in order.
+    /// The lifetime of an allocation after which the server counts as working again.
     static let proof = Interval.minutes(1)
 
-    /// Whether nothing more comes of it now. What an ICE restart finds allocated may turn out to be forgotten.
+    /// Whether gathering can finish: the server has answered, and no refresh is outstanding. After an ICE restart it
+    /// may answer 437.
     var isSettled: Bool { isDone && !client.isRefreshing }
 
     init(client: consuming TURNClient, base: Endpoint, server: ICEServer, rank: Rank) {
@@ -63,7 +64,7 @@ extension CandidateGatherer {
       known.rank = rank
       known.reallocationsLeft = Relay.reallocations
       if let allocation = known.client.allocation {
-        // A restart often comes because the server forgot what it gave.
+        // A restart often follows the loss of an allocation in the server.
         report(allocation, known)
         known.client.renew(at: now)
       } else if !known.client.isActive, known.socketNeed == nil {
@@ -77,7 +78,7 @@ extension CandidateGatherer {
       configuration: TURNClient.Configuration(
         server: server.endpoint, transport: server.transport,
         credentials: TURNCredentials(username: server.username, password: server.credential),
-        // Over IPv4 everybody asks for an IPv4 relay. Over IPv6 that alone would leave out peers that have IPv6 only.
+        // Clients on IPv4 request an IPv4 relay. On IPv6 that alone would exclude peers that have only IPv6.
         family: base.address.isIPv6 ? .both : .ipv4, permissionRefresh: configuration.relayRefresh.permission,
         channelRefresh: configuration.relayRefresh.channel,
         unusedPermissionLifetime: configuration.relayRefresh.unusedPermission,
@@ -88,7 +89,8 @@ extension CandidateGatherer {
     begin(relay, at: now)
   }
 
-  /// Asks for an allocation, from a socket of its own when another name or other credentials are asked at the same place.
+  /// Requests an allocation, from a separate socket if another relay uses the same server under another name or with
+  /// other credentials.
   private mutating func begin(_ relay: Relay, at now: Instant) {
     relay.isDone = false
     relay.movesLeft = Relay.moves
@@ -107,7 +109,7 @@ extension CandidateGatherer {
     events.append(.socketNeeded(relay.base))
   }
 
-  /// Asks on from another socket at the address of `base`; from none, when none could be had.
+  /// Continues on another socket at the address of `base`, or fails if `socket` is nil.
   mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     clock = now
     guard let relay = relays.first(where: { $0.base == base && $0.socketNeed != nil }), let need = relay.socketNeed
@@ -127,7 +129,7 @@ extension CandidateGatherer {
     events.append(.serverError(relay.server, code: need.error.code, reason: need.error.reason))
   }
 
-  /// Gives back what was found on sockets that no gathering needs any more, and then reports them as unneeded.
+  /// Releases the candidates on sockets that no gathering needs, and then reports the sockets as unneeded.
   mutating func leave(_ sockets: [Endpoint], at now: Instant) {
     clock = now
     removeReflexives(on: sockets)
@@ -142,7 +144,7 @@ extension CandidateGatherer {
     finishIfDone()
   }
 
-  /// A socket is needed for as long as a relay on it is being given back.
+  /// Reports sockets as unneeded once all relays on them are released.
   mutating func closeLeft() {
     guard !leaving.isEmpty else { return }
     for relay in relays where relay.isLeaving && !relay.client.isActive {
@@ -157,24 +159,24 @@ extension CandidateGatherer {
 
   // MARK: Relayed datagrams
 
-  /// Asks the server of a relayed address to let the far end of a path through, as libwebrtc does for each pair that it
-  /// forms: checks of the peer arrive then before ours has its turn.
+  /// Creates a permission for the remote end of a path, as libwebrtc does for each pair that it forms: the peer's
+  /// checks can then arrive before ours are sent.
   mutating func permit(_ path: Path, at now: Instant) {
     guard let relay = relays.first(where: { $0.relayed.contains(path.local) }) else { return }
-    // An address of another family, or one that was refused before, is not let through. What is sent there says so, and
-    // its pairs fail.
+    // An address of another family, or one that was refused before, gets no permission. Sending to it reports the
+    // failure, and its pairs fail.
     try? relay.client.createPermission(for: path.remote.address, isKept: false, at: now)
   }
 
   /// Sends a datagram from a relayed address, when `path.local` is one.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether `path.local` is a relayed address.
   mutating func sendThroughRelay(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
     guard let relay = relays.first(where: { $0.relayed.contains(path.local) }) else { return false }
     do throws(TURNClient.Misuse) {
       try relay.client.send(datagram, to: path.remote, bindsChannel: !isSTUN(datagram), at: now)
     } catch {
-      // A payload that does not fit or has another family is lost, as it would be on any path.
+      // A payload that is too large or of another family is lost, as it would be on any path.
       if case .permissionRefused(let failure) = error {
         events.append(.peerRefused(base: path.local, peer: path.remote.address, port: nil, code: failure.code))
       }
@@ -182,34 +184,35 @@ extension CandidateGatherer {
     return true
   }
 
-  /// Which socket talks to the server of a relayed address; nil when `base` is no such address.
+  /// Returns the socket used with the server of a relayed address; nil when `base` is not a relayed address.
   func socket(ofRelay base: Endpoint) -> Endpoint? { relays.first { $0.relayed.contains(base) }?.base }
 
-  /// How the server of a relayed address is reached; nil when `base` is no such address.
+  /// Returns the transport to the server of a relayed address; nil when `base` is not a relayed address.
   func transport(ofRelay base: Endpoint) -> Path.Transport? {
     relays.first { $0.relayed.contains(base) }?.server.transport
   }
 
-  /// The host that the server at the other end of a path must prove to be; nil when no relay is asked on it.
+  /// Returns the host name that the server at the other end of a path must prove; nil when no relay uses the path.
   func host(at path: Path) -> String? {
     relay(on: path).map { $0.client.alternateDomain ?? $0.server.host ?? "\($0.server.endpoint.address)" }
   }
 
-  /// Which relay's client a path belongs to.
+  /// Returns the relay whose client uses a path.
   func relay(on path: Path) -> Relay? {
     let here = path.unmarked
     return relays.first { $0.client.path == here && $0.client.allocation != nil }
       ?? relays.first { $0.client.path == here && $0.client.isActive } ?? relays.first { $0.client.path == here }
   }
 
-  /// Whose a datagram from a server is. Who was sent on to another server may ask where another relay of ours is asked
-  /// for already, until that server refuses it (437); there the transaction says whose answer it is.
+  /// Returns the relay that a datagram from a server belongs to. A relay redirected to another server may use the same
+  /// path as another relay until that server refuses it (437); there the transaction decides.
   func relay(of datagram: RawSpan, on path: Path) -> Relay? {
     let here = path.unmarked
     return relays.first { $0.client.path == here && $0.client.isAwaiting(datagram) } ?? relay(on: path)
   }
 
-  /// Where in a datagram from a TURN server a peer's payload lies, and the path it came on.
+  /// Returns the range of a peer's payload in a datagram from a TURN server, and the path between relayed address and
+  /// peer.
   func payload(of datagram: RawSpan, on path: Path, at now: Instant) -> (path: Path, range: Range<Int>)? {
     guard let relay = relay(on: path), let (peer, range) = relay.client.payload(of: datagram, on: path, at: now),
       let relayed = relay.client.allocation?.relayed(towards: peer.address)
@@ -220,7 +223,8 @@ extension CandidateGatherer {
   // MARK: Events
 
   mutating func report(_ allocation: TURNClient.Allocation, _ relay: Relay) {
-    // What a server sees of a connection, or of a port taken for the relay alone, is no address of ours to be sent to.
+    // The mapped address of a TCP connection, or of a port opened for the relay alone, does not receive datagrams for
+    // us.
     let isReflexive = relay.client.localAddress == relay.base && allocation.mapped != relay.base
     if configuration.iceTransportPolicy == .all, relay.server.transport == .udp, isReflexive {
       events.append(
@@ -230,7 +234,7 @@ extension CandidateGatherer {
             localPreference: relay.rank.reflexivePreference),
           base: relay.base))
     }
-    // With relays only, the address behind them stays private (RFC 8839 section 5.1).
+    // With the relay policy, the mapped address stays private (RFC 8839 section 5.1).
     let isPrivate = configuration.iceTransportPolicy == .relay
     let hidden = Endpoint(allocation.mapped.address.isIPv6 ? .anyIPv6 : .anyIPv4, port: 9)
     for (place, relayed) in allocation.relayedAddresses.enumerated() {
@@ -262,14 +266,16 @@ extension CandidateGatherer {
         relay.relayed = []
         if failure.code == 437, !lost.isEmpty { reallocate(relay) }
       case .newLocalAddressNeeded:
-        // RFC 8656 section 7.4 gives up some time. A connection that is no other relay's has a port of its own.
+        // RFC 8656 section 7.4: stop after a few attempts. A connection used by no other relay already has a port of
+        // its own.
         guard relay.movesLeft > 0, relay.server.transport == .udp || sharesStream(relay) else {
           giveUp(relay, for: .mismatch)
           continue
         }
         relay.movesLeft -= 1
         needSocket(relay, .mismatch)
-      // No error of the server's to the application: W3C's is for gathering. The pairs are of no use, as in libwebrtc.
+      // W3C's `icecandidateerror` is for gathering only, so the application sees no error. The pairs fail, as in
+      // libwebrtc.
       case .permissionFailed(let address, let failure): refuse(address, nil, failure, of: relay)
       case .channelFailed(let peer, let failure): refuse(peer.address, peer.port, failure, of: relay)
       case .permissionGranted, .channelBound, .data, .released: break
@@ -278,7 +284,7 @@ extension CandidateGatherer {
     trackStream(of: relay)
   }
 
-  /// 437: a server that restarted knows the allocation no more, and gives another.
+  /// Requests another allocation from a server that has lost the first one (437), for example by a restart.
   mutating func reallocate(_ relay: Relay) {
     if let allocatedAt = relay.allocatedAt, clock - allocatedAt >= Relay.proof {
       relay.reallocationsLeft = Relay.reallocations
@@ -299,7 +305,7 @@ extension CandidateGatherer {
     relay.stream != nil && relays.contains { $0 !== relay && $0.stream == relay.stream }
   }
 
-  /// Notes which connection a relay needs now, and reports the one that it no longer does.
+  /// Updates the connection that a relay needs, and reports the previous one as unneeded.
   mutating func trackStream(of relay: Relay) {
     let path = relay.client.path
     let needed = path.transport != .udp && relay.client.isActive ? path : nil

@@ -3,47 +3,46 @@ internal import ICE
 internal import STUN
 internal import TURN
 
-/// Finds candidates: asks STUN servers what they see and TURN servers for relays, and keeps both alive.
+/// Gathers candidates from STUN and TURN servers, and keeps mappings and allocations alive.
 ///
-/// It also carries what goes through relays, so that nothing above knows the difference between a relayed address and a
-/// socket.
+/// It also carries relayed datagrams, so that callers need not distinguish a relayed address from a socket.
 struct CandidateGatherer: ~Copyable {
   enum Event {
     case found(ICECandidate, base: Endpoint)
-    /// A relay was lost; its candidates are of no use any more.
+    /// A relay was lost, and its candidates can no longer be used.
     case lost(base: Endpoint)
-    /// The interface that a relay was reached over is gone.
+    /// The interface of a relay is gone.
     case withdrawn(base: Endpoint)
     case serverError(ICEServer, code: Int, reason: String)
-    /// A relay will not carry anything to a peer: to any port of the address when `port` is nil.
+    /// A relay refused to send to a peer: to any port of the address when `port` is nil.
     case peerRefused(base: Endpoint, peer: IPAddress, port: UInt16?, code: UInt16)
     case allocated(TURNClient.Allocation)
-    /// A connection to a TURN server has served its purpose.
+    /// A connection to a TURN server is no longer needed.
     case streamUnneeded(Path)
-    /// A TURN server wants to be asked from another port than this socket's.
+    /// A TURN server must be asked from another port than this socket's.
     case socketNeeded(Endpoint)
-    /// Nothing is sent any more from a socket that was left, or from one that was supplied.
+    /// A socket is no longer used.
     case socketUnneeded(Endpoint)
-    /// Every server has answered or given up.
+    /// Every server has answered or timed out.
     case finished
   }
 
-  /// Which of several candidates of a type is wanted first: those of the better address, then those of the server that is
-  /// named first. No two candidates of an agent may have one priority (RFC 8445 section 5.1.2).
+  /// The preference among candidates of one type: first by address, then by the order of the servers. Each candidate of
+  /// an agent must have its own priority (RFC 8445 section 5.1.2).
   struct Rank {
     /// The local preference of the address.
     let address: UInt16
-    /// The place of the server among those of its kind.
+    /// The index of the server among those of its kind.
     let server: Int
     let servers: (stun: Int, turn: Int)
     let kind: ICEServer.Kind
 
-    /// Of what the server sees; STUN servers go before TURN servers.
+    /// The local preference of a reflexive candidate; STUN servers come before TURN servers.
     var reflexivePreference: UInt16 {
       preference(kind == .stun ? server : servers.stun + server, of: servers.stun + servers.turn)
     }
 
-    /// Of an allocation's relayed address; there are two at most, one of each family.
+    /// Returns the local preference of a relayed address; an allocation has at most two, one of each family.
     func relayPreference(_ place: Int) -> UInt16 { preference(2 * server + place, of: 2 * servers.turn) }
 
     private func preference(_ place: Int, of count: Int) -> UInt16 {
@@ -51,7 +50,7 @@ struct CandidateGatherer: ~Copyable {
     }
   }
 
-  /// One question to one STUN server from one socket, repeated to keep the mapping alive.
+  /// The binding of one socket at one STUN server, repeated to keep the mapping alive.
   private struct Reflexive {
     let server: ICEServer
     let base: Endpoint
@@ -62,7 +61,7 @@ struct CandidateGatherer: ~Copyable {
     var nextAt: Instant?
     var isDone = false
 
-    /// Whether the server gave no answer, or none any more, and is not being asked.
+    /// Whether the server does not answer, and no request is pending or planned.
     var isSilent: Bool { isDone && transaction == nil && nextAt == nil }
   }
 
@@ -77,11 +76,12 @@ struct CandidateGatherer: ~Copyable {
   private var outgoing = FIFO<(bytes: [UInt8], path: Path)>()
   var events = FIFO<Event>()
   private var isFinished = true
-  /// Where a network costs much, as a mobile one does.
+  /// The addresses on costly networks, for example cellular ones.
   var costlyAddresses: [IPAddress] = []
-  /// How long a mapping is kept alive there, as in libwebrtc; elsewhere as long as there is the socket.
+  /// The time for which a mapping on a costly network is kept alive, as in libwebrtc; on others it is kept as long as
+  /// the socket.
   private static let costlyKeepaliveLifetime = Interval.minutes(2)
-  /// The local preferences that are in use.
+  /// The local preferences in use.
   private var preferences: [(socket: Endpoint, value: UInt16)] = []
   var clock = Instant.zero
 
@@ -93,17 +93,17 @@ struct CandidateGatherer: ~Copyable {
 
   // MARK: Gathering
 
-  /// Gathers on these sockets. What an earlier gathering found there is reported again, without asking again; servers
-  /// that did not answer then are asked once more.
+  /// Gathers on these sockets. Candidates of an earlier gathering are reported again without new requests; servers that
+  /// did not answer are asked once more.
   ///
-  /// - Parameter asked: the sockets to gather on, when it is not all of them; the others are for their ranks.
+  /// - Parameter asked: the sockets to gather on, if not all; the others only determine the ranks.
   mutating func gather(_ sockets: [Endpoint], asking asked: [Endpoint]? = nil, at now: Instant) {
     clock = now
     isFinished = false
     if asked == nil { preferences = [] }
     let wanted = ICEPriority.localPreferences(for: sockets.map(\.address))
     for (socket, wanted) in zip(sockets, wanted) where asked?.contains(socket) ?? true {
-      // One that comes later goes after those that have been told.
+      // A later socket ranks below those already announced.
       var preference = wanted
       while preference > 0, preferences.contains(where: { $0.value == preference }) { preference -= 1 }
       preferences.append((socket, preference))
@@ -120,7 +120,7 @@ struct CandidateGatherer: ~Copyable {
     let turn = configuration.iceServers.filter { $0.kind == .turn }
     let isIPv6 = socket.address.isIPv6
     for server in configuration.iceServers where server.endpoint.address.isIPv6 == isIPv6 {
-      // A STUN server sees the same under each of its names.
+      // A STUN server returns the same address under each of its names.
       let isRepeated = server.kind == .stun && stun.first { $0.endpoint == server.endpoint } != server
       if isRepeated { continue }
       let place = (server.kind == .stun ? stun : turn).firstIndex(of: server) ?? 0
@@ -151,7 +151,7 @@ struct CandidateGatherer: ~Copyable {
     sendBinding(reflexives.count - 1, at: now)
   }
 
-  /// Forgets what was found on sockets that are gone.
+  /// Removes the candidates of sockets that are gone.
   mutating func remove(sockets: [Endpoint]) {
     removeReflexives(on: sockets)
     preferences.removeAll { sockets.contains($0.socket) }
@@ -166,8 +166,8 @@ struct CandidateGatherer: ~Copyable {
 
   mutating func removeReflexives(on sockets: [Endpoint]) { reflexives.removeAll { sockets.contains($0.base) } }
 
-  /// Gives relays back and asks nothing any more. Whoever closes goes on driving the gatherer until the servers have
-  /// agreed (see ``isReleasing``): a farewell may be lost, or meet a stale nonce.
+  /// Releases relays and stops all other requests. The caller must drive the gatherer until the servers have confirmed
+  /// (see ``isReleasing``): a request may be lost, or need a new nonce.
   mutating func close(at now: Instant) {
     reflexives = []
     for relay in relays { relay.client.release(at: now) }
@@ -175,10 +175,10 @@ struct CandidateGatherer: ~Copyable {
 
   var isReleasing: Bool { relays.contains { $0.client.isActive } }
 
-  /// Leaves what has not been given back to lapse by itself.
+  /// Leaves allocations that were not released to expire.
   mutating func abandon() { relays = [] }
 
-  /// A connection to a server failed or ended, and with it what it carried.
+  /// Reports that a connection to a server failed or ended, with the loss of its data.
   mutating func streamClosed(_ path: Path, reason: String?, at now: Instant) {
     clock = now
     for relay in relays where relay.client.path == path.unmarked {
@@ -188,7 +188,8 @@ struct CandidateGatherer: ~Copyable {
     finishIfDone()
   }
 
-  /// The URL of the server that told of a server-reflexive or relayed address (W3C `RTCIceCandidateStats.url`).
+  /// Returns the URL of the server that reported a server-reflexive or relayed address (W3C
+  /// `RTCIceCandidateStats.url`).
   func url(ofServerBehind endpoint: Endpoint) -> String? {
     if let relay = relays.first(where: { $0.relayed.contains(endpoint) }) { return relay.server.url }
     if let reflexive = reflexives.first(where: { $0.mapped == endpoint }) { return reflexive.server.url }
@@ -197,12 +198,12 @@ struct CandidateGatherer: ~Copyable {
 
   // MARK: Input
 
-  /// Takes a datagram, when it is an answer of one of the servers.
+  /// Takes a datagram if it is a response of one of the servers.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether it is a response.
   mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) -> Bool {
     clock = now
-    // First: one address and port may be both a STUN and a TURN server, and the transaction says whose answer it is.
+    // STUN first: one address and port may be both a STUN and a TURN server, and the transaction tells them apart.
     if takeBindingResponse(datagram, on: path, at: now) {
       finishIfDone()
       return true

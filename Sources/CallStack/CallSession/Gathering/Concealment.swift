@@ -1,12 +1,12 @@
 internal import CallCore
 internal import ICE
 
-/// Which names stand for which of our addresses, in all that others may see: descriptions, candidates and statistics
+/// The names that replace our addresses in descriptions, candidates and statistics
 /// (draft-ietf-mmusic-mdns-ice-candidates section 3.1).
 struct Concealment {
-  /// Those of interfaces that are gone too: what hung on them may still be told.
+  /// The names, also of removed interfaces, because candidates may still refer to them.
   private var names: [(socket: Endpoint, name: String)] = []
-  /// What stands for a foundation, which is made from the address, is its place here.
+  /// The real foundations, which reveal the address. The index replaces the foundation.
   private var foundations: [String] = []
 
   mutating func add(_ interface: LocalInterface) {
@@ -19,11 +19,11 @@ struct Concealment {
     foundations.append(candidate.foundation)
   }
 
-  /// A local candidate as others may see it: with its name, and without what it was derived from.
+  /// Returns a local candidate as others may see it: with its name, and without its related address.
   func shown(_ candidate: ICECandidate) -> ICECandidate {
     guard !names.isEmpty else { return candidate }
     var shown = candidate
-    // All sockets of an address share its name. A relay may be on the same machine.
+    // All sockets of an address share its name. A relay may run on the same machine.
     if candidate.type != .relay, let endpoint = candidate.endpoint,
       let known = names.last(where: { $0.socket.address == endpoint.address })
     {

@@ -1,11 +1,11 @@
 internal import CallCore
 
-/// One gathering of candidates: for which credentials, and from which sockets.
+/// One gathering of candidates for one generation of credentials.
 struct Gathering {
-  /// One address of ours. The socket that the driver named it by stands for it; an ICE restart gathers on another.
+  /// One of our addresses. The driver's first socket identifies it; an ICE restart gathers on another socket.
   struct Place {
     let interface: Endpoint
-    /// Nil while the driver has yet to open it.
+    /// The socket to gather on; nil until the driver has opened it.
     var socket: Endpoint?
   }
 
@@ -13,10 +13,10 @@ struct Gathering {
   let transport: Int
   let generation: Int
   var places: [Place]
-  /// Whether servers are being asked, or have been.
+  /// Whether the servers have been asked.
   var hasBegun = false
 
-  /// All sockets, once all are open.
+  /// All sockets; nil until all are open.
   var sockets: [Endpoint]? {
     let open = places.compactMap(\.socket)
     return open.count == places.count ? open : nil

@@ -1,16 +1,15 @@
 internal import CallCore
 public import SDP
 
-/// Transceivers and their tracks, with the W3C's methods. What they change is sent and heard once it is negotiated; what
-/// they end, ends at once.
+/// Transceivers and their tracks, with W3C's methods. Additions take effect after negotiation; removals at once.
 extension CallSession {
-  /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
+  /// The transceivers that are not stopped, in order of creation (W3C `getTransceivers`).
   package var transceivers: [Transceiver] { jsep.transceivers }
 
-  /// Sends a track, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
+  /// Adds a track, on a transceiver that has never sent or on a new one, which also receives (W3C `addTrack`).
   ///
-  /// - Throws: `notSupported` for video, and for audio settings that no encoder takes; `invalidAccess` for a track that is
-  ///   sent already.
+  /// - Throws: `notSupported` for video, and for audio settings that no encoder supports; `invalidAccess` for a track
+  ///   that is already sent.
   @discardableResult
   public mutating func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
@@ -23,7 +22,7 @@ extension CallSession {
     }
   }
 
-  /// A transceiver of its own, never that of the far side's offer, which sends a track (W3C `addTransceiver`).
+  /// Adds a new transceiver that sends a track. It is never merged with one of the remote offer (W3C `addTransceiver`).
   @discardableResult
   public mutating func addTransceiver(
     _ track: MediaStreamTrack, _ settings: TransceiverInit = TransceiverInit()
@@ -33,7 +32,7 @@ extension CallSession {
     return try addTransceiver(track.kind, track, settings)
   }
 
-  /// A transceiver that has nothing to send yet (W3C `addTransceiver` of a kind).
+  /// Adds a transceiver without a track (W3C `addTransceiver` of a kind).
   @discardableResult
   public mutating func addTransceiver(
     _ kind: MediaKind, _ settings: TransceiverInit = TransceiverInit()
@@ -58,7 +57,7 @@ extension CallSession {
     }
   }
 
-  /// Ends the track of a sender, whose transceiver goes on to receive (W3C `removeTrack`).
+  /// Ends the track of a sender; the transceiver continues to receive (W3C `removeTrack`).
   public mutating func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.removeTrack(sender)
@@ -66,7 +65,7 @@ extension CallSession {
     }
   }
 
-  /// Holds and resumes, after negotiation (W3C `direction`).
+  /// Sets the direction, which takes effect after negotiation: holds and resumes (W3C `direction`).
   public mutating func setDirection(
     _ direction: MediaDirection, of transceiver: Transceiver.ID
   ) throws(SessionError) {
@@ -74,7 +73,7 @@ extension CallSession {
     try changing { session throws(JSEPError) in try session.jsep.setDirection(direction, of: transceiver) }
   }
 
-  /// Ends a transceiver for good (W3C `stop`). Its section is rejected in the next offer, and free for another after it.
+  /// Stops a transceiver for good (W3C `stop`). The next offer rejects its section, which can be reused after that.
   public mutating func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.stop(transceiver)
@@ -103,7 +102,7 @@ extension CallSession {
     return result
   }
 
-  /// Tells which of the far side's tracks a description has ended. What we stopped ourselves is no news (W3C `stop`).
+  /// Reports the remote tracks that a description has ended, except for transceivers that we stopped (W3C `stop`).
   mutating func reportEnds(_ effects: DescriptionEffects) {
     for channel in media.channels where !channel.state.isStopped {
       guard let mid = channel.state.mid else { continue }
@@ -117,7 +116,7 @@ extension CallSession {
     }
   }
 
-  /// Tells which tracks the far side announces.
+  /// Reports the tracks that the remote side announces.
   mutating func reportTracks(_ effects: DescriptionEffects) {
     for id in effects.tracksAdded {
       guard let mid = jsep.transceiver(id)?.mid else { continue }

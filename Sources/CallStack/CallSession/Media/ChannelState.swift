@@ -1,41 +1,41 @@
 internal import CallCore
 internal import SDP
 
-/// A track of ours.
+/// A local track.
 struct LocalTrack {
-  /// Its place among all of its kind the session ever had.
+  /// The index among all tracks that the session ever had.
   let number: Int
-  /// What descriptions say of it.
+  /// The sender's identifiers in descriptions.
   let sender: Transceiver.Sender
-  /// What is sent; nil for nothing, which nobody is told of.
+  /// The source that is sent; nil for none, which is not signalled.
   var source: MediaStreamTrack?
 }
 
-/// What channels of every kind keep of their transceiver and its two tracks.
+/// The state of a transceiver and its two tracks, for channels of every kind.
 struct ChannelState {
   let transceiver: Transceiver.ID
-  /// The section it is negotiated in, or the far side has announced a track in; nil before.
+  /// The MID of its section; nil before the transceiver is negotiated or the remote side has announced a track.
   var mid: String?
-  /// What is sent; nil without a track.
+  /// The local track; nil if there is none.
   var track: LocalTrack?
   var parameters = EncodingParameters()
-  /// Whether a sender that may send has nothing to send (W3C `replaceTrack(null)`, `active`).
+  /// Whether a sender has nothing to send although it may (W3C `replaceTrack(null)`, `active`).
   var isSuspended: Bool { track?.source == nil || !parameters.isActive }
-  /// Whether we ended it ourselves.
+  /// Whether we stopped the transceiver.
   var isStopped = false
-  /// The far side's name for its track.
+  /// The remote track's identifier.
   var remoteTrackID: String?
-  /// Whether the far side says that it sends a track here.
+  /// Whether the remote side announces a track here.
   var isAnnounced = false
-  /// Whether the far side's track gives nothing: from its announcement to its first packet, and once it is removed or
-  /// over (W3C `track.muted`).
+  /// Whether the remote track is muted: from its announcement to its first packet, and after its removal or BYE (W3C
+  /// `track.muted`).
   var isMuted = true
-  /// Whether feedback may leave without a report in front (RFC 5506).
+  /// Whether feedback may be sent without a preceding report (RFC 5506).
   var usesReducedSizeRTCP = false
 
   init(_ transceiver: Transceiver.ID) { self.transceiver = transceiver }
 
-  /// Takes what a negotiation came to; nil when the section is rejected.
+  /// Applies the result of a negotiation; nil when the section is rejected.
   mutating func apply(_ media: NegotiatedMedia?) {
     guard let media else { return }
     mid = media.mid

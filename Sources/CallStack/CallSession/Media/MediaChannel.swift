@@ -3,7 +3,7 @@ internal import CongestionControl
 internal import RTP
 internal import SDP
 
-/// One transceiver's media of whatever kind, as the transport sees it: packets and feedback, out and in.
+/// The media of one transceiver, of any kind, as the transport sees it: packets and feedback, out and in.
 enum MediaChannel {
   case audio(AudioChannel)
 
@@ -38,7 +38,7 @@ enum MediaChannel {
     }
   }
 
-  /// - Returns: the source that ends with it, when the far side may have heard of it.
+  /// - Returns: the SSRC that ends with the track, if the remote side may know it.
   func removeTrack() -> UInt32? {
     switch self {
     case .audio(let channel): channel.removeTrack()
@@ -51,8 +51,8 @@ enum MediaChannel {
     }
   }
 
-  /// Takes what a negotiation came to; nil when the section is rejected. Streams outlive a hold, with their numbers and
-  /// counts.
+  /// Applies the result of a negotiation; nil when the section is rejected. Streams keep their sequence numbers and
+  /// counters during a hold.
   func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     switch self {
     case .audio(let channel): channel.apply(media, extensions: extensions, random: random)
@@ -67,31 +67,31 @@ enum MediaChannel {
     }
   }
 
-  /// Hands all packets that there are to the pacer, media and retransmissions.
+  /// Hands all pending packets to the pacer, media and retransmissions.
   func produce(into pacer: inout Pacer, at now: Instant) {
     switch self {
     case .audio(let channel): channel.produce(into: &pacer, at: now)
     }
   }
 
-  /// Counts a packet that leaves.
+  /// Counts a packet as sent.
   ///
-  /// - Parameter bytes: the packet as it leaves, before protection.
-  /// - Returns: whether its source is one of this channel.
+  /// - Parameter bytes: the packet as sent, before protection.
+  /// - Returns: whether the packet's source belongs to this channel.
   func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
     switch self {
     case .audio(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
     }
   }
 
-  /// Takes note of a packet that never leaves.
+  /// Notes that a packet will not be sent.
   func dropped(_ packet: OutgoingPacket) {
     switch self {
     case .audio(let channel): channel.send?.dropped(packet)
     }
   }
 
-  /// Throws away what is due to be sent.
+  /// Discards pending media.
   func dropPending() {
     switch self {
     case .audio(let channel): channel.send?.dropPending()
@@ -106,7 +106,7 @@ enum MediaChannel {
     }
   }
 
-  /// The report of a stream that sends; nil of one that is held.
+  /// Returns the sender report of an active stream; nil for a held one.
   func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
     switch self {
     case .audio(let channel): channel.send?.senderReport(clock: clock, at: now)
@@ -119,7 +119,7 @@ enum MediaChannel {
     }
   }
 
-  /// Appends a block for each source that is there, up to a packet's worth.
+  /// Appends a report block for each active source, up to the limit of one packet.
   func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
     switch self {
     case .audio(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
@@ -166,12 +166,12 @@ enum MediaChannel {
 
   // MARK: In
 
-  /// What a received packet meant to its channel.
+  /// The result of a received packet.
   enum Reception {
     case taken
     /// The first packet of a muted track.
     case unmuted(mid: String)
-    /// Nothing is received here.
+    /// The channel does not receive.
     case unexpected
     case unknownPayloadType
   }
@@ -184,30 +184,31 @@ enum MediaChannel {
     }
   }
 
-  /// Whether a packet of this source has been received here.
+  /// Returns whether a packet of this source was received here.
   func knows(_ source: UInt32) -> Bool {
     switch self {
     case .audio(let channel): channel.receive?.knows(source) ?? false
     }
   }
 
-  /// Takes over a source that its MID has moved here from another channel, with its numbers and counts.
+  /// Takes over a source whose MID has moved here from another channel, with its sequence numbers and counters.
   func adopt(_ source: UInt32, from other: MediaChannel) -> Bool {
     switch (self, other) {
     case (.audio(let channel), .audio(let other)): channel.adopt(source, from: other)
     }
   }
 
-  /// Takes note of a BYE.
+  /// Notes a BYE.
   ///
-  /// - Returns: whether it was the source that plays.
+  /// - Returns: whether that source is playing.
   func depart(_ source: UInt32) -> Bool {
     switch self {
     case .audio(let channel): channel.receive?.depart(source) ?? false
     }
   }
 
-  /// The far side sends no more in this section and every source of it has said goodbye.
+  /// Releases the receive stream once the remote side no longer sends in this section and has sent a BYE for every
+  /// source.
   func forgetWhatIsOver() {
     switch self {
     case .audio(let channel): channel.forgetWhatIsOver()

@@ -1,20 +1,20 @@
 internal import SDP
 
-/// The RTP header extensions of one direction, by their local identifiers; nil where one was not negotiated.
+/// The local identifiers of one direction's RTP header extensions; nil if not negotiated.
 struct MediaExtensions: Hashable {
-  /// Names the section that a source is of (RFC 9143 section 15).
+  /// The MID, which names the section of a source (RFC 9143 section 15).
   var mid: UInt8?
-  /// Numbers the packets of all sources (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+  /// The transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
   var transportNumber: UInt8?
 
-  /// In the order in which an offer numbers them.
+  /// The URIs of the extensions, in the order of their identifiers in an offer.
   static let uris = [
     "urn:ietf:params:rtp-hdrext:sdes:mid",
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01",
   ]
 
-  /// An identifier means the same in all sections (RFC 9143 section 9.1). Packets are numbered only where feedback is sent
-  /// about them.
+  /// Finds the identifiers, which are the same in all sections (RFC 9143 section 9.1). Packets are numbered only if
+  /// feedback about them was negotiated.
   init(_ sections: [NegotiatedMedia], sending: Bool) {
     func identifier(_ uri: String, in sections: [NegotiatedMedia]) -> UInt8? {
       sections.lazy.compactMap { $0.extensionID(uri, sending: sending) }.first

@@ -3,36 +3,36 @@ internal import CongestionControl
 internal import RTP
 internal import SDP
 
-/// All media of a session on its one transport: which packet is whose, in which order packets leave, and the RTCP about
-/// both directions.
+/// All media of a session on its one transport: routes incoming packets, orders outgoing ones, and runs RTCP for both
+/// directions.
 struct MediaTransport: ~Copyable {
   enum Outgoing {
     case media(ssrc: UInt32, prefix: UInt64)
-    /// RTCP; after it, these sources of ours are no more.
+    /// RTCP with a BYE for these sources of ours.
     case control(departed: [UInt32])
   }
 
   private let configuration: SessionConfiguration
   private let random: RandomSource
-  /// Where SSRCs come from.
+  /// The random stream for SSRCs.
   private var identifiers: RandomStream
-  /// One for each transceiver with a track or a negotiated section, in the order of their making.
+  /// The channels, one for each transceiver with a track or a negotiated section, in order of creation.
   private(set) var channels: [MediaChannel] = []
   var audio = AudioEngine()
   private var tracksMade = 0
   private var router = RTPRouter()
-  /// Whose each section of the router is.
+  /// The channel of each section of the router.
   private var owners: [MediaChannel] = []
-  /// Who reports while there is no track; the first track takes its source.
+  /// The SSRC of RTCP while there is no track; the first track takes it.
   private var reporter: UInt32
   private var scheduler: RTCPScheduler
   private var reports: ReportWriter
   private var pacer = Pacer(settings: Pacer.Settings(rate: Self.pacingRate))
   private(set) var sequencer = TransportSequencer()
   private var arrivals = ArrivalRecorder()
-  /// Those of the packets that are received.
+  /// The extensions of received packets.
   private var extensions = MediaExtensions([], sending: false)
-  /// What the last feedback said; kept for its memory.
+  /// The results of the last feedback; a property so that its memory is reused.
   private(set) var feedbackResults: [TransportSequencer.Result] = []
   private var isConnected = false
   private var isEnded = false
@@ -48,14 +48,14 @@ struct MediaTransport: ~Copyable {
     reports = ReportWriter(clock: configuration.wallClock, canonicalName: configuration.cname)
   }
 
-  /// What is paced leaves at libwebrtc's first estimate, 300 kbit/s, by its factor of 2.5.
+  /// The rate of paced packets: libwebrtc's initial estimate of 300 kbit/s times its factor of 2.5.
   private static let pacingRate = DataRate.kilobitsPerSecond(750)
 
   var midExtensionID: UInt8? { router.midExtensionID }
 
   // MARK: Tracks
 
-  /// A new sender of a track, or of none for now, to be set on a transceiver.
+  /// Makes a sender for a track, or for none yet, to be set on a transceiver.
   mutating func makeTrack(_ track: MediaStreamTrack?) -> LocalTrack {
     let number = tracksMade
     tracksMade += 1
@@ -70,7 +70,7 @@ struct MediaTransport: ~Copyable {
       source: track.map { MediaStreamTrack($0.kind, id: name) })
   }
 
-  /// Sends from another source, or from none. What is negotiated stays.
+  /// Replaces the source of a track, without negotiation; nil sends nothing.
   mutating func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID) {
     let channel = channel(of: transceiver)
     guard let track = channel.state.track else { return }
@@ -87,7 +87,7 @@ struct MediaTransport: ~Copyable {
     channel(of: transceiver).setParameters(parameters)
   }
 
-  /// A source nobody in the session has (RFC 3550 section 8.1).
+  /// Returns an SSRC that is unique in the session (RFC 3550 section 8.1).
   private mutating func newSource() -> UInt32 {
     while true {
       let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
@@ -105,7 +105,7 @@ struct MediaTransport: ~Copyable {
     startReporting(at: now)
   }
 
-  /// The far side has announced a track, which is muted until its first packet.
+  /// Notes that the remote side has announced a track, which is muted until its first packet.
   mutating func announce(_ transceiver: Transceiver.ID, mid: String) {
     let channel = channel(of: transceiver)
     channel.state.mid = mid
@@ -113,13 +113,13 @@ struct MediaTransport: ~Copyable {
     channel.state.isMuted = true
   }
 
-  /// Ends what is sent, at once and for good.
+  /// Ends sending, at once and for good.
   mutating func removeTrack(of transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
   }
 
-  /// Ends both ways, at once and for good.
+  /// Ends sending and receiving, at once and for good.
   mutating func stop(_ transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
@@ -129,7 +129,7 @@ struct MediaTransport: ~Copyable {
   private mutating func end(_ channel: MediaChannel) {
     let source = channel.state.track?.sender.ssrc
     if let ended = channel.removeTrack() { reports.departed.append(ended) }
-    // Who has said goodbye must not speak again.
+    // After its BYE an SSRC must not be used again.
     if source == reporter { reporter = newSource() }
   }
 
@@ -143,7 +143,7 @@ struct MediaTransport: ~Copyable {
 
   // MARK: Negotiation
 
-  /// Takes what a negotiation came to, of the transceivers there are.
+  /// Applies the result of a negotiation to the current transceivers.
   mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
     let audio = media.filter { $0.kind == .audio }
     extensions = MediaExtensions(audio, sending: false)
@@ -162,13 +162,13 @@ struct MediaTransport: ~Copyable {
     startReporting(at: now)
   }
 
-  /// Ends the channels of transceivers that are gone.
+  /// Ends the channels of removed transceivers.
   mutating func forgetAll(but transceivers: [Transceiver]) {
     for channel in channels where !transceivers.contains(where: { $0.id == channel.state.transceiver }) { end(channel) }
     channels.removeAll { channel in !transceivers.contains { $0.id == channel.state.transceiver } }
   }
 
-  /// The transport is up.
+  /// Starts media and RTCP on the connected transport.
   mutating func start(at now: Instant) {
     isConnected = true
     startReporting(at: now)
@@ -178,10 +178,10 @@ struct MediaTransport: ~Copyable {
     if isConnected, !channels.isEmpty { scheduler.start(at: now) }
   }
 
-  /// Whether media that is captured can be sent.
+  /// Whether captured media can be sent.
   var isRunning: Bool { isConnected && !isEnded && !channels.isEmpty }
 
-  /// Nothing more is sent but, when it makes sense, a BYE.
+  /// Stops sending, except for a BYE if requested and anything was sent before.
   mutating func end(saysGoodbye: Bool) {
     self.saysGoodbye = saysGoodbye && hasSent
     isEnded = true
@@ -193,7 +193,7 @@ struct MediaTransport: ~Copyable {
 
   // MARK: Out
 
-  /// Throws away what is due while nothing can be sent, so that it is never waited for.
+  /// Discards pending media while nothing can be sent, so that no wake-up is requested for it.
   mutating func dropPending(at now: Instant) {
     for channel in channels {
       channel.dropPending()
@@ -206,7 +206,7 @@ struct MediaTransport: ~Copyable {
     if scheduler.isDue(at: now) { scheduler.sentReport(byteCount: 0, at: now) }
   }
 
-  /// Writes the next packet: RTCP when due, then what the pacer lets go of all that there is to send.
+  /// Writes the next packet: RTCP when due, then the next one that the pacer releases.
   mutating func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     if isEnded {
       guard saysGoodbye else { return nil }
@@ -260,9 +260,9 @@ struct MediaTransport: ~Copyable {
       from: reportingSource, into: &buffer, at: now)
   }
 
-  /// Writes into a packet that leaves what is only known now, and has its stream count it.
+  /// Writes the transport-wide number into a packet at the time of sending, and lets its stream count the packet.
   ///
-  /// - Returns: nil when its source has ended: after a BYE nothing may come of it.
+  /// - Returns: nil when its source has ended, because no packet may follow a BYE.
   private mutating func depart(
     _ packet: OutgoingPacket, _ buffer: inout OutputSpan<UInt8>, at now: Instant
   ) -> Outgoing? {
@@ -283,12 +283,12 @@ struct MediaTransport: ~Copyable {
 
   private var roundTrip: Interval? { channels.lazy.compactMap(\.roundTrip).first }
 
-  /// A track's source, for that is what the far side knows us by.
+  /// The SSRC of our RTCP: a track's source, if there is one, because the remote side knows it.
   private var reportingSource: UInt32 { channels.lazy.compactMap { $0.state.track?.sender.ssrc }.first ?? reporter }
 
   // MARK: In
 
-  /// - Returns: why the packet is of no use; nil when it was taken.
+  /// - Returns: the reason for discarding the packet; nil when it was accepted.
   mutating func receiveRTP(
     _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
@@ -312,13 +312,13 @@ struct MediaTransport: ~Copyable {
     return nil
   }
 
-  /// A source that its MID has moved to another section takes its numbers and counts along.
+  /// Moves a source whose MID names another section, with its sequence numbers and counters.
   private func bring(_ ssrc: UInt32, to channel: MediaChannel) {
     guard !channel.knows(ssrc) else { return }
     for other in channels where channel.adopt(ssrc, from: other) { return }
   }
 
-  /// - Returns: why the packet, or a part of it, is of no use; nil when it was taken.
+  /// - Returns: the reason for discarding the packet or a part of it; nil when it was accepted.
   mutating func receiveRTCP(
     _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
@@ -386,7 +386,7 @@ struct MediaTransport: ~Copyable {
 }
 
 extension RTPRouter.Section {
-  /// What a negotiation came to about a section that is heard.
+  /// Makes the section from the result of its negotiation.
   fileprivate init(_ media: NegotiatedMedia) {
     let retransmissions = media.remoteSources.compactMap(\.retransmission)
     self.init(

@@ -1,17 +1,17 @@
 internal import CallCore
 internal import RTP
 
-/// Writes what a session reports: regular compounds about all of its streams, and feedback between them.
+/// Writes a session's RTCP: regular compounds about all of its streams, and feedback between them.
 struct ReportWriter {
   private let clock: WallClock
-  /// All of a session's sources have one.
+  /// The CNAME, the same for all sources of a session.
   private let canonicalName: [UInt8]
-  /// Sources of ours that ended, for a BYE.
+  /// Ended sources of ours that need a BYE.
   var departed: [UInt32] = []
-  /// Where the next report begins when one cannot hold all.
+  /// The index of the first channel in the next report, when one report cannot hold all.
   private var turn = 0
 
-  /// What a report may take of a datagram, before protection.
+  /// The maximum size of a report in bytes, before protection.
   private static let reportSize = 1_100
 
   init(clock: WallClock, canonicalName: String) {
@@ -19,11 +19,11 @@ struct ReportWriter {
     self.canonicalName = Array(canonicalName.utf8.prefix(255))
   }
 
-  /// Writes a compound of all our senders under one name, with a block for each source heard, and a BYE for those that
-  /// ended. What does not fit has its turn in the next.
+  /// Writes a compound of all our senders with their CNAME, a report block for each received source, and a BYE for each
+  /// ended source. The rest goes into the next report.
   ///
-  /// - Parameter source: who reports when nobody sends.
-  /// - Returns: the sources that have said goodbye, or nil when the buffer has no room.
+  /// - Parameter source: the SSRC of the report when no stream sends.
+  /// - Returns: the sources in the BYE, or nil when the buffer has no room.
   mutating func writeReport(
     on channels: [MediaChannel], from source: UInt32, into buffer: inout OutputSpan<UInt8>, at now: Instant
   ) -> [UInt32]? {
@@ -53,8 +53,8 @@ struct ReportWriter {
     return gone
   }
 
-  /// Writes feedback, alone where that was negotiated (RFC 5506 section 4.1), and else in a minimal compound (RFC 4585
-  /// section 3.1).
+  /// Writes feedback, alone if negotiated (RFC 5506 section 4.1), otherwise in a minimal compound (RFC 4585 section
+  /// 3.1).
   func write(
     _ feedback: RTCPPacket, isReducedSize: Bool, on channels: [MediaChannel], from source: UInt32,
     into buffer: inout OutputSpan<UInt8>, at now: Instant

@@ -3,7 +3,7 @@ internal import JitterBuffer
 internal import RTP
 internal import SDP
 
-/// What a track's sender counts.
+/// The counters of a track's sender.
 struct SendStatistics {
   let kind: MediaKind
   let state: ChannelState
@@ -14,7 +14,7 @@ struct SendStatistics {
   let remoteInbound: RemoteInboundRTPStatistics
 }
 
-/// What a source received counts.
+/// The counters of a received source.
 struct ReceiveStatistics {
   let kind: MediaKind
   let state: ChannelState
@@ -22,7 +22,7 @@ struct ReceiveStatistics {
   let isActive: Bool
   let inbound: InboundRTPStatistics
   let remoteOutbound: RemoteOutboundRTPStatistics
-  /// Of the time in which it played; nil for a source that never has.
+  /// The playout counters while it played; nil if it never played.
   let playout: AudioJitterBufferStatistics?
 }
 
@@ -38,7 +38,8 @@ extension MediaChannel {
     }
   }
 
-  /// Of every source heard; the one that plays comes first, for it is what is meant where a section has one track.
+  /// The statistics of every received source. The playing one comes first, because readers that expect one track per
+  /// section take the first.
   var receiveStatistics: [ReceiveStatistics] {
     switch self {
     case .audio(let channel):

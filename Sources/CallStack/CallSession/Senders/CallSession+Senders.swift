@@ -1,8 +1,8 @@
 public import SDP
 
-/// What a sender sends and how, beside negotiation (webrtc-pc section 5.2).
+/// Sender settings that need no negotiation (webrtc-pc section 5.2).
 extension CallSession {
-  /// All that are not stopped, in the order of their making (W3C `getTransceivers`).
+  /// The transceivers that are not stopped, in order of creation (W3C `getTransceivers`).
   public var rtpTransceivers: [RTPTransceiver] {
     jsep.transceivers.map { transceiver in
       let state = media.channels.first { $0.state.transceiver == transceiver.id }?.state
@@ -14,9 +14,9 @@ extension CallSession {
     }
   }
 
-  /// Sends another track from now on, or with nil none; nothing is negotiated (W3C `replaceTrack`).
+  /// Replaces the track of a sender, or with nil stops sending it, without negotiation (W3C `replaceTrack`).
   ///
-  /// - Throws: `type` for a track of another kind, `invalidState` for a transceiver that is stopped.
+  /// - Throws: `type` for a track of another kind, `invalidState` for a stopped transceiver.
   public mutating func replaceTrack(_ track: MediaStreamTrack?, of id: Transceiver.ID) throws(SessionError) {
     let transceiver = try live(id)
     guard let track else {
@@ -32,7 +32,7 @@ extension CallSession {
     try translating { () throws(JSEPError) in try jsep.setTrack(true, of: id) }
   }
 
-  /// How a sender sends now (W3C `getParameters`).
+  /// Returns a sender's parameters, and opens a transaction for changing them (W3C `getParameters`).
   public mutating func sendParameters(of id: Transceiver.ID) throws(SessionError) -> SendParameters {
     let transceiver = try live(id)
     let section = jsep.media.first { $0.transceiver == id }
@@ -49,19 +49,19 @@ extension CallSession {
       cname: configuration.cname, usesReducedSizeRTCP: section?.reducedSizeRTCP ?? false)
   }
 
-  /// Sends as these parameters say, which have to come from the last ``sendParameters(of:)`` (W3C `setParameters`).
+  /// Applies parameters, which must come from the last ``sendParameters(of:)`` (W3C `setParameters`).
   ///
-  /// - Throws: `invalidState` when they were not asked for, `invalidModification` when what cannot change has been changed,
-  ///   `range` for a number that no encoder takes.
+  /// - Throws: `invalidState` when they were not requested, `invalidModification` for a change of a read-only part,
+  ///   `range` for a number that no encoder accepts.
   public mutating func setSendParameters(
     _ parameters: SendParameters, of id: Transceiver.ID
   ) throws(SessionError) {
     _ = try live(id)
     guard let transaction = openTransactions[id] else {
-      throw .invalidState("these parameters were set already; ask for them again before changing them")
+      throw .invalidState("these parameters were already set; get them again before you change them")
     }
     guard transaction == parameters.transaction else {
-      throw .invalidModification("the parameters are not those that were asked for last; ask for them again")
+      throw .invalidModification("these parameters are out of date; get them again")
     }
     guard parameters.encodings.count == 1, let encoding = parameters.encodings.first, encoding.rid == nil else {
       throw .invalidModification("encodings cannot be added, removed or renamed once a transceiver has been made")
@@ -71,9 +71,10 @@ extension CallSession {
     media.setParameters(encoding, of: id)
   }
 
-  /// Offers and answers these codecs alone, the most wanted first; none for all there are (W3C `setCodecPreferences`).
+  /// Restricts offers and answers to these codecs, the preferred one first; an empty array restores the default (W3C
+  /// `setCodecPreferences`).
   ///
-  /// - Throws: `invalidModification` for a codec that there is not, and when only helpers are left.
+  /// - Throws: `invalidModification` for an unknown codec, and when only helper formats are left.
   public mutating func setCodecPreferences(
     _ codecs: [CodecCapability], of id: Transceiver.ID
   ) throws(SessionError) {
@@ -81,19 +82,19 @@ extension CallSession {
     var wanted: [CodecCapability] = []
     for codec in codecs where !wanted.contains(codec) {
       guard known.contains(codec) else {
-        throw .invalidModification("there is no codec \(codec.name)/\(codec.clockRate) like that to prefer")
+        throw .invalidModification("the codec \(codec.name)/\(codec.clockRate) with these parameters is not supported")
       }
       wanted.append(codec)
     }
     guard wanted.isEmpty || wanted.contains(where: { $0.role == .media }) else {
-      throw .invalidModification("with none but helper formats there is nothing to send")
+      throw .invalidModification("the preferences contain only helper formats; add a media codec")
     }
     try translating { () throws(JSEPError) in
       try jsep.setCodecPreferences(wanted.isEmpty ? nil : wanted, of: id)
     }
   }
 
-  /// What can be negotiated for a kind of media (W3C `getCapabilities`).
+  /// Returns the codecs that can be negotiated for a kind of media (W3C `getCapabilities`).
   public func codecs(for kind: MediaKind) -> [CodecCapability] {
     kind == .audio ? jsep.configuration.audio.codecs : jsep.configuration.video.codecs
   }
@@ -121,7 +122,7 @@ extension CallSession {
     }
   }
 
-  /// Gives a transceiver what descriptions tell of a sender.
+  /// Gives a transceiver a sender with the identifiers for descriptions.
   mutating func makeSender(of id: Transceiver.ID, track: MediaStreamTrack?) throws(SessionError) {
     let made = media.makeTrack(track)
     try translating { () throws(JSEPError) in try jsep.setSender(made.sender, of: id) }

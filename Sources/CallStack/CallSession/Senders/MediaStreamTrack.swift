@@ -1,12 +1,12 @@
 public import SDP
 
-/// A track of ours, as a peer connection sees it (W3C `MediaStreamTrack`): what kind of media, from which source.
+/// A local track of a peer connection (W3C `MediaStreamTrack`): its kind of media and its source.
 ///
-/// There is one source for each kind: the device's microphone. A camera comes with video.
+/// The only source is the device's microphone; video would add a camera.
 public struct MediaStreamTrack: Hashable, Sendable {
   /// The kind of media.
   public var kind: MediaKind
-  /// Its name in descriptions (RFC 8830); empty for one that the connection names when it is added.
+  /// The name in descriptions (RFC 8830); empty to let the connection choose one.
   public var id: String
 
   /// Makes a track of a kind.
@@ -15,15 +15,15 @@ public struct MediaStreamTrack: Hashable, Sendable {
     self.id = id
   }
 
-  /// The device's microphone, under a name of the connection's choice.
+  /// The device's microphone, with a name chosen by the connection.
   public static let microphone = MediaStreamTrack(.audio)
 }
 
-/// How a transceiver begins (W3C `RTCRtpTransceiverInit`).
+/// The initial settings of a transceiver (W3C `RTCRtpTransceiverInit`).
 public struct TransceiverInit: Hashable, Sendable {
-  /// The direction to begin with.
+  /// The initial direction.
   public var direction: MediaDirection
-  /// One encoding without a name when empty. Audio has one alone: what is beyond is left out, as W3C says.
+  /// The encodings; empty means one without a name. Audio uses only the first, as W3C specifies.
   public var sendEncodings: [EncodingParameters]
 
   /// Makes the settings of a new transceiver.
@@ -33,11 +33,11 @@ public struct TransceiverInit: Hashable, Sendable {
   }
 }
 
-/// What is sent and received in one section of descriptions, at one moment (W3C `RTCRtpTransceiver`).
+/// A snapshot of a transceiver, the sender and receiver of one section (W3C `RTCRtpTransceiver`).
 public struct RTPTransceiver: Hashable, Sendable {
   /// W3C `RTCRtpSender`.
   public struct Sender: Hashable, Sendable {
-    /// What is sent; nil when there is nothing.
+    /// The track that is sent; nil if there is none.
     public let track: MediaStreamTrack?
 
     package init(track: MediaStreamTrack?) { self.track = track }
@@ -45,9 +45,9 @@ public struct RTPTransceiver: Hashable, Sendable {
 
   /// W3C `RTCRtpReceiver`.
   public struct Receiver: Hashable, Sendable {
-    /// The far side's track, under its name for it, which is empty until it has told one.
+    /// The remote track. Its identifier is empty until the remote side announces it.
     public let track: MediaStreamTrack
-    /// Whether nothing comes of it (W3C `muted`).
+    /// Whether no media arrives (W3C `muted`).
     public let isMuted: Bool
 
     package init(track: MediaStreamTrack, isMuted: Bool) {
@@ -56,15 +56,15 @@ public struct RTPTransceiver: Hashable, Sendable {
     }
   }
 
-  /// The transceiver's identifier, by which the connection's methods take it.
+  /// The identifier to pass to the connection's methods.
   public let id: Transceiver.ID
   /// The kind of media of its sender and receiver.
   public let kind: MediaKind
-  /// Its section; nil before negotiation.
+  /// The MID of its section; nil before negotiation.
   public let mid: String?
-  /// The direction that was asked for.
+  /// The requested direction.
   public let direction: MediaDirection
-  /// What was negotiated last.
+  /// The negotiated direction; nil before negotiation.
   public let currentDirection: MediaDirection?
   /// The sender.
   public let sender: Sender

@@ -1,13 +1,13 @@
 public import CallCore
 package import SDP
 
-/// How one encoding is sent (W3C `RTCRtpEncodingParameters`).
+/// The parameters of one encoding (W3C `RTCRtpEncodingParameters`).
 public struct EncodingParameters: Hashable, Sendable {
-  /// Its name among several; nil for one alone.
+  /// The name among several encodings; nil for a single one.
   public var rid: String?
-  /// Whether it is sent at all.
+  /// Whether it is sent.
   public var isActive = true
-  /// The most that its encoder may give.
+  /// The maximum bitrate of the encoder; nil for no limit.
   public var maxBitrate: DataRate?
 
   /// Makes the parameters of an encoding.
@@ -18,13 +18,13 @@ public struct EncodingParameters: Hashable, Sendable {
   }
 }
 
-/// How a sender sends (W3C `RTCRtpSendParameters`): asked for, changed, and given back.
+/// The parameters of a sender (W3C `RTCRtpSendParameters`), to be requested, changed, and set.
 public struct SendParameters: Hashable, Sendable {
   /// W3C `RTCRtpCodecParameters`.
   public struct Codec: Hashable, Sendable {
     /// The RTP payload type, 0 to 127.
     public let payloadType: UInt8
-    /// `audio/opus`
+    /// The media type, for example `audio/opus`.
     public let mimeType: String
     /// The RTP clock rate in hertz.
     public let clockRate: UInt32
@@ -43,11 +43,11 @@ public struct SendParameters: Hashable, Sendable {
     }
   }
 
-  /// Tells what is given back from what was asked for earlier.
+  /// The number that identifies the request these parameters came from.
   public let transaction: UInt64
-  /// As many, and under the same names, as were asked for.
+  /// The encodings; their number and names must not change.
   public var encodings: [EncodingParameters]
-  /// What was negotiated, the one that is sent first.
+  /// The negotiated codecs; the first is used for sending.
   public let codecs: [Codec]
   package let headerExtensions: [HeaderExtension]
   /// The RTCP canonical name.
@@ -69,14 +69,16 @@ public struct SendParameters: Hashable, Sendable {
 }
 
 extension [EncodingParameters] {
-  /// What `addTransceiver` makes of them for one encoding, or what is wrong with them (webrtc-pc section 5.1).
+  /// Returns the single encoding that `addTransceiver` uses (webrtc-pc section 5.1).
+  ///
+  /// - Throws: `type` for invalid names, `range` for invalid numbers.
   func checked() throws(SessionError) -> EncodingParameters {
     let rids = compactMap(\.rid)
     if let rid = rids.first(where: { !$0.isRestrictionID }) {
-      throw .type("rid '\(rid)' has other characters than letters, digits, '-' and '_', or more than 255")
+      throw .type("rid '\(rid)' must have 1 to 255 letters, digits, '-' or '_'")
     }
-    if count > 1, rids.count != count { throw .type("of several encodings each needs a rid") }
-    if Set(rids).count != rids.count { throw .type("two encodings have one rid") }
+    if count > 1, rids.count != count { throw .type("each of several encodings needs a rid") }
+    if Set(rids).count != rids.count { throw .type("two encodings have the same rid") }
     var first = first ?? EncodingParameters()
     try first.check()
     first.rid = nil
@@ -87,7 +89,7 @@ extension [EncodingParameters] {
 extension EncodingParameters {
   func check() throws(SessionError) {
     if let maxBitrate, maxBitrate.bitsPerSecond <= 0 {
-      throw .range("maxBitrate is \(maxBitrate), and has to be above 0")
+      throw .range("maxBitrate is \(maxBitrate), but must be above 0")
     }
   }
 }

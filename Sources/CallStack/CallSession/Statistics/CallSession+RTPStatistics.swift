@@ -6,7 +6,8 @@ internal import Statistics
 
 /// The entries of `getStats` about media.
 extension CallSession {
-  /// Each number has one meaning on the whole transport (RFC 9143 section 10.1.1), so it is listed once a direction.
+  /// The codecs, listed once for each direction: a payload type has one meaning on the whole transport (RFC 9143
+  /// section 10.1.1).
   var codecs: [StatsReport.Entry] {
     var entries: [StatsReport.Entry] = []
     for media in jsep.media {
@@ -23,7 +24,7 @@ extension CallSession {
     "C\(direction)\(codec.payloadType)"
   }
 
-  /// Entries of one kind of media are told apart from those of others by a letter, as libwebrtc has it.
+  /// Returns the letter that marks entries of one kind of media, as in libwebrtc.
   private static func letter(of kind: MediaKind) -> String {
     switch kind {
     case .audio: "A"
@@ -35,7 +36,7 @@ extension CallSession {
     "S\(letter(of: kind))\(track.number)"
   }
 
-  /// What a channel's track gives, sent or not; nil without a track.
+  /// Returns the statistics of a channel's source, whether it is sent or not; nil without a track.
   func source(of channel: MediaChannel) -> StatsReport.Entry? {
     guard let track = channel.state.track else { return nil }
     var members = StatsMembers()

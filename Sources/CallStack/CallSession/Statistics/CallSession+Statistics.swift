@@ -5,7 +5,7 @@ internal import ICE
 internal import SRTP
 public import Statistics
 
-/// `getStats` (W3C webrtc-stats): members by their names there, absent rather than zero where nothing is known.
+/// `getStats` (W3C webrtc-stats): members have the names used there, and unknown members are absent, not zero.
 extension CallSession {
   /// Returns the session's statistics at `now` (W3C `getStats`).
   public func statistics(at now: Instant) -> StatsReport {
@@ -85,7 +85,7 @@ extension CallSession {
     return StatsReport.Entry(id: "CP\(pair.id.rawValue)", type: "candidate-pair", members: members.all)
   }
 
-  /// During an ICE restart the selected pair and its candidates may be of the generation before.
+  /// Returns the selected pair and its candidates if they are of the previous generation, as during an ICE restart.
   private func carryingPair(besides known: [StatsReport.Entry]) -> [StatsReport.Entry] {
     guard let pair = ice.selectedPair, !ice.pairs.contains(where: { $0.id == pair.id }) else { return [] }
     let ends = [
@@ -95,7 +95,7 @@ extension CallSession {
     return [candidatePair(pair)] + ends.filter { end in !known.contains { $0.id == end.id } }
   }
 
-  /// The same for a candidate's whole life, whatever comes and goes around it.
+  /// Returns an identifier that stays the same for a candidate's whole life.
   private static func identifier(of candidate: ICECandidate, isRemote: Bool) -> String {
     let place = candidate.endpoint.map { "\($0)" } ?? "\(candidate.address):\(candidate.port)"
     return "\(isRemote ? "R" : "L")\(candidate.type.rawValue)/\(place)"
@@ -127,7 +127,7 @@ extension CallSession {
       type: isRemote ? "remote-candidate" : "local-candidate", members: members.all)
   }
 
-  /// A DOMHighResTimeStamp: milliseconds since 1970 by the peer's wall clock.
+  /// Returns a DOMHighResTimeStamp: milliseconds since 1970 by the peer's wall clock.
   func timestamp(_ instant: Instant?) -> Double? {
     instant.map { Double(configuration.wallClock.unixNanoseconds(at: $0)) / 1e6 }
   }

@@ -1,7 +1,7 @@
 internal import JitterBuffer
 internal import Statistics
 
-/// Collects members, leaving out what is not known.
+/// Collects the known members of an entry.
 struct StatsMembers {
   var all: [(name: String, value: StatsReport.Value)] = []
 

@@ -5,18 +5,18 @@ internal import RTP
 internal import SRTP
 internal import TURN
 
-/// Where datagrams come from and go to: demultiplexing, ICE, DTLS, and SRTP between them.
+/// The transport of datagrams: demultiplexing, ICE, DTLS, and SRTP between them.
 extension CallSession {
   // MARK: In
 
-  /// Tells protocols apart by their first byte (RFC 7983 section 7).
+  /// Passes a datagram to its protocol, selected by the first byte (RFC 7983 section 7).
   mutating func demultiplex(_ datagram: RawSpan, on path: Path) {
     guard path.transport == .udp else { return discard("stream-to-nobody", on: path) }
     guard let first = datagram.byte(at: 0) else { return discard("empty", on: path) }
     switch first {
     case 0...3: ice.receive(datagram, on: path, at: now)
     case 20...63:
-      // Unauthenticated: only a path that ICE knows is believed and counted.
+      // The datagram is not authenticated, so only a path known to ICE is trusted and counted.
       if ice.markReceived(on: path, at: now) {
         traffic.received(datagram.byteCount, on: path, isPair: true, at: now)
         dtls.admit(path.remote)
@@ -32,7 +32,7 @@ extension CallSession {
     events.append(.packetDiscarded(what: what, from: path.remote))
   }
 
-  /// Media of an authenticated source only reaches statistics and the jitter buffer: forged packets move nothing.
+  /// Receives SRTP. Only authenticated media reaches statistics and the jitter buffer: forged packets have no effect.
   private mutating func receiveMedia(_ datagram: RawSpan, on path: Path) {
     guard datagram.byteCount <= maximumDatagramSize else { return discard("oversized", on: path) }
     guard configuration.protection == .dtlsSRTP else {
@@ -42,7 +42,8 @@ extension CallSession {
     if Defect.receptionCountedBeforeAuthentication.isPlanted {
       _ = media.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
     }
-    // As long as the packet, which only shrinks: up to 1024 bytes are had from the stack, and little audio is longer.
+    // The plaintext is never longer than the packet. Up to 1024 bytes come from the stack, and audio packets are rarely
+    // larger.
     let failure = withUnsafeTemporaryAllocation(byteCount: datagram.byteCount, alignment: 16) { memory in
       var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
       packet.append(contentsOf: datagram)
@@ -57,20 +58,20 @@ extension CallSession {
     }
     switch failure {
     case nil: break
-    // What is older than the replay window cannot be told from a replay.
+    // A packet older than the replay window cannot be distinguished from a replay.
     case .replayed, .tooOld: discard("srtp-replay", on: path)
     case .authenticationFailed: discard("srtp-authentication", on: path)
     default: discard("srtp-malformed", on: path)
     }
   }
 
-  /// RTCP packet types 192...223 in the second byte (RFC 5761 section 4).
+  /// Returns whether the second byte is an RTCP packet type, 192...223 (RFC 5761 section 4).
   private static func isRTCP(_ datagram: RawSpan) -> Bool {
     guard let second = datagram.byte(at: 1) else { return false }
     return (192...223).contains(second)
   }
 
-  /// - Parameter byteCount: the packet's size on the wire, which transport statistics count.
+  /// - Parameter byteCount: the packet's size on the wire, for transport statistics.
   private mutating func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
     let isPair = ice.markReceived(on: path, at: now)
     traffic.received(byteCount, on: path, isPair: isPair, at: now)
@@ -83,16 +84,16 @@ extension CallSession {
 
   // MARK: Out
 
-  /// The next datagram that is not for a STUN or TURN server.
+  /// Writes the next datagram that is not for a STUN or TURN server.
   mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if let path = ice.transmit(into: &buffer) { return path }
     guard let path = closingPath ?? ice.sendingPath(at: now) else {
-      // What DTLS wants to say while there is no path is lost, as on a dead link; its timers say it again.
+      // DTLS output without a path is lost, as on a dead link; DTLS's timers send it again.
       while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
       media.dropPending(at: now)
       return nil
     }
-    // The BYE goes before close_notify, after which the peer's media transport is gone.
+    // The BYE precedes close_notify, after which the peer's media transport is closed.
     if closingPath != nil, nextMedia(into: &buffer) {
       traffic.sent(buffer.count, on: path, at: now)
       return path
@@ -135,7 +136,7 @@ extension CallSession {
     case .media(let ssrc, let prefix):
       events.append(.mediaSent(ssrc: ssrc, byteCount: byteCount, prefix: prefix))
     case .control(let departed):
-      // Their numbers are never used again, so their keystream needs no memory.
+      // The SSRCs are never used again, so their SRTP state can go.
       for source in departed { try? outbound?.remove(source: source) }
     }
   }
@@ -150,7 +151,7 @@ extension CallSession {
     case .consentExpired(let pair): events.append(.consentExpired(remote: pair.remoteEndpoint))
     case .checkFailed(let pair, let failure):
       events.append(.checkFailed(local: pair.base, remote: pair.remoteEndpoint, reason: Self.word(for: failure)))
-    // What a backup takes says nothing of the path that the handshake is on.
+    // The round trip of a backup pair says nothing about the path of the handshake.
     case .checkSucceeded: if let pair = ice.selectedPair { timeHandshake(by: pair) }
     case .remoteCandidateRefused(let candidate, let refusal):
       events.append(.remoteCandidateRefused("\(candidate)", reason: refusal))
@@ -199,13 +200,13 @@ extension CallSession {
     return summary
   }
 
-  /// What a local candidate's socket, or the one that talks to its relay's server, is on.
+  /// Returns the interface of a local candidate's socket; for a relayed candidate, of the socket used with its server.
   func interface(of candidate: ICECandidate, base: Endpoint?) -> LocalInterface? {
     let socket = candidate.type == .relay ? candidate.endpoint.flatMap { gatherer.socket(ofRelay: $0) } : base
     return interfaces.first { $0.socket.address == socket?.address }
   }
 
-  /// How the server of a local relayed candidate is reached (W3C `relayProtocol`).
+  /// Returns the protocol to the server of a local relayed candidate (W3C `relayProtocol`).
   func relayProtocol(of candidate: ICECandidate, base: Endpoint?) -> String? {
     guard candidate.type == .relay, let base, let transport = gatherer.transport(ofRelay: base) else { return nil }
     return ICERelayTransport(transport).name
@@ -219,14 +220,14 @@ extension CallSession {
     case .stateChanged(let state):
       events.append(.dtlsStateChange(state))
       if state == .connected { installKeys() }
-      // The media transport ends with the association (RFC 8842 section 7), and after an alert its keys are forgotten
-      // (RFC 5246 section 7.2.2).
+      // The media transport ends with the association (RFC 8842 section 7), and an alert invalidates its keys (RFC 5246
+      // section 7.2.2).
       if state == .closed || state == .failed { forgetKeys() }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
   }
 
-  /// Begins anew with DTLS: nothing more is sent or believed under the old keys.
+  /// Starts a new DTLS association: nothing is sent or accepted with the old keys.
   mutating func replaceAssociation() {
     associationNumber += 1
     dtls = Self.association(associationNumber, configuration: configuration, random: random)

@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Bytes and packets on the session's paths, for `transport` and `candidate-pair` statistics.
+/// The byte and packet counters of the session's paths, for `transport` and `candidate-pair` statistics.
 struct TransportTraffic {
   struct Counters {
     var bytesSent: Int64 = 0
@@ -12,7 +12,7 @@ struct TransportTraffic {
   }
 
   private(set) var total = Counters()
-  /// Few paths ever carry traffic, so a list beats a table.
+  /// The counters of each path. Few paths ever carry traffic, so an array is faster than a dictionary.
   private var paths: [(local: Endpoint, remote: Endpoint, counters: Counters)] = []
   var selectedPairChanges: Int64 = 0
 
@@ -29,7 +29,8 @@ struct TransportTraffic {
     paths[index].counters.lastSent = now
   }
 
-  /// - Parameter isPair: whether the path is a candidate pair's: the list of them must not grow with a peer's whims.
+  /// - Parameter isPair: whether the path is a candidate pair's; others are not stored, so that a peer cannot make the
+  ///   array grow.
   mutating func received(_ byteCount: Int, on path: Path, isPair: Bool, at now: Instant) {
     total.bytesReceived += Int64(byteCount)
     total.packetsReceived += 1

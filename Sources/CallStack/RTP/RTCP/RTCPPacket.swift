@@ -1,4 +1,4 @@
-/// One RTCP packet out of a compound.
+/// One RTCP packet of a compound.
 package enum RTCPPacket: Hashable, Sendable {
   case senderReport(SenderReport)
   case receiverReport(ReceiverReport)
@@ -10,10 +10,10 @@ package enum RTCPPacket: Hashable, Sendable {
   case extendedReport(ExtendedReport)
   case transportFeedback(TransportFeedback)
   case receiverEstimate(ReceiverEstimate)
-  /// A well-formed packet of a type or format nobody here reads: tolerated and counted.
+  /// A well-formed packet of an unsupported type or format, which is ignored.
   case unknown(packetType: UInt8, format: UInt8)
 
-  /// Blocks, chunks or sources that one packet has room for: its count has five bits (RFC 3550 section 6.4).
+  /// The maximum number of blocks, chunks or sources in one packet: the count has five bits (RFC 3550 section 6.4).
   package static let maximumCount = 31
 }
 
@@ -28,7 +28,7 @@ enum RTCPPacketType {
   static let extendedReport: UInt8 = 207
 }
 
-/// What a sender says of its own stream (RFC 3550 section 6.4.1).
+/// A sender report about the sender's own stream (RFC 3550 section 6.4.1).
 package struct SenderReport: Hashable, Sendable {
   package var ssrc: UInt32
   package var ntpTime: NTPTime
@@ -50,7 +50,7 @@ package struct SenderReport: Hashable, Sendable {
   }
 }
 
-/// What a participant that sends nothing says of the streams it receives (RFC 3550 section 6.4.2).
+/// A receiver report, from a participant that sends nothing (RFC 3550 section 6.4.2).
 package struct ReceiverReport: Hashable, Sendable {
   package var ssrc: UInt32
   package var blocks: [ReportBlock]
@@ -82,11 +82,11 @@ package struct Goodbye: Hashable, Sendable {
   }
 }
 
-/// Sequence numbers asked for again (RFC 4585 section 6.2.1).
+/// A NACK: sequence numbers requested again (RFC 4585 section 6.2.1).
 package struct GenericNACK: Hashable, Sendable {
   package var senderSSRC: UInt32
   package var mediaSSRC: UInt32
-  /// In the order of the wire: each packet identifier, then the bits of its mask from the lowest.
+  /// The sequence numbers in wire order: each packet identifier, then the bits of its mask from the lowest.
   package var sequenceNumbers: [UInt16]
 
   package init(senderSSRC: UInt32, mediaSSRC: UInt32, sequenceNumbers: [UInt16]) {
@@ -96,7 +96,7 @@ package struct GenericNACK: Hashable, Sendable {
   }
 }
 
-/// RFC 4585 section 6.3.1.
+/// A picture loss indication (RFC 4585 section 6.3.1).
 package struct PictureLossIndication: Hashable, Sendable {
   package var senderSSRC: UInt32
   package var mediaSSRC: UInt32
@@ -107,11 +107,11 @@ package struct PictureLossIndication: Hashable, Sendable {
   }
 }
 
-/// RFC 5104 section 4.3.1.
+/// A full intra request (RFC 5104 section 4.3.1).
 package struct FullIntraRequest: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     package var ssrc: UInt32
-    /// Counts commands: the same number again is a repetition of the same request.
+    /// The command number; the same number again repeats the same request.
     package var sequenceNumber: UInt8
 
     package init(ssrc: UInt32, sequenceNumber: UInt8) {
@@ -129,11 +129,11 @@ package struct FullIntraRequest: Hashable, Sendable {
   }
 }
 
-/// An XR packet (RFC 3611), of which only the receiver reference time is read: what `rcvr-rtt` negotiates.
+/// An XR packet (RFC 3611). Only the receiver reference time, which `rcvr-rtt` negotiates, is read.
 package struct ExtendedReport: Hashable, Sendable {
   package var ssrc: UInt32
   package var receiverReferenceTime: NTPTime?
-  /// How many blocks of other types it had.
+  /// The number of blocks of other types.
   package var otherBlockCount: Int
 
   package init(ssrc: UInt32, receiverReferenceTime: NTPTime?, otherBlockCount: Int = 0) {

@@ -1,17 +1,17 @@
 import CallCore
 
-/// Reads the packets of an RTCP datagram one after the other.
+/// Reads the packets of an RTCP datagram in order.
 ///
-/// Reduced-size datagrams (RFC 5506) are accepted: nothing demands that an SR or RR comes first. A packet whose header
-/// is broken ends the datagram; one whose body is broken is counted and skipped.
+/// Reduced-size datagrams (RFC 5506) are accepted, so the first packet need not be an SR or RR. A packet with a
+/// malformed header ends the datagram; one with a malformed body is counted and skipped.
 package struct RTCPReader: Sendable {
   private var offset = 0
-  /// How many packets, or rests of a datagram, could not be read.
+  /// The number of packets, or rests of a datagram, that could not be read.
   package private(set) var malformedCount = 0
 
   package init() {}
 
-  /// The next packet of `datagram`, or nil at its end. Always pass the same datagram.
+  /// Returns the next packet of `datagram`, or nil at its end. Always pass the same datagram.
   package mutating func next(in datagram: RawSpan) -> RTCPPacket? {
     while offset < datagram.byteCount {
       guard let first = datagram.byte(at: offset), first >> 6 == 2,
@@ -27,8 +27,8 @@ package struct RTCPReader: Sendable {
       offset = end
       var bodyEnd = end
       if first & 0x20 != 0 {
-        // Only the last packet of a compound may be padded, and by whole words (RFC 3550 section 6.4.1); transport-wide
-        // feedback fills up its last word so, wherever it stands.
+        // Only the last packet of a compound may be padded, and by whole words (RFC 3550 section 6.4.1). Transport-wide
+        // feedback pads its last word at any place.
         let isFilled = type == RTCPPacketType.transportFeedback && first & 0x1F == TransportFeedback.format
         guard let padding = datagram.byte(at: end - 1), padding > 0, Int(padding) <= end - start,
           isFilled || (end == datagram.byteCount && padding % 4 == 0)
@@ -64,7 +64,7 @@ package struct RTCPReader: Sendable {
   }
 
   private static func blocks(count: Int, _ body: RawSpan, at start: Int) -> [ReportBlock]? {
-    // Bytes after the blocks are profile-specific extensions and ignored.
+    // Bytes after the blocks are profile-specific extensions, which are ignored.
     guard body.byteCount >= start + count * ReportBlock.size else { return nil }
     return (0..<count).compactMap { ReportBlock(parsing: body, at: start + $0 * ReportBlock.size) }
   }

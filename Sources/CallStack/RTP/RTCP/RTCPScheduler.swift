@@ -1,16 +1,16 @@
 package import CallCore
 
-/// When the next regular RTCP compound is due.
+/// The schedule of regular RTCP compounds.
 ///
-/// RFC 3550 section 6.2 and appendix A.7, reduced to what a unicast SAVPF session needs: two members, so neither
-/// reconsideration nor its compensation constant, and feedback may leave at once (RFC 4585 section 3.4, T_dither_max 0).
+/// RFC 3550 section 6.2 and appendix A.7, reduced to a unicast SAVPF session: two members, so neither reconsideration
+/// nor its compensation constant, and feedback may be sent at once (RFC 4585 section 3.4, T_dither_max 0).
 package struct RTCPScheduler: ~Copyable {
   package struct Settings: Hashable, Sendable {
-    /// The shortest mean interval: 5 s for audio; video uses 1 s.
+    /// The minimum mean interval: 5 s for audio; video uses 1 s.
     package var minimumInterval = Interval.seconds(5)
-    /// RTCP's share of the session bandwidth; nil leaves the interval at its minimum.
+    /// RTCP's share of the session bandwidth; nil keeps the interval at its minimum.
     package var bandwidth: DataRate?
-    /// The interval is drawn from this much below to this much above the mean.
+    /// The random variation of the interval, as a fraction of the mean in either direction.
     package var spread = 0.5
 
     package init() {}
@@ -29,7 +29,7 @@ package struct RTCPScheduler: ~Copyable {
     self.random = random
   }
 
-  /// Begins reporting; the first report comes after half an interval (RFC 3550 section 6.2).
+  /// Starts reporting; the first report is due after half an interval (RFC 3550 section 6.2).
   package mutating func start(at now: Instant) {
     guard deadline == nil else { return }
     deadline = now + interval() / 2
@@ -40,18 +40,18 @@ package struct RTCPScheduler: ~Copyable {
     return now >= deadline
   }
 
-  /// Notes that a regular compound of `byteCount` bytes left, and draws the next instant.
+  /// Notes that a regular compound of `byteCount` bytes was sent, and draws the next deadline.
   package mutating func sentReport(byteCount: Int, at now: Instant) {
     note(byteCount: byteCount)
     deadline = now + interval()
   }
 
-  /// Notes a compound received, or feedback sent outside the schedule: sizes count, the deadline stays.
+  /// Notes a received compound, or feedback sent outside the schedule: the average size changes, the deadline does not.
   package mutating func note(byteCount: Int) {
     averageSize += (Double(byteCount + 28) - averageSize) / 16
   }
 
-  /// Ends reporting, after a BYE.
+  /// Stops reporting, after a BYE.
   package mutating func stop() { deadline = nil }
 
   private mutating func interval() -> Interval {

@@ -1,9 +1,9 @@
 import CallCore
 
 extension RTCPPacket {
-  /// Appends the packet to a compound under construction.
+  /// Appends the packet to a compound.
   ///
-  /// - Returns: false, with nothing written, when it does not fit, when a count exceeds its five bits, or for
+  /// - Returns: false, with nothing written, when it does not fit, a count exceeds five bits, or the packet is
   ///   ``unknown(packetType:format:)``.
   package func write(into output: inout OutputSpan<UInt8>) -> Bool {
     guard let (type, count, size) = layout, count <= Self.maximumCount, output.freeCapacity >= 4 + size else {
@@ -39,12 +39,12 @@ extension RTCPPacket {
     return true
   }
 
-  /// Whether padding fills up the last word.
+  /// Whether padding completes the last word.
   private var isFilled: Bool {
     if case .transportFeedback(let feedback) = self { feedback.size > feedback.contentSize } else { false }
   }
 
-  /// Packet type, the count or format field, and the size of the body in bytes.
+  /// The packet type, the count or format field, and the size of the body in bytes.
   private var layout: (type: UInt8, count: Int, size: Int)? {
     switch self {
     case .senderReport(let report):
@@ -69,7 +69,7 @@ extension RTCPPacket {
 }
 
 extension SourceDescription {
-  /// The text that fits the one-byte length.
+  /// The part of the name that fits the one-byte length.
   private var name: ArraySlice<UInt8> { (canonicalName ?? []).prefix(255) }
 
   fileprivate var size: Int {
@@ -104,7 +104,7 @@ extension Goodbye {
 }
 
 extension GenericNACK {
-  /// Packet identifiers, each with a mask of the sixteen numbers that follow it.
+  /// The packet identifiers, each with a mask of the sixteen following numbers.
   private var entries: [(first: UInt16, mask: UInt16)] {
     var result: [(first: UInt16, mask: UInt16)] = []
     for number in sequenceNumbers {

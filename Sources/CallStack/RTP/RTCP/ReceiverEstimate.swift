@@ -1,11 +1,11 @@
 package import CallCore
 
-/// What a receiver believes that its path takes (REMB, draft-alvestrand-rmcat-remb-03 section 2.2).
+/// A receiver's estimate of the bandwidth of its path (REMB, draft-alvestrand-rmcat-remb-03 section 2.2).
 package struct ReceiverEstimate: Hashable, Sendable {
   package var senderSSRC: UInt32
-  /// The sources it is about.
+  /// The sources of the estimate.
   package var sources: [UInt32]
-  /// On the wire it has eighteen digits: smaller ones are cut off.
+  /// The bitrate. The wire format keeps the highest eighteen binary digits.
   package var bitrate: DataRate
 
   package init(senderSSRC: UInt32, sources: [UInt32], bitrate: DataRate) {
@@ -15,10 +15,10 @@ package struct ReceiverEstimate: Hashable, Sendable {
   }
 
   static let format: UInt8 = 15
-  /// `REMB`
+  /// The identifier `REMB`.
   private static let identifier: UInt32 = 0x5245_4D42
 
-  /// Format 15 is for everything that applications agree on (RFC 4585 section 6.4).
+  /// Returns whether a body of format 15, which any application may use (RFC 4585 section 6.4), is a REMB.
   static func isHeld(by body: RawSpan) -> Bool { body.bigEndian(UInt32.self, at: 8) == identifier }
 
   init?(parsing body: RawSpan) {
@@ -41,7 +41,7 @@ package struct ReceiverEstimate: Hashable, Sendable {
       exponent += 1
     }
     output.append(bigEndian: senderSSRC)
-    // Its media source is unused.
+    // The media source is unused.
     output.append(bigEndian: UInt32(0))
     output.append(bigEndian: Self.identifier)
     output.append(UInt8(min(sources.count, 255)))

@@ -2,16 +2,17 @@ import CallCore
 
 /// One reception report block of an SR or RR (RFC 3550 section 6.4.1).
 package struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
-  /// The source this block is about.
+  /// The source of the reported stream.
   package var ssrc: UInt32
-  /// Loss since the previous report, in 1/256.
+  /// The loss since the previous report, in 1/256.
   package var fractionLost: UInt8
-  /// Packets lost since the start; negative when duplicates outnumber losses. 24 bits on the wire.
+  /// The number of packets lost since the start; negative when there are more duplicates than losses. 24 bits on the
+  /// wire.
   package var cumulativeLost: Int32
   package var highestSequenceNumber: UInt32
-  /// Interarrival jitter, in media clock ticks.
+  /// The interarrival jitter, in media clock ticks.
   package var jitter: UInt32
-  /// The middle 32 bits of the last SR's NTP timestamp; zero when none came.
+  /// The middle 32 bits of the last SR's NTP timestamp; zero if none was received.
   package var lastSenderReport: UInt32
   /// The delay since that SR, in 1/65536 s.
   package var delaySinceLastSenderReport: UInt32

@@ -1,13 +1,14 @@
 package import CallCore
 
-/// Which packets of a transport arrived, and when (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1).
+/// Feedback about the arrival of a transport's packets (draft-holmer-rmcat-transport-wide-cc-extensions-01 section
+/// 3.1).
 package struct TransportFeedback: Hashable, Sendable {
   /// A packet that arrived.
   package struct Arrival: Hashable, Sendable, BitwiseCopyable {
-    /// Its number, counted from the feedback's first.
+    /// The packet's number, counted from the feedback's first.
     package var index: UInt16
-    /// The time since the arrival before it, of the first since the reference time, in ``tick``s. Packets that overtook
-    /// others have negative ones.
+    /// The time since the previous arrival, or for the first since the reference time, in ``tick``s. It is negative for
+    /// reordered packets.
     package var delta: Int16
 
     package init(index: UInt16, delta: Int16) {
@@ -25,15 +26,15 @@ package struct TransportFeedback: Hashable, Sendable {
 
   package var senderSSRC: UInt32
   package var mediaSSRC: UInt32
-  /// The number of the first packet that it tells of.
+  /// The number of the first packet in the feedback.
   package var firstNumber: UInt16
-  /// How many numbers it tells of, from the first on: those without an arrival have not come.
+  /// The number of packets in the feedback; those without an arrival were not received.
   package var count: UInt16
-  /// In units of 64 ms of a clock that nobody else knows, of which it has the lowest 24 bits, with a sign.
+  /// The reference time in units of 64 ms, the lowest 24 bits, signed. Its epoch is known only to its sender.
   package var referenceTime: Int32
-  /// Counts feedback, so that a loss of it can be seen.
+  /// The number of the feedback, which reveals lost feedback.
   package var feedbackNumber: UInt8
-  /// By number.
+  /// The arrivals, in the order of their numbers.
   package var arrivals: [Arrival]
 
   package init(
@@ -55,7 +56,7 @@ package struct TransportFeedback: Hashable, Sendable {
 // MARK: - Reading
 
 extension TransportFeedback {
-  /// What reading takes is bounded by the bytes there are, however many packets the feedback claims to tell of.
+  /// Parses feedback. The cost is bounded by the size of the body, regardless of the claimed number of packets.
   init?(parsing body: RawSpan) {
     guard let sender = body.bigEndian(UInt32.self, at: 0), let media = body.bigEndian(UInt32.self, at: 4),
       let first = body.bigEndian(UInt16.self, at: 8), let count = body.bigEndian(UInt16.self, at: 10), count > 0,
@@ -67,16 +68,16 @@ extension TransportFeedback {
     guard let deltas = readChunks(body, at: 16), readDeltas(body, at: deltas) else { return nil }
   }
 
-  /// What becomes of a packet, in the two bits of a chunk.
+  /// The status of a packet in the two bits of a chunk.
   private enum Symbol {
     static let missing: UInt16 = 0
     static let small: UInt16 = 1
     static let large: UInt16 = 2
   }
 
-  /// Reads who has arrived; a delta of −1 stands for one of two bytes that is yet to be read.
+  /// Reads the chunks. A delta of −1 marks a two-byte delta that is not read yet.
   ///
-  /// - Returns: where the deltas begin; nil when the body is broken.
+  /// - Returns: the offset of the deltas; nil when the body is malformed.
   private mutating func readChunks(_ body: RawSpan, at start: Int) -> Int? {
     var (offset, index) = (start, 0)
     while index < Int(count) {
@@ -89,7 +90,7 @@ extension TransportFeedback {
           guard arrivals.count + length <= body.byteCount else { return nil }
           for place in index..<index + length { guard take(symbol, at: place) else { return nil } }
         }
-        // A run of nothing would never end.
+        // A run of length zero would never end.
         guard length > 0 else { return nil }
         index += length
       } else {
@@ -134,8 +135,8 @@ extension TransportFeedback {
 // MARK: - Writing
 
 extension TransportFeedback {
-  /// The chunks that tell who has arrived, as libwebrtc makes them: a run where all are alike, else one bit each for
-  /// fourteen of whom none has a large delta, else two bits each for seven.
+  /// The chunks, built as in libwebrtc: a run where all packets have the same status, else one bit each for fourteen
+  /// without a large delta, else two bits each for seven.
   private var chunks: [UInt16] {
     var chunks: [UInt16] = []
     var pending: [UInt16] = []
@@ -148,7 +149,7 @@ extension TransportFeedback {
     }
     for index in 0..<Int(count) {
       let symbol = whatBecame(of: index)
-      // `pending` holds the last symbols, up to fourteen, and `run` how many there are when all are the same.
+      // `pending` holds up to fourteen of the last symbols, and `run` their number while all are the same.
       let isAlike = pending.isEmpty || (run > 0 && pending[0] == symbol)
       let fits =
         pending.count < 7 || (pending.count < 14 && symbol != Symbol.large && !pending.contains(Symbol.large))
@@ -185,7 +186,7 @@ extension TransportFeedback {
     run = pending.allSatisfy { $0 == pending.first } ? pending.count : 0
   }
 
-  /// Without the padding.
+  /// The size in bytes, without padding.
   var contentSize: Int { 16 + 2 * chunks.count + arrivals.reduce(0) { $0 + ($1.isLarge ? 2 : 1) } }
 
   var size: Int { (contentSize + 3) / 4 * 4 }
@@ -216,34 +217,36 @@ extension TransportFeedback {
   /// Makes feedback from arrivals, in the order of their numbers.
   package struct Builder: Sendable {
     package private(set) var feedback: TransportFeedback
-    /// The time that the deltas so far add up to, so that their rounding does not.
+    /// The sum of the deltas so far, so that rounding errors do not accumulate.
     private var last: Instant
-    /// What the packet may take of a datagram, before protection: deltas at their largest, chunks at their most.
+    /// The maximum size of the packet in bytes before protection, with deltas and chunks at their largest.
     private static let maximumSize = 1_000
 
+    /// Starts feedback.
+    ///
     /// - Parameters:
-    ///   - firstNumber: the first number it tells of, arrived or not.
-    ///   - arrival: when the first packet that arrived did so.
+    ///   - firstNumber: the first number in the feedback, received or not.
+    ///   - arrival: the time of the first arrival.
     package init(firstNumber: UInt16, arrival: Instant, senderSSRC: UInt32, mediaSSRC: UInt32, feedbackNumber: UInt8) {
       let unit = TransportFeedback.referenceUnit.nanoseconds
       let reference = max(0, arrival.nanoseconds) / unit
       last = Instant(nanoseconds: reference * unit)
-      // 24 bits, with a sign.
+      // 24 bits, signed.
       let wrapped = Int32(truncatingIfNeeded: reference << 8) >> 8
       feedback = TransportFeedback(
         senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, firstNumber: firstNumber, count: 0, referenceTime: wrapped,
         feedbackNumber: feedbackNumber, arrivals: [])
     }
 
-    /// Adds an arrival behind those there are.
+    /// Adds an arrival after the existing ones.
     ///
     /// - Parameter index: the packet's number, counted from the first.
-    /// - Returns: false, with nothing added, when another feedback has to tell of it.
+    /// - Returns: false, with nothing added, when the arrival must go into another feedback.
     package mutating func append(index: Int, at arrival: Instant) -> Bool {
       let tick = TransportFeedback.tick.nanoseconds
       let span = (arrival - last).nanoseconds
       let rounded = (span + (span < 0 ? -tick / 2 : tick / 2)) / tick
-      // A gap is a run, so that chunks are bounded by the arrivals too.
+      // A gap is encoded as a run, so the arrivals also bound the chunks.
       let chunks = min(index / 7 + 1, 3 * (feedback.arrivals.count + 1) + index / 0x1FFF)
       let size = 20 + 2 * chunks + 2 * feedback.arrivals.count
       guard index >= Int(feedback.count), index < Int(UInt16.max), size <= Self.maximumSize else { return false }

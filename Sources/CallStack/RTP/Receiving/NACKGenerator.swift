@@ -1,18 +1,18 @@
 package import CallCore
 
-/// Which packets to ask for again, and when.
+/// Decides which packets to request again, and when.
 ///
-/// The list is bounded, each number is asked for a few times only, and never sooner than a round trip after the last
-/// request; a gap too large to repair is given up at once instead of starting a storm.
+/// The list is bounded, and each number is requested only a few times and at most once per round trip. A gap too large
+/// to repair is abandoned at once, to avoid a storm of requests.
 package struct NACKGenerator: Sendable {
   package struct Settings: Hashable, Sendable {
     package var maximumListSize = 250
     package var maximumRequests = 10
-    /// Time allowed for reordered packets to arrive before the first request.
+    /// The time allowed for reordered packets to arrive before the first request.
     package var reorderingTolerance = Interval.zero
-    /// The age at which a number is forgotten: nothing it brings could still be played.
+    /// The age at which a number is abandoned, because the packet could no longer be played.
     package var maximumAge = Interval.seconds(1)
-    /// The wait between requests before a round trip is known, and the least wait after.
+    /// The interval between requests before a round trip is known, and the minimum interval afterwards.
     package var defaultRoundTrip = Interval.milliseconds(100)
     package var minimumWait = Interval.milliseconds(10)
 
@@ -30,9 +30,9 @@ package struct NACKGenerator: Sendable {
   private var missing: [Missing] = []
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
-  /// The round trip that paces repeats.
+  /// The round trip, which determines the interval between requests.
   package var roundTrip: Interval?
-  /// Numbers given up: too old, asked for too often, or in a gap too large.
+  /// The count of abandoned numbers: too old, requested too often, or in too large a gap.
   package private(set) var abandonedCount = 0
 
   package init(settings: Settings = Settings()) {
@@ -42,7 +42,7 @@ package struct NACKGenerator: Sendable {
 
   package var missingCount: Int { missing.count }
 
-  /// Takes the sequence number of a packet that arrived.
+  /// Takes the sequence number of a received packet.
   package mutating func receive(sequenceNumber: UInt16, at now: Instant) {
     let sequence = unwrapper.peek(sequenceNumber)
     guard let highest, sequence <= highest else {
@@ -55,8 +55,7 @@ package struct NACKGenerator: Sendable {
     if let index = missing.firstIndex(where: { $0.sequence == sequence }) { missing.remove(at: index) }
   }
 
-  /// Goes on at a number far from the others. What lies before it may be lost; when the numbers went back, it was never
-  /// sent.
+  /// Continues at a distant number. Numbers before it may be lost; if the numbers went back, they were never sent.
   package mutating func restart(at sequenceNumber: UInt16, now: Instant) {
     if let highest, unwrapper.peek(sequenceNumber) < highest { reset() }
     receive(sequenceNumber: sequenceNumber, at: now)
@@ -69,10 +68,10 @@ package struct NACKGenerator: Sendable {
     highest = nil
   }
 
-  /// When the next request is due, or nil when nothing is missing.
+  /// The time of the next request; nil when nothing is missing.
   package var deadline: Instant? { missing.lazy.map(\.due).min() }
 
-  /// The numbers to request now, in order, appended to `numbers`.
+  /// Appends the numbers to request now, in order.
   package mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {
     visitDue(at: now) { entry in
       numbers.append(UInt16(truncatingIfNeeded: entry.sequence))
@@ -80,7 +79,7 @@ package struct NACKGenerator: Sendable {
     }
   }
 
-  /// Lets what is due wait as after a request, while none can be sent; none is used up.
+  /// Postpones due requests as if they were made, without counting them, while nothing can be sent.
   package mutating func postponeDue(at now: Instant) { visitDue(at: now) { _ in } }
 
   private mutating func visitDue(at now: Instant, _ visit: (inout Missing) -> Void) {

@@ -1,12 +1,12 @@
 package import CallCore
 
-/// The receiving end of one RTP stream: what an SSRC has sent us, what to report about it, and what to ask for again.
+/// The receiver of one RTP stream: reception statistics, report blocks and NACKs of one SSRC.
 package struct RTPReceiver: Sendable {
   package struct Settings: Hashable, Sendable {
     package var clockRate: UInt32
-    /// Packets in sequence before the source counts; 0 when signalling or MID vouches for it.
+    /// The number of packets in sequence before the source is valid; 0 when it is known from signalling or MID.
     package var minimumSequential = 0
-    /// Nil when generic NACK was not negotiated.
+    /// The NACK settings; nil when generic NACK was not negotiated.
     package var nack: NACKGenerator.Settings?
 
     package init(clockRate: UInt32) { self.clockRate = clockRate }
@@ -19,7 +19,7 @@ package struct RTPReceiver: Sendable {
   package private(set) var inbound = InboundRTPStatistics()
   package private(set) var remoteOutbound = RemoteOutboundRTPStatistics()
   private var lastReport: (report: SenderReport, arrival: Instant)?
-  /// Sender reports ignored because they were older than one already taken.
+  /// The number of ignored sender reports that were older than one already received.
   package private(set) var staleSenderReportCount = 0
 
   package init(ssrc: UInt32, settings: Settings) {
@@ -29,7 +29,7 @@ package struct RTPReceiver: Sendable {
     nack = settings.nack.map { NACKGenerator(settings: $0) }
   }
 
-  /// Takes one packet of this source, after it was authenticated.
+  /// Takes one authenticated packet of this source.
   package mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
   {
     let sequence = packet.header.sequenceNumber
@@ -38,7 +38,7 @@ package struct RTPReceiver: Sendable {
     case .probation: return verdict
     case .jumped: break
     case .restarted:
-      // The packet that jumped has come too.
+      // The packet that jumped has been received too.
       nack?.restart(at: sequence &- 1, now: now)
       nack?.receive(sequenceNumber: sequence, at: now)
       reception.receive(timestamp: packet.header.timestamp, at: now)
@@ -58,10 +58,10 @@ package struct RTPReceiver: Sendable {
     return verdict
   }
 
-  /// Takes the sender's own report.
+  /// Takes a sender report.
   ///
-  /// One that is older than the last in both clocks came out of order and is ignored: it would spoil LSR and lip-sync.
-  /// A wall clock stepped back while the media clock went on is believed.
+  /// A report older than the last in both clocks was reordered and is ignored, because it would corrupt LSR and lip
+  /// sync. A wall clock that went back while the media clock advanced is accepted.
   package mutating func receive(_ report: SenderReport, at now: Instant) {
     guard report.ssrc == ssrc else { return }
     if let last = lastReport?.report {
@@ -78,11 +78,11 @@ package struct RTPReceiver: Sendable {
     remoteOutbound.reportsSent += 1
   }
 
-  /// What a source may be silent before it is reported on no more, as in libwebrtc.
+  /// The time of silence after which a source is no longer reported, as in libwebrtc.
   private static let reportTimeout = Interval.seconds(8)
 
-  /// The block for the next SR or RR, or nil before the source is valid and once it is silent. Call it once a report: it
-  /// ends the interval.
+  /// Returns the block for the next SR or RR, or nil before the source is valid and once it is silent. Call it once per
+  /// report: it ends the interval.
   package mutating func takeReportBlock(at now: Instant) -> ReportBlock? {
     guard reception.isValid, let last = inbound.lastPacketReceivedTimestamp, now - last < Self.reportTimeout else {
       return nil
@@ -96,7 +96,7 @@ package struct RTPReceiver: Sendable {
       delaySinceLastSenderReport: dlsr)
   }
 
-  /// The NACK to send now, or nil when nothing is due.
+  /// Returns the NACK to send now, or nil when nothing is due.
   package mutating func takeNACK(from senderSSRC: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
     guard let deadline = nack?.deadline, now >= deadline else { return nil }
     nack?.roundTrip = roundTrip
@@ -107,18 +107,19 @@ package struct RTPReceiver: Sendable {
     return GenericNACK(senderSSRC: senderSSRC, mediaSSRC: ssrc, sequenceNumbers: numbers)
   }
 
-  /// Requests lost packets from now on, or no longer.
+  /// Enables or disables requests for lost packets.
   package mutating func setNACK(_ settings: NACKGenerator.Settings?) {
     if (nack == nil) != (settings == nil) { nack = settings.map { NACKGenerator(settings: $0) } }
   }
 
-  /// Lets a NACK that is due wait, while nothing can be sent.
+  /// Postpones a due NACK while nothing can be sent.
   package mutating func postponeNACK(at now: Instant) { nack?.postponeDue(at: now) }
 
-  /// When ``takeNACK(from:roundTrip:at:)`` next has something to say, or nil.
+  /// The time at which ``takeNACK(from:roundTrip:at:)`` next returns a NACK, or nil.
   package var nackDeadline: Instant? { nack?.deadline }
 
-  /// The sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall clock.
+  /// Returns the sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall
+  /// clock.
   package func captureTime(of timestamp: UInt32) -> NTPTime? {
     guard let report = lastReport?.report, report.ntpTime.isSet else { return nil }
     let ticks = Int64(Int32(bitPattern: timestamp &- report.rtpTimestamp))

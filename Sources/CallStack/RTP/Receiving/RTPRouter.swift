@@ -1,22 +1,22 @@
 internal import CallCore
 
-/// Finds whose an RTP packet is when all sections share one transport (RFC 9143 section 9.2), and which of a section's
-/// encodings it is of (RFC 8852).
+/// Finds the section of an RTP packet when all sections share one transport (RFC 9143 section 9.2), and its encoding
+/// within the section (RFC 8852).
 ///
-/// The section, in order: the MID header extension, which also binds the SSRC from then on; an SSRC already bound, by
-/// signalling or by an earlier packet; the name of an encoding that one section alone has; a payload type that one section
-/// alone uses. Anything else belongs to nobody yet.
+/// The section is identified, in this order, by: the MID header extension, which also binds the SSRC; an SSRC bound by
+/// signalling or by an earlier packet; an encoding name that only one section has; a payload type that only one section
+/// uses. Any other packet is not routed.
 package struct RTPRouter: Sendable {
-  /// What a stream is to its encoding.
+  /// The role of a stream for its encoding.
   package enum Role: Hashable, Sendable, BitwiseCopyable {
     case media
-    /// What was lost, sent again (RFC 4588).
+    /// Retransmissions (RFC 4588).
     case retransmission
-    /// What lost packets can be computed from (RFC 8627).
+    /// Forward error correction (RFC 8627).
     case repair
   }
 
-  /// Whose a packet is.
+  /// The section, encoding and role of a packet.
   package struct Route: Hashable, Sendable, BitwiseCopyable {
     package var section: Int
     package var encoding: Int
@@ -29,7 +29,7 @@ package struct RTPRouter: Sendable {
     }
   }
 
-  /// A source that signalling named for a section.
+  /// A source of a section in the remote description.
   package struct Source: Hashable, Sendable {
     package var ssrc: UInt32
     package var encoding: Int
@@ -42,15 +42,15 @@ package struct RTPRouter: Sendable {
     }
   }
 
-  /// A section that packets may be for.
+  /// A section that receives packets.
   package struct Section: Hashable, Sendable {
     package var mid: [UInt8]
-    /// Those of media.
+    /// The payload types of media.
     package var payloadTypes: [UInt8]
     package var retransmissionPayloadTypes: [UInt8] = []
     package var repairPayloadTypes: [UInt8] = []
     package var sources: [Source]
-    /// What its encodings are called, where it has several; without names it has one.
+    /// The names of its encodings; empty for a single encoding without a name.
     package var rids: [[UInt8]] = []
 
     package init(mid: [UInt8], payloadTypes: [UInt8], sources: [Source] = []) {
@@ -65,7 +65,7 @@ package struct RTPRouter: Sendable {
     }
   }
 
-  /// What a payload type says about the section.
+  /// The sections that use a payload type.
   private enum Owner { case nobody, several, section(Int) }
 
   private struct Binding {
@@ -78,22 +78,23 @@ package struct RTPRouter: Sendable {
   package var ridExtensionID: UInt8?
   package var repairedRIDExtensionID: UInt8?
   package private(set) var sections: [Section] = []
-  /// Those of signalling. A transport has few sources, so a list beats a table.
+  /// The bindings from signalling. A transport has few sources, so an array is faster than a dictionary.
   private var signalled: [Binding] = []
-  /// Those bound by packets, the oldest first, so that forged ones cannot fill the memory.
+  /// The bindings from packets, the oldest first. Their number is limited, so that forged packets cannot fill the
+  /// memory.
   private var learned: [Binding] = []
   private var owners: [Owner] = Array(repeating: .nobody, count: 128)
   private static let learnedLimit = 256
-  /// Packets that belonged to no section or encoding.
+  /// The number of packets without a section or encoding.
   package private(set) var unroutedCount = 0
 
   package init(midExtensionID: UInt8? = nil) { self.midExtensionID = midExtensionID }
 
-  /// How many sources are bound.
+  /// The number of bound sources.
   package var sourceCount: Int { signalled.count + learned.count }
 
-  /// Takes the sections of a new negotiation. A source that a packet has bound stays with its mid: its sender need not
-  /// name it again. A payload type of two sections identifies neither.
+  /// Sets the sections of a new negotiation. A source bound by a packet keeps its MID, because its sender need not
+  /// repeat it. A payload type in two sections identifies neither.
   package mutating func setSections(_ new: [Section]) {
     var kept: [Binding] = []
     for var binding in learned {
@@ -106,7 +107,7 @@ package struct RTPRouter: Sendable {
     owners = Array(repeating: .nobody, count: 128)
     for (index, section) in new.enumerated() {
       for source in section.sources where route(ofSource: source.ssrc, in: signalled) == nil {
-        // One that a packet has moved elsewhere stays there.
+        // A source that a packet has moved to another section stays there.
         let moved = kept.first { $0.ssrc == source.ssrc }?.route
         let route = Route(section: index, encoding: source.encoding, role: source.role)
         signalled.append(Binding(ssrc: source.ssrc, route: moved ?? route))
@@ -124,7 +125,7 @@ package struct RTPRouter: Sendable {
     sections = new
   }
 
-  /// Whose an RTP packet is, or nil when it is nobody's.
+  /// Returns the route of an RTP packet, or nil when it has none.
   package mutating func route(of packet: RTPPacket, in datagram: RawSpan) -> Route? {
     let source = packet.header.ssrc
     let known = route(ofSource: source)
@@ -134,7 +135,7 @@ package struct RTPRouter: Sendable {
     return route
   }
 
-  /// What a source is bound to, for RTCP.
+  /// Returns the route of a source, for RTCP.
   package func route(ofSource ssrc: UInt32) -> Route? {
     route(ofSource: ssrc, in: signalled) ?? route(ofSource: ssrc, in: learned)
   }
@@ -152,7 +153,7 @@ package struct RTPRouter: Sendable {
     {
       let mid = datagram.extracting(range)
       if let known, mid.holds(sections[known.section].mid) { return known.section }
-      // An unknown MID means that signalling is behind or ahead: the packet must not be guessed at.
+      // An unknown MID means that signalling is behind or ahead, so the packet must not be routed by other means.
       return sections.firstIndex { mid.holds($0.mid) }
     }
     if let known { return known.section }
@@ -160,7 +161,7 @@ package struct RTPRouter: Sendable {
       let first = sections.firstIndex { $0.rids.contains { datagram.extracting(name.range).holds($0) } }
       let last = sections.lastIndex { $0.rids.contains { datagram.extracting(name.range).holds($0) } }
       if Defect.encodingNameOfAnySection.isPlanted, let first { return first }
-      // The name of two sections' encodings tells neither.
+      // A name in two sections identifies neither.
       if let first { return first == last ? first : nil }
     }
     guard case .section(let section) = owners[Int(packet.header.payloadType)] else { return nil }
@@ -168,8 +169,8 @@ package struct RTPRouter: Sendable {
     return Defect.changedSourceDropped.isPlanted && isTaken ? nil : section
   }
 
-  /// Which encoding of its section a packet is of: by its name, else as before, else by its payload type where there is
-  /// but one.
+  /// Returns the encoding of a packet in its section: by its name, else by its earlier binding, else by its payload
+  /// type if there is only one encoding.
   private func route(of packet: RTPPacket, in datagram: RawSpan, section: Int, known: Route?) -> Route? {
     let place = sections[section]
     if !place.rids.isEmpty, let name = encodingName(of: packet, in: datagram) {
@@ -213,7 +214,7 @@ package struct RTPRouter: Sendable {
 }
 
 extension RawSpan {
-  /// Whether these are exactly the given bytes.
+  /// Returns whether these are exactly the given bytes.
   fileprivate func holds(_ bytes: [UInt8]) -> Bool {
     guard byteCount == bytes.count else { return false }
     for index in bytes.indices where byte(at: index) != bytes[index] { return false }

@@ -1,20 +1,20 @@
 package import CallCore
 
-/// What RFC 3550 counts about one received source, by libwebrtc's rules: sequence numbers up to 50 apart are loss and
-/// reordering (appendix A.3), a larger step that the next packet follows is a restart and no loss, and jitter is that of
-/// the packets in order (appendix A.8).
+/// The reception counters of RFC 3550 for one source, by libwebrtc's rules: gaps of up to 50 sequence numbers are loss
+/// or reordering (appendix A.3), a larger step that the next packet continues is a restart without loss, and jitter is
+/// measured on packets in order (appendix A.8).
 package struct ReceptionStatistics: Sendable {
-  /// What the sequence number says about a packet.
+  /// The classification of a packet by its sequence number.
   package enum Verdict: Hashable, Sendable {
-    /// The source has not yet sent enough packets in sequence to be believed (appendix A.1).
+    /// The source has not yet sent enough packets in sequence to be valid (appendix A.1).
     case probation
-    /// In sequence, with `missing` numbers skipped before it.
+    /// In order, with `missing` numbers skipped before it.
     case advanced(missing: Int)
     /// Late, reordered, or a duplicate.
     case old
-    /// A step too large for loss or reordering: if the next packet follows it, the source restarted.
+    /// A step too large for loss or reordering: if the next packet continues it, the source restarted.
     case jumped
-    /// It follows one that jumped. What the step left out was never lost; all else that was counted stands.
+    /// The packet after one that jumped. The numbers skipped by the jump do not count as lost; the other counters stay.
     case restarted
   }
 
@@ -22,12 +22,11 @@ package struct ReceptionStatistics: Sendable {
 
   package let clockRate: UInt32
   package private(set) var received: Int64 = 0
-  /// Packets lost since the start; duplicates can make it negative.
+  /// The number of packets lost since the start; duplicates can make it negative.
   package private(set) var cumulativeLost: Int64 = 0
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64 = 0
-  /// The number of a packet that jumped, when it was the last. It is not counted as received yet: that depends on what
-  /// follows.
+  /// The number of the last packet if it jumped. It does not count as received until the next one has arrived.
   private var jumped: UInt16?
   private let minimumSequential: Int
   private var probation: Int
@@ -36,10 +35,11 @@ package struct ReceptionStatistics: Sendable {
   private var reportedHighest: Int64 = 0
   private var reportedLost: Int64 = 0
   private var last: (timestamp: UInt32, transit: UInt32)?
-  /// Sixteen times the jitter, as appendix A.8 keeps it.
+  /// The jitter times sixteen, as in appendix A.8.
   private var scaledJitter: UInt32 = 0
 
-  /// - Parameter minimumSequential: packets in sequence before a source counts; 0 for sources known from signalling.
+  /// - Parameter minimumSequential: the number of packets in sequence before a source is valid; 0 for sources known
+  ///   from signalling.
   package init(clockRate: UInt32, minimumSequential: Int = 2) {
     self.clockRate = clockRate
     self.minimumSequential = minimumSequential
@@ -94,8 +94,8 @@ package struct ReceptionStatistics: Sendable {
     return .advanced(missing: 0)
   }
 
-  /// Takes one packet's timing, of packets in order only: what was sent again or came round says nothing about jitter,
-  /// and neither does the second packet of a frame.
+  /// Takes the timing of a packet in order. Retransmitted or reordered packets say nothing about jitter, and neither
+  /// does the second packet of a frame.
   package mutating func receive(timestamp: UInt32, at now: Instant) {
     let transit = mediaClock(clockRate, at: now) &- timestamp
     if let last {
@@ -118,7 +118,7 @@ package struct ReceptionStatistics: Sendable {
   /// Whether the source has left probation.
   package var isValid: Bool { hasStarted }
 
-  /// The loss since the last call, in 1/256 (appendix A.3). Call it once a report.
+  /// Returns the loss since the last call, in 1/256 (appendix A.3). Call it once per report.
   package mutating func takeFractionLost() -> UInt8 {
     let expected = highest - reportedHighest
     let lost = cumulativeLost - reportedLost

@@ -1,14 +1,14 @@
 package import CallCore
 
-/// What is known of an RTP packet that was written and has yet to leave.
+/// The metadata of an RTP packet that is written but not yet sent.
 package struct OutgoingPacket: Hashable, Sendable, BitwiseCopyable {
   package var header: RTPHeader
-  /// Bytes before the payload; of a retransmission stream the original number is one of them.
+  /// The number of bytes before the payload, including the original sequence number on a retransmission stream.
   package var headerSize: Int
   package var isRetransmission: Bool
-  /// When the media in it was recorded.
+  /// The time at which its media was recorded.
   package var captured: Instant
-  /// Where the transport-wide number is to be written when the packet leaves; nil without one.
+  /// The offset of the transport-wide number, which is written when the packet is sent; nil without one.
   package var transportNumberOffset: Int?
 
   package init(

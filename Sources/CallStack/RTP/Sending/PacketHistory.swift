@@ -1,35 +1,35 @@
 internal import CallCore
 
-/// The last packets of a stream that have left, for those that are asked for again: as they were, one behind the other in
-/// one ring of memory, bounded by time and bytes.
+/// The last sent packets of a stream, kept for retransmission unchanged in one ring of memory, bounded by time and
+/// bytes.
 struct PacketHistory: ~Copyable {
   struct Packet {
-    /// Its number, extended over wraps.
+    /// The sequence number, extended over wraps.
     fileprivate let number: Int64
     let header: RTPHeader
     let headerSize: Int
     let byteCount: Int
     let captured: Instant
     fileprivate let sent: Instant
-    /// When it was last taken to be sent again.
+    /// The time of its last retransmission.
     fileprivate var repeated: Instant?
-    /// Whether it has been taken and not left yet.
+    /// Whether a retransmission is waiting to be sent.
     fileprivate var isWaiting = false
-    /// Where its bytes begin.
+    /// The offset of its bytes in the ring.
     fileprivate var position: Int
 
     var payloadSize: Int { byteCount - headerSize }
   }
 
-  /// How long packets are kept at least; three round trips when those are longer.
+  /// The minimum time for which packets are kept; three round trips if those are longer.
   let minimumAge: Interval
   private let byteLimit: Int
   private var packets: [Packet] = []
-  /// The place of the oldest in `packets`: what lies before it is over.
+  /// The index of the oldest packet in `packets`; those before it are discarded.
   private var oldest = 0
   private var unwrapper = SequenceUnwrapper()
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-  /// Where the next packet goes.
+  /// The offset of the next packet in the ring.
   private var end = 0
   private static let firstCapacity = 8_192
 
@@ -42,7 +42,7 @@ struct PacketHistory: ~Copyable {
 
   var count: Int { packets.count - oldest }
 
-  /// Keeps a packet that leaves, behind those there are.
+  /// Appends a sent packet.
   mutating func insert(
     _ packet: RawSpan, header: RTPHeader, headerSize: Int, captured: Instant, roundTrip: Interval?, at now: Instant
   ) {
@@ -59,8 +59,8 @@ struct PacketHistory: ~Copyable {
         sent: now, position: position))
   }
 
-  /// Takes a packet that is asked for again: not one that is over, one that waits to leave, or one that was taken less than
-  /// a round trip ago.
+  /// Returns a packet for retransmission; nil if it is too old, already waiting to be sent, or was retransmitted less
+  /// than a round trip ago.
   mutating func take(_ sequence: UInt16, roundTrip: Interval?, at now: Instant) -> Packet? {
     guard let index = index(of: sequence), now - packets[index].sent <= age(roundTrip), !packets[index].isWaiting else {
       return nil
@@ -71,12 +71,12 @@ struct PacketHistory: ~Copyable {
     return packets[index]
   }
 
-  /// Notes that a packet that was taken has left, or never will.
+  /// Notes that a retransmission was sent or dropped.
   mutating func release(_ sequence: UInt16) {
     if let index = index(of: sequence) { packets[index].isWaiting = false }
   }
 
-  /// Appends a packet's bytes as they were sent, from one of them on.
+  /// Appends a packet's bytes as they were sent, from the given offset on.
   func copy(_ packet: Packet, from first: Int = 0, into output: inout OutputSpan<UInt8>) {
     let range = packet.position + first..<packet.position + packet.byteCount
     output.append(contentsOf: UnsafeRawBufferPointer(rebasing: memory[range]).bytes)
@@ -89,7 +89,7 @@ struct PacketHistory: ~Copyable {
   private func index(of sequence: UInt16) -> Int? {
     guard count > 0 else { return nil }
     let number = unwrapper.peek(sequence)
-    // Numbers leave in order, mostly without a gap.
+    // Packets are stored in order, mostly without a gap.
     var (low, high) = (oldest, packets.count)
     let guess = oldest + Int(max(0, min(number - packets[oldest].number, Int64(count - 1))))
     if packets[guess].number == number { return guess }
@@ -111,7 +111,8 @@ struct PacketHistory: ~Copyable {
     }
   }
 
-  /// - Returns: where so many bytes may be put, after growing, and when that is at its end after dropping the oldest.
+  /// - Returns: the offset of `size` free bytes, after growing the memory or, at its limit, dropping the oldest
+  ///   packets.
   private mutating func makeRoom(for size: Int) -> Int {
     while true {
       guard count > 0 else {
@@ -130,7 +131,7 @@ struct PacketHistory: ~Copyable {
     }
   }
 
-  /// Moves to memory twice as large, with the oldest packet at its begin.
+  /// Moves the packets into memory twice as large, with the oldest at its start.
   private mutating func grow(beyond size: Int) {
     var capacity = max(memory.count, Self.firstCapacity)
     while capacity <= size { capacity *= 2 }

@@ -1,16 +1,15 @@
 package import CallCore
 
-/// The sending end of one RTP stream: numbering, counting, sender reports, retransmission, and what the other side
-/// reports back.
+/// The sender of one RTP stream: numbering, counters, sender reports, retransmission, and the remote side's reports.
 package struct RTPSender: ~Copyable {
   package struct Settings: Hashable, Sendable {
     package var payloadType: UInt8
     package var clockRate: UInt32
-    /// Whether packets are kept for NACKs: generic NACK was negotiated.
+    /// Whether packets are kept for NACKs, because generic NACK was negotiated.
     package var keepsHistory = false
-    /// NACKed packets waiting to leave at most; further ones are ignored.
+    /// The maximum number of requested packets in the queue; further ones are ignored.
     package var retransmissionQueueLimit = 64
-    /// Fixed starting points, for provoking wrap-around; nil draws them.
+    /// The initial sequence number and timestamp, to provoke wrap-around; nil for random ones.
     package var initialSequenceNumber: UInt16?
     package var initialTimestamp: UInt32?
 
@@ -28,16 +27,18 @@ package struct RTPSender: ~Copyable {
   private let timestampOffset: UInt32
   private var lastPacket: (timestamp: UInt32, captured: Instant)?
   private var history = PacketHistory()
-  /// Numbers that were asked for and are not on their way yet.
+  /// The requested sequence numbers that are not yet being sent.
   private var requested: [UInt16] = []
-  /// Packets sent when the last report and the one before it left.
+  /// The number of packets sent at the time of the last report and of the one before it.
   private var packetsAtReports: (last: Int64, before: Int64) = (0, 0)
 
-  /// The RTP timestamp of a position on the media clock.
+  /// Returns the RTP timestamp of a position on the media clock.
   package func timestamp(of mediaTime: UInt32) -> UInt32 { timestampOffset &+ mediaTime }
 
-  /// - Parameter random: draws the starting sequence number and timestamp (RFC 3550 section 5.1). The number is below
-  ///   2¹⁵, so that a loss of the first packets cannot make SRTP guess the wrong rollover counter.
+  /// Makes a sender.
+  ///
+  /// - Parameter random: the source of the initial sequence number and timestamp (RFC 3550 section 5.1). The number is
+  ///   below 2¹⁵, so that a loss of the first packets cannot make SRTP guess the wrong rollover counter.
   package init(ssrc: UInt32, settings: Settings, random: consuming RandomStream) {
     self.ssrc = ssrc
     self.settings = settings
@@ -50,7 +51,7 @@ package struct RTPSender: ~Copyable {
   /// Changes the payload type, after renegotiation.
   package mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
 
-  /// Keeps packets for NACKs from now on, or none, after renegotiation.
+  /// Enables or disables keeping packets for NACKs, after renegotiation.
   package mutating func setKeepsHistory(_ keeps: Bool) {
     guard keeps != settings.keepsHistory else { return }
     settings.keepsHistory = keeps
@@ -58,18 +59,18 @@ package struct RTPSender: ~Copyable {
     requested = []
   }
 
-  /// Whether a packet left since the report before the last: who sends nothing reports as a receiver (RFC 3550
-  /// section 6.4).
+  /// Whether a packet was sent since the report before the last; without one, a participant reports as a receiver (RFC
+  /// 3550 section 6.4).
   package var hasSentLately: Bool { outbound.packetsSent > packetsAtReports.before }
 
-  /// Notes that a regular report left.
+  /// Notes that a regular report was sent.
   package mutating func endReportInterval() { packetsAtReports = (outbound.packetsSent, packetsAtReports.last) }
 
-  /// Writes the next packet and uses up its number. It is counted when it leaves, see ``departed(_:_:at:)``.
+  /// Writes the next packet and uses its sequence number. It is counted when it is sent, see ``departed(_:_:at:)``.
   ///
   /// - Parameters:
   ///   - mediaTime: the position of the payload's first sample on the media clock, counted from zero.
-  /// - Returns: the packet's header, or nil, with nothing written or used up, when it does not fit.
+  /// - Returns: the packet's header, or nil, with nothing written or used, when it does not fit.
   package mutating func packetize(
     payload: RawSpan, mediaTime: UInt32, marker: Bool = false,
     extensions: RTPHeaderExtensions = RTPHeaderExtensions(), into output: inout OutputSpan<UInt8>
@@ -85,9 +86,9 @@ package struct RTPSender: ~Copyable {
     return header
   }
 
-  /// Counts a packet that leaves, and keeps it when it may be asked for again.
+  /// Counts a sent packet, and keeps it if it may be requested again.
   ///
-  /// - Parameter bytes: the packet as it leaves, before protection.
+  /// - Parameter bytes: the packet as sent, before protection.
   package mutating func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
     let (headerSize, payloadSize) = (Int64(packet.headerSize), Int64(bytes.byteCount - packet.headerSize))
     outbound.packetsSent += 1
@@ -106,7 +107,7 @@ package struct RTPSender: ~Copyable {
       roundTrip: remoteInbound.roundTripTime, at: now)
   }
 
-  /// The next report on this stream, with the blocks about streams received; nil before the first packet, when the
+  /// Returns a sender report with the given blocks about received streams; nil before the first packet, when the
   /// participant reports as a receiver (RFC 3550 section 6.4).
   package func senderReport(blocks: [ReportBlock] = [], clock: WallClock, at now: Instant) -> SenderReport? {
     guard let lastPacket else { return nil }
@@ -117,7 +118,7 @@ package struct RTPSender: ~Copyable {
       octetCount: UInt32(truncatingIfNeeded: outbound.bytesSent), blocks: blocks)
   }
 
-  /// Takes a report block about this stream. Blocks about others are ignored.
+  /// Takes a report block about this stream; blocks about others are ignored.
   package mutating func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == ssrc else { return }
     remoteInbound.reportsReceived += 1
@@ -127,7 +128,8 @@ package struct RTPSender: ~Copyable {
     guard block.lastSenderReport != 0 else { return }
     let elapsed = NTPTime(clock, at: now).middle &- block.lastSenderReport
     let span = elapsed &- block.delaySinceLastSenderReport
-    // Rounding can make a short trip a hair negative; anything else negative is a lie or a stepped clock.
+    // Rounding can make a short round trip slightly negative; any other negative value is forged or due to a stepped
+    // clock.
     guard span < 1 << 31 || 0 &- span <= 66 else { return }
     let roundTrip = max(ShortNTPInterval(rawValue: span < 1 << 31 ? span : 0).interval, .microseconds(1))
     remoteInbound.roundTripTime = roundTrip
@@ -135,7 +137,7 @@ package struct RTPSender: ~Copyable {
     remoteInbound.roundTripTimeMeasurements += 1
   }
 
-  /// Takes a NACK: its packets wait until ``takeRetransmission(into:at:)`` writes them.
+  /// Takes a NACK: its packets are queued for ``takeRetransmission(into:at:)``.
   package mutating func receive(_ nack: GenericNACK) {
     guard nack.mediaSSRC == ssrc else { return }
     outbound.nackCount += 1
@@ -145,11 +147,11 @@ package struct RTPSender: ~Copyable {
     }
   }
 
-  /// Writes the next packet asked for again, or returns nil when there is none.
+  /// Writes the next requested packet, or returns nil when there is none.
   ///
-  /// It is the packet as it first left, extensions and all: SRTP has one keystream and one nonce for a number (RFC 3711
-  /// section 9.1), and two different packets under one nonce of AES-GCM reveal the key that authenticates. A stream of its
-  /// own has numbers of its own, see ``RetransmissionSender``.
+  /// It is identical to the original, extensions included: SRTP has one keystream and one nonce for a number (RFC 3711
+  /// section 9.1), and two different packets under one nonce of AES-GCM reveal the authentication key. A separate
+  /// stream has its own numbers, see ``RetransmissionSender``.
   package mutating func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard let packet = takeRequested(fitting: output.freeCapacity, at: now) else { return nil }
     history.copy(packet, into: &output)
@@ -157,25 +159,25 @@ package struct RTPSender: ~Copyable {
       header: packet.header, headerSize: packet.headerSize, isRetransmission: true, captured: packet.captured)
   }
 
-  /// Writes the next packet asked for again as one of a retransmission stream (RFC 4588), with the extensions that it is to
-  /// have there, or returns nil when there is none.
+  /// Writes the next requested packet as one of a retransmission stream (RFC 4588) with the given extensions, or
+  /// returns nil when there is none.
   package mutating func takeRetransmission(
     on stream: inout RetransmissionSender, extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>,
     at now: Instant
   ) -> OutgoingPacket? {
     let size = RTPHeader.fixedSize + extensions.encodedSize + RTPPacket.originalNumberSize
     guard let packet = takeRequested(fitting: output.freeCapacity - size, at: now) else { return nil }
-    // What was asked for leaves under another number; this one may be asked for again.
+    // The packet is sent under another number, so this one may be requested again.
     history.release(packet.header.sequenceNumber)
     guard let header = stream.begin(packet.header, extensions: extensions, into: &output) else { return nil }
     history.copy(packet, from: packet.headerSize, into: &output)
     return OutgoingPacket(header: header, headerSize: size, isRetransmission: true, captured: packet.captured)
   }
 
-  /// Whether packets were asked for that are not on their way yet.
+  /// Whether requested packets are not yet being sent.
   package var isAskedAgain: Bool { !requested.isEmpty }
 
-  /// Takes note of a packet that was written and never leaves.
+  /// Notes that a written packet will not be sent.
   package mutating func dropped(_ packet: OutgoingPacket) {
     if packet.isRetransmission, packet.header.ssrc == ssrc { history.release(packet.header.sequenceNumber) }
   }

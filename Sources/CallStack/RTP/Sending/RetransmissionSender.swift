@@ -1,22 +1,24 @@
 package import CallCore
 
-/// The numbers of a stream that retransmits another one (RFC 4588 section 4).
+/// The numbering of a stream that retransmits another one (RFC 4588 section 4).
 package struct RetransmissionSender: ~Copyable {
   package let ssrc: UInt32
   package let payloadType: UInt8
   private var nextSequenceNumber: UInt16
 
-  /// - Parameter random: draws the starting number, below 2¹⁵ as that of any stream.
+  /// Makes a sender.
+  ///
+  /// - Parameter random: the source of the initial sequence number, which is below 2¹⁵ as for any stream.
   package init(ssrc: UInt32, payloadType: UInt8, random: consuming RandomStream) {
     self.ssrc = ssrc
     self.payloadType = payloadType & 0x7F
     nextSequenceNumber = UInt16(random.uniform(below: 1 << 15))
   }
 
-  /// Writes all but the payload of a packet that goes out again: its header under this stream's number, and its own number
-  /// behind that.
+  /// Writes a retransmission without its payload: the header with this stream's number, followed by the original
+  /// number.
   ///
-  /// - Returns: the header, or nil, with nothing written or used up, when it does not fit.
+  /// - Returns: the header, or nil, with nothing written or used, when it does not fit.
   mutating func begin(
     _ original: RTPHeader, extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>
   ) -> RTPHeader? {

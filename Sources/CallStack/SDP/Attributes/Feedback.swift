@@ -2,7 +2,7 @@
 package struct Feedback: Hashable, Sendable {
   package var text: String
 
-  /// Runs of spaces and letter case do not make a different kind.
+  /// Makes a kind from its text. Letter case and repeated spaces do not matter.
   package init(_ text: some StringProtocol) { self.text = text.lowercased().fields().joined(separator: " ") }
 
   /// Generic NACK (RFC 4585 §6.2.1).
@@ -19,7 +19,7 @@ package struct Feedback: Hashable, Sendable {
   package static let ccfb = Feedback("ack ccfb")
 }
 
-/// One `a=rtcp-fb` line: a kind of feedback and the payload type it is for, nil for `*`.
+/// One `a=rtcp-fb` line: a kind of feedback and its payload type, nil for `*`.
 struct FeedbackLine {
   let payloadType: UInt8?
   let feedback: Feedback

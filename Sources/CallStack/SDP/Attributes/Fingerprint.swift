@@ -21,12 +21,12 @@ package struct Fingerprint: Hashable, Sendable {
     self.init(algorithm: String(fields[0]), digest: digest)
   }
 
-  /// Whether it is of a hash function that RFC 8122 section 5 names and does not forbid, and as long as that one's.
+  /// Whether the hash function is one that RFC 8122 section 5 names and does not forbid, and the digest has its length.
   package var isUsable: Bool { Self.lengths[algorithm] == digest.count }
 
   private static let lengths = ["sha-1": 20, "sha-224": 28, "sha-256": 32, "sha-384": 48, "sha-512": 64]
 
-  /// As it stands in the attribute: `sha-256 AB:CD:…`.
+  /// The text of the attribute: `sha-256 AB:CD:…`.
   package var text: String {
     let pairs = digest.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

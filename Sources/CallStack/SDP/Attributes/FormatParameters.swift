@@ -1,4 +1,4 @@
-/// The parameters of an `a=fmtp` line in their order (RFC 8866 §6.15): `minptime=10;useinbandfec=1`, `0-15`, `111/111`.
+/// The parameters of an `a=fmtp` line, in order (RFC 8866 §6.15): `minptime=10;useinbandfec=1`, `0-15`, `111/111`.
 package struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
   package struct Parameter: Hashable, Sendable {
     package var name: String
@@ -20,7 +20,7 @@ package struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLite
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// The value under a name, whose case does not matter.
+  /// The value of a name, compared without case.
   package subscript(_ name: String) -> String? {
     get { all.first { $0.name.equalsIgnoringCase(name) }?.value }
     set {
@@ -34,10 +34,10 @@ package struct FormatParameters: Hashable, Sendable, ExpressibleByDictionaryLite
     }
   }
 
-  /// The value under a name as a number, or nil when absent or no number.
+  /// Returns the value of a name as a number; nil when absent or not a number.
   package func number(_ name: String) -> UInt32? { self[name]?.number(UInt32.self) }
 
-  /// As it stands in the attribute.
+  /// The text of the attribute.
   package var text: String {
     all.map { parameter in parameter.value.map { "\(parameter.name)=\($0)" } ?? parameter.name }.joined(separator: ";")
   }

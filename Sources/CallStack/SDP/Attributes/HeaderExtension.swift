@@ -1,7 +1,7 @@
-/// `a=extmap` (RFC 8285 §5): the identifier that stands for an RTP header extension.
+/// `a=extmap` (RFC 8285 §5): the identifier of an RTP header extension.
 package struct HeaderExtension: Hashable, Sendable {
   package var id: UInt16
-  /// Which way it may be used, when that differs from the media's direction.
+  /// The direction of the extension, when it differs from that of the media.
   package var direction: MediaDirection?
   package var uri: String
   package var parameters: String?
@@ -32,6 +32,7 @@ package struct HeaderExtension: Hashable, Sendable {
     return "\(id)\(way) \(uri)" + (parameters.map { " \($0)" } ?? "")
   }
 
-  /// One-byte headers carry 1...14, two-byte headers up to 255; 4096...4351 only ask for an identifier (RFC 8285 §7).
+  /// Whether packets can carry the identifier: 1...14 in one-byte headers, up to 255 in two-byte headers. 4096...4351
+  /// only request an identifier (RFC 8285 §7).
   var isUsable: Bool { (1...14).contains(id) || (16...255).contains(id) }
 }

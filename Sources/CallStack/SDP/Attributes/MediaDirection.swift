@@ -1,4 +1,4 @@
-/// Which way media flows, seen from the side that says it (RFC 8866 §6.7).
+/// The direction of media, seen from the side that announces it (RFC 8866 §6.7).
 public enum MediaDirection: String, Hashable, Sendable, CaseIterable {
   /// Sends and receives.
   case sendrecv
@@ -24,10 +24,10 @@ public enum MediaDirection: String, Hashable, Sendable, CaseIterable {
   /// Whether media is received.
   public var receives: Bool { self == .sendrecv || self == .recvonly }
 
-  /// The same flow seen from the other side.
+  /// The same direction seen from the other side.
   package var reversed: Self { Self(sends: receives, receives: sends) }
 
-  /// What both allow, seen from the same side.
+  /// Returns the direction that both allow, seen from the same side.
   package func intersection(_ other: Self) -> Self {
     Self(sends: sends && other.sends, receives: receives && other.receives)
   }

@@ -1,15 +1,15 @@
-/// What a description says about one RTP source (`a=ssrc`, RFC 5576 §4.1).
+/// The attributes of one RTP source in a description (`a=ssrc`, RFC 5576 §4.1).
 package struct MediaSource: Hashable, Sendable {
   package let ssrc: UInt32
   package internal(set) var cname: String?
   package internal(set) var streamID: MediaStreamID?
-  /// The source that carries this one's retransmissions (`ssrc-group:FID`, RFC 4588).
+  /// The SSRC of this source's retransmissions (`ssrc-group:FID`, RFC 4588).
   package internal(set) var retransmission: UInt32?
 }
 
 /// `a=ssrc-group` (RFC 5576 §4.2).
 package struct SourceGroup: Hashable, Sendable {
-  /// `FID`, `FEC-FR`, `SIM`, …
+  /// The semantics: `FID`, `FEC-FR`, `SIM`, …
   package let semantics: String
   package let ssrcs: [UInt32]
 
@@ -23,9 +23,9 @@ package struct SourceGroup: Hashable, Sendable {
   }
 }
 
-/// `a=msid` (RFC 8830 §2): the stream and the track that a source belongs to.
+/// `a=msid` (RFC 8830 §2): the stream and the track of a source.
 package struct MediaStreamID: Hashable, Sendable {
-  /// `-` for a track in no stream.
+  /// The stream's identifier; `-` for a track without a stream.
   package var stream: String
   package var track: String?
 
@@ -59,7 +59,7 @@ struct SourceLine {
 extension AttributeList {
   package var sourceGroups: [SourceGroup] { values("ssrc-group").compactMap { SourceGroup($0) } }
 
-  /// Every source in order of first mention.
+  /// The sources, in order of first mention.
   package var sources: [MediaSource] {
     var result: [MediaSource] = []
     for line in values("ssrc").compactMap({ SourceLine($0) }) {

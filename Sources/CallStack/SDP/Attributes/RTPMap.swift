@@ -1,4 +1,4 @@
-/// `a=rtpmap` (RFC 8866 §6.6): what a payload type number stands for.
+/// `a=rtpmap` (RFC 8866 §6.6): the encoding of a payload type.
 package struct RTPMap: Hashable, Sendable {
   package var payloadType: UInt8
   package var encoding: String

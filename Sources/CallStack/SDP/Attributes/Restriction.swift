@@ -1,12 +1,12 @@
-/// `a=rid` (RFC 8851 section 10): one of the streams of a section, by a name of its own, and what it is restricted to.
+/// `a=rid` (RFC 8851 section 10): a named stream of a section, with its restrictions.
 package struct Restriction: Hashable, Sendable {
   package enum Direction: String, Hashable, Sendable { case send, recv }
 
   package var id: String
   package var direction: Direction
-  /// The only payload types it may have; empty for all of the section.
+  /// The allowed payload types; empty for all of the section.
   package var payloadTypes: [UInt8]
-  /// `max-width`, `max-br`, … in their order.
+  /// The restrictions, such as `max-width` and `max-br`, in order.
   package var parameters: FormatParameters
 
   package init(
@@ -43,7 +43,7 @@ package struct Restriction: Hashable, Sendable {
 }
 
 extension StringProtocol {
-  /// Whether it is RFC 8851's `rid-id`, of a length that the header extension of RFC 8852 can carry.
+  /// Whether the text is a `rid-id` of RFC 8851 that fits into the header extension of RFC 8852.
   package var isRestrictionID: Bool {
     (1...255).contains(utf8.count)
       && utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2D || $0 == 0x5F }

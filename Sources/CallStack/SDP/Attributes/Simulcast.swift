@@ -1,9 +1,9 @@
-/// `a=simulcast` (RFC 8853 section 5.1): which streams of a section are encodings of one source.
+/// `a=simulcast` (RFC 8853 section 5.1): the streams of a section that are encodings of one source.
 package struct Simulcast: Hashable, Sendable {
   /// One way to send an encoding.
   package struct Alternative: Hashable, Sendable {
     package var id: String
-    /// Whether it is not sent for now.
+    /// Whether sending is paused.
     package var isPaused: Bool
 
     package init(_ id: String, isPaused: Bool = false) {
@@ -20,7 +20,7 @@ package struct Simulcast: Hashable, Sendable {
     var text: String { (isPaused ? "~" : "") + id }
   }
 
-  /// Each encoding with its alternatives, the most wanted first, as the side sees it that says so.
+  /// The encodings with their alternatives, the preferred one first, seen from the side that announces them.
   package var send: [[Alternative]]
   package var receive: [[Alternative]]
 
@@ -63,7 +63,7 @@ package struct Simulcast: Hashable, Sendable {
     return parts.map { "\($0.0) \(list($0.1))" }.joined(separator: " ")
   }
 
-  /// Without the streams that are none: `isKnown` says which are, in the direction of the side that says so.
+  /// Returns the simulcast without unknown streams. `isKnown` gets the direction as announced.
   func filtered(_ isKnown: (String, Restriction.Direction) -> Bool) -> Simulcast? {
     func known(_ entries: [[Alternative]], _ direction: Restriction.Direction) -> [[Alternative]] {
       entries.map { $0.filter { isKnown($0.id, direction) } }.filter { !$0.isEmpty }
@@ -74,8 +74,8 @@ package struct Simulcast: Hashable, Sendable {
 }
 
 extension MediaDescription {
-  /// The section's restrictions. Two of one name are none, and so is one for formats that the section has not
-  /// (RFC 8851 section 6.2.2).
+  /// The section's restrictions, without those that share a name or list only formats that are not in the section (RFC
+  /// 8851 section 6.2.2).
   package var restrictions: [Restriction] {
     let all = attributes.values("rid").compactMap { Restriction($0) }
     var counts: [String: Int] = [:]
@@ -89,7 +89,7 @@ extension MediaDescription {
     }
   }
 
-  /// The section's simulcast, of the streams that it restricts in that direction (RFC 8853 section 5.2).
+  /// The section's simulcast, limited to streams with an `a=rid` of that direction (RFC 8853 section 5.2).
   package var simulcast: Simulcast? {
     let lines = attributes.values("simulcast")
     guard lines.count == 1, let simulcast = Simulcast(lines[0]) else { return nil }

@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// The attributes that stand at session or media level alike.
+/// The attributes that may occur at session and at media level.
 extension AttributeList {
   package var direction: MediaDirection? {
     for attribute in all {
@@ -17,10 +17,10 @@ extension AttributeList {
   package var headerExtensions: [HeaderExtension] { values("extmap").compactMap { HeaderExtension($0) } }
   package var streamIDs: [MediaStreamID] { values("msid").compactMap { MediaStreamID($0) } }
 
-  /// The values of `a=candidate`, which ICE reads (RFC 8839 §5.1).
+  /// The values of `a=candidate`, parsed by ICE (RFC 8839 §5.1).
   package var candidates: [String] { values("candidate") }
 
-  /// Packet time in milliseconds (RFC 8866 §6.4).
+  /// The packet time in milliseconds (RFC 8866 §6.4).
   package var packetTime: UInt32? { value("ptime")?.number() }
   package var maximumPacketTime: UInt32? { value("maxptime")?.number() }
   package var sctpPort: UInt16? { value("sctp-port")?.number() }
@@ -44,9 +44,9 @@ package struct MediaGroup: Hashable, Sendable {
 extension SessionDescription {
   package var groups: [MediaGroup] { attributes.values("group").compactMap { MediaGroup($0) } }
 
-  /// The mids of the first BUNDLE group, empty without one (RFC 9143).
+  /// The MIDs of the first BUNDLE group, empty without one (RFC 9143).
   ///
-  /// Asked for often, so no other group is taken apart: a description may hold a megabyte of them.
+  /// Read often, so no other group is parsed: a description may hold a megabyte of them.
   package var bundle: [String] {
     for attribute in attributes.all where attribute.name == "group" {
       guard let value = attribute.value, value.fields(maximum: 2).first == "BUNDLE" else { continue }
@@ -57,14 +57,14 @@ extension SessionDescription {
 
   package func section(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
 
-  /// The direction of a section: its own, or the session's, or both ways (RFC 8866 §6.7).
+  /// Returns the direction of a section: its own, or the session's, or `sendrecv` (RFC 8866 §6.7).
   package func direction(of section: MediaDescription) -> MediaDirection {
     section.attributes.direction ?? attributes.direction ?? .sendrecv
   }
 }
 
 extension Attribute {
-  /// Whether an attribute we understand follows its grammar; true for every other.
+  /// Whether a known attribute follows its grammar; true for unknown ones.
   var isWellFormed: Bool {
     guard name.isToken else { return false }
     guard let value else { return !Self.needsValue.contains(name) }
@@ -82,7 +82,7 @@ extension Attribute {
     case "ssrc-group": SourceGroup(value) != nil
     case "msid": MediaStreamID(value) != nil
     case "group": MediaGroup(value) != nil
-    // Malformed lines of these two are passed over (RFC 8851 section 6.2.2).
+    // Malformed lines of `rid` and `simulcast` are ignored, not errors (RFC 8851 section 6.2.2).
     case "candidate", "rid", "simulcast": !value.isEmpty
     case "ptime", "maxptime": value.number(UInt32.self) != nil
     case "sctp-port": value.number(UInt16.self) != nil

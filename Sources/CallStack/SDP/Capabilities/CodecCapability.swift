@@ -1,4 +1,4 @@
-/// A codec the owner can encode and decode, with what it asks of a sender toward it.
+/// A codec that the owner can encode and decode, with its wishes as a receiver.
 public struct CodecCapability: Hashable, Sendable {
   /// The encoding name of the media subtype, such as `opus`.
   public var name: String
@@ -6,12 +6,13 @@ public struct CodecCapability: Hashable, Sendable {
   public var clockRate: UInt32
   /// The number of audio channels; 1 for video.
   public var channels: UInt8
-  /// The parameters of our `a=fmtp` line: what we want to receive (RFC 7587 §6.1), or which variant this is (RFC 6184 §8.1).
+  /// The parameters of our `a=fmtp` line: wishes as a receiver (RFC 7587 §6.1), or the variant of the codec (RFC 6184
+  /// §8.1).
   package var parameters: FormatParameters
   package var feedback: [Feedback]
-  /// Whether lost packets can be sent again on a stream of their own (RFC 4588).
+  /// Whether lost packets can be sent again on a separate stream (RFC 4588).
   package var retransmission: Bool
-  /// The number to use in an offer while it is free; any dynamic number otherwise.
+  /// The payload type to use in an offer if it is free; otherwise a dynamic one.
   package var preferredPayloadType: UInt8?
 
   package init(
@@ -38,15 +39,15 @@ public struct CodecCapability: Hashable, Sendable {
     retransmission: true, preferredPayloadType: 96)
 }
 
-/// Everything the owner can do for one kind of media.
+/// The owner's capabilities for one kind of media.
 package struct MediaCapabilities: Hashable, Sendable {
-  /// Most wanted first.
+  /// The codecs, the preferred one first.
   package var codecs: [CodecCapability]
-  /// URIs of the RTP header extensions that can be sent and read.
+  /// The URIs of the supported RTP header extensions.
   package var headerExtensions: [String]
-  /// What we ask to be sent, in milliseconds (`a=ptime`).
+  /// The requested packet time in milliseconds (`a=ptime`).
   package var packetTime: UInt32?
-  /// The most we accept in one packet, in milliseconds (`a=maxptime`).
+  /// The maximum packet time in milliseconds (`a=maxptime`).
   package var maximumPacketTime: UInt32?
   /// Whether several encodings of one source can be received in one section (RFC 8853).
   package var receivesSimulcast = false

@@ -1,18 +1,20 @@
 package import CallCore
 
-/// What the owner's ICE and DTLS put into a description.
+/// The parameters of the owner's ICE and DTLS for a description.
 ///
-/// New credentials are an ICE restart (RFC 8839 §4.4.1.1.1), so the owner passes the old ones for as long as it wants none.
+/// New credentials cause an ICE restart (RFC 8839 §4.4.1.1.1), so the owner passes the old ones until it wants a
+/// restart.
 package struct TransportParameters: Hashable, Sendable {
   package var usernameFragment: String
   package var password: String
   package var options: [String]
   package var isLite: Bool
   package var fingerprints: [Fingerprint]
-  /// Candidates gathered so far, as `a=candidate` prints them, with or without `candidate:` in front.
+  /// The candidates gathered so far, as `a=candidate` text with or without `candidate:` in front.
   package var candidates: [String]
   package var endOfCandidates: Bool
-  /// Where media is expected before ICE has chosen (RFC 9429 §5.2.1); port 9 on no address while nothing is gathered.
+  /// The default destination of media until ICE has selected a pair (RFC 9429 §5.2.1); nil for port 9 on no address
+  /// while nothing is gathered.
   package var defaultEndpoint: Endpoint?
 
   package init(
@@ -31,7 +33,7 @@ package struct TransportParameters: Hashable, Sendable {
   }
 }
 
-/// The value of `a=candidate` in a candidate's text, which JavaScript APIs write with the attribute's name in front.
+/// Returns the value of `a=candidate` from a candidate's text, in which JavaScript APIs include the attribute's name.
 func candidateValue(_ text: String) -> String {
   let bare = text.utf8.starts(with: "a=".utf8) ? text.dropFirst(2) : text[...]
   return String(bare.utf8.starts(with: "candidate:".utf8) ? bare.dropFirst(10) : bare)

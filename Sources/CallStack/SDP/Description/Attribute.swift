@@ -16,9 +16,9 @@ package struct Attribute: Hashable, Sendable {
   var text: String { value.map { "\(name):\($0)" } ?? name }
 }
 
-/// The attributes of one section in their order, known and unknown alike.
+/// The attributes of one section in order, known and unknown alike.
 ///
-/// The text is what is kept, and the typed accessors read it: nothing a peer wrote is lost by passing through here.
+/// The text is stored and the typed accessors parse it, so that nothing in a peer's description is lost.
 package struct AttributeList: Hashable, Sendable, ExpressibleByArrayLiteral {
   package var all: [Attribute]
 
@@ -27,7 +27,7 @@ package struct AttributeList: Hashable, Sendable, ExpressibleByArrayLiteral {
 
   package func contains(_ name: String) -> Bool { all.contains { $0.name == name } }
 
-  /// The value of the first attribute of this name that has one.
+  /// Returns the value of the first attribute of this name that has one.
   package func value(_ name: String) -> String? { all.first { $0.name == name && $0.value != nil }?.value }
 
   package func values(_ name: String) -> [String] { all.compactMap { $0.name == name ? $0.value : nil } }
@@ -36,7 +36,7 @@ package struct AttributeList: Hashable, Sendable, ExpressibleByArrayLiteral {
 
   package mutating func removeAll(_ name: String) { all.removeAll { $0.name == name } }
 
-  /// Replaces every attribute of this name by one, where the first stood.
+  /// Replaces all attributes of this name with one, at the place of the first.
   package mutating func set(_ name: String, _ value: String? = nil) {
     let position = all.firstIndex { $0.name == name } ?? all.count
     removeAll(name)

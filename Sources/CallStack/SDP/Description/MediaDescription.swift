@@ -1,13 +1,13 @@
 /// One `m=` section (RFC 8866 §5.14).
 package struct MediaDescription: Hashable, Sendable {
-  /// `audio`, `video`, `application` or whatever else stood there.
+  /// The media type: `audio`, `video`, `application` or any other.
   package var type: String
   package var port: UInt16
   /// The number after the slash of `port/count`.
   package var portCount: UInt16?
   package var transportProtocol: String
   package var formats: [String]
-  /// Lines of the section that are not attributes, in order.
+  /// The lines of the section that are not attributes, in order.
   package var lines: [Line]
   package var attributes: AttributeList
 
@@ -37,7 +37,7 @@ package struct MediaDescription: Hashable, Sendable {
     guard !isRTP || Self.arePayloadTypes(formats) else { return nil }
   }
 
-  /// Numbers below 128, each once: this also bounds what a section can cost.
+  /// Returns whether the formats are numbers below 128 without repetition, which also bounds the size of a section.
   private static func arePayloadTypes(_ formats: [String]) -> Bool {
     var seen: Set<UInt8> = []
     return formats.count <= 128
@@ -51,7 +51,7 @@ package struct MediaDescription: Hashable, Sendable {
 
   package var kind: MediaKind? { MediaKind(rawValue: type) }
 
-  /// A profile of RTP that RFC 9429 §5.1.2 accepts, whatever its case.
+  /// Whether the protocol is an RTP profile that RFC 9429 §5.1.2 accepts, in any case.
   package var isRTP: Bool {
     switch transportProtocol.uppercased() {
     case "RTP/AVP", "RTP/AVPF", "RTP/SAVP", "RTP/SAVPF", "UDP/TLS/RTP/SAVP", "UDP/TLS/RTP/SAVPF",
@@ -63,7 +63,7 @@ package struct MediaDescription: Hashable, Sendable {
 
   package var mid: String? { attributes.value("mid") }
 
-  /// Port zero means rejected, unless the section waits to be bundled (RFC 9143 §6).
+  /// Whether the section is rejected: port zero, unless it is bundle-only (RFC 9143 §6).
   package var isRejected: Bool { port == 0 && !attributes.contains("bundle-only") }
 }
 

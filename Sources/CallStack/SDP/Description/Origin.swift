@@ -1,7 +1,7 @@
-/// The `o=` line (RFC 8866 §5.2): who made this description, and which version of it this is.
+/// The `o=` line (RFC 8866 §5.2): the originator of the description, and its version.
 package struct Origin: Hashable, Sendable {
   package var username: String
-  /// A decimal number; text, for some stacks print more digits than 64 bits hold.
+  /// A decimal number, stored as text because some stacks write more digits than fit into 64 bits.
   package var sessionID: String
   package var version: UInt64
   package var connection: Connection
@@ -28,7 +28,7 @@ package struct Origin: Hashable, Sendable {
   var text: String { "\(username) \(sessionID) \(version) \(connection.text)" }
 }
 
-/// A network address as `c=` and `o=` print it (RFC 8866 §5.7).
+/// A network address of a `c=` or `o=` line (RFC 8866 §5.7).
 package struct Connection: Hashable, Sendable {
   package var networkType: String
   package var addressType: String

@@ -1,4 +1,4 @@
-/// Why a session description could not be read, and where.
+/// The reason and the line of a failure to read a session description.
 package struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Reason: Hashable, Sendable {
     case tooLarge
@@ -40,13 +40,13 @@ extension SDPError.Reason: CustomStringConvertible {
     case .unexpectedLine(let letter): "a line '\(letter)=' is not allowed here"
     case .missingLine(let letter): "wanted is a line '\(letter)='; a description begins with v=, o= and s="
     case .malformed(let name):
-      // A name that is none is whatever a peer has sent.
+      // A name that is not a token is arbitrary input of the peer, so it is not shown.
       (name.isToken ? "'\(name.prefix(40))' is malformed" : "an attribute has a malformed name")
         + (Self.forms[name].map { "; it looks like \($0)" } ?? "")
     }
   }
 
-  /// What lines and attributes look like (RFC 8866 section 9, and the RFCs of the attributes).
+  /// Examples of lines and attributes (RFC 8866 section 9, and the RFCs of the attributes).
   private static let forms = [
     "v": "v=0", "o": "o=- 4611 2 IN IP4 127.0.0.1", "c": "c=IN IP4 203.0.113.7", "b": "b=AS:64", "t": "t=0 0",
     "m": "m=audio 9 UDP/TLS/RTP/SAVPF 111 0", "mid": "a=mid:0", "group": "a=group:BUNDLE 0 1",
@@ -61,12 +61,12 @@ extension SDPError.Reason: CustomStringConvertible {
   ]
 }
 
-/// What a description may cost at most, so that hostile input stays cheap.
+/// The limits on a description, so that hostile input stays cheap.
 package struct SDPLimits: Hashable, Sendable {
   package var bytes = 1 << 20
   package var bytesPerLine = 8_192
   package var mediaSections = 256
-  /// Lines in one section, the session section included.
+  /// The maximum number of lines in one section, the session section included.
   package var linesPerSection = 2_048
 
   package init() {}

@@ -1,9 +1,9 @@
 import CallCore
 
 extension SessionDescription {
-  /// Reads a description whose lines end in CR LF or LF.
+  /// Parses a description with lines that end in CR LF or LF.
   ///
-  /// Known attributes are checked against their grammar here, so the typed accessors never meet malformed text of a peer.
+  /// The grammar of known attributes is checked here, so the typed accessors never meet malformed text of a peer.
   package init(parsing bytes: RawSpan, limits: SDPLimits = SDPLimits()) throws(SDPError) {
     var parser = SDPParser(limits: limits)
     try parser.read(bytes)
@@ -16,7 +16,7 @@ extension SessionDescription {
   }
 }
 
-/// Reads line after line; the section being read is the session until the first `m=`.
+/// Parses line by line; until the first `m=` the current section is the session.
 private struct SDPParser {
   let limits: SDPLimits
   var number = 0
@@ -40,7 +40,7 @@ private struct SDPParser {
       let trimmed = end > start && bytes.byte(at: end - 1) == 0x0D ? end - 1 : end
       guard trimmed - start <= limits.bytesPerLine else { throw failure(.lineTooLong) }
       let line = bytes.bytes(in: start..<trimmed) ?? []
-      // Blank lines are no SDP, but many senders let one trail.
+      // Blank lines are not valid SDP, but many senders append one.
       if line.isEmpty && isBlank(bytes, from: end) { return }
       try read(line: line)
       start = end + 1
@@ -74,12 +74,12 @@ private struct SDPParser {
     case "u", "e", "p", "t", "r", "z":
       guard media.isEmpty else { throw failure(.unexpectedLine(type)) }
       try readLine(type, value)
-    // RFC 8866 §5: a type letter that is not understood makes the whole description unusable.
+    // RFC 8866 §5: an unknown type letter makes the whole description unusable.
     default: throw failure(.unexpectedLine(type))
     }
   }
 
-  /// `v=`, `o=` and `s=` stand first and in this order.
+  /// Parses `v=`, `o=` and `s=`, which come first and in this order.
   private mutating func readPreamble(_ type: Unicode.Scalar, _ value: String) throws(SDPError) {
     let expected: Unicode.Scalar = !version ? "v" : origin == nil ? "o" : "s"
     guard type == expected else { throw failure(.missingLine(expected)) }

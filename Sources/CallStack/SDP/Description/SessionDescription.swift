@@ -1,11 +1,12 @@
 /// A session description (RFC 8866) as WebRTC uses it (RFC 9429 §5).
 ///
-/// Reading and writing is lossless up to line endings and the place of `a=` lines among other lines of a section.
+/// Reading and writing is lossless except for line endings and the order of `a=` lines relative to other lines of a
+/// section.
 package struct SessionDescription: Hashable, Sendable {
   package var origin: Origin
   /// The `s=` line.
   package var name: String
-  /// Session lines that are neither `v=`, `o=`, `s=`, `a=` nor `m=`, in order.
+  /// The session's lines other than `v=`, `o=`, `s=`, `a=` and `m=`, in order.
   package var lines: [Line]
   package var attributes: AttributeList
   package var media: [MediaDescription]
@@ -21,7 +22,7 @@ package struct SessionDescription: Hashable, Sendable {
     self.media = media
   }
 
-  /// The description on the wire, every line ended by CR LF.
+  /// The description as sent, with CR LF after each line.
   package var text: String {
     var result = "v=0\r\no=\(origin.text)\r\ns=\(name)\r\n"
     append(lines, attributes, to: &result)

@@ -1,18 +1,19 @@
-/// Splitting and number reading on UTF-8 bytes: grapheme rules (CR LF is one `Character`) have no place in a protocol.
+/// Splitting and number parsing on UTF-8 bytes, because grapheme rules (CR LF is one `Character`) do not apply to
+/// protocols.
 extension StringProtocol {
-  /// The non-empty runs between separators.
+  /// Returns the non-empty parts between separators.
   func fields(_ separator: Unicode.Scalar = " ", maximum: Int = .max) -> [Substring] {
     Substring(self).utf8.split(separator: UInt8(ascii: separator), maxSplits: maximum - 1).map { Substring($0) }
   }
 
-  /// What stands before and after the first separator; no second part when there is none.
+  /// Returns the parts before and after the first separator; the second is nil if there is no separator.
   func halves(_ separator: Unicode.Scalar) -> (Substring, Substring?) {
     let text = Substring(self)
     guard let at = text.utf8.firstIndex(of: UInt8(ascii: separator)) else { return (text, nil) }
     return (text[..<at], text[text.utf8.index(after: at)...])
   }
 
-  /// The unsigned decimal number that is the whole text; no sign, no overflow.
+  /// Returns the text as an unsigned decimal number; nil for a sign, other characters or overflow.
   func number<T: FixedWidthInteger>(_: T.Type = T.self) -> T? {
     utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? T(self) : nil
   }
@@ -24,7 +25,7 @@ extension StringProtocol {
     return Substring(view)
   }
 
-  /// RFC 8866's `token`, loosely: not empty, visible ASCII only.
+  /// Whether the text is a `token`, more loosely than in RFC 8866: not empty, visible ASCII only.
   var isToken: Bool { !isEmpty && utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool { lowercased() == other.lowercased() }

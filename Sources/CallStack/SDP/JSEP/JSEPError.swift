@@ -1,6 +1,6 @@
-/// Why a call on ``JSEPSession`` was refused. A refused call has changed nothing.
+/// The reason why a call of ``JSEPSession`` failed. A failed call changes nothing.
 package enum JSEPError: Error, Hashable, Sendable {
-  // The caller's mistakes.
+  // Errors of the caller.
 
   /// The method is not allowed in this state (W3C: InvalidStateError).
   case wrongState(SignalingState)
@@ -8,39 +8,39 @@ package enum JSEPError: Error, Hashable, Sendable {
   case modifiedDescription
   case unknownTransceiver
   case transceiverStopped
-  /// An ICE restart was asked for or must be answered, and the credentials are the old ones.
+  /// An ICE restart is pending, but the credentials are the old ones.
   case credentialsUnchanged
-  /// The answer to an offer without ICE restart brings new credentials.
+  /// The answer to an offer without an ICE restart has new credentials.
   case credentialsChanged
-  /// Nothing to offer: no transceiver, and no section from before.
+  /// There is nothing to offer: no transceiver and no earlier section.
   case nothingToNegotiate
 
-  // What is wrong with a remote description.
+  // Errors of a remote description.
 
-  /// An accepted section has no codec that was offered, or a transceiver has none to offer.
+  /// An accepted section has no offered codec, or a transceiver has none to offer.
   case noCommonCodec
   case duplicateMid(String)
   /// An answer or a later offer does not keep the sections and their order (RFC 3264 §6, §8).
   case mLineMismatch(mLineIndex: Int)
-  /// The BUNDLE group names a section there is none of, or that was not offered (RFC 9143 §7).
+  /// The BUNDLE group names a section that does not exist or was not offered (RFC 9143 §7).
   case invalidBundleGroup(mid: String)
-  /// The answer accepts a section outside the BUNDLE group, which max-bundle has no transport for.
+  /// The answer accepts a section outside the BUNDLE group, for which max-bundle has no transport.
   case notBundled(mLineIndex: Int)
   /// Bundled sections give one payload type two meanings (RFC 9143 §10.1.1).
   case payloadTypeConflict(UInt8)
-  /// RTCP shares the port, and packets of this payload type would be taken for it (RFC 5761 §4).
+  /// RTCP shares the port, and packets of this payload type would be mistaken for RTCP (RFC 5761 §4).
   case reservedPayloadType(UInt8, mLineIndex: Int)
   /// Bundled sections give one extension identifier two meanings (RFC 9143 §10.1.2).
   case extensionConflict(id: UInt16)
   case missingICECredentials(mLineIndex: Int)
   case missingFingerprint(mLineIndex: Int)
-  /// Of an unknown hash function, or not of its length (RFC 8122 §5).
+  /// The hash function is unknown, or the digest does not have its length (RFC 8122 §5).
   case unusableFingerprint(mLineIndex: Int)
-  /// The other side does without RTCP multiplexing, which our policy requires (RFC 9429 §4.1.1).
+  /// The remote side does not multiplex RTCP, which our policy requires (RFC 9429 §4.1.1).
   case missingRTCPMux(mLineIndex: Int)
-  /// The answer's `a=setup` does not answer the offer's (RFC 8842 §5.3).
+  /// The answer's `a=setup` does not match the offer's (RFC 8842 §5.3).
   case invalidSetup(SetupRole)
-  /// An offer turns the DTLS roles round under a running association (RFC 8842 §5.5).
+  /// An offer swaps the DTLS roles of a running association (RFC 8842 §5.5).
   case setupChanged
 
   // Trickled candidates.
@@ -60,33 +60,33 @@ extension JSEPError: CustomStringConvertible {
     case .unknownTransceiver: "there is no such transceiver"
     case .transceiverStopped: "the transceiver is stopped"
     case .credentialsUnchanged: "an ICE restart needs new credentials"
-    case .credentialsChanged: "the answer has new ICE credentials, and the offer asked for no ICE restart"
+    case .credentialsChanged: "the answer has new ICE credentials, but the offer did not ask for an ICE restart"
     case .nothingToNegotiate: "there is nothing to offer; add a track or a transceiver first"
     case .noCommonCodec: "the two sides have no codec in common"
-    case .duplicateMid(let mid): "a=mid:\(mid) stands in two sections; each has one of its own"
+    case .duplicateMid(let mid): "a=mid:\(mid) is in two sections; each section needs its own"
     case .mLineMismatch(let index):
-      "section \(index) is not that of the description before; sections keep their number, order, kind and mid"
-    case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is no section that can be bundled"
-    case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; wanted is one transport"
+      "section \(index) differs from the previous description; sections keep their number, order, kind and mid"
+    case .invalidBundleGroup(let mid): "BUNDLE names \(mid), which is not a section that can be bundled"
+    case .notBundled(let index): "section \(index) is accepted outside the BUNDLE group; all must share one transport"
     case .payloadTypeConflict(let type): "payload type \(type) means two things in bundled sections"
     case .reservedPayloadType(let type, let index):
-      "section \(index) has payload type \(type); with a=rtcp-mux, 64 to 95 are RTCP's"
+      "section \(index) has payload type \(type); with a=rtcp-mux, 64 to 95 are reserved for RTCP"
     case .extensionConflict(let id): "a=extmap:\(id) means two things in bundled sections"
     case .missingICECredentials(let index): "section \(index) wants a=ice-ufrag and a=ice-pwd"
     case .missingFingerprint(let index): "section \(index) wants a=fingerprint: media is protected with DTLS-SRTP"
     case .unusableFingerprint(let index):
-      "section \(index) has no a=fingerprint of a hash function that is known here, such as sha-256, with its length"
+      "section \(index) has no a=fingerprint of a supported hash function, such as sha-256, with its length"
     case .missingRTCPMux(let index): "section \(index) wants a=rtcp-mux: RTP and RTCP share a port"
     case .invalidSetup(let role):
-      "a=setup:\(role.rawValue) does not go here; an offer has actpass, an answer active or passive"
-    case .setupChanged: "a=setup turns the roles of a running DTLS association round"
+      "a=setup:\(role.rawValue) is not allowed here; an offer has actpass, an answer active or passive"
+    case .setupChanged: "a=setup swaps the roles of a running DTLS association"
     case .noRemoteDescription: "there is no remote description that the candidate could belong to"
     case .unknownSection: "the candidate names no section of the remote description"
-    case .unknownUsernameFragment: "the candidate's ufrag is that of no current description"
+    case .unknownUsernameFragment: "the candidate's ufrag does not belong to a current description"
     }
   }
 
-  /// The line of a remote description that the error is about, counted from 1; nil when there is no such one.
+  /// Returns the line of a remote description that caused the error, from 1; nil if there is none.
   package func line(in sdp: String) -> Int? {
     guard let place else { return nil }
     let lines = sdp.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -97,7 +97,7 @@ extension JSEPError: CustomStringConvertible {
     return place.ordinal < alike.count ? alike[place.ordinal] + 1 : nil
   }
 
-  /// What the line is, or begins with, and how many such lines stand before it.
+  /// The line's text or prefix, and the number of such lines before it.
   private var place: (text: String, isWhole: Bool, ordinal: Int)? {
     switch self {
     case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),

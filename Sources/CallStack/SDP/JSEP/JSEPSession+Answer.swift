@@ -1,8 +1,8 @@
 internal import CallCore
 
 extension JSEPSession {
-  /// Answers the pending offer section by section; one without a codec in common is rejected, be it the only one
-  /// (RFC 9429 §5.3.1).
+  /// Answers the pending offer section by section. A section without a common codec is rejected, even if it is the only
+  /// one (RFC 9429 §5.3.1).
   package mutating func createAnswer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
     guard signalingState == .haveRemoteOffer || signalingState == .haveLocalPranswer,
       let offer = pendingRemoteDescription
@@ -34,13 +34,13 @@ extension JSEPSession {
     return answer
   }
 
-  /// The sections that can be accepted.
+  /// Returns the sections that can be accepted.
   private func acceptedSections(
     of offer: SessionDescription
   ) -> [Int: (transceiver: Transceiver, codecs: [CodecDescription])] {
     var accepted: [Int: (transceiver: Transceiver, codecs: [CodecDescription])] = [:]
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
-      // RFC 9429 §5.3.1: without multiplexing of RTCP the section is rejected.
+      // RFC 9429 §5.3.1: a section without RTCP multiplexing is rejected.
       guard offer.multiplexesRTCP(at: index),
         let transceiver = transceivers.first(where: { $0.mLineIndex == index && !$0.isStopping && !$0.isStopped })
       else { continue }
@@ -49,14 +49,15 @@ extension JSEPSession {
       let role = section.codecs.mainRole
       if codecs.contains(where: { $0.role == role }) { accepted[index] = (transceiver, codecs) }
     }
-    // RFC 9429 §5.3.1: max-bundle takes the first section and those bundled with it.
+    // RFC 9429 §5.3.1: max-bundle accepts the first section and those bundled with it.
     let bundle = offer.bundle
     let isBundled = { (index: Int) in offer.media[index].mid.map(bundle.contains) ?? false }
     guard let first = accepted.keys.min() else { return [:] }
     return accepted.filter { $0.key == first || (isBundled(first) && isBundled($0.key)) }
   }
 
-  /// The section whose transport an answer takes: the first of the bundle that is not rejected (RFC 9143 §7.3.1).
+  /// Returns the section whose transport an answer uses: the first of the bundle that is not rejected (RFC 9143
+  /// §7.3.1).
   func transportIndex(answering offer: SessionDescription) -> Int? {
     let accepted = acceptedSections(of: offer).keys
     let tag = offer.bundle.lazy.compactMap { tag in offer.media.firstIndex { $0.mid == tag } }.first(
@@ -86,7 +87,8 @@ extension JSEPSession {
     return content
   }
 
-  /// Takes of an offered simulcast what we have encodings for, and what we can receive (RFC 8853 section 5.3.2).
+  /// Accepts the part of an offered simulcast for which we have encodings, and that we can receive (RFC 8853 section
+  /// 5.3.2).
   private func answerSimulcast(of offered: MediaDescription, in content: inout SectionWriter.Content) {
     let numbers = content.codecs.map(\.payloadType)
     let restrictions = offered.restrictions.filter { restriction in
@@ -109,7 +111,7 @@ extension JSEPSession {
     if !answer.send.isEmpty || !answer.receive.isEmpty { content.simulcast = answer }
   }
 
-  /// RFC 8839 §4.4.1.1.1: a restart is answered with new credentials, anything else with the old ones.
+  /// Checks that a restart is answered with new credentials, anything else with the old ones (RFC 8839 §4.4.1.1.1).
   private func checkCredentials(_ parameters: TransportParameters, against remote: TransportDescription)
     throws(JSEPError)
   {
@@ -121,7 +123,7 @@ extension JSEPSession {
 }
 
 extension MediaDescription {
-  /// The formats of an answer: the offerer's numbers for what both can do (RFC 9429 §5.3.1).
+  /// Returns the formats of an answer: the common codecs with the offerer's payload types (RFC 9429 §5.3.1).
   func codecs(answeredBy capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
     let offered = codecs
     var matches: [(offered: CodecDescription, capability: CodecCapability)] = []

@@ -1,22 +1,22 @@
 package import CallCore
 
 extension JSEPSession {
-  /// Puts a candidate that was gathered meanwhile into our description, for peers that take whole descriptions only.
+  /// Adds a newly gathered candidate to our description, for peers that use only whole descriptions.
   ///
-  /// - Parameter defaultEndpoint: the default candidate of all that there are now (RFC 8445 §5.1.4): who does not speak
-  ///   ICE sends there, and may take a description without for a hold. nil when there is none.
+  /// - Parameter defaultEndpoint: the current default candidate (RFC 8445 §5.1.4), nil when there is none. A peer
+  ///   without ICE sends there, and may treat a description without it as a hold.
   package mutating func addLocalCandidate(
     _ candidate: String, defaultEndpoint: Endpoint? = nil
   ) throws(JSEPError) {
     try appendLocal(Attribute("candidate", candidateValue(candidate)), defaultEndpoint)
   }
 
-  /// Says in our description that no candidate follows (RFC 8840 §8.2).
+  /// Marks the end of candidates in our description (RFC 8840 §8.2).
   package mutating func endLocalCandidates() throws(JSEPError) {
     try appendLocal(Attribute("end-of-candidates"), nil)
   }
 
-  /// The section of our description in whose transport local candidates are.
+  /// The section of our description that holds local candidates.
   package var localTransportIndex: Int? { localDescription?.transportIndex }
 
   private mutating func appendLocal(_ attribute: Attribute, _ endpoint: Endpoint?) throws(JSEPError) {
@@ -37,14 +37,15 @@ extension JSEPSession {
     }
   }
 
-  /// Takes a trickled candidate of the far side into its description (W3C: addIceCandidate).
+  /// Adds a trickled remote candidate to the remote description (W3C: addIceCandidate).
   ///
   /// - Parameters:
   ///   - candidate: the candidate's text; empty for the end of candidates.
-  ///   - usernameFragment: the generation it belongs to; when nil, what the text says, or the newest.
-  /// - Returns: whether it belongs to the transport in use, and not to a section whose own transport is never used.
-  /// - Throws: `noRemoteDescription` when it came too early (the application keeps it), `unknownUsernameFragment` when it
-  ///   came too late.
+  ///   - usernameFragment: the generation of the candidate; nil for that in its text, or else the newest.
+  /// - Returns: whether the candidate belongs to the transport in use, not to a section whose own transport is never
+  ///   used.
+  /// - Throws: `noRemoteDescription` for an early candidate, which the application must keep; `unknownUsernameFragment`
+  ///   for a late one.
   @discardableResult
   package mutating func addRemoteCandidate(
     _ candidate: String, mid: String? = nil, mLineIndex: Int? = nil, usernameFragment: String? = nil
@@ -77,7 +78,7 @@ extension MediaDescription {
 
   private static let attributeLimit = 1_000
 
-  /// Adds what is new: a peer that never stops to trickle must not fill the memory.
+  /// Adds an attribute unless it is known or the limit is reached: endless trickling must not fill the memory.
   fileprivate mutating func add(_ attribute: Attribute) {
     guard attributes.all.count < Self.attributeLimit, !attributes.all.contains(attribute) else { return }
     attributes.all.append(attribute)
@@ -85,12 +86,12 @@ extension MediaDescription {
 }
 
 extension SessionDescription {
-  /// The section whose transport the bundle uses.
+  /// The index of the section whose transport the bundle uses.
   fileprivate var transportIndex: Int? {
     bundle.first.flatMap { tag in media.firstIndex { $0.mid == tag } } ?? media.firstIndex { !$0.isRejected }
   }
 
-  /// A candidate that names no generation fits any.
+  /// Returns whether a candidate fits the generation; one without a fragment fits any.
   fileprivate func hasUsernameFragment(_ fragment: String?, at index: Int) -> Bool {
     guard media.indices.contains(index) else { return false }
     return fragment == nil || (try? transport(at: index))?.usernameFragment == fragment
@@ -98,7 +99,7 @@ extension SessionDescription {
 }
 
 extension String {
-  /// The value after a name in the extension part of a candidate (RFC 8839 §5.1).
+  /// Returns the value of a name in the extension part of a candidate (RFC 8839 §5.1).
   fileprivate func extensionValue(_ name: String) -> String? {
     let fields = fields()
     guard let position = fields.firstIndex(where: { $0 == name }), position + 1 < fields.count else { return nil }

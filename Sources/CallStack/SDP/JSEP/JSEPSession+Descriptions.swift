@@ -1,22 +1,22 @@
 internal import CallCore
 
-/// What setting a description, or taking one back, changed for the owner.
+/// The changes caused by setting or rolling back a description.
 package struct DescriptionEffects: Hashable, Sendable {
-  /// Transceivers whose far side now announces media (W3C: the track event).
+  /// Transceivers whose remote side now announces media (W3C: the track event).
   package internal(set) var tracksAdded: [Transceiver.ID] = []
   package internal(set) var tracksRemoved: [Transceiver.ID] = []
-  /// Transceivers that negotiation has ended; the session no longer lists them.
+  /// Transceivers ended by negotiation; the session no longer lists them.
   package internal(set) var stopped: [Transceiver.ID] = []
-  /// The far side has new ICE credentials: answer an offer like this with new ones of your own.
+  /// Whether the remote side has new ICE credentials; the answer to such an offer needs new ones too.
   package internal(set) var isRemoteICERestart = false
-  /// ``JSEPSession/media`` and ``JSEPSession/transport`` are new.
+  /// Whether ``JSEPSession/media`` and ``JSEPSession/transport`` have changed.
   package internal(set) var isNegotiated = false
 
   package init() {}
 }
 
 extension JSEPSession {
-  /// Makes the description created last our own (RFC 9429 §5.9).
+  /// Sets the last created description as our own (RFC 9429 §5.9).
   @discardableResult
   package mutating func setLocalDescription(
     _ type: DescriptionType, _ description: SessionDescription
@@ -39,7 +39,7 @@ extension JSEPSession {
     return effects
   }
 
-  /// Checks and takes the far side's description (RFC 9429 §5.10, §5.11).
+  /// Checks and sets the remote description (RFC 9429 §5.10, §5.11).
   @discardableResult
   package mutating func setRemoteDescription(
     _ type: DescriptionType, _ description: SessionDescription
@@ -67,7 +67,7 @@ extension JSEPSession {
         guard !pair.codecPairs(at: index).isEmpty else { throw .noCommonCodec }
       }
       if let answered, isRestart(answered.remote) {
-        // RFC 8839 §4.4.1.1.1: who restarts is the offerer.
+        // RFC 8839 §4.4.1.1.1: only the offerer may restart.
         let offered = try offer.transport(at: answered.mLineIndex)
         if offered.isSameGeneration(as: localTransport) { throw .credentialsChanged }
         effects.isRemoteICERestart = true
@@ -79,7 +79,7 @@ extension JSEPSession {
     return effects
   }
 
-  /// Takes the pending offer back, ours or theirs, and with it all that it changed (RFC 9429 §4.1.10.2, §5.7).
+  /// Rolls back the pending offer, local or remote, with all of its changes (RFC 9429 §4.1.10.2, §5.7).
   @discardableResult
   package mutating func rollback() throws(JSEPError) -> DescriptionEffects {
     guard signalingState == .haveLocalOffer || signalingState == .haveRemoteOffer else {
@@ -109,7 +109,7 @@ extension JSEPSession {
     for index in transceivers.indices { transceivers[index].association = transceivers[index].stable }
   }
 
-  /// A transceiver that addTrack took over since has a life of its own, and stays (RFC 9429 §4.1.10.2).
+  /// Removes the transceivers made by the offer, except those that addTrack has since used (RFC 9429 §4.1.10.2).
   private mutating func removeTransceiversOfRolledBackOffer() {
     transceivers.removeAll { $0.maker == .remoteOffer && $0.stable.mLineIndex == nil }
   }
@@ -122,15 +122,15 @@ extension JSEPSession {
     }
   }
 
-  /// RFC 9429 §5.10: the transceiver of before, else one that addTrack made and that waits, else a new one. What the far
-  /// side does not receive is no place for a track of ours.
+  /// Associates each section with its earlier transceiver, else with one that addTrack made and that has no section,
+  /// else with a new one (RFC 9429 §5.10). A track cannot use a section in which the remote side does not receive.
   private mutating func associate(_ offer: SessionDescription) {
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
       guard let kind = section.kind, !transceivers.contains(where: { $0.mLineIndex == index }) else { continue }
       let waiting = transceivers.first {
         $0.maker == .addTrack && $0.mLineIndex == nil && $0.kind == kind && !$0.isStopping
       }
-      // A track that waits has one encoding, and a simulcast is for a transceiver that knows of it (as in libwebrtc).
+      // A track of addTrack has one encoding; a simulcast needs a transceiver made for it (as in libwebrtc).
       let proposed = section.simulcast?.receive.compactMap(\.first?.id) ?? []
       let id = offer.direction(of: section).receives && proposed.isEmpty ? waiting?.id : nil
       let own = id ?? add(kind, direction: .recvonly, sender: nil, maker: .remoteOffer)
@@ -156,7 +156,7 @@ extension JSEPSession {
     for position in transceivers.indices {
       guard let index = transceivers[position].mLineIndex, index < remote.media.count else { continue }
       let section = remote.media[index]
-      // What we can decode nothing of will be rejected, so it never becomes a track.
+      // A section without a codec that we decode will be rejected, so it does not become a track.
       let role = section.codecs.mainRole
       let isUsable = section.codecs(
         answeredBy: capabilities(transceivers[position]).codecs, inTheirOrder: false

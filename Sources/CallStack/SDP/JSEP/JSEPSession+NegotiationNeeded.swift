@@ -1,5 +1,6 @@
 extension JSEPSession {
-  /// Whether an offer would change anything (W3C WebRTC §4.7.3). False while an offer is open: look again when stable.
+  /// Whether an offer would change anything (W3C WebRTC §4.7.3). False while an offer is pending; check again in the
+  /// stable state.
   package var negotiationNeeded: Bool {
     guard signalingState == .stable else { return false }
     return isRestartRequested || transceivers.contains { isNegotiationNeeded(for: $0) }

@@ -1,7 +1,7 @@
 internal import CallCore
 
 extension JSEPSession {
-  /// Describes everything the transceivers want, each section of before in its old place (RFC 9429 §5.2).
+  /// Creates an offer for all transceivers; earlier sections keep their place (RFC 9429 §5.2).
   package mutating func createOffer(_ parameters: TransportParameters) throws(JSEPError) -> SessionDescription {
     guard signalingState == .stable || signalingState == .haveLocalOffer else { throw .wrongState(signalingState) }
     if isRestartRequested, !isChangeOfCredentials(parameters) { throw .credentialsUnchanged }
@@ -20,7 +20,7 @@ extension JSEPSession {
     var sections: [MediaDescription] = []
     for (index, transceiver) in slots.enumerated() {
       guard let transceiver else {
-        // Every slot beyond the sections of before has a transceiver.
+        // Every slot after the earlier sections has a transceiver.
         if let old = current?.local.media[index] { sections.append(writer.rejection(of: old)) }
         continue
       }
@@ -44,7 +44,8 @@ extension JSEPSession {
     return offer
   }
 
-  /// Who gets which section; nil for a rejected one. An offer not yet answered has no say: it would be replaced.
+  /// Returns the transceiver of each section, nil for a rejected one. An unanswered offer is ignored, because this one
+  /// replaces it.
   private func offerSlots() -> [Transceiver?] {
     if Defect.sectionsInOwnOrder.isPlanted { return transceivers.filter { !$0.isStopping } }
     var slots: [Transceiver?] = (0..<(current?.local.media.count ?? 0)).map { index in
@@ -52,7 +53,7 @@ extension JSEPSession {
     }
     let stopping = Set(transceivers.compactMap { $0.isStopping ? $0.stable.mLineIndex : nil })
     for transceiver in transceivers where transceiver.stable.mLineIndex == nil && !transceiver.isStopping {
-      // A section that both sides know to be dead is taken over (RFC 9429 §5.2.2), so that they do not grow without end.
+      // A section that both sides know as rejected is reused (RFC 9429 §5.2.2), so that their number stays bounded.
       if let free = slots.indices.first(where: { slots[$0] == nil && !stopping.contains($0) }) {
         slots[free] = transceiver
       } else {
@@ -70,7 +71,7 @@ extension JSEPSession {
     return "\(next)"
   }
 
-  /// All live sections, the one whose transport is in use in front (RFC 9143 §7.5).
+  /// Returns the MIDs of all live sections, the one whose transport is in use first (RFC 9143 §7.5).
   private func offerBundle(_ slots: [Transceiver?], _ mids: [String?]) -> [String] {
     var live = zip(slots, mids).compactMap { $0 == nil ? nil : $1 }
     if let tagged = transport?.mid, let position = live.firstIndex(of: tagged) {

@@ -1,7 +1,7 @@
 internal import CallCore
 
 extension JSEPSession {
-  /// Puts an answered pair of descriptions into force.
+  /// Applies an answered pair of descriptions.
   mutating func apply(_ pair: DescriptionPair, isFinal: Bool, effects: inout DescriptionEffects) throws(JSEPError) {
     let negotiated = try negotiatedTransport(pair)
     let credentials = try negotiated.map { transport throws(JSEPError) in
@@ -36,7 +36,7 @@ extension JSEPSession {
     }
   }
 
-  /// From here on a rollback leads back to this.
+  /// Makes the pair the stable state, to which a rollback returns.
   private mutating func settle(_ pair: DescriptionPair, effects: inout DescriptionEffects) {
     if pair.isLocalOffer, let createdOffer { nextMid = createdOffer.nextMid }
     current = pair
@@ -49,7 +49,7 @@ extension JSEPSession {
     for position in transceivers.indices { transceivers[position].stable = transceivers[position].association }
   }
 
-  /// The transport of the answer's first bundled section (RFC 9143 §7.3.1); nil when every section is rejected.
+  /// Returns the transport of the answer's first bundled section (RFC 9143 §7.3.1); nil when every section is rejected.
   func negotiatedTransport(_ pair: DescriptionPair) throws(JSEPError) -> NegotiatedTransport? {
     let tag = pair.answer.bundle.first.flatMap { mid in pair.answer.media.firstIndex { $0.mid == mid } }
     guard let index = tag ?? pair.answer.media.firstIndex(where: { $0.port != 0 }) else { return nil }
@@ -64,14 +64,14 @@ extension JSEPSession {
 
   // MARK: DTLS roles (RFC 8842 §5)
 
-  /// The role of the running association, which lasts as long as the far side's certificate does.
+  /// Returns the role of the running association, which lasts as long as the remote certificate.
   private func runningSetup(with remote: TransportDescription) -> SetupRole? {
     guard let transport, transport.remote.fingerprints.contains(where: remote.fingerprints.contains) else { return nil }
     return transport.setup
   }
 
-  /// `actpass` is answered by `active`, so that the ClientHello need not wait for the answer, unless told otherwise; a
-  /// running association keeps its roles.
+  /// Returns our role in an answer. `actpass` is answered with `active` unless configured otherwise, so that the
+  /// ClientHello need not wait for the answer; a running association keeps its roles.
   func ownSetup(answering remote: TransportDescription) -> SetupRole {
     if let running = runningSetup(with: remote), !Defect.roleForgottenInRenegotiation.isPlanted { return running }
     switch remote.setup {
@@ -82,16 +82,16 @@ extension JSEPSession {
   }
 
   private func ownSetup(answeredBy remote: TransportDescription) throws(JSEPError) -> SetupRole {
-    // RFC 4145 §4.1: active when it does not say.
+    // RFC 4145 §4.1: the default is active.
     let theirs = remote.setup ?? .active
     guard theirs == .active || theirs == .passive else { throw .invalidSetup(theirs) }
-    // Peers that forget their role say the other one, and go on with the association that runs. Another association
-    // would need another certificate (RFC 8842 §4), so the roles are those of before whatever the answer says.
+    // Some peers forget their role, announce the other one, and continue the running association. A new association
+    // would need another certificate (RFC 8842 §4), so the roles stay regardless of the answer.
     if let running = runningSetup(with: remote) { return running }
     return theirs == .active ? .passive : .active
   }
 
-  /// Every live section has a transport, and the one in use does not turn its DTLS role round.
+  /// Checks that every live section has a transport, and that the one in use keeps its DTLS role.
   func checkOfferedTransport(_ offer: SessionDescription, effects: inout DescriptionEffects) throws(JSEPError) {
     let live = offer.media.indices.filter { !offer.media[$0].isRejected && offer.media[$0].isRTP }
     for index in live {
@@ -105,7 +105,7 @@ extension JSEPSession {
 }
 
 extension TransportDescription {
-  /// Other credentials are an ICE restart (RFC 8839 §4.4.3).
+  /// Returns whether the credentials are the same; different ones are an ICE restart (RFC 8839 §4.4.3).
   func isSameGeneration(as other: TransportDescription?) -> Bool {
     usernameFragment == other?.usernameFragment && password == other?.password
   }

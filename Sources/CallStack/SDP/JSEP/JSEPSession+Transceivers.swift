@@ -11,7 +11,7 @@ extension JSEPSession {
     return id
   }
 
-  /// Sends a track, on a transceiver that waits for one or on a new one (W3C: addTrack).
+  /// Adds a track, on a transceiver without one or on a new one (W3C: addTrack).
   @discardableResult
   package mutating func addTrack(_ kind: MediaKind, sender: Transceiver.Sender) throws(JSEPError) -> Transceiver.ID {
     try requireOpen()
@@ -26,7 +26,7 @@ extension JSEPSession {
     return transceivers[idle].id
   }
 
-  /// Stops sending on a transceiver, which goes on to receive (W3C: removeTrack).
+  /// Stops sending on a transceiver, which continues to receive (W3C: removeTrack).
   package mutating func removeTrack(_ id: Transceiver.ID) throws(JSEPError) {
     let index = try liveIndex(id)
     transceivers[index].sender = nil
@@ -34,12 +34,13 @@ extension JSEPSession {
     transceivers[index].direction = MediaDirection(sends: false, receives: transceivers[index].direction.receives)
   }
 
-  /// Says what is announced of a sender from the next description on.
+  /// Sets the sender that descriptions announce from the next one on.
   package mutating func setSender(_ sender: Transceiver.Sender, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].sender = sender
   }
 
-  /// Says whether a sender has a track, which no description tells: one without is free for another (W3C `addTrack`).
+  /// Sets whether a sender has a track. Descriptions do not show it; a sender without a track can be reused (W3C
+  /// `addTrack`).
   package mutating func setTrack(_ hasTrack: Bool, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].hasTrack = hasTrack
   }
@@ -48,12 +49,12 @@ extension JSEPSession {
     transceivers[try liveIndex(id)].direction = direction
   }
 
-  /// Negotiates these codecs, most wanted first; nil for all that the configuration has.
+  /// Sets the codecs to negotiate, the preferred one first; nil for all of the configuration.
   package mutating func setCodecPreferences(_ codecs: [CodecCapability]?, of id: Transceiver.ID) throws(JSEPError) {
     transceivers[try liveIndex(id)].codecPreferences = codecs
   }
 
-  /// Ends a transceiver: at once when it was never negotiated, else with the next negotiation (W3C: stop).
+  /// Stops a transceiver: at once if it was never negotiated, otherwise with the next negotiation (W3C: stop).
   package mutating func stop(_ id: Transceiver.ID) throws(JSEPError) {
     let index = try liveIndex(id)
     if transceivers[index].association.mLineIndex == nil {

@@ -1,15 +1,15 @@
-/// Offer and answer (RFC 9429) for one peer connection: descriptions in and out, and what they came to.
+/// Offer and answer (RFC 9429) for one peer connection: descriptions in and out, and the negotiated result.
 ///
-/// A value without transport, clock or chance. The policies are max-bundle and rtcp-mux required, so there is one
-/// transport; data channels are declined. Who is polite under glare is the application's business: it calls
-/// ``rollback()``. Every refused call leaves the session as it was.
+/// It has no transport, clock or randomness. The policies are max-bundle and rtcp-mux required, so there is one
+/// transport; data channels are rejected. Glare is resolved by the application, which calls ``rollback()`` if it is
+/// polite. A failed call changes nothing.
 package struct JSEPSession: ~Copyable {
   package struct Configuration: Sendable {
-    /// The decimal `sess-id` of `o=`: random, below 2^62 (RFC 9429 §5.2.1).
+    /// The decimal `sess-id` of the `o=` line: random, below 2^62 (RFC 9429 §5.2.1).
     package var sessionID: UInt64
     package var audio: MediaCapabilities
     package var video: MediaCapabilities
-    /// Answers `a=setup:actpass` with `passive` (RFC 8842 §5.3).
+    /// Whether `a=setup:actpass` is answered with `passive` (RFC 8842 §5.3).
     package var answersPassively = false
 
     package init(sessionID: UInt64, audio: MediaCapabilities, video: MediaCapabilities) {
@@ -21,7 +21,7 @@ package struct JSEPSession: ~Copyable {
 
   struct CreatedOffer {
     let description: SessionDescription
-    /// Whose section each one is; nil for a rejected one.
+    /// The transceiver of each section; nil for a rejected one.
     let transceivers: [Transceiver.ID?]
     let nextMid: Int
   }
@@ -29,18 +29,18 @@ package struct JSEPSession: ~Copyable {
   package let configuration: Configuration
   package internal(set) var signalingState = SignalingState.stable
   package internal(set) var transceivers: [Transceiver] = []
-  /// The outcome of the last answer or provisional answer, in the order of the sections; rejected ones are left out.
+  /// The result of the last answer or provisional answer, in section order, without rejected sections.
   package internal(set) var media: [NegotiatedMedia] = []
   package internal(set) var transport: NegotiatedTransport?
 
   var current: DescriptionPair?
-  /// Our own end of ``transport`` as the description in force tells it.
+  /// Our end of ``transport`` in the current description.
   var localTransport: TransportDescription?
   package internal(set) var pendingLocalDescription: SessionDescription?
   package internal(set) var pendingRemoteDescription: SessionDescription?
   var createdOffer: CreatedOffer?
   var createdAnswer: SessionDescription?
-  /// Whether ``restartICE()`` has been asked for and no answer has brought it yet.
+  /// Whether ``restartICE()`` was called and not yet answered.
   package internal(set) var isRestartRequested = false
   var version: UInt64 = 0
   var nextMid = 0
@@ -51,7 +51,7 @@ package struct JSEPSession: ~Copyable {
   package var currentLocalDescription: SessionDescription? { current?.local }
   package var currentRemoteDescription: SessionDescription? { current?.remote }
   package var localDescription: SessionDescription? { pendingLocalDescription ?? current?.local }
-  /// Whether the current descriptions began with an offer of ours.
+  /// Whether the current descriptions began with a local offer.
   package var wasOfferer: Bool { current?.isLocalOffer ?? false }
   package var remoteDescription: SessionDescription? { pendingRemoteDescription ?? current?.remote }
 
@@ -62,7 +62,7 @@ package struct JSEPSession: ~Copyable {
     createdAnswer = nil
   }
 
-  /// Asks for new ICE credentials in the next offer (W3C: restartIce), also past a rollback in between.
+  /// Requests new ICE credentials in the next offer (W3C: restartIce). The request survives a rollback.
   package mutating func restartICE() throws(JSEPError) {
     try requireOpen()
     isRestartRequested = transport != nil
@@ -78,7 +78,7 @@ package struct JSEPSession: ~Copyable {
     guard signalingState != .closed else { throw .wrongState(.closed) }
   }
 
-  /// The description under our name; its version rises with every change (RFC 9429 §5.2.2).
+  /// Returns the description with our `o=` line. Its version increases with every change (RFC 9429 §5.2.2).
   mutating func stamped(_ media: [MediaDescription], bundle: [String], parameters: TransportParameters)
     -> SessionDescription
   {

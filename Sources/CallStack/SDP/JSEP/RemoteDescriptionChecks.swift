@@ -1,5 +1,5 @@
 extension SessionDescription {
-  /// What holds for every remote description.
+  /// Checks the rules for every remote description.
   func checkAsRemote() throws(JSEPError) {
     var mids: Set<String> = []
     for mid in media.compactMap(\.mid) {
@@ -19,7 +19,7 @@ extension SessionDescription {
     }
   }
 
-  /// Bundled sections share their numbers (RFC 9143 §10.1).
+  /// Checks that bundled sections use each payload type and extension identifier for one thing (RFC 9143 §10.1).
   private func checkBundledNumbers() throws(JSEPError) {
     var codecs: [UInt8: CodecIdentity] = [:]
     var extensions: [UInt16: String] = [:]
@@ -36,7 +36,7 @@ extension SessionDescription {
     }
   }
 
-  /// A later offer keeps the sections of before in their order (RFC 3264 §8); only a dead one may become another.
+  /// Checks that a later offer keeps the earlier sections in order (RFC 3264 §8); only a rejected one may be replaced.
   func checkContinues(_ current: DescriptionPair?, _ transceivers: [Transceiver]) throws(JSEPError) {
     guard let current else { return }
     guard media.count >= current.remote.media.count else { throw .mLineMismatch(mLineIndex: media.count) }
@@ -52,7 +52,7 @@ extension SessionDescription {
     }
   }
 
-  /// An answer has the offer's sections in the offer's order (RFC 3264 §6).
+  /// Checks that an answer has the offer's sections in the offer's order (RFC 3264 §6).
   func checkAnswers(_ offer: SessionDescription) throws(JSEPError) {
     guard media.count == offer.media.count else {
       throw .mLineMismatch(mLineIndex: min(media.count, offer.media.count))
@@ -67,7 +67,7 @@ extension SessionDescription {
       guard !answered.isRTP || multiplexesRTCP(at: index) else {
         throw .missingRTCPMux(mLineIndex: index)
       }
-      // Only the section that carries the transport can live outside a bundle.
+      // Only the section that carries the transport may be outside a bundle.
       let isBundled = answered.mid.map(bundle.contains) ?? false
       guard isBundled || (bundle.isEmpty && live.count == 1 && index == live[0]) else {
         throw .notBundled(mLineIndex: index)

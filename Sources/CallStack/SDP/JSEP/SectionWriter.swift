@@ -5,9 +5,9 @@ struct SectionWriter {
   enum Place {
     /// Carries the transport of the whole bundle.
     case tagged
-    /// Shares it.
+    /// Shares that transport.
     case bundled
-    /// Offered for the first time, and only within the bundle (RFC 9143 §6).
+    /// Offered for the first time and only within the bundle (RFC 9143 §6).
     case bundleOnly
   }
 
@@ -18,7 +18,7 @@ struct SectionWriter {
   struct Content {
     var kind: MediaKind
     var transportProtocol = "UDP/TLS/RTP/SAVPF"
-    /// nil toward a peer that names no section.
+    /// The MID; nil toward a peer whose sections have none.
     var mid: String?
     var direction: MediaDirection
     var codecs: [CodecDescription]
@@ -26,7 +26,7 @@ struct SectionWriter {
     var sender: Transceiver.Sender?
     var capabilities: MediaCapabilities
     var reducedSizeRTCP = true
-    /// Of an answer, what of the offer's simulcast is taken; of an offer, what is proposed.
+    /// The restrictions: in an answer the accepted part of the offer's simulcast, in an offer the proposed ones.
     var restrictions: [Restriction] = []
     var simulcast: Simulcast?
   }
@@ -48,10 +48,10 @@ struct SectionWriter {
     return section
   }
 
-  /// A section that says no, in the place and with the formats of the one it answers (RFC 3264 §6).
+  /// Returns a rejected section with the place and formats of the offered one (RFC 3264 §6).
   ///
-  /// Nobody needs a transport here, nor a word on what the formats are, but aiortc refuses a whole description for one
-  /// section without the first, and Pion for one without the second.
+  /// It needs neither transport nor format descriptions, but aiortc refuses a whole description for one section without
+  /// the former, and Pion for one without the latter.
   func rejection(of section: MediaDescription) -> MediaDescription {
     var attributes: AttributeList = []
     appendTransport(to: &attributes, place: .bundled)
@@ -73,8 +73,8 @@ struct SectionWriter {
     return Connection(addressType: endpoint.address.isIPv6 ? "IP6" : "IP4", address: "\(endpoint.address)")
   }
 
-  /// RFC 9143 §7 wants credentials in the tagged section alone, but common peers refuse any section without them, and
-  /// all of them repeat them; candidates stand in the tagged section only.
+  /// Appends the transport. RFC 9143 §7 requires credentials in the tagged section only, but common peers repeat them
+  /// in every section and refuse sections without. Candidates are in the tagged section only.
   private func appendTransport(to attributes: inout AttributeList, place: Place) {
     if place == .tagged {
       for candidate in transport.candidates { attributes.append("candidate", candidateValue(candidate)) }
@@ -105,8 +105,8 @@ struct SectionWriter {
     if !codec.parameters.isEmpty { attributes.append("fmtp", "\(codec.payloadType) \(codec.parameters.text)") }
   }
 
-  /// Sources are named for peers that do not read the MID extension (RFC 9429 §5.2.1 leaves it open). Those of a
-  /// simulcast have names of their own, as in browsers.
+  /// Appends the SSRCs, for peers that do not read the MID extension (RFC 9429 §5.2.1 leaves this open). A simulcast is
+  /// identified by RIDs instead, as in browsers.
   private func append(_ sender: Transceiver.Sender, of content: Content, to attributes: inout AttributeList) {
     guard sender.rids.isEmpty else { return }
     let encoding = sender.encodings[0]
@@ -123,7 +123,7 @@ struct SectionWriter {
 }
 
 extension Transceiver.Sender {
-  /// What `a=msid` says of it (RFC 8830 §3).
+  /// The values of `a=msid` (RFC 8830 §3).
   var mediaStreamIDs: [MediaStreamID] {
     (streamIDs.isEmpty ? ["-"] : streamIDs).map { MediaStreamID(stream: $0, track: trackID) }
   }

@@ -14,18 +14,18 @@ public enum SignalingState: String, Hashable, Sendable, CaseIterable {
   case closed
 }
 
-/// RTCSdpType without `rollback`, which carries no description and is a method of its own.
+/// RTCSdpType without `rollback`, which has no description and is a separate method.
 package enum DescriptionType: String, Hashable, Sendable, CaseIterable {
   case offer, pranswer, answer
 }
 
-/// Who set a description.
+/// The side that set a description.
 package enum DescriptionSource {
   case local, remote
 }
 
 extension SignalingState {
-  /// The state after setting a description here, or nil when that is not allowed (RFC 9429 §3.2, figure 2).
+  /// Returns the state after setting a description, or nil when that is not allowed (RFC 9429 §3.2, figure 2).
   package func next(_ source: DescriptionSource, _ type: DescriptionType) -> SignalingState? {
     switch (source, type, self) {
     case (.local, .offer, .stable), (.local, .offer, .haveLocalOffer): .haveLocalOffer

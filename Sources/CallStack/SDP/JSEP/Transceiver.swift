@@ -1,21 +1,21 @@
-/// RTCRtpTransceiver as far as negotiation sees it (RFC 9429 §3.4.1).
+/// RTCRtpTransceiver, limited to negotiation (RFC 9429 §3.4.1).
 public struct Transceiver: Hashable, Sendable {
   /// The identifier of a transceiver within its connection.
   public struct ID: Hashable, Sendable {
     let number: Int
 
-    /// For stacks of which only their maker knows the transceivers.
+    /// Makes an identifier, for other stacks that number their transceivers.
     package init(number: Int) { self.number = number }
   }
 
-  /// One of the streams that a track is sent in.
+  /// One of the streams of a track.
   package struct Encoding: Hashable, Sendable {
-    /// Its name among several (RFC 8851); of one alone it is not told.
+    /// The name among several encodings (RFC 8851); not announced for a single one.
     package var rid: String?
     package var ssrc: UInt32
-    /// Who sends its packets again (RFC 4588).
+    /// The SSRC of its retransmissions (RFC 4588).
     package var retransmissionSSRC: UInt32?
-    /// Who repairs it (RFC 8627).
+    /// The SSRC of its forward error correction (RFC 8627).
     package var repairSSRC: UInt32?
 
     package init(
@@ -28,13 +28,13 @@ public struct Transceiver: Hashable, Sendable {
     }
   }
 
-  /// What a section announces about our outgoing media. The owner allocates all of it.
+  /// The announcement of our outgoing media in a section. The owner allocates all identifiers.
   package struct Sender: Hashable, Sendable {
     package var trackID: String
-    /// Empty for a track in no stream.
+    /// The streams of the track; may be empty.
     package var streamIDs: [String]
     package var cname: String
-    /// One, or those of a simulcast, each with a name. Never empty.
+    /// One encoding, or those of a simulcast, each with a name. Never empty.
     package let encodings: [Encoding]
 
     package init(trackID: String, streamIDs: [String] = [], cname: String, encodings: [Encoding]) {
@@ -56,40 +56,40 @@ public struct Transceiver: Hashable, Sendable {
         encodings: [Encoding(ssrc: ssrc, retransmissionSSRC: retransmissionSSRC)])
     }
 
-    /// The source of the first encoding.
+    /// The SSRC of the first encoding.
     package var ssrc: UInt32 { encodings[0].ssrc }
     /// The names of a simulcast; empty for one encoding.
     var rids: [String] { encodings.count > 1 ? encodings.compactMap(\.rid) : [] }
   }
 
-  /// What negotiation has made of it: the part that a rollback restores.
+  /// The negotiated state, which a rollback restores.
   struct Association: Hashable {
     var mid: String?
     var mLineIndex: Int?
     var currentDirection: MediaDirection?
-    /// Whether the far side announced that it sends, and the application was told of the track.
+    /// Whether the remote side announced that it sends, and the track was reported to the application.
     var hasRemoteTrack = false
     var isStopped = false
   }
 
   enum Maker {
     case addTrack, addTransceiver
-    /// A remote offer made it, so rolling that offer back removes it.
+    /// Made by a remote offer, so rolling that offer back removes it.
     case remoteOffer
   }
 
   package let id: ID
   package let kind: MediaKind
-  /// What the application wants.
+  /// The direction that the application requested.
   package internal(set) var direction: MediaDirection
   package internal(set) var sender: Sender?
   /// Whether the sender has something to send.
   package internal(set) var hasTrack: Bool
-  /// Codecs to negotiate in this order; nil for all capabilities.
+  /// The codecs to negotiate in this order; nil for all capabilities.
   package internal(set) var codecPreferences: [CodecCapability]?
-  /// The encodings that the far side's offer would take of a sender, by their names; empty when it asks for no simulcast.
+  /// The names of the encodings that the remote offer can receive; empty without simulcast.
   package internal(set) var proposedEncodings: [String] = []
-  /// Asked to stop; it is stopped once that is negotiated.
+  /// Whether stop was requested; it takes effect with the next negotiation.
   package internal(set) var isStopping = false
 
   var association = Association()
@@ -100,7 +100,7 @@ public struct Transceiver: Hashable, Sendable {
 
   package var mid: String? { association.mid }
   package var mLineIndex: Int? { association.mLineIndex }
-  /// What was negotiated last.
+  /// The negotiated direction.
   package var currentDirection: MediaDirection? { association.currentDirection }
   package var isStopped: Bool { association.isStopped }
 

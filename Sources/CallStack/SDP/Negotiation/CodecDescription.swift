@@ -1,4 +1,4 @@
-/// One format of an `m=` line with everything its section says about it.
+/// One format of an `m=` line with all of its attributes.
 package struct CodecDescription: Hashable, Sendable {
   package var payloadType: UInt8
   package var name: String
@@ -29,14 +29,14 @@ package struct CodecDescription: Hashable, Sendable {
     self.feedback = feedback
   }
 
-  /// The stream that carries retransmissions of `payloadType` (RFC 4588 §8).
+  /// Makes the format of a stream that carries retransmissions of `payloadType` (RFC 4588 §8).
   init(retransmitting payloadType: UInt8, as own: UInt8, clockRate: UInt32) {
     self.init(RTPMap(payloadType: own, encoding: "rtx", clockRate: clockRate), parameters: ["apt": "\(payloadType)"])
   }
 }
 
-/// What makes two formats the same codec whatever their numbers: names compare without case (RFC 8866 §6.6), and some
-/// codecs have variants that cannot decode one another.
+/// The identity of a codec independent of its payload type: names compare without case (RFC 8866 §6.6), and variants of
+/// some codecs cannot decode each other.
 struct CodecIdentity: Hashable {
   let name: String
   let clockRate: UInt32
@@ -64,13 +64,13 @@ struct CodecIdentity: Hashable {
   }
 }
 
-/// The profile in `profile-level-id`; several spellings mean the same one (RFC 6184 §8.1, table 5).
+/// The profile in `profile-level-id`, which has several spellings (RFC 6184 §8.1, table 5).
 enum H264Profile: Hashable {
   case constrainedBaseline, baseline, main, extended, high, constrainedHigh
   case other(UInt32)
 
   init(_ text: String?) {
-    // RFC 6184 §8.1: absent means baseline at level 1.
+    // RFC 6184 §8.1: the default is baseline at level 1.
     let number = text.flatMap { UInt32($0, radix: 16) } ?? 0x42_00_0A
     let constraints = UInt8(truncatingIfNeeded: number >> 8)
     self =
@@ -90,10 +90,10 @@ enum H264Profile: Hashable {
 }
 
 extension MediaDescription {
-  /// The formats we can name, in the order of the `m=` line; the first is the most wanted.
+  /// The known formats in the order of the `m=` line, the preferred one first.
   package var codecs: [CodecDescription] {
     guard isRTP else { return [] }
-    // The first line for a number holds. Each line is looked at once, however many there are.
+    // The first line for a payload type wins. Each line is parsed once, regardless of the number of formats.
     var maps: [UInt8: RTPMap] = [:]
     for map in attributes.rtpMaps.reversed() { maps[map.payloadType] = map }
     for map in RTPMap.assigned where maps[map.payloadType] == nil { maps[map.payloadType] = map }
@@ -115,17 +115,17 @@ extension MediaDescription {
 }
 
 extension [CodecDescription] {
-  /// The number that carries retransmissions of another one.
+  /// Returns the payload type of the retransmissions of another one.
   func retransmission(of payloadType: UInt8) -> UInt8? {
     first { $0.role == .retransmission(of: payloadType) }?.payloadType
   }
 }
 
 extension FormatParameters {
-  /// What an answer says of a codec: what we want to receive. H.264 answers the offered profile, and unless both allow
-  /// asymmetry at the lower of the two levels (RFC 6184 §8.2.2).
+  /// Returns the parameters of a codec in an answer: our wishes as a receiver. H.264 takes the offered profile, and the
+  /// lower of the two levels unless both allow asymmetry (RFC 6184 §8.2.2).
   static func forAnswer(_ codec: String, offered: FormatParameters, local: FormatParameters) -> FormatParameters {
-    // The formats that redundancy is of, by the offerer's numbers (RFC 2198 section 5).
+    // The formats inside redundancy, by the offerer's payload types (RFC 2198 section 5).
     if codec.equalsIgnoringCase("red") { return offered }
     let name = "profile-level-id"
     guard codec.equalsIgnoringCase("h264"), let theirs = offered[name].flatMap({ UInt32($0, radix: 16) }),

@@ -1,16 +1,16 @@
-/// What a format is for. A section is negotiated for its media, which the others serve; only a section that has no media at
-/// all may be one of events (RFC 4317 section 2.4).
+/// The purpose of a format. A section is negotiated for its media, which the other formats assist; only a section
+/// without media may consist of events (RFC 4317 section 2.4).
 package enum CodecRole: Hashable, Sendable {
   case media
-  /// Packets again, on a stream of their own (RFC 4588).
+  /// Retransmissions on a separate stream (RFC 4588).
   case retransmission(of: UInt8)
-  /// Earlier packets in later ones (`red`, RFC 2198).
+  /// Copies of earlier packets in later ones (`red`, RFC 2198).
   case redundancy
   /// Forward error correction (RFC 5109, RFC 8627).
   case repair
-  /// RFC 3389.
+  /// Comfort noise (RFC 3389).
   case comfortNoise
-  /// RFC 4733.
+  /// Telephone events (RFC 4733).
   case events
 
   init(name: String, parameters: FormatParameters) {
@@ -31,7 +31,7 @@ extension CodecDescription {
 }
 
 extension [CodecDescription] {
-  /// What a section with these formats is for.
+  /// The main purpose of a section with these formats.
   var mainRole: CodecRole { contains { $0.role == .media } ? .media : .events }
 }
 

@@ -1,26 +1,26 @@
 /// One of the streams in which a track is sent or received.
 package struct NegotiatedEncoding: Hashable, Sendable {
-  /// Its name in the header extension of RFC 8852; nil for the only one, which needs none.
+  /// The name in the header extension of RFC 8852; nil for a single encoding, which needs none.
   package let rid: String?
-  /// Whether the receiver wants nothing of it for now (RFC 8853 section 5.1).
+  /// Whether the encoding is paused (RFC 8853 section 5.1).
   package let isPaused: Bool
-  /// The payload types that it may have; empty for all of the section.
+  /// The allowed payload types; empty for all of the section.
   package let payloadTypes: [UInt8]
-  /// What the receiver restricts it to (RFC 8851 section 5).
+  /// The receiver's restrictions (RFC 8851 section 5).
   package let parameters: FormatParameters
 
   static let only = NegotiatedEncoding(rid: nil, isPaused: false, payloadTypes: [], parameters: FormatParameters())
 }
 
 extension DescriptionPair {
-  /// What we send: of the encodings that we have named those that the far side takes, and the first alone from a side
-  /// that knows no simulcast (RFC 8853 section 5.3).
+  /// Returns the encodings that we send: those of ours that the remote side accepts, or the first alone if it does not
+  /// support simulcast (RFC 8853 section 5.3).
   func sendEncodings(at index: Int) -> [NegotiatedEncoding] {
     let (ours, theirs) = (local.media[index], remote.media[index])
     return Self.encodings(ours.simulcast?.send ?? [], takenBy: theirs.simulcast?.receive ?? [], of: theirs)
   }
 
-  /// What we receive.
+  /// Returns the encodings that we receive.
   func receiveEncodings(at index: Int) -> [NegotiatedEncoding] {
     let (ours, theirs) = (local.media[index], remote.media[index])
     return Self.encodings(theirs.simulcast?.send ?? [], takenBy: ours.simulcast?.receive ?? [], of: ours)

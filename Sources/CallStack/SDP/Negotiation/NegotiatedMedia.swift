@@ -1,46 +1,46 @@
-/// One codec as it is to be used in one direction.
+/// One negotiated codec in one direction.
 package struct NegotiatedCodec: Hashable, Sendable {
   package let name: String
   package let clockRate: UInt32
   package let channels: UInt8
   package let payloadType: UInt8
-  /// The number of the retransmission stream (RFC 4588), when both sides speak it.
+  /// The payload type of retransmissions (RFC 4588); nil unless both sides support them.
   package let retransmissionPayloadType: UInt8?
-  /// For sending, what to encode with; for receiving, what we asked for.
+  /// For sending, the parameters to encode with; for receiving, those that we requested.
   package let parameters: FormatParameters
-  /// The feedback both sides named.
+  /// The feedback that both sides support.
   package let feedback: [Feedback]
 }
 
-/// What a completed negotiation says about one `m=` section.
+/// The negotiated result for one `m=` section.
 package struct NegotiatedMedia: Hashable, Sendable {
   package let mid: String
   package let mLineIndex: Int
   package let transceiver: Transceiver.ID
   package let kind: MediaKind
   package let direction: MediaDirection
-  /// Most wanted first, by the answer's order. Never empty.
+  /// The codecs in the answer's order, the preferred one first. Never empty.
   package let sendCodecs: [NegotiatedCodec]
   package let receiveCodecs: [NegotiatedCodec]
-  /// The formats beside them that both sides named, such as redundancy and events.
+  /// The common formats that assist, such as redundancy and events.
   package let sendHelpers: [NegotiatedCodec]
   package let receiveHelpers: [NegotiatedCodec]
-  /// One without a name, or those of a simulcast, in the receiver's order. Never empty.
+  /// One encoding without a name, or those of a simulcast, in the receiver's order. Never empty.
   package let sendEncodings: [NegotiatedEncoding]
   package let receiveEncodings: [NegotiatedEncoding]
-  /// The extensions both sides named; directions are ours.
+  /// The extensions that both sides support; directions are ours.
   package let headerExtensions: [HeaderExtension]
-  /// The sources the far side announced; empty from a peer that names none.
+  /// The remote sources; empty if the peer announces none.
   package let remoteSources: [MediaSource]
   package let remoteStreamIDs: [MediaStreamID]
   package let reducedSizeRTCP: Bool
-  /// What to put into one packet, in milliseconds, as the far side asks.
+  /// The packet time in milliseconds that the remote side requests.
   package let packetTime: UInt32?
   package let maximumPacketTime: UInt32?
-  /// The far side's `b=` lines, its section's first.
+  /// The remote `b=` lines, those of the section first.
   package let remoteBandwidths: [Bandwidth]
 
-  /// The identifier of a header extension in the packets that we send, or that we receive; nil when they may not have it.
+  /// Returns the identifier of a header extension in sent or received packets; nil when they may not have it.
   package func extensionID(_ uri: String, sending: Bool) -> UInt8? {
     let entry = headerExtensions.first { entry in
       let direction = entry.direction ?? .sendrecv
@@ -50,7 +50,7 @@ package struct NegotiatedMedia: Hashable, Sendable {
   }
 }
 
-/// The two descriptions in force, and who of the two offered.
+/// The two current descriptions, and which of them is the offer.
 struct DescriptionPair {
   var local: SessionDescription
   var remote: SessionDescription
@@ -59,7 +59,7 @@ struct DescriptionPair {
   var offer: SessionDescription { isLocalOffer ? local : remote }
   var answer: SessionDescription { isLocalOffer ? remote : local }
 
-  /// What the section at `index` came to; nil when it is rejected or no media of ours.
+  /// Returns the result for the section at `index`; nil when it is rejected or has no media of ours.
   func media(at index: Int, mid: String, transceiver: Transceiver.ID) -> NegotiatedMedia? {
     let (ours, theirs) = (local.media[index], remote.media[index])
     guard answer.media[index].port != 0, let kind = ours.kind else { return nil }
@@ -88,13 +88,14 @@ struct DescriptionPair {
     return ours.intersection(remote.direction(of: remote.media[index]).reversed)
   }
 
-  /// The codecs both sections name, in the answer's order, without the helper formats.
+  /// Returns the codecs that both sections list, in the answer's order, without formats that only assist.
   func codecPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
     let role = offer.media[index].codecs.mainRole
     return formatPairs(at: index).filter { $0.local.role == role }
   }
 
-  /// The formats both sections name, in the answer's order. Retransmission is a part of what it is for.
+  /// Returns the formats that both sections list, in the answer's order. Retransmission is part of the format that it
+  /// assists.
   private func formatPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
     let ours = local.media[index].codecs
     let theirs = remote.media[index].codecs
@@ -122,7 +123,7 @@ struct DescriptionPair {
     codec(pair, pair.local, parameters: pair.local.parameters, at: index, in: local)
   }
 
-  /// The number that counts is the receiver's (RFC 3264 §5.1): theirs for sending, ours for receiving.
+  /// Makes a codec with the receiver's payload type (RFC 3264 §5.1): theirs for sending, ours for receiving.
   private func codec(
     _ pair: (local: CodecDescription, remote: CodecDescription), _ numbered: CodecDescription,
     parameters: FormatParameters, at index: Int, in receiver: SessionDescription

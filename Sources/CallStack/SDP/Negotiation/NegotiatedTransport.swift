@@ -1,23 +1,23 @@
-/// One side's end of the one transport, as its description tells it.
+/// One side's end of the single transport, from its description.
 package struct TransportDescription: Hashable, Sendable {
   package let usernameFragment: String
   package let password: String
   package let options: [String]
   package let isLite: Bool
   package let fingerprints: [Fingerprint]
-  /// What that side says of its DTLS role.
+  /// The DTLS role in the description.
   package let setup: SetupRole?
-  /// Values of `a=candidate`, for ICE to read.
+  /// The values of `a=candidate`, parsed by ICE.
   package let candidates: [String]
   package let endOfCandidates: Bool
 
-  /// Whether that side takes candidates one by one (RFC 8838 §4).
+  /// Whether that side accepts trickled candidates (RFC 8838 §4).
   package var supportsTrickle: Bool { options.contains("trickle") }
 }
 
-/// The transport all media shares (max-bundle, RFC 9429 §4.1.1).
+/// The transport that all media shares (max-bundle, RFC 9429 §4.1.1).
 package struct NegotiatedTransport: Hashable, Sendable {
-  /// The section whose transport it is (RFC 9143 §7.3.1); nil from a peer without mids.
+  /// The MID of the section whose transport it is (RFC 9143 §7.3.1); nil from a peer without MIDs.
   package let mid: String?
   package let mLineIndex: Int
   package let remote: TransportDescription
@@ -26,8 +26,9 @@ package struct NegotiatedTransport: Hashable, Sendable {
 }
 
 extension SessionDescription {
-  /// The sections that tell of the transport of the one at `index`, the nearest first. A bundle-only section may leave
-  /// it to the first of the bundle, and its peer trickles candidates under that one until it has read the answer.
+  /// Returns the sections that describe the transport of the one at `index`, the nearest first. A bundle-only section
+  /// may leave this to the first of the bundle; the peer trickles candidates under that one until it has read the
+  /// answer.
   private func transportSections(of index: Int, in bundle: [String]) -> [Int] {
     guard let mid = media[index].mid, bundle.contains(mid), let tag = bundle.first,
       let first = media.firstIndex(where: { $0.mid == tag }), first != index
@@ -35,13 +36,15 @@ extension SessionDescription {
     return media[index].attributes.contains("bundle-only") ? [first, index] : [index, first]
   }
 
-  /// The sections whose candidates are those of the one at `index`.
+  /// Returns the sections whose candidates apply to the one at `index`.
   func candidateSections(of index: Int) -> [Int] {
     let sections = transportSections(of: index, in: bundle)
     return media[index].attributes.contains("bundle-only") ? sections : [index]
   }
 
-  /// The transport of the section at `index`, filled up from the session section (RFC 8839 §5.4), or why there is none.
+  /// Returns the transport of the section at `index`, completed from the session section (RFC 8839 §5.4).
+  ///
+  /// - Throws: the reason why the section has no transport.
   func transport(at index: Int) throws(JSEPError) -> TransportDescription {
     let sections = transportSections(of: index, in: bundle).map { media[$0].attributes } + [attributes]
     guard let fragments = sections.first(where: { $0.iceUsernameFragment != nil && $0.icePassword != nil }),
@@ -62,8 +65,8 @@ extension SessionDescription {
         || attributes.contains("end-of-candidates"))
   }
 
-  /// Whether RTP and RTCP share the port of the section at `index`. Like the rest of a transport, a bundled section may
-  /// leave saying so to the first one of its group (RFC 9143 §7.1.3).
+  /// Returns whether RTP and RTCP share the port of the section at `index`. A bundled section may leave the attribute
+  /// to the first one of its group (RFC 9143 §7.1.3).
   package func multiplexesRTCP(at index: Int) -> Bool {
     if media[index].attributes.contains("rtcp-mux") { return true }
     return transportSections(of: index, in: bundle).contains { media[$0].attributes.contains("rtcp-mux") }

@@ -1,14 +1,14 @@
-/// What a receiver of Opus asks of its sender (RFC 7587 §6.1); absent parameters have their defaults.
+/// The wishes of an Opus receiver (RFC 7587 §6.1); absent parameters have their defaults.
 package struct OpusParameters: Hashable, Sendable {
-  /// The shortest packet, in milliseconds.
+  /// The minimum packet time in milliseconds.
   package var minimumPacketTime: UInt32
   package var usesInbandFEC: Bool
   package var usesDTX: Bool
   package var isStereo: Bool
   package var isConstantBitrate: Bool
-  /// In bit/s; what is beyond 6000 to 510000, all that the parameter can say, counts as the nearest of them.
+  /// The maximum bitrate in bit/s, clamped to 6000 to 510000, the range of the parameter.
   package var maximumAverageBitrate: UInt32?
-  /// In Hz.
+  /// The maximum sample rate in Hz.
   package var maximumPlaybackRate: UInt32
 
   package init(_ parameters: FormatParameters) {
@@ -23,10 +23,10 @@ package struct OpusParameters: Hashable, Sendable {
 }
 
 extension FormatParameters {
-  /// The parameters to encode with: what the far side asks for, as far as we can do it.
+  /// Returns the parameters to encode with: the remote side's wishes, as far as we support them.
   ///
-  /// Opus parameters are each side's wishes as a receiver (RFC 7587 §6.1), so the far side's stand unless we lack the
-  /// feature; limits of both hold. Every other codec's parameters describe what the far side can decode.
+  /// Opus parameters are wishes as a receiver (RFC 7587 §6.1), so the remote ones apply unless we lack the feature;
+  /// limits of both sides apply. The parameters of any other codec describe what the remote side can decode.
   static func forSending(_ codec: String, remote: FormatParameters, local: FormatParameters) -> FormatParameters {
     guard codec.equalsIgnoringCase("opus") else { return remote }
     var result = remote

@@ -1,12 +1,12 @@
 internal import CallCore
 
-/// Gives out payload type numbers for an offer.
+/// Allocates payload types for an offer.
 ///
-/// All bundled sections share one number space (RFC 9143 §10.1.1), and a number once said keeps its meaning for the whole
-/// session (RFC 3264 §8.3.2), so what both descriptions in force use is taken before anything new is given out.
+/// All bundled sections share one number space (RFC 9143 §10.1.1), and a payload type keeps its meaning for the whole
+/// session (RFC 3264 §8.3.2), so those in the current descriptions are reserved first.
 struct PayloadTypes {
   private var isTaken: [Bool] = Array(repeating: false, count: 128)
-  /// Looked up only, never iterated. Our own number comes first when the far side uses another for the same codec.
+  /// The payload type of each codec; our own if the remote side uses another. Only looked up, never iterated.
   private var numbers: [CodecIdentity: UInt8] = [:]
 
   init(inUseBy descriptions: SessionDescription?...) {
@@ -16,14 +16,14 @@ struct PayloadTypes {
       isTaken[Int(codec.payloadType)] = true
       if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
     }
-    // A rejected section's numbers keep their meaning too, where no live one has given them another.
+    // The payload types of rejected sections keep their meaning too, unless a live section has reassigned them.
     for codec in sections.filter(\.isRejected).flatMap(\.codecs) where !isTaken[Int(codec.payloadType)] {
       isTaken[Int(codec.payloadType)] = true
       if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
     }
   }
 
-  /// The number that already means this codec, or a free one, or nil when there is none left.
+  /// Returns the payload type of a known codec, else a free one, or nil when there is none left.
   mutating func number(for identity: CodecIdentity, preferring preferred: UInt8?) -> UInt8? {
     if let known = numbers[identity] { return known }
     let assigned = RTPMap.assigned.first { CodecDescription($0).identity == identity }?.payloadType
@@ -34,7 +34,7 @@ struct PayloadTypes {
     return free
   }
 
-  /// The formats of an offered section, each with its retransmission stream behind it.
+  /// Returns the formats of an offered section, each followed by its retransmission stream.
   mutating func codecs(for capabilities: [CodecCapability]) -> [CodecDescription] {
     var result: [CodecDescription] = []
     for capability in capabilities {
@@ -43,7 +43,7 @@ struct PayloadTypes {
       }
       var codec = CodecDescription(capability, payloadType: number)
       if codec.role == .redundancy, codec.parameters.isEmpty, let main = result.first(where: { $0.role == .media }) {
-        // Of one generation of the codec that it serves (RFC 2198 section 5).
+        // One redundant generation of the codec that it assists (RFC 2198 section 5).
         codec.parameters = FormatParameters("\(main.payloadType)/\(main.payloadType)")
       }
       result.append(codec)
@@ -57,7 +57,8 @@ struct PayloadTypes {
   }
 }
 
-/// Gives out header extension identifiers for an offer, by the same rule as ``PayloadTypes`` (RFC 8285 §5, RFC 9143 §10.1.2).
+/// Allocates header extension identifiers for an offer, by the same rule as ``PayloadTypes`` (RFC 8285 §5, RFC 9143
+/// §10.1.2).
 struct ExtensionIdentifiers {
   private var taken: [HeaderExtension] = []
 
@@ -77,7 +78,7 @@ struct ExtensionIdentifiers {
     }
   }
 
-  /// The extension under a free identifier that fits a one-byte header.
+  /// Returns the extension with a free identifier that fits a one-byte header, or nil if there is none left.
   mutating func headerExtension(for uri: String) -> HeaderExtension? {
     guard let free = (1...14).first(where: { id in !taken.contains { $0.id == id } }) else { return nil }
     let entry = HeaderExtension(id: UInt16(free), uri: uri)
