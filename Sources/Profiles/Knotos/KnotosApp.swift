@@ -7,6 +7,7 @@ public final class KnotosApp: CallApp {
   private let socket: SocketIOClient
   private let service: CallService
 
+  /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
     socket = SocketIOClient(environment: environment)
