@@ -6,6 +6,7 @@ public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
   public let length: Int
 
   /// Makes a prefix; host bits of the address are cleared.
+  ///
   /// - Precondition: `length` is within 0...32 for IPv4 and 0...128 for IPv6.
   public init(_ address: IPAddress, length: Int) {
     precondition((0...(address.isIPv6 ? 128 : 32)).contains(length), "prefix length \(length) out of range")

@@ -4,6 +4,7 @@ import Foundation
 /// also read would be emptied first.
 enum DistinctFiles {
   /// Checks that no two options name the same file.
+  ///
   /// - Parameters:
   ///   - files: The files of options.
   ///   - inputs: Scenario files, which are only read and may be named twice.

@@ -42,7 +42,7 @@ final class LogOutput: @unchecked Sendable {
     defer { condition.unlock() }
     while failure == nil, isWriting || !pending.isEmpty || dropped > 0 {
       condition.signal()
-      guard condition.wait(until: deadline) else { return "nobody read it" }
+      guard condition.wait(until: deadline) else { return "it was not read in time" }
     }
     return failure
   }

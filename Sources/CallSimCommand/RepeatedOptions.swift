@@ -10,6 +10,7 @@ enum RepeatedOptions {
   }
 
   /// Checks arguments for repeated options.
+  ///
   /// - Parameter arguments: The arguments that the command was parsed from, so every option is known and has its value.
   /// - Throws: ``UsageProblem`` if an option with one value has two.
   static func check(_ arguments: [String], of command: any ParsableCommand.Type) throws {

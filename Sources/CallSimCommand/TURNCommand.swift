@@ -222,9 +222,9 @@ struct TURNCommand: ParsableCommand {
           \(long.username.utf8.count): nobody could come in as '\(long.username.prefix(20))…'
           """)
     }
-    if secret == "" { throw UsageProblem(message: "--secret is empty: anybody could come in") }
+    if secret == "" { throw UsageProblem(message: "--secret is empty: anyone could authenticate") }
     if let twice = Self.repeated(user.map(\.username)) {
-      throw UsageProblem(message: "--user names '\(twice)' twice: one password each")
+      throw UsageProblem(message: "--user names '\(twice)' twice; a user has one password")
     }
     for (option, count) in [("--user-quota", userQuota), ("--total-quota", totalQuota ?? .max)] {
       if count < 1 { throw UsageProblem(message: "\(option) takes at least 1, not \(count)") }

@@ -23,7 +23,7 @@ package enum FileBytes {
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "nobody writes into this pipe") }
+      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "no data came from this pipe") }
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }

@@ -19,6 +19,7 @@ package final class FileSink {
   private var failure: Int32?
 
   /// Opens the file.
+  ///
   /// - Parameter keepsEveryLine: Whether each line is written at once, so that a crash does not lose the last ones.
   package init(path: String, mode: Mode = .anew, keepsEveryLine: Bool = false) throws(FileError) {
     self.path = path

@@ -69,6 +69,7 @@ extension JSON: CustomStringConvertible {
   }
 
   /// Appends the text of this value.
+  ///
   /// - Parameter indentation: The indentation of the line on which this value begins; nil to write everything on one
   ///   line.
   private func write(into text: inout String, indentation: String?) {

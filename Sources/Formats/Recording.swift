@@ -14,6 +14,7 @@ public struct Recording: Hashable, Sendable {
   public let atEnd: End
 
   /// Makes a recording.
+  ///
   /// - Precondition: `samples` is not empty.
   public init(_ samples: [Int16], atEnd: End = .repeat) {
     precondition(!samples.isEmpty, "a recording has samples")

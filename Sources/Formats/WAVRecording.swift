@@ -12,6 +12,7 @@ package struct WAVRecording {
   package init(path: String) throws(FileError) { try self.init(FileBytes.read(path), path: path) }
 
   /// Parses a file's bytes.
+  ///
   /// - Parameter path: The name of the file in errors.
   package init(_ bytes: [UInt8], path: String) throws(FileError) {
     let data = try Self.data(of: bytes, path: path)

@@ -44,6 +44,7 @@ public struct ProfileCatalogue: Sendable {
   public let profiles: [Profile]
 
   /// Creates a catalogue.
+  ///
   /// - Throws: the errors in the declaration of a profile, or a name that two profiles have.
   public init(_ profiles: [Profile]) throws(UnfitProfile) {
     for (index, profile) in profiles.enumerated() {

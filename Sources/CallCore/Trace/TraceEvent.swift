@@ -18,6 +18,7 @@ package struct TraceEvent<each Value: TraceFieldValue>: Sendable {
   package let origin: TraceOrigin
 
   /// Makes a schema.
+  ///
   /// - Precondition: at most ``TraceRecord/fieldLimit`` fields.
   package init(
     _ name: String, _ field: repeat (name: String, type: (each Value).Type), origin: TraceOrigin = .world

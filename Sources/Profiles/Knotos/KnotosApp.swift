@@ -36,7 +36,7 @@ public final class KnotosApp: CallApp {
   public func perform(_ action: UserAction) throws(ActionError) {
     switch action.name {
     case "call":
-      guard let callee = action.values.text("to") else { throw ActionError("whom to call is missing") }
+      guard let callee = action.values.text("to") else { throw ActionError("the callee is missing") }
       try service.startCall(to: callee)
     case "accept": try service.accept()
     case "decline": try service.decline()

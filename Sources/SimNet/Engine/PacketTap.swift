@@ -8,6 +8,7 @@ public protocol PacketTap: AnyObject {
   func added(_ interface: InterfaceID, name: String)
 
   /// Observes a packet.
+  ///
   /// - Parameters:
   ///   - payload: the payload of UDP, or a TCP segment with its header.
   ///   - direction: `tx` before the packet meets the link, `rx` after it has crossed it. A packet that a ``PacketRule``

@@ -6,7 +6,7 @@ internal import CallCore
 public struct PacketRule: Hashable, Sendable {
   /// The content of the datagram, relayed or not, or nil for any.
   public var content: PacketContent?
-  /// Of DTLS, only this flight of the handshake, 1 to 6, or nil for any.
+  /// The flight of a DTLS handshake, 1 to 6, or nil for any.
   public var flight: Int?
   /// The sender, or nil for any. A relay sends the datagrams that it forwards; if the rule has a receiver, their
   /// original sender is a sender, too. Without a sender and a receiver, forwarded datagrams do not count again.

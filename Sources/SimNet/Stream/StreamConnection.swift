@@ -59,7 +59,7 @@ package struct StreamConnection: SansIO {
   var unacknowledgedSegments = 0
   var lastChallenge: Instant?
 
-  // What transmit has to send.
+  // Segments that transmit must send.
   var synPending = false
   var retransmitPending = false
   var probePending = false

@@ -112,7 +112,7 @@ struct SpeechSynthesizer: ~Copyable {
     return Double(breath >> 11) * 0x1p-53 - 0.5
   }
 
-  // MARK: What is said
+  // MARK: Phrases
 
   private mutating func begin() {
     if pending.isEmpty { planPhrase() }

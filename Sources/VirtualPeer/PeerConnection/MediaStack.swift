@@ -4,6 +4,7 @@ package import CallSession
 /// Makes the peer connections of one peer: the seam below the app.
 package protocol MediaStack: AnyObject {
   /// Creates a connection.
+  ///
   /// - Parameter subject: The trace subject of the connection.
   func makeConnection(
     _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment

@@ -15,16 +15,22 @@ public protocol PeerConnectionDelegate: AnyObject {
 /// Transceivers are snapshots; a method that changes one takes its id. Errors are those that webrtc-pc defines for the
 /// method, by ``SessionError/name``; a stack refuses an unsupported feature with `notSupported`.
 public protocol PeerConnection: AnyObject {
+  /// The receiver of the connection's events.
   var delegate: (any PeerConnectionDelegate)? { get set }
 
   // MARK: State
 
+  /// The signalling state (W3C `signalingState`).
   var signalingState: SignalingState { get }
+  /// The combined state of ICE and DTLS (W3C `connectionState`).
   var connectionState: ConnectionState { get }
+  /// The state of ICE (W3C `iceConnectionState`).
   var iceConnectionState: ICEConnectionState { get }
+  /// The state of candidate gathering (W3C `iceGatheringState`).
   var iceGatheringState: ICEGatheringState { get }
   /// The local description with the candidates found so far.
   var localDescription: SessionDescriptionText? { get }
+  /// Whether a remote description has been applied.
   var hasRemoteDescription: Bool { get }
 
   /// Returns the statistics (`getStats`), or the last ones that the stack supplied.
@@ -86,9 +92,13 @@ public protocol PeerConnection: AnyObject {
 
   // MARK: Negotiation
 
+  /// Creates an offer of the current transceivers, without applying it (`createOffer`).
   func createOffer() throws(SessionError) -> SessionDescriptionText
+  /// Creates an answer to the remote offer, without applying it (`createAnswer`).
   func createAnswer() throws(SessionError) -> SessionDescriptionText
+  /// Applies a local description, which starts gathering, or rolls one back (`setLocalDescription`).
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError)
+  /// Applies a remote description (`setRemoteDescription`).
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError)
 
   /// Adds a remote candidate (`candidate:…`), or with nil the end of candidates (`addIceCandidate`).

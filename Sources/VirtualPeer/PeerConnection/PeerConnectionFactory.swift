@@ -64,7 +64,7 @@ public final class PeerConnectionFactory {
     case .named(let names):
       guard let name, names.contains(name) else {
         preconditionFailure(
-          "'\(name ?? "")' is no connection that the vocabulary of \(owner)'s profile declares: \(names)")
+          "'\(name ?? "")' is not a connection that the vocabulary of \(owner)'s profile declares: \(names)")
       }
       return ConnectionSubject.name(of: name, at: owner)
     }

@@ -60,7 +60,7 @@ final class SimulatedSessionHost: SessionEnvironment {
     return SimulatedByteStream(network.connect(from: path.local.address, to: path.remote), isConnected: false)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   func happened(_ event: SessionEvent) { events.append(event) }
 

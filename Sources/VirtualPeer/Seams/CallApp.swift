@@ -8,12 +8,14 @@ public protocol CallApp: AnyObject, SendableMetatype {
   /// The names that the app can use. An undeclared transition is refused and traced; an undeclared code or value traps.
   static var vocabulary: ProfileVocabulary { get }
 
+  /// Creates the app; nothing may happen before ``start()``.
   init(environment: PeerEnvironment)
 
   /// Launches the app; its device is on the network.
   func start()
 
   /// Performs a user action.
+  ///
   /// - Throws: The reason for which the action has no effect.
   func perform(_ action: UserAction) throws(ActionError)
 

@@ -4,6 +4,7 @@ public import Vocabulary
 /// A server of a profile. It listens on its own host, has a clock, passes messages between users, and may open peer
 /// connections.
 public protocol CallServer: AnyObject, SendableMetatype {
+  /// Creates the server; nothing may happen before ``start()``.
   init(environment: ServerEnvironment)
 
   /// Classifies a text frame of either direction: scenarios drop, delay and change messages by it.

@@ -48,7 +48,7 @@ public struct PeerEnvironment {
   /// - Parameter name: The server's name in the vocabulary.
   public func endpoint(of name: String) -> Endpoint {
     guard let endpoint = servers[name] else {
-      preconditionFailure("'\(name)' is no server that the vocabulary declares")
+      preconditionFailure("'\(name)' is not a server that the vocabulary declares")
     }
     return endpoint
   }
