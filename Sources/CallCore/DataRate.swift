@@ -14,9 +14,10 @@ public struct DataRate: Hashable, Comparable, Sendable, BitwiseCopyable {
     DataRate(bitsPerSecond: rate * 1_000_000)
   }
 
+  /// Compares two rates.
   @inlinable public static func < (a: DataRate, b: DataRate) -> Bool { a.bitsPerSecond < b.bitsPerSecond }
 
-  /// How long `byteCount` bytes take to serialise, rounded up to a nanosecond.
+  /// Returns the time to serialise `byteCount` bytes, rounded up to a nanosecond.
   ///
   /// - Precondition: the rate is positive.
   @inlinable public func transmissionTime(byteCount: Int) -> Interval {

@@ -13,6 +13,7 @@ public struct Endpoint: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Endpoint: Comparable {
+  /// Compares by address and then by port.
   public static func < (a: Endpoint, b: Endpoint) -> Bool { (a.address, a.port) < (b.address, b.port) }
 }
 

@@ -1,6 +1,6 @@
-/// A first-in, first-out queue over one array that it keeps using, so that steady traffic allocates nothing.
+/// A first-in, first-out queue over one reused array, so that steady traffic allocates nothing.
 ///
-/// - Complexity: appending and taking are O(1), amortised.
+/// - Complexity: appending and removing are O(1), amortised.
 public struct FIFO<Element> {
   @usableFromInline var storage: [Element] = []
   @usableFromInline var head = 0

@@ -43,7 +43,7 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension IPAddress: Comparable {
-  /// IPv4 before IPv6, then numerically: a stable order for lists that reach the trace.
+  /// Orders IPv4 before IPv6, then numerically: a stable order for lists that reach the trace.
   public static func < (a: IPAddress, b: IPAddress) -> Bool {
     (a.isIPv6 ? 1 : 0, a.high, a.low) < (b.isIPv6 ? 1 : 0, b.high, b.low)
   }

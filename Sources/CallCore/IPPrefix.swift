@@ -5,6 +5,8 @@ public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
   /// The number of leading bits that all addresses of the prefix share.
   public let length: Int
 
+  /// Makes a prefix; host bits of the address are cleared.
+  ///
   /// - Precondition: `length` is within 0...32 for IPv4 and 0...128 for IPv6.
   public init(_ address: IPAddress, length: Int) {
     precondition((0...(address.isIPv6 ? 128 : 32)).contains(length), "prefix length \(length) out of range")
@@ -13,14 +15,14 @@ public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
     self.address = IPAddress(high: address.high & high, low: address.low & low, isIPv6: address.isIPv6)
   }
 
-  /// Tells whether an address lies within the prefix.
+  /// Returns whether an address lies within the prefix.
   public func contains(_ candidate: IPAddress) -> Bool {
     guard candidate.isIPv6 == address.isIPv6 else { return false }
     let (high, low) = Self.mask(isIPv6: address.isIPv6, length: length)
     return candidate.high & high == address.high && candidate.low & low == address.low
   }
 
-  /// The `number`-th host address of the network (0 is the network address itself), or nil when it lies outside.
+  /// Returns the `number`-th host address of the network (0 is the network address itself), or nil if it lies outside.
   public func host(_ number: UInt64) -> IPAddress? {
     let (low, overflow) = address.low.addingReportingOverflow(number)
     guard !overflow else { return nil }

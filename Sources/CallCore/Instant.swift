@@ -1,6 +1,6 @@
 /// A point in time, in nanoseconds since the start of the run.
 ///
-/// In a simulation it is virtual time; a live driver uses its monotonic clock. Arithmetic saturates instead of trapping.
+/// In a simulation it is virtual time; a live driver uses its monotonic clock. Arithmetic saturates and never traps.
 public struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// The nanoseconds since virtual time zero.
   public var nanoseconds: Int64
@@ -11,6 +11,7 @@ public struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// The start of the run.
   public static let zero = Instant(nanoseconds: 0)
 
+  /// Compares two instants.
   @inlinable public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
   /// Returns the instant that is `b` after `a`.
   @inlinable public static func + (a: Instant, b: Interval) -> Instant {

@@ -27,6 +27,7 @@ public struct Interval: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Seconds as a fraction, for display and statistics only; never for ordering events.
   @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
 
+  /// Compares two intervals.
   @inlinable public static func < (a: Interval, b: Interval) -> Bool { a.nanoseconds < b.nanoseconds }
   /// Returns the sum of two intervals.
   @inlinable public static func + (a: Interval, b: Interval) -> Interval {
@@ -53,7 +54,8 @@ public struct Interval: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Shortens an interval by another.
   @inlinable public static func -= (a: inout Interval, b: Interval) { a = a - b }
 
-  /// The interval scaled by a fraction, rounded to the nearest nanosecond and clamped to the representable range.
+  /// Returns the interval scaled by a fraction, rounded to the nearest nanosecond and clamped to the representable
+  /// range.
   @inlinable public func scaled(by factor: Double) -> Interval {
     let product = (Double(nanoseconds) * factor).rounded()
     if product >= 0x1p63 { return Interval(nanoseconds: .max) }
@@ -63,7 +65,7 @@ public struct Interval: Hashable, Comparable, Sendable, BitwiseCopyable {
 }
 
 extension Interval {
-  /// The nearest interval to a `Duration`, clamped to about ±292 years.
+  /// Makes the nearest interval to a `Duration`, clamped to about ±292 years.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self = .seconds(1) * seconds + Interval(nanoseconds: attoseconds / 1_000_000_000)

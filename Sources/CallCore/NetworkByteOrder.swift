@@ -1,19 +1,19 @@
 /// Bounds-checked big-endian reads, for parsers of untrusted input.
 extension RawSpan {
-  /// Returns the byte at `offset`, or nil when it lies outside.
+  /// Returns the byte at `offset`, or nil if it lies outside.
   @inlinable public func byte(at offset: Int) -> UInt8? {
     guard offset >= 0, offset < byteCount else { return nil }
     return unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
-  /// The big-endian integer at `offset`, or nil when it does not lie wholly inside.
+  /// Returns the big-endian integer at `offset`, or nil if it does not lie wholly inside.
   @inlinable public func bigEndian<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type = T.self, at offset: Int) -> T? {
     let size = MemoryLayout<T>.size
     guard offset >= 0, byteCount >= size, offset <= byteCount - size else { return nil }
     return T(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
   }
 
-  /// A copy of the bytes in `range`, or nil when it does not lie wholly inside.
+  /// Returns a copy of the bytes in `range`, or nil if it does not lie wholly inside.
   @inlinable public func bytes(in range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= byteCount else { return nil }
     return [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in

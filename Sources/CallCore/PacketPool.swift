@@ -4,7 +4,7 @@ public struct PacketHandle: Hashable, Sendable, BitwiseCopyable {
   @usableFromInline init(slot: UInt32) { self.slot = slot }
 }
 
-/// A slab of fixed-size packet slots with a free list: what crosses the network is a handle, never a copy.
+/// A slab of fixed-size packet slots with a free list: the network passes handles and never copies.
 ///
 /// Bytes are immutable while shared; a duplicate in flight is one more reference to the same slot.
 ///
@@ -26,10 +26,10 @@ public struct PacketPool: ~Copyable {
     for chunk in chunks { chunk.deallocate() }
   }
 
-  /// How many packets are alive: zero when the network is quiet.
+  /// The number of packets alive: zero if the network is quiet.
   @inlinable public var liveCount: Int { references.count - free.count }
 
-  /// Copies `bytes` into a slot with one reference, or returns nil when they exceed ``slotSize``.
+  /// Copies `bytes` into a slot with one reference; returns nil if they exceed ``slotSize``.
   @inlinable public mutating func allocate(copying bytes: RawSpan) -> PacketHandle? {
     guard bytes.byteCount <= Self.slotSize else { return nil }
     if free.isEmpty { grow() }
@@ -42,7 +42,7 @@ public struct PacketPool: ~Copyable {
     return PacketHandle(slot: slot)
   }
 
-  /// Gives a slot with one reference to `write`, with room for ``maximumDatagramSize`` bytes.
+  /// Passes a slot with one reference to `write`, with room for ``maximumDatagramSize`` bytes.
   @inlinable public mutating func allocate(writing write: (inout OutputSpan<UInt8>) -> Void) -> PacketHandle {
     if free.isEmpty { grow() }
     let slot = free.removeLast()
@@ -75,7 +75,7 @@ public struct PacketPool: ~Copyable {
     return body(buffer.bytes)
   }
 
-  /// The packet's bytes without a scope, for a receiver that may use the pool while it reads them.
+  /// Returns the packet's bytes without a scope, for a receiver that may use the pool while it reads them.
   ///
   /// They neither move nor change while the caller holds a reference to the packet.
   package func unsafeBytes(of handle: PacketHandle) -> UnsafeRawBufferPointer {

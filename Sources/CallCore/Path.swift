@@ -1,30 +1,30 @@
 /// The two-bit ECN field of an IP header (RFC 3168 section 5).
 public enum ECN: UInt8, Sendable, BitwiseCopyable {
-  /// The sender does not take part in ECN.
+  /// The sender does not support ECN.
   case notECT
-  /// The sender takes part: ECT(1).
+  /// The sender supports ECN: ECT(1).
   case ect1
-  /// The sender takes part: ECT(0).
+  /// The sender supports ECN: ECT(0).
   case ect0
-  /// A router on the way met congestion.
+  /// A router on the path experienced congestion.
   case ce
 }
 
-/// The way a message takes: the local transport address, the remote one, what carries it, and its ECN marking.
+/// The path of a message: the local and the remote transport address, the transport, and the ECN marking.
 ///
-/// On receipt `local` is the socket the message arrived at and `remote` its source.
+/// For a received message, `local` is the socket that received it and `remote` its source.
 public struct Path: Hashable, Sendable, BitwiseCopyable {
-  /// What carries a message between the two addresses.
+  /// The transport of messages between the two addresses.
   ///
-  /// A machine hands whole messages to a path whatever carries them. Over a stream the driver opens the connection when
-  /// the first message wants out, frames what arrives, and says when the connection is gone.
+  /// A machine sends whole messages on a path of any transport. Over a stream the driver opens the connection for the
+  /// first message, frames the received messages, and reports the end of the connection.
   public enum Transport: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// UDP datagrams.
     case udp
-    /// A connection of its own. A client's path names the UDP socket beside it as `local`: the port a connection leaves
-    /// from is the driver's affair.
+    /// A TCP connection. A client's path has the UDP socket beside it as `local`; the driver chooses the connection's
+    /// own port.
     case tcp
-    /// The same with TLS in it, which is the driver's affair too.
+    /// A TCP connection with TLS, which the driver implements.
     case tls
   }
 
@@ -45,9 +45,9 @@ public struct Path: Hashable, Sendable, BitwiseCopyable {
     self.ecn = ecn
   }
 
-  /// The same path seen from the other end.
+  /// The same path as the other end sees it.
   @inlinable public var reversed: Path { Path(local: remote, remote: local, transport: transport, ecn: ecn) }
 
-  /// The same path without the marking of one packet: what identifies a flow.
+  /// The same path without the marking of one packet, to identify a flow.
   @inlinable public var unmarked: Path { Path(local: local, remote: remote, transport: transport) }
 }

@@ -1,19 +1,19 @@
-/// The root of all chance in a run: named, independent streams derived from one seed.
+/// The root of all randomness in a run: named, independent streams derived from one seed.
 ///
-/// A stream depends on the seed and its own name only, so adding a peer, a link or a draw elsewhere moves no draw here.
-/// What must not be foreseen, as in a live call, draws from ``init(drawing:)`` instead: a seed is only 64 bits, and a
-/// few draws that are seen on the wire tell all that follow.
+/// A stream depends only on the seed and its own name, so an additional peer, link or draw elsewhere does not change
+/// its draws. Values that must be unpredictable, as in a live call, use ``init(drawing:)`` instead: a seed has only 64
+/// bits, and a few draws seen on the wire reveal all later ones.
 public struct RandomSource: Sendable {
-  /// Zero, and without meaning, when draws come from elsewhere.
+  /// The seed; zero, and without meaning, if draws come from a closure.
   public let seed: UInt64
-  /// What every name drawn from here begins with, such as `peer/alice/`; empty at the root.
+  /// The prefix of all names drawn from this source, such as `peer/alice/`; empty at the root.
   public let prefix: String
   private let words: (@Sendable () -> UInt64)?
 
   /// Makes a source whose streams all derive from `seed`.
   public init(seed: UInt64) { self.init(seed: seed, prefix: "", words: nil) }
 
-  /// A source whose streams take every draw from `words`, whatever their names.
+  /// Makes a source whose streams take every draw from `words`, independent of their names.
   public init(drawing words: @escaping @Sendable () -> UInt64) { self.init(seed: 0, prefix: "", words: words) }
 
   private init(seed: UInt64, prefix: String, words: (@Sendable () -> UInt64)?) {
@@ -22,15 +22,16 @@ public struct RandomSource: Sendable {
     self.words = words
   }
 
-  /// Whether the same seed gives the same draws again.
+  /// Whether the same seed repeats the same draws.
   public var isRepeatable: Bool { words == nil }
 
-  /// The same source for one part of the world: its names all begin with `name/`.
+  /// Returns the same source for one part of the world: its names all begin with `name/`.
   public func scoped(_ name: String) -> RandomSource {
     RandomSource(seed: seed, prefix: prefix + name + "/", words: words)
   }
 
-  /// The stream called `name`, such as `link/wan/loss`. The same name always yields the same draws of a seed.
+  /// Returns the stream called `name`, such as `link/wan/loss`. For one seed the same name always yields the same
+  /// draws.
   public func stream(_ name: String) -> RandomStream {
     if let words { return RandomStream(drawing: words) }
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -39,14 +40,14 @@ public struct RandomSource: Sendable {
   }
 }
 
-/// One stream of draws: pseudo-random ones (xoshiro256**), or another's. Not copyable, so two owners can never share
-/// draws by accident.
+/// One stream of draws: pseudo-random ones (xoshiro256**), or those of a closure. It is not copyable, so that two
+/// owners cannot share draws by accident.
 public struct RandomStream: ~Copyable {
   @usableFromInline var a: UInt64
   @usableFromInline var b: UInt64
   @usableFromInline var c: UInt64
   @usableFromInline var d: UInt64
-  /// Where draws come from instead.
+  /// The source of draws in place of the generator, or nil.
   @usableFromInline let words: (@Sendable () -> UInt64)?
 
   /// Makes the stream of a 64-bit seed.
@@ -78,7 +79,7 @@ public struct RandomStream: ~Copyable {
     return result
   }
 
-  /// A uniform integer in `0..<bound`, by multiplication and rejection.
+  /// Draws a uniform integer in `0..<bound`, by multiplication and rejection.
   ///
   /// - Precondition: `bound` is positive.
   @inlinable public mutating func uniform(below bound: UInt64) -> UInt64 {
@@ -91,17 +92,17 @@ public struct RandomStream: ~Copyable {
     return high
   }
 
-  /// A uniform integer in the closed range.
+  /// Draws a uniform integer in the closed range.
   @inlinable public mutating func uniform(in range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
     guard width < .max else { return Int64(bitPattern: next()) }
     return range.lowerBound &+ Int64(bitPattern: uniform(below: width + 1))
   }
 
-  /// A uniform fraction in `0..<1` with 53 bits.
+  /// Draws a uniform fraction in `0..<1` with 53 bits.
   @inlinable public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// True with the given probability; 0 never, 1 always.
+  /// Draws true with the given probability; 0 never, 1 always.
   @inlinable public mutating func chance(_ probability: Double) -> Bool { unit() < probability }
 
   /// Draws `count` random bytes.

@@ -1,18 +1,18 @@
-/// When a machine next wants ``SansIO/advance(to:)``, and why.
+/// The time of a machine's next ``SansIO/advance(to:)``, and its reason.
 ///
-/// The reason is a number each machine defines; drivers trace it so that a hot timer loop shows.
+/// The reason is a number that each machine defines; drivers trace it so that a hot timer loop is visible.
 public enum Wake: Hashable, Sendable, BitwiseCopyable {
-  /// The machine wants to be advanced at an instant; `reason` is the machine's own number of its timer.
+  /// The machine must be advanced at an instant; `reason` is the machine's own number of its timer.
   case at(Instant, reason: UInt8)
   /// No timer is pending.
   case never
 
-  /// The deadline, or nil when nothing is pending.
+  /// The deadline, or nil if no timer is pending.
   @inlinable public var deadline: Instant? {
     if case .at(let instant, _) = self { instant } else { nil }
   }
 
-  /// The earlier of two wakes; the first wins a tie.
+  /// Returns the earlier of two wakes; the first wins a tie.
   @inlinable public static func earliest(_ a: Wake, _ b: Wake) -> Wake {
     guard let second = b.deadline else { return a }
     guard let first = a.deadline else { return b }
@@ -31,25 +31,25 @@ public protocol SansIO: ~Copyable {
   /// The type of the machine's events.
   associatedtype Event
 
-  /// Takes one datagram that arrived on `path`.
+  /// Handles one datagram that arrived on `path`.
   mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant)
 
   /// Runs every timer due at `now`.
   mutating func advance(to now: Instant)
 
-  /// Writes one outgoing datagram into the driver's memory and returns its path, or nil when there is none.
+  /// Writes one outgoing datagram into the driver's memory and returns its path, or nil if there is none.
   ///
   /// `buffer` is empty on entry and has room for at least ``maximumDatagramSize`` bytes.
   mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path?
 
-  /// The next thing the driver should know, in order, or nil.
+  /// Returns and removes the next event for the driver, in order, or nil.
   mutating func nextEvent() -> Event?
 
   /// The next deadline. Valid only after a drain.
   var wake: Wake { get }
 }
 
-/// The capacity every driver offers to ``SansIO/transmit(into:)``: one Ethernet frame's worth.
+/// The capacity that every driver offers to ``SansIO/transmit(into:)``: the size of one Ethernet frame's payload.
 public let maximumDatagramSize = 1_500
 
 /// Drains a machine: the one loop shared by the simulator and the socket driver.

@@ -1,10 +1,10 @@
-/// What a participant believes the date is: a fixed date at virtual time zero, plus skew and drift.
+/// A participant's date: a fixed date at virtual time zero, plus skew and drift.
 ///
-/// TURN credentials, tokens, certificates and NTP timestamps read it; nothing in a simulation reads the machine's clock.
+/// TURN credentials, tokens, certificates and NTP timestamps use it; a simulation never reads the machine's clock.
 public struct WallClock: Hashable, Sendable {
   /// Unix time, in nanoseconds, at ``Instant/zero``.
   public var unixNanosecondsAtStart: Int64
-  /// How much faster this clock runs than true time, in parts per million; negative is slower.
+  /// The drift against true time, in parts per million; negative runs slow.
   public var driftPPM: Double
 
   /// Makes a clock.
@@ -21,7 +21,7 @@ public struct WallClock: Hashable, Sendable {
   /// The date at which every simulation begins: 2026-01-01T00:00:00Z.
   public static let simulationEpoch: Int64 = 1_767_225_600_000_000_000
 
-  /// Unix time in nanoseconds at `instant`.
+  /// Returns Unix time in nanoseconds at `instant`.
   public func unixNanoseconds(at instant: Instant) -> Int64 {
     let drift = driftPPM == 0 ? 0 : Int64((Double(instant.nanoseconds) * driftPPM / 1e6).rounded())
     return unixNanosecondsAtStart + instant.nanoseconds + drift
@@ -30,7 +30,7 @@ public struct WallClock: Hashable, Sendable {
   /// Returns Unix time in whole seconds at `instant`.
   public func unixSeconds(at instant: Instant) -> Int64 { unixNanoseconds(at: instant) / 1_000_000_000 }
 
-  /// The 64-bit NTP timestamp (RFC 3550 section 4): seconds since 1900 and a binary fraction.
+  /// Returns the 64-bit NTP timestamp (RFC 3550 section 4): seconds since 1900 and a binary fraction.
   public func ntpTimestamp(at instant: Instant) -> UInt64 {
     let nanoseconds = unixNanoseconds(at: instant)
     let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

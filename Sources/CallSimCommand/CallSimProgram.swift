@@ -3,9 +3,9 @@ import ArgumentParser
 import Foundation
 import ScenarioFormat
 
-/// A program with the commands of callsim (`run`, `validate`, `explain`, `replay` and so on) for profiles of one's own.
+/// A program with the commands of callsim (`run`, `validate`, `explain`, `replay` and so on) for other profiles.
 ///
-/// This is all of it:
+/// This is the whole program:
 ///
 /// ```swift
 /// import CallSimCommand
@@ -15,16 +15,16 @@ import ScenarioFormat
 /// }
 /// ```
 public enum CallSimProgram {
-  /// What scenarios may name. It is set once, before a command is made.
+  /// The profiles that scenarios may name. Set once, before a command is created.
   nonisolated(unsafe) private(set) static var profiles = ProfileCatalogue.builtIn
 
-  /// Does what the arguments of the process say and ends the process.
+  /// Runs the command in the process's arguments and ends the process.
   ///
-  /// `run` starts this executable again for its workers, so nothing else may come before this call that a worker should
-  /// not do. In messages the program has the executable's name.
+  /// `run` starts this executable again for its workers, so code before this call runs in every worker. Messages use
+  /// the executable's name.
   ///
-  /// - Parameter profiles: what scenarios may name. One that does not fit is told with the place in its declaration, and
-  ///   the exit status is that of bad usage.
+  /// - Parameter profiles: The profiles that scenarios may name. An invalid one is reported with its location in the
+  ///   declaration, and the exit status is that of bad usage.
   public static func run(profiles: [Profile]) -> Never {
     Output.openStandardDescriptors()
     if let path = CommandLine.arguments.first, let name = path.split(separator: "/").last {
@@ -66,7 +66,8 @@ public enum CallSimProgram {
   }
 }
 
-/// The parser suggests any option that shares a letter or two: `--set` for `--tag`.
+/// Removes a far-fetched suggestion: the parser suggests any option that shares a letter or two, such as `--set` for
+/// `--tag`.
 private func withoutFarSuggestion(_ text: String) -> String {
   guard let match = text.firstMatch(of: /Unknown option '--([^']*)'(\. Did you mean '--([^']*)'\?)/) else {
     return text
@@ -75,7 +76,7 @@ private func withoutFarSuggestion(_ text: String) -> String {
   return hint?.hasPrefix("did you mean") == true ? text : text.replacing(match.2, with: "", maxReplacements: 1)
 }
 
-/// The parser suggests no command for one that is misspelt.
+/// Adds a suggestion for a misspelt command, which the parser lacks.
 private func withCommand(_ text: String) -> String {
   guard let match = text.firstMatch(of: /Unexpected argument '([^']*)'/),
     CommandLine.arguments.dropFirst().first == String(match.1)

@@ -1,12 +1,14 @@
 import Foundation
 
-/// The files that options name. Two that write one file would lose what one of them wrote, and one that is read would be
-/// emptied first.
+/// Checks the files of options. Two options that write the same file would overwrite each other, and a file that is
+/// also read would be emptied first.
 enum DistinctFiles {
+  /// Checks that no two options name the same file.
+  ///
   /// - Parameters:
-  ///   - files: what options name.
-  ///   - inputs: scenario files, which are read and may be read twice.
-  /// - Throws: ``UsageProblem`` when two options name one regular file, by whatever path.
+  ///   - files: The files of options.
+  ///   - inputs: Scenario files, which are only read and may be named twice.
+  /// - Throws: ``UsageProblem`` if two options name the same regular file, by any path.
   static func check(_ files: [(option: String, path: String?)], inputs: [String] = []) throws {
     var taken: [String: String] = [:]
     for path in inputs { if let identity = identity(of: path) { taken[identity] = "a scenario" } }
@@ -19,7 +21,8 @@ enum DistinctFiles {
     }
   }
 
-  /// Nil for what is no regular file, such as a device: of those many can write into one.
+  /// Returns the identity of a file; nil if it is not regular, such as a device, because several options can write into
+  /// it.
   private static func identity(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else {

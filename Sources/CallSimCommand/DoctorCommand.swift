@@ -21,7 +21,7 @@ struct DoctorCommand: ParsableCommand {
     for (name, value) in rows { Output.text(Self.row(name, value)) }
     let checks = SelfCheck.all
     for check in checks { Output.text(Self.row(check.name, check.isPassed ? "ok" : "FAILED: \(check.advice)")) }
-    // What a machine may do without: such scenarios are skipped.
+    // The machine may lack this: scenarios with programs are then skipped.
     let problem = ExternalPrograms.problem
     Output.text(Self.row("real programs", problem.map { "no: \($0)" } ?? "ok"))
     throw (checks.allSatisfy(\.isPassed) ? ExitStatus.pass : .inconclusive).code

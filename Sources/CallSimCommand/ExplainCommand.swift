@@ -23,11 +23,11 @@ struct ExplainCommand: ParsableCommand {
     let reference = ScenarioReference(registry: registry)
     guard let topic else { return Output.text(reference.index) }
     if let text = reference.explain(topic) { return Output.text(text) }
-    // Scenarios are looked for last, and only where there are some.
+    // Scenarios are searched last, and only where there are some.
     let files = (try? ScenarioFinder.files(at: paths)) ?? []
     let collection = ScenarioCollection(paths: files, registry: registry, overrides: [])
     if let text = ScenarioOutline.text(topic, in: collection.files) { return Output.text(text) }
-    // A network may be declared by a file that a scenario uses.
+    // A file that a scenario uses may declare the network.
     for source in collection.files.flatMap(\.sources.files) where source.usedFrom != nil {
       guard let text = BuiltInNetworks.text(of: topic, in: source.lines) else { continue }
       return Output.text("\(topic)  \(source.path)\n\(text)\n")

@@ -3,17 +3,17 @@ import Formats
 import LivePeer
 import SimNet
 
-/// What a live call's sockets send and receive, as a file that Wireshark opens and, knowing the keys, decrypts.
+/// A capture of a live call's datagrams: a file that Wireshark opens and, with its keys, decrypts.
 final class LiveCapture: LiveTap {
   private let file: FileSink
   private var writer: PcapngWriter
-  /// By local address.
+  /// The interfaces of the capture, by local address.
   private var interfaces: [(address: IPAddress, interface: PcapngWriter.Interface)] = []
 
   init(path: String) throws(FileError) {
     let file = try FileSink(path: path)
     self.file = file
-    // Instants are dates here.
+    // Instants are Unix times here, so the clock starts at zero.
     writer = PcapngWriter(wallClock: WallClock(unixNanosecondsAtStart: 0)) { file.write($0) }
   }
 

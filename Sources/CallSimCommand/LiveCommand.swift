@@ -38,7 +38,7 @@ struct LiveCommand: ParsableCommand {
   var capture: String?
 
   func run() throws {
-    // A reader that is gone is an error of writing, not the end of the process.
+    // Turns the loss of the reader into a write error; by default it would end the process.
     signal(SIGPIPE, SIG_IGN)
     let mode = try exchange.mode()
     var settings = try sound.settings()
@@ -78,7 +78,7 @@ struct LiveCommand: ParsableCommand {
   private func run(_ mode: LiveExchangeArguments.Mode, _ settings: CallSettings) throws -> CallEnd? {
     switch mode {
     case .stdio:
-      // What the peer protocol's requests say, options do not say as well.
+      // The requests of the peer protocol replace these options.
       let ignored = [("--record", sound.record), ("--keylog", keylog), ("--duration", duration.map { "\($0)" })]
       if let (option, _) = ignored.first(where: { $0.1 != nil }) {
         throw UsageProblem(
@@ -115,7 +115,7 @@ struct LiveCommand: ParsableCommand {
   }
 }
 
-/// Which of the ways to exchange descriptions.
+/// The way in which descriptions are exchanged.
 struct LiveExchangeArguments: ParsableArguments {
   enum Mode {
     case stdio
@@ -167,7 +167,7 @@ struct LiveExchangeArguments: ParsableArguments {
   }
 }
 
-/// What is said and what becomes of what is heard.
+/// The audio to send, and the handling of received audio.
 struct LiveSoundArguments: ParsableArguments {
   @Option(help: ArgumentHelp("What to say: a 48 kHz mono WAV file, tone:440, echo or silence.", valueName: "what"))
   var play = "tone:440"

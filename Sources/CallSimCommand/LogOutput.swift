@@ -1,13 +1,12 @@
 import Foundation
 import ScenarioFormat
 
-/// Lines on standard output from a program that must not wait for whoever reads them.
+/// Writes lines to standard output without waiting for their reader.
 ///
-/// A thread of its own writes. When the reader falls behind, lines are dropped, and the next that gets through says how
-/// many.
+/// A separate thread writes. If the reader is too slow, lines are dropped, and a later line reports their number.
 final class LogOutput: @unchecked Sendable {
   private let condition = NSCondition()
-  // All of these are touched under the condition's lock only.
+  // Accessed only while holding the condition's lock.
   private var pending: [UInt8] = []
   private var dropped = 0
   private var isWriting = false
@@ -20,7 +19,7 @@ final class LogOutput: @unchecked Sendable {
     thread.start()
   }
 
-  /// Adds a line, whatever it holds: the names in it are strangers'.
+  /// Adds a line and escapes control characters, because remote users choose the names in it.
   func line(_ text: String) {
     condition.lock()
     defer { condition.unlock() }
@@ -34,16 +33,16 @@ final class LogOutput: @unchecked Sendable {
     condition.signal()
   }
 
-  /// Waits for what is written to be taken, but not for ever.
+  /// Waits for pending lines to be written, until a timeout.
   ///
-  /// - Returns: why it was not; nil when it was.
+  /// - Returns: The reason for a failure; nil if all lines were written.
   func finish(within patience: TimeInterval = 0.5) -> String? {
     let deadline = Date(timeIntervalSinceNow: patience)
     condition.lock()
     defer { condition.unlock() }
     while failure == nil, isWriting || !pending.isEmpty || dropped > 0 {
       condition.signal()
-      guard condition.wait(until: deadline) else { return "nobody read it" }
+      guard condition.wait(until: deadline) else { return "it was not read in time" }
     }
     return failure
   }

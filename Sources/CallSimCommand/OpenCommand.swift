@@ -35,12 +35,14 @@ struct OpenCommand: ParsableCommand {
     return path
   }
 
-  /// - Returns: whether somebody sees it.
+  /// Opens the page in a browser.
+  ///
+  /// - Returns: Whether it was opened.
   private static func show(_ path: String) -> Bool {
     guard Output.isTerminal(STDOUT_FILENO), let opener = opener() else { return false }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: opener)
-    // A path that begins with a dash would be an option.
+    // Makes the path absolute: one that begins with a dash would be an option.
     process.arguments = [URL(fileURLWithPath: path).path]
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
@@ -49,7 +51,7 @@ struct OpenCommand: ParsableCommand {
     return process.terminationStatus == 0
   }
 
-  /// The program that shows files as the desktop does; nil where there is no desktop.
+  /// Returns the program that opens files in the desktop; nil without a desktop.
   private static func opener() -> String? {
     let environment = ProcessInfo.processInfo.environment
     #if os(macOS)

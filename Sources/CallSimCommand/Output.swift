@@ -3,9 +3,9 @@ import Foundation
 import ScenarioFormat
 import ScenarioSuite
 
-/// Where text goes.
+/// The program's standard output and standard error.
 enum Output {
-  /// Why standard output did not take everything; nil while it does.
+  /// The first error of writing to standard output, or nil.
   nonisolated(unsafe) private(set) static var loss: FileError?
 
   nonisolated(unsafe) private static var pending: [UInt8] = []
@@ -16,7 +16,7 @@ enum Output {
     flush()
   }
 
-  /// The same, where there is much of it and nobody waits for each line.
+  /// Writes text through a buffer, for long output whose lines need not appear immediately.
   static func append(_ text: String) {
     pending += text.utf8
     if pending.count > pendingLimit { flush() }
@@ -28,7 +28,7 @@ enum Output {
     loss = FileError(path: "standard output", reason: String(cString: strerror(errno)))
   }
 
-  /// Says that standard output did not take everything, for a command that writes there itself.
+  /// Records an error of standard output, for a command that writes to it directly.
   static func noteLoss(_ reason: String) {
     loss = loss ?? FileError(path: "standard output", reason: reason)
     pending.removeAll()
@@ -45,17 +45,17 @@ enum Output {
     return true
   }
 
-  /// Nobody can be told that this was lost.
+  /// Writes to standard error; a failure to do so cannot be reported.
   static func error(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-  /// A descriptor that is closed would be given to the next file or socket, which then got what is printed.
+  /// Opens standard descriptors that are closed: the next file or socket would get their number, and then the output.
   static func openStandardDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", O_RDWR)
     }
   }
 
-  /// Ends the process; a command whose output was lost has not done what it was asked.
+  /// Ends the process; with an error status if output was lost.
   static func exit(_ status: Int32) -> Never {
     flush()
     guard let loss else { Foundation.exit(status) }
@@ -63,13 +63,13 @@ enum Output {
     Foundation.exit(ExitStatus.inconclusive.rawValue)
   }
 
-  /// Whether a stream is a terminal that shows what it is told to.
+  /// Returns whether a descriptor is a terminal that supports control sequences.
   static func isTerminal(_ descriptor: Int32) -> Bool {
     isatty(descriptor) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  /// Colour on terminals, unless `NO_COLOR` is set to anything (no-color.org); elsewhere when `FORCE_COLOR` or
-  /// `CLICOLOR_FORCE` is set to anything but 0 (bixense.com/clicolors).
+  /// Returns the style for a descriptor: coloured on terminals, unless `NO_COLOR` is set to anything (no-color.org);
+  /// elsewhere if `FORCE_COLOR` or `CLICOLOR_FORCE` is set to anything but 0 (bixense.com/clicolors).
   static func style(for descriptor: Int32) -> TextStyle {
     let environment = ProcessInfo.processInfo.environment
     let refused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false

@@ -2,10 +2,10 @@ import DTLS
 import Formats
 
 extension PEMFile {
-  /// Chains and bundles of authorities are far smaller.
+  /// The size limit in bytes; chains and bundles of authorities are far smaller.
   private static let limit = 4 << 20
 
-  /// What stands at a path; a pipe is waited for, though not for ever.
+  /// Reads the PEM file at a path; waits for a pipe, until a timeout.
   static func of(_ path: String) throws(FileError) -> PEMFile {
     PEMFile(path: path, bytes: try FileBytes.read(path, atMost: limit))
   }

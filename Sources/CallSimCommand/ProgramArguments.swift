@@ -4,7 +4,7 @@ import Foundation
 import ScenarioFormat
 import ScenarioSuite
 
-/// What a command says about the programs that scenario files name.
+/// The options of a command about programs that scenario files name.
 struct ProgramArguments: ParsableArguments {
   @Flag(help: "Let scenario files start the programs they name, with all that you may do.")
   var allowPrograms = false
@@ -14,9 +14,9 @@ struct ProgramArguments: ParsableArguments {
     help: ArgumentHelp("Give programs this variable of the environment.", valueName: "name"))
   var passed: [String] = []
 
-  /// A scenario file that names a program is code: it is run when somebody says so.
+  /// Checks that the user permits the programs of scenario files: such a file is code.
   ///
-  /// Those of `--peer` were named by whoever runs the command.
+  /// Programs of `--peer` need no permission, because the user named them.
   func check(_ cells: [(path: String, cell: Cell)], overrides: [ScenarioOverride]) throws {
     for name in passed where name.isEmpty || name.contains(where: { "=,".contains($0) }) {
       throw UsageProblem(message: "--pass-env takes the name of a variable, not '\(name)'")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Formats
 
-/// Refuses what is given twice and can stand for one value only: the parser keeps the last and says nothing of the others.
+/// Refuses a repeated option that takes one value: the parser silently keeps the last value.
 enum RepeatedOptions {
   private struct Option {
     var names: [String]
@@ -9,8 +9,10 @@ enum RepeatedOptions {
     var isRepeating: Bool
   }
 
-  /// - Parameter arguments: what the command was parsed from, so that every option in them is known and has its value.
-  /// - Throws: ``UsageProblem`` when an option with one value has two.
+  /// Checks arguments for repeated options.
+  ///
+  /// - Parameter arguments: The arguments that the command was parsed from, so every option is known and has its value.
+  /// - Throws: ``UsageProblem`` if an option with one value has two.
   static func check(_ arguments: [String], of command: any ParsableCommand.Type) throws {
     guard arguments.count(where: { $0.hasPrefix("-") }) > 1 else { return }
     let options = options(of: command)
@@ -27,7 +29,7 @@ enum RepeatedOptions {
     }
   }
 
-  /// The options of one word, each with whether its value is in the word itself: `--seed=1`, `-tci`, `-qj`.
+  /// Returns the options of one word, each with whether the word includes its value: `--seed=1`, `-tci`, `-qj`.
   private static func named(by word: String, _ options: [Option]) -> [(Option, isJoined: Bool)] {
     if word.hasPrefix("--") {
       let name = word.prefix { $0 != "=" }
@@ -42,7 +44,7 @@ enum RepeatedOptions {
     return found
   }
 
-  /// As the parser's own description of the command has them.
+  /// Returns the command's options, from the parser's own description.
   private static func options(of command: any ParsableCommand.Type) -> [Option] {
     let description = try? JSON(parsing: command._dumpHelp().utf8)
     return (description?["command"]?["arguments"]?.array ?? []).map { argument in

@@ -80,7 +80,7 @@ struct ReplayCommand: ParsableCommand {
     throw ExitStatus(result.verdict).code
   }
 
-  /// What is played.
+  /// The run to play.
   private struct Play {
     var path: String
     var cell: Cell
@@ -88,7 +88,7 @@ struct ReplayCommand: ParsableCommand {
     var overrides: [ScenarioOverride]
   }
 
-  /// A run's folder holds the scenario as it was; a name is looked up in the files as they are.
+  /// Resolves the target: a run's folder holds the scenario of that time; a name refers to the current files.
   private func play(_ overrides: [ScenarioOverride]) throws -> Play {
     let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
     if paths.isEmpty, let saved = SavedRun(folder: folder) { return try play(saved, overrides) }
@@ -126,12 +126,12 @@ struct ReplayCommand: ParsableCommand {
     return Play(path: file.path, cell: cell, seed: job.seed, overrides: overrides)
   }
 
-  /// Which kinds there are is known once the run has been.
+  /// Checks the topics of `--trace`; the kinds are known only after the run.
   private func checkTopics(_ timeline: TraceTimeline) throws {
     let reference = ScenarioReference(registry: CallSimProgram.profiles.registry)
     for topic in timeline.unknownTopics {
       let what = "--trace: nothing in this run is called '\(topic)'"
-      // What may happen and did not is an answer.
+      // A known topic without events in this run is a valid result.
       guard reference.explain(topic) == nil else {
         Output.error("note: \(what)\n")
         continue
@@ -143,12 +143,12 @@ struct ReplayCommand: ParsableCommand {
     }
   }
 
-  /// A run folder says itself which run it is of.
+  /// Resolves a target; a run folder records the run that it belongs to.
   private func resolveTarget(_ folder: String) throws -> (RunName, [String]) {
     let files = FileManager.default
     let data = files.contents(atPath: folder + "/result.json")
     let result = data.flatMap { RunResult(fileContents: Array($0)) }
-    // Of a damaged record it cannot be said how the run was played.
+    // A damaged record does not tell how the run was played.
     if paths.isEmpty, SavedRun.isRecorded(in: folder) {
       throw UsageProblem(message: unreadable("run.json", in: folder, id: result?.id))
     }
@@ -169,7 +169,7 @@ struct ReplayCommand: ParsableCommand {
       + (remedy ?? "name the run itself: id#seed")
   }
 
-  /// Says what a run is called, of the file that was named if it can be.
+  /// Returns a message with the expected form of a run, for the named file if possible.
   private func wrongTarget(isScenario: Bool) -> String {
     var message = "replay takes a run, such as hello#1, or the folder of one; "
     guard isScenario else {
@@ -186,17 +186,17 @@ struct ReplayCommand: ParsableCommand {
   }
 
   private func find(_ name: RunName, in collection: ScenarioCollection) throws -> (ScenarioFile, Cell) {
-    // A matrix value may have a # of its own, before the bracket.
+    // A matrix value may contain a #, before the bracket.
     if name.seed == nil, !name.cellID.hasSuffix("]"), let hash = name.cellID.lastIndex(of: "#") {
       let (cell, seed) = (name.cellID[..<hash], name.cellID[name.cellID.index(after: hash)...])
       throw UsageProblem(message: "'\(seed)' is no seed; a run is named id#seed with a number, such as '\(cell)#1'")
     }
-    // The id may hold a variable of the matrix, and so be another in every cell.
+    // The id may contain a matrix variable, and so differ between cells.
     for file in collection.files {
       if let cell = file.cells.first(where: { $0.id == name.cellID }) { return (file, cell) }
     }
     guard let file = collection.files.first(where: { $0.id == name.scenarioID }) else {
-      // A file that cannot be read has no id: it may be the one that is looked for.
+      // A file with errors has no id, so it may be the one with this id.
       try collection.requireValid()
       let hint =
         Suggestion.hint(for: name.scenarioID, among: collection.files.map(\.id))
@@ -208,7 +208,7 @@ struct ReplayCommand: ParsableCommand {
     throw UsageProblem(message: "\(file.path) has no cell '\(name.cellID)'; \(hint)")
   }
 
-  /// `12.3s`, `250ms`, `2min`.
+  /// Parses a virtual time, such as `12.3s`, `250ms` or `2min`.
   private static func time(_ text: String, of option: String = "--until") throws -> Instant {
     let units: [(String, Double)] = [("ms", 1e6), ("us", 1e3), ("ns", 1), ("min", 60e9), ("s", 1e9)]
     for (unit, scale) in units where text.hasSuffix(unit) {

@@ -2,7 +2,7 @@ import Formats
 import Foundation
 import ScenarioSuite
 
-/// The reporters of a suite and the files they write to.
+/// The reporters of a suite and their files.
 struct ReportOutputs {
   private let requests: [ReportRequest]
   private let quiet: Bool
@@ -15,9 +15,9 @@ struct ReportOutputs {
     self.slowest = slowest
   }
 
-  /// Opens every file before the first run, so that a mistyped folder is not noticed after the last.
+  /// Opens every file before the first run, so that a mistyped folder is reported before any run.
   ///
-  /// - Parameter inputs: files that are read, and must not be written over.
+  /// - Parameter inputs: Files that are read, and must not be overwritten.
   mutating func open(inputs: [String]) throws -> [any Reporter] {
     let written = requests.filter { $0.file != "-" }.map { (option: "--report \($0.kind.rawValue)", path: $0.file) }
     try DistinctFiles.check(written.map { ($0.option, $0.path) }, inputs: inputs)
@@ -35,18 +35,18 @@ struct ReportOutputs {
     return reporters
   }
 
-  /// The page that was written last, if it is a file.
+  /// The HTML page that was written last, if it is a file.
   var page: String? { requests.last { $0.kind == .html && $0.file != "-" }?.file }
 
   func close() throws { for file in files { try file.close() } }
 
-  /// Whether a program reads standard output, which has nothing else then.
+  /// Whether a report uses standard output, so that nothing else may be written there.
   private var isTaken: Bool { requests.contains { $0.file == "-" && $0.kind != .github } }
 
-  /// Whether a report goes where text for people goes when a program reads standard output: GitHub reads both.
+  /// Returns whether a report goes to standard error, because another one uses standard output: GitHub reads both.
   private func isTold(_ request: ReportRequest) -> Bool { isTaken && request.file == "-" && request.kind == .github }
 
-  /// Text for people goes to standard error when programs read standard output.
+  /// The reporter for the terminal, on standard error if a report uses standard output.
   var people: TerminalReporter {
     let isTaken = isTaken
     let descriptor: Int32 = isTaken ? 2 : 1
@@ -67,7 +67,7 @@ struct ReportOutputs {
   }
 
   private mutating func open(_ path: String, mode: FileSink.Mode = .anew) throws(FileError) -> (String) -> Void {
-    // What cannot be made shows when the file is opened.
+    // A failure shows when the file is opened.
     let folder = FileSink.folder(of: path)
     try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
@@ -75,13 +75,13 @@ struct ReportOutputs {
     return { file.write($0) }
   }
 
-  /// GitHub names the file; what other steps wrote to it stays.
+  /// Opens the step summary that GitHub names, and keeps the text of other steps.
   private mutating func stepSummary() -> ((String) -> Void)? {
     guard let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else { return nil }
     do {
       return try open(path, mode: .append)
     } catch {
-      // It may name a place outside the container that this runs in.
+      // GitHub may name a path outside the container that this runs in.
       Output.error("note: there is no step summary: '\(path)' cannot be written: \(error.reason)\n")
       return nil
     }

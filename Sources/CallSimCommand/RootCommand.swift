@@ -19,12 +19,12 @@ struct RootCommand: ParsableCommand {
     ])
 }
 
-/// Arguments that parse and still cannot be meant. The message says what to do instead.
+/// An error in valid arguments that cannot be used together, or have invalid values. The message contains a remedy.
 struct UsageProblem: Error {
   let message: String
 }
 
 extension ExitStatus {
-  /// Ends the command.
+  /// The status as an error that ends the command.
   var code: ExitCode { ExitCode(rawValue) }
 }

@@ -111,9 +111,9 @@ struct RunCommand: ParsableCommand {
     throw outcome.summary.exitStatus.code
   }
 
-  /// Tells reports that nothing was run, and why: those of an earlier suite must not stand for this one.
+  /// Reports that nothing was run, and the reason: reports of an earlier suite must not remain in place.
   ///
-  /// - Parameter plan: of the files that are sound.
+  /// - Parameter plan: The plan of the files without errors.
   private func report(
     _ collection: ScenarioCollection, _ plan: SuitePlan, to outputs: inout ReportOutputs
   ) throws {
@@ -133,7 +133,7 @@ struct RunCommand: ParsableCommand {
     try outputs.close()
   }
 
-  /// That a run cannot leave its files is not found out when one fails.
+  /// Checks in advance that runs can write their files, so that the error does not appear at the first failed run.
   private func checkFolder(for plan: SuitePlan) throws {
     guard artifacts != .none, !plan.runs.isEmpty else { return }
     do {
@@ -162,7 +162,7 @@ struct RunCommand: ParsableCommand {
       do { requests += try ReportRequest.parse(text) } catch { throw UsageProblem(message: error.message) }
     }
     if json { requests.append(ReportRequest(kind: .json, file: "-")) }
-    // By its other name it is the same.
+    // `/dev/stdout` is standard output too.
     for index in requests.indices where requests[index].file == "/dev/stdout" { requests[index].file = "-" }
     let claims = requests.filter { $0.file == "-" }
     guard claims.count <= 1 else {
@@ -179,7 +179,7 @@ struct RunCommand: ParsableCommand {
 
   private func selection() throws -> SuiteSelection {
     var selection = SuiteSelection()
-    // No tag has a comma.
+    // Commas separate tags, because a tag cannot contain one.
     selection.tags = tag.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     selection.texts = text
     selection.cell = try cell.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -208,7 +208,7 @@ struct RunCommand: ParsableCommand {
     return selection
   }
 
-  /// What failed with other values is another run, which these values cannot judge.
+  /// Returns the names of runs that failed last with the same overrides; a run with other values is another run.
   private func lastFailedNames(_ overrides: [ScenarioOverride]) throws -> Set<String> {
     let last = LastFailed(RunDirectory(root: out), overrides: overrides)
     guard !last.names.isEmpty else {

@@ -4,7 +4,7 @@ import ScenarioFormat
 import ScenarioRun
 import ScenarioSuite
 
-/// What every command that reads scenarios takes.
+/// The arguments of every command that reads scenarios.
 struct ScenarioArguments: ParsableArguments {
   @Argument(help: "Scenario files, or folders to search for *.yaml. (default: scenarios)")
   var paths: [String] = []
@@ -40,17 +40,17 @@ struct ScenarioArguments: ParsableArguments {
 }
 
 extension ScenarioCollection {
-  /// Whether a run of the files would mean nothing.
+  /// Whether errors prevent a run of the files.
   var isRefused: Bool { errorCount > 0 || !clashes.isEmpty }
 
-  /// Why, for reports.
+  /// The errors, for reports.
   var problems: [FileProblem] {
     reports.flatMap(\.errors) + clashes.map { FileProblem(path: $0.paths[0], message: Self.text($0)) }
   }
 
-  /// Prints what is legal in files and may not do what it says.
+  /// Prints the warnings of files.
   ///
-  /// - Parameter paths: of the files that are run.
+  /// - Parameter paths: The paths of the files that are run.
   func showWarnings(of paths: Set<String>) {
     let style = Output.style(for: 2)
     for report in reports where report.sources.files.first.map({ paths.contains($0.path) }) ?? true {
@@ -58,7 +58,7 @@ extension ScenarioCollection {
     }
   }
 
-  /// Prints what is wrong with the files and ends the command when a run of them would mean nothing.
+  /// Prints the errors of the files, and ends the command if they prevent a run.
   func requireValid() throws {
     let style = Output.style(for: 2)
     for report in reports where report.diagnostics.contains(where: { $0.code.severity == .error }) {
@@ -72,14 +72,14 @@ extension ScenarioCollection {
     throw ExitStatus.badScenario.code
   }
 
-  /// A program must have somebody's place to take in every file, and a value some file's variable: else a file would be
-  /// run as if it had been changed.
+  /// Checks that every program replaces a peer of each file, and that every value sets a variable of some file:
+  /// otherwise a file would run unchanged without notice.
   ///
-  /// - Parameter file: the only file that counts; nil for all.
+  /// - Parameter file: The only file to check; nil for all.
   func requireTargets(of overrides: [ScenarioOverride], in file: ScenarioFile? = nil) throws {
     let files = file.map { [$0] } ?? self.files
     let known = Set(files.flatMap(\.variables)).sorted()
-    // A file with errors may have it.
+    // With errors in files, the variable may be in one of those.
     for override in overrides where override.replacedPeer == nil && errorCount == 0 {
       guard !known.contains(override.name) else { continue }
       let hint =
@@ -104,7 +104,7 @@ extension ScenarioCollection {
 }
 
 enum Assignment {
-  /// Reads every `--set` and `--peer`.
+  /// Parses every `--set` and `--peer`.
   static func parse(_ values: [String], programs: [String]) throws -> [ScenarioOverride] {
     let overrides = try values.map { try parse($0, option: "--set") } + programs.map(parseProgram)
     for (index, override) in overrides.enumerated()
@@ -114,7 +114,7 @@ enum Assignment {
     return overrides
   }
 
-  /// Reads `name=value`.
+  /// Parses `name=value`.
   static func parse(_ text: String, option: String) throws -> ScenarioOverride {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw UsageProblem(message: "\(option) takes name=value, not '\(text)'; write \(option) 'loss=10%'")
@@ -122,7 +122,7 @@ enum Assignment {
     return ScenarioOverride(name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
   }
 
-  /// Reads `alice=external:command`.
+  /// Parses `alice=external:command`.
   static func parseProgram(_ text: String) throws -> ScenarioOverride {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     if parts.count == 2, ProgramOverride.hasOpenQuote(parts[1]) {

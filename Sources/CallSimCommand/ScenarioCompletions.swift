@@ -3,7 +3,7 @@ import ScenarioFormat
 import ScenarioRun
 import ScenarioSuite
 
-/// What a shell offers where a scenario is named: what is in `scenarios/` of the folder it is in.
+/// Shell completions for scenarios: those in `scenarios/` of the current folder.
 enum ScenarioCompletions {
   static func tags() -> [String] { Set(files.flatMap(\.tags)).sorted() }
 

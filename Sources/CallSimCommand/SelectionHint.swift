@@ -1,7 +1,7 @@
 import ScenarioFormat
 import ScenarioSuite
 
-/// Why a selection leaves nothing to run: the first of its filters after which there is nothing, and what it could be.
+/// The reason for an empty selection: the first filter after which no run is left, and possible values for it.
 struct SelectionHint {
   private let selection: SuiteSelection
   private let files: [ScenarioFile]
@@ -35,7 +35,7 @@ struct SelectionHint {
 
   private typealias Filter = (option: String, alone: String?, add: (inout SuiteSelection) -> Void)
 
-  /// Each as it is written, what is wrong with it whatever the others say, and the filter itself.
+  /// The filters: each option as text, its error independent of the others, and the filter itself.
   private var filters: [Filter] {
     var filters: [Filter] = []
     if !selection.tags.isEmpty {
@@ -79,7 +79,7 @@ struct SelectionHint {
     return "no cell's id and no scenario's title contains \(texts)\(hint)"
   }
 
-  /// - Parameter choices: values of one variable, at least one.
+  /// - Parameter choices: Values of one variable, at least one.
   private func cellProblem(_ choices: [ScenarioOverride]) -> String? {
     guard let wanted = choices.first else { return nil }
     let assignments = files.flatMap(\.cells).flatMap(\.assignments)

@@ -9,7 +9,7 @@ import ScenarioFormat
 import ScenarioSuite
 import TURN
 
-/// Our STUN and TURN server on this machine's own network.
+/// The STUN and TURN server of callsim on this machine's own network.
 struct TURNCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "turn", abstract: "Serve STUN and TURN on this machine's network, by UDP, TCP and TLS.",
@@ -109,9 +109,9 @@ struct TURNCommand: ParsableCommand {
     } catch {
       throw UsageProblem(message: "cannot serve: \(error)")
     }
-    // Whoever reads that it serves may tell it to end at once.
+    // Installs signal handlers before reporting that it listens: a reader may then end the process immediately.
     let signals = SignalWatch(on: loop) { loop.stop() }
-    // Clients must not wait for whoever reads this.
+    // The server must not wait for the reader of this log.
     let log = LogOutput()
     server.onEvent = { log.line(Self.line(for: $0)) }
     for endpoint in served { log.line("listening on \(endpoint), UDP and TCP") }
@@ -122,12 +122,12 @@ struct TURNCommand: ParsableCommand {
     if let reason = log.finish() { Output.noteLoss(reason) }
   }
 
-  /// By the date of now.
+  /// Returns the credentials that are valid at the current date.
   private func credentials(on loop: SocketLoop) -> TURNCredentialStore {
     TURNCredentialStore(users: user, sharedSecret: secret, wallClock: loop.wallClock())
   }
 
-  /// As whom TLS is served; nil when it is not.
+  /// Returns the TLS identity; nil if TLS is not served.
   private func tlsContext() throws -> TLSContext? {
     guard !listenTls.isEmpty else {
       guard certificate == nil, key == nil else {
@@ -152,7 +152,7 @@ struct TURNCommand: ParsableCommand {
     ]
   }
 
-  /// Every address that clients come to by one way or the other, but for the alternate ones.
+  /// The addresses for clients over any transport, without the alternate ones.
   private var everywhere: [Endpoint] { listen + listenTls }
 
   private func checkPorts(relays: [IPAddress]) throws {
@@ -163,7 +163,7 @@ struct TURNCommand: ParsableCommand {
       message: "--ports leaves none for relays: clients come to all of \(ports.lowerBound)-\(ports.upperBound)")
   }
 
-  /// Multicast and broadcast, which a socket can be bound to all the same.
+  /// Multicast and broadcast addresses, to which a socket can be bound nevertheless.
   private static let nobodysAddresses = ["224.0.0.0/4", "255.255.255.255/32", "ff00::/8"].compactMap { IPPrefix($0) }
 
   private func checkAddresses(relays: [IPAddress]) throws {
@@ -178,7 +178,7 @@ struct TURNCommand: ParsableCommand {
       throw UsageProblem(
         message: "\(group) is no address of a machine: --relay-ip takes one of this machine's")
     }
-    // A client that asks for no family is given IPv4 (RFC 8656 section 7.2), also over IPv6; over IPv4 few ask for another.
+    // A client that requests no family gets IPv4 (RFC 8656 section 7.2), also over IPv6; over IPv4 few request another.
     if let lonely = everywhere.first(where: { !$0.address.isIPv6 }), !relays.contains(where: { !$0.isIPv6 }) {
       throw UsageProblem(
         message: "there is no IPv4 relay for the clients of \(lonely): name an IPv4 address with --relay-ip")
@@ -208,7 +208,7 @@ struct TURNCommand: ParsableCommand {
     guard !user.isEmpty || secret != nil else {
       throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
     }
-    // Nobody could come in by one that breaks RFC 8489 section 14.9, which every challenge carries.
+    // Every challenge contains the realm, so no client could log in with one that violates RFC 8489 section 14.9.
     guard !realm.isEmpty, realm.unicodeScalars.count < 128 else {
       throw UsageProblem(message: "--realm takes 1 to 127 characters, not \(realm.unicodeScalars.count)")
     }
@@ -222,9 +222,9 @@ struct TURNCommand: ParsableCommand {
           \(long.username.utf8.count): nobody could come in as '\(long.username.prefix(20))…'
           """)
     }
-    if secret == "" { throw UsageProblem(message: "--secret is empty: anybody could come in") }
+    if secret == "" { throw UsageProblem(message: "--secret is empty: anyone could authenticate") }
     if let twice = Self.repeated(user.map(\.username)) {
-      throw UsageProblem(message: "--user names '\(twice)' twice: one password each")
+      throw UsageProblem(message: "--user names '\(twice)' twice; a user has one password")
     }
     for (option, count) in [("--user-quota", userQuota), ("--total-quota", totalQuota ?? .max)] {
       if count < 1 { throw UsageProblem(message: "\(option) takes at least 1, not \(count)") }
@@ -271,7 +271,7 @@ struct TURNCommand: ParsableCommand {
     configuration.nonceLifetime = .seconds(Int64(nonceLifetime))
     configuration.permissionLifetime = .seconds(Int64(permissionLifetime))
     configuration.channelLifetime = .seconds(Int64(channelLifetime))
-    // coturn's own client and others of its age still use them.
+    // Old clients, such as coturn's own, still use these numbers.
     configuration.channelNumbers = ChannelData.formerNumbers
     configuration.userQuota = userQuota
     configuration.totalQuota = totalQuota
@@ -301,14 +301,14 @@ struct TURNCommand: ParsableCommand {
   }
 }
 
-/// Reads one argument, or says what was meant.
+/// Parses one argument; throws an error with the expected form if it is invalid.
 private func value<Value>(of text: String, _ read: (String) -> Value?, _ meant: String) throws -> Value {
   guard let value = read(text) else { throw ValidationError("'\(text)' is not \(meant)") }
   return value
 }
 
 extension TURNCredentials {
-  /// `name:password`; the password may have colons of its own.
+  /// Parses `name:password`; the password may contain colons.
   fileprivate init?(nameAndPassword text: String) {
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, text.index(after: colon) < text.endIndex
     else { return nil }

@@ -34,7 +34,7 @@ struct ValidateCommand: ParsableCommand {
     throw (isBad ? ExitStatus.badScenario : .pass).code
   }
 
-  /// One scenario is one file: of a matrix one cell is chosen.
+  /// Prints a single scenario: one file, and one cell of its matrix.
   private func printScenario(_ collection: ScenarioCollection) throws {
     try collection.requireValid()
     guard collection.files.count == 1, let file = collection.files.first else {
@@ -61,7 +61,7 @@ struct ValidateCommand: ParsableCommand {
     Output.text(style.paint(line, errors == 0 && !isBadByWarnings ? .success : .failure) + "\n")
   }
 
-  /// One array over all files.
+  /// Prints one array over all files.
   private func printJSON(_ collection: ScenarioCollection) {
     Output.text("[" + collection.reports.map(\.jsonObjects).joined(separator: ",\n ") + "]\n")
   }

@@ -3,7 +3,7 @@ import Profiles
 import ScenarioFormat
 import ScenarioSuite
 
-/// The other end of `run`: takes jobs on standard input.
+/// The worker process of `run`: reads jobs from standard input.
 struct WorkerCommand: ParsableCommand {
   static let name = "worker"
   static let configuration = CommandConfiguration(

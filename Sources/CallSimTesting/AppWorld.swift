@@ -1,7 +1,7 @@
 public import CallSim
 internal import DTLS
 
-/// Devices with one profile's app and its servers on one network, in virtual time: a bench for tests of one's own app.
+/// Devices with one profile's app and its servers on one network, in virtual time: a fixture for tests of an app.
 ///
 /// ```swift
 /// let world = try AppWorld(Profile(app: WalkieApp.self, server: WalkieServer.self))
@@ -11,12 +11,11 @@ internal import DTLS
 /// #expect(world.shutDown() == [])
 /// ```
 ///
-/// Nothing happens while no `run` is called, and nothing takes real time. For NATs, losses, faults and relays there are
-/// scenarios.
+/// Virtual time passes only while a `run` method is called. To test NATs, losses, faults and relays, use scenarios.
 public final class AppWorld {
-  /// What the test itself goes by: virtual time, and timers of its own.
+  /// The test's own clock: virtual time, and timers.
   public var clock: PeerClock { runtime.clock }
-  /// Async code of the test.
+  /// Runs async code of the test in virtual time.
   public let tasks: PeerTasks
   private let simulator: Simulator
   private let runtime: HostRuntime
@@ -25,13 +24,13 @@ public final class AppWorld {
   private var peers: [VirtualPeer] = []
   private let log = ValueLog()
 
-  /// Starts the servers and the apps; a second of virtual time passes meanwhile.
+  /// Starts the servers and the apps, and runs for a second of virtual time.
   ///
   /// - Parameters:
-  ///   - peers: the devices, each with a user of the same name.
-  ///   - delay: what a packet takes from a device or a server to the network, and back.
-  ///   - settings: what the profile's vocabulary lets a scenario set, by device.
-  /// - Throws: ``UnfitProfile``, and what the network cannot have, such as two devices of one name.
+  ///   - peers: The names of the devices and of their users.
+  ///   - delay: The delay of a packet between a device or a server and the network, in each direction.
+  ///   - settings: The settings that the profile's vocabulary declares, by device.
+  /// - Throws: ``UnfitProfile``, or an error of the network, such as two devices with one name.
   public init(
     _ profile: Profile, peers names: [String] = ["alice", "bob"], seed: UInt64 = 1,
     delay: Interval = .milliseconds(20), settings: [String: NamedValues] = [:]
@@ -87,11 +86,12 @@ public final class AppWorld {
 
   // MARK: Time
 
+  /// Runs for an interval of virtual time.
   public func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
 
-  /// Runs async code of the test until it ends: ``clock`` lets it wait in virtual time.
+  /// Runs async code of the test until it ends. It can await ``clock`` to wait in virtual time.
   ///
-  /// - Returns: whether it ended within the limit; otherwise it is cancelled.
+  /// - Returns: Whether it ended within the limit; otherwise it is cancelled.
   @discardableResult
   public func run(within limit: Interval = .seconds(600), _ body: @escaping () async -> Void) -> Bool {
     let end = simulator.now + limit
@@ -110,9 +110,9 @@ public final class AppWorld {
 
   // MARK: Users
 
-  /// A user acts.
+  /// Performs a user action.
   ///
-  /// - Throws: why the app refuses.
+  /// - Throws: The reason for which the app refuses.
   public func perform(
     _ peer: String, _ action: String, _ values: KeyValuePairs<String, ArgumentValue> = [:]
   ) throws(ActionError) {
@@ -120,9 +120,9 @@ public final class AppWorld {
     if let refusal = device(peer).perform(action) { throw refusal }
   }
 
-  /// A WebSocket to a server that says only what the test sends.
+  /// Opens a WebSocket to a server; only the test sends on it.
   ///
-  /// - Parameter name: as the vocabulary declares the server; the first that it declares without it.
+  /// - Parameter name: The server's name in the vocabulary; nil for the first one declared.
   public func connectToServer(_ name: String? = nil, path: String = "/") -> WebSocketChannel {
     guard let server = (name ?? servers.first?.name).flatMap({ endpoints[$0] }) else {
       preconditionFailure("the profile has no server '\(name ?? "")'")
@@ -134,21 +134,21 @@ public final class AppWorld {
 
   // MARK: Results
 
-  /// What a value of a device was from the beginning on, in order: states of its machines (`call.state`), values that its
-  /// app sets, those that every device has (`ice.state`).
+  /// Returns all values of a device from the beginning, in order: states of its machines (`call.state`), values that
+  /// its app sets, and those of every device (`ice.state`).
   public func values(_ name: String, of peer: String) -> [String] {
     log.entries.filter { $0.peer == peer && $0.name == name }.map(\.value)
   }
 
-  /// What a value of a device is now; nil when nothing has set it.
+  /// Returns the current value of a device; nil if it was never set.
   public func value(_ name: String, of peer: String) -> String? { values(name, of: peer).last }
 
-  /// Tells two runs apart: the same code gives the same hash.
+  /// The hash of the run: the same code gives the same hash.
   public var traceHash: UInt64 { simulator.trace.hash }
 
-  /// Ends the apps, then the servers, and lets packets and timers end.
+  /// Ends the apps, then the servers, and waits for packets and timers.
   ///
-  /// - Returns: what somebody has not let go of, a line each; nothing when all is well.
+  /// - Returns: Descriptions of resources that were not released; empty if all were.
   public func shutDown() -> [String] {
     for peer in peers { peer.shutDown() }
     run(for: .seconds(10))
@@ -168,7 +168,7 @@ public final class AppWorld {
   }
 }
 
-/// Keeps the values of every device.
+/// Stores the values of every device.
 private final class ValueLog: TraceObserver {
   private(set) var entries: [(peer: String, name: String, value: String)] = []
 

@@ -2,7 +2,7 @@ public import CallSim
 internal import Foundation
 public import Testing
 
-/// One argument of a test: a run of a scenario, or what keeps files from being played.
+/// One argument of a test: a run of a scenario, or an error that prevents runs.
 public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArgumentEncodable {
   private enum Content: Sendable {
     case runs(SuitePlan.Entry, seeds: [UInt64], overrides: [ScenarioOverride], ProfileCatalogue, program: String)
@@ -10,10 +10,11 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
     case refused(String)
   }
 
-  /// `id[var=value,…]#seed`; without a seed where all seeds are judged together. Of a file with errors its path.
+  /// The run's name, `id[var=value,…]#seed`, without a seed if all seeds are judged together; the path of a file with
+  /// errors.
   public let name: String
   private let content: Content
-  /// Where the scenarios were named, for what stands in no file.
+  /// The location where the test names the scenarios, for issues outside any scenario file.
   private let sourceLocation: SourceLocation
 
   init(
@@ -37,18 +38,20 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
     self.sourceLocation = sourceLocation
   }
 
+  /// The name of the run.
   public var testDescription: String { name }
 
+  /// Encodes the name, which identifies the argument.
   public func encodeTestArgument(to encoder: some Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(name)
   }
 
-  /// Plays it in this process and records an issue for each finding, at the line of the scenario file.
+  /// Plays the runs in this process and records an issue for each finding, at the line of the scenario file.
   ///
-  /// A trap in the app ends the test process; `callsim run` plays in processes of their own.
+  /// A trap in the app ends the test process; `callsim run` plays runs in separate processes.
   ///
-  /// - Returns: what the runs came to; none of what could not be played.
+  /// - Returns: The results of the runs; empty if they could not be played.
   @discardableResult
   public func expectPass() -> [RunResult] {
     switch content {
@@ -114,7 +117,7 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
     #endif
   }
 
-  /// `path:line:column`, as findings say it.
+  /// Parses `path:line:column`, the form of locations in findings.
   private func place(_ text: String?) -> SourceLocation {
     let parts = (text ?? "").split(separator: ":")
     guard parts.count > 2, let line = Int(parts[parts.count - 2]), let column = Int(parts[parts.count - 1]) else {
@@ -125,7 +128,7 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
 
   private func place(_ path: String, _ line: Int, _ column: Int) -> SourceLocation {
     let url = URL(fileURLWithPath: path)
-    // An id has a module and a file; here it is the folder and the file.
+    // A file id normally has a module and a file; this one has the folder and the file.
     let id = "\(url.deletingLastPathComponent().lastPathComponent)/\(url.lastPathComponent)"
     return SourceLocation(fileID: id, filePath: url.path, line: max(1, line), column: max(1, column))
   }

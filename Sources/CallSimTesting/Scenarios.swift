@@ -2,7 +2,7 @@
 internal import Foundation
 public import Testing
 
-/// Scenario files as the arguments of a test, an argument for each run: a cell of a file with a seed.
+/// Scenario files as the arguments of a test, one argument per run: a cell of a file with a seed.
 ///
 /// ```swift
 /// private let scenarios = Scenarios("scenarios", profiles: [Profile(app: WalkieApp.self, server: WalkieServer.self)])
@@ -10,18 +10,18 @@ public import Testing
 /// @Test(arguments: scenarios) func `a scenario passes`(_ scenario: ScenarioTest) { scenario.expectPass() }
 /// ```
 ///
-/// What cannot be played is an argument as well, whose test fails: a file with errors, a folder without scenarios,
-/// a profile that does not fit. So a test cannot pass because nothing was found.
+/// An error is an argument too, whose test fails: a file with errors, a folder without scenarios, an invalid profile.
+/// So a test cannot pass because no scenario was found.
 public struct Scenarios: RandomAccessCollection, Sendable {
   private let tests: [ScenarioTest]
 
   /// Reads scenario files.
   ///
   /// - Parameters:
-  ///   - paths: files, and folders that are searched for `*.yaml`; relative to the package of the test's source file.
-  ///   - profiles: all that the files may name.
-  ///   - selection: which of their runs become arguments.
-  ///   - program: the command line that knows these profiles, for the command that plays a failed run again.
+  ///   - paths: Files, and folders that are searched for `*.yaml`; relative to the package of the test's source file.
+  ///   - profiles: The profiles that the files may name.
+  ///   - selection: The selection of runs that become arguments.
+  ///   - program: The command with these profiles, for the replay command of a failed run.
   public init(
     _ paths: String..., profiles: [Profile], selection: SuiteSelection = SuiteSelection(),
     program: String = "callsim", filePath: String = #filePath, sourceLocation: SourceLocation = #_sourceLocation
@@ -37,8 +37,11 @@ public struct Scenarios: RandomAccessCollection, Sendable {
     }
   }
 
+  /// The position of the first run.
   public var startIndex: Int { tests.startIndex }
+  /// The position after the last run.
   public var endIndex: Int { tests.endIndex }
+  /// The run at a position.
   public subscript(position: Int) -> ScenarioTest { tests[position] }
 
   private static func tests(
@@ -54,7 +57,7 @@ public struct Scenarios: RandomAccessCollection, Sendable {
     }
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
     for entry in plan.entries {
-      // What the seeds decide together takes all of them in one test.
+      // Seeds that are judged together belong to one test.
       let isJudgedTogether = entry.cell.scenario.expectations.contains(where: \.isJudgedAcrossSeeds)
       for seeds in isJudgedTogether ? [entry.seeds] : entry.seeds.map({ [$0] }) {
         tests.append(
@@ -67,7 +70,7 @@ public struct Scenarios: RandomAccessCollection, Sendable {
     return tests
   }
 
-  /// The nearest folder above a source file that has a manifest; without one the file's own.
+  /// Returns the nearest folder above a source file that has a manifest; without one, the file's own folder.
   private static func packageRoot(of filePath: String) -> String {
     let own = URL(fileURLWithPath: filePath).deletingLastPathComponent()
     var folder = own
@@ -80,7 +83,7 @@ public struct Scenarios: RandomAccessCollection, Sendable {
     return own.path
   }
 
-  /// A path below the present folder, from there: as people type it.
+  /// Returns a path relative to the current folder if it is below it, as users type it.
   private static func shortened(_ path: String) -> String {
     let here = FileManager.default.currentDirectoryPath + "/"
     let whole = URL(fileURLWithPath: path).standardizedFileURL.path

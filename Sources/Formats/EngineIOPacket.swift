@@ -12,7 +12,7 @@ package struct EngineIOPacket: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// Parses a text message; nil when its first character is no packet type.
+  /// Parses a text message; nil if its first character is not a packet type.
   package init?(parsing text: String) {
     guard let first = text.utf8.first, first >= UInt8(ascii: "0"), let kind = Kind(rawValue: first - UInt8(ascii: "0"))
     else { return nil }

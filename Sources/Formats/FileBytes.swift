@@ -1,17 +1,17 @@
 internal import LibC
 
-/// Whole files.
+/// Reads whole files.
 package enum FileBytes {
-  /// Far above what anybody plays or pastes.
+  /// The largest size in bytes, far above that of any audio file or pasted text.
   private static let limit = 1 << 30
-  /// How long a pipe may be silent, in milliseconds.
+  /// The timeout for reading from a pipe, in milliseconds.
   private static let patience: Int32 = 10_000
 
-  /// Reads a file or a pipe to its end. Devices, which have none, are refused.
+  /// Reads a file or a pipe to its end. Devices are refused because they have no end.
   ///
-  /// - Parameter most: reads no further, for who only wants to know that there is too much.
+  /// - Parameter most: The number of bytes after which reading stops, for callers that only check for an excess.
   package static func read(_ path: String, atMost most: Int = .max) throws(FileError) -> [UInt8] {
-    // To open a pipe is to wait for its writer, who may never come: it is waited for below.
+    // Without O_NONBLOCK, opening a pipe would wait without limit for its writer; poll below waits with a timeout.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
     defer { close(descriptor) }
@@ -23,7 +23,7 @@ package enum FileBytes {
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "nobody writes into this pipe") }
+      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "no data came from this pipe") }
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }

@@ -1,13 +1,13 @@
 internal import LibC
 
-/// A file that is written from front to back through the C library's buffer. What is no regular file, such as a device
-/// or a pipe, is written into, and symbolic links are followed.
+/// A file that is written from front to back through the C library's buffer. A device or a pipe is written to in place,
+/// and symbolic links are followed.
 package final class FileSink {
   package enum Mode: Sendable {
     case anew
-    /// After what the file has already.
+    /// After the existing content of the file.
     case append
-    /// Anew, with ``FileSink/patch(_:at:)`` at the end, which a pipe has no way to take.
+    /// Anew, with ``FileSink/patch(_:at:)`` at the end, which is impossible for a pipe.
     case patched
   }
 
@@ -15,13 +15,15 @@ package final class FileSink {
   private let file: UnsafeMutablePointer<FILE>
   private var isOpen = true
   package private(set) var byteCount = 0
-  /// The first `errno` of what could not be written.
+  /// The first `errno` of a failed write.
   private var failure: Int32?
 
-  /// - Parameter keepsEveryLine: whether each line is on disk at once, so that a crash does not take the last ones.
+  /// Opens the file.
+  ///
+  /// - Parameter keepsEveryLine: Whether each line is written at once, so that a crash does not lose the last ones.
   package init(path: String, mode: Mode = .anew, keepsEveryLine: Bool = false) throws(FileError) {
     self.path = path
-    // To open a pipe is to wait for its reader, who may never come; with O_NONBLOCK it is ENXIO instead (fifo(7)).
+    // Opening a pipe would wait without limit for its reader; with O_NONBLOCK it fails with ENXIO instead (fifo(7)).
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (mode == .append ? O_APPEND : O_TRUNC)
     let descriptor = open(path, flags, 0o666)
     guard descriptor >= 0, let file = fdopen(descriptor, mode == .append ? "ab" : "wb") else {
@@ -38,7 +40,7 @@ package final class FileSink {
     }
   }
 
-  /// Tells beforehand what opening the file would run into. What is in it stays, and no new one is made.
+  /// Checks for the errors of opening the file. It keeps the file's content, and creates no file.
   package static func check(path: String, mode: Mode = .anew) throws(FileError) {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -50,7 +52,7 @@ package final class FileSink {
     if mode == .patched, lseek(descriptor, 0, SEEK_CUR) < 0 { throw pipe(path) }
   }
 
-  /// The folder that a file is in, or would be.
+  /// Returns the folder that contains, or would contain, a file.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -75,10 +77,10 @@ package final class FileSink {
     byteCount += bytes.count
   }
 
-  /// Writes over what stands at `offset`; for headers that carry a length.
+  /// Overwrites bytes at `offset`, for headers that contain a length.
   package func patch(_ bytes: [UInt8], at offset: Int) {
     guard isOpen else { return }
-    // Moving writes out what waits.
+    // fseek flushes the buffer.
     note(fseek(file, offset, SEEK_SET) == 0)
     note(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     note(fseek(file, 0, SEEK_END) == 0)
@@ -108,7 +110,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   public let path: String
   /// The reason, as a clause.
   public let reason: String
-  /// A sentence about what would help, where that can be told.
+  /// A sentence about a remedy, if one is known.
   public let remedy: String?
   /// The `errno`, where the system gave one.
   public let code: Int32?

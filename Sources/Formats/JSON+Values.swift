@@ -1,9 +1,9 @@
-/// Members of objects by the types that they must have; nil where one has another.
+/// Members of objects by their required types; nil if a value has another type.
 extension JSON {
   package static func strings(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
   package var strings: [String] { array?.compactMap(\.string) ?? [] }
 
-  /// Beyond what a signed word holds, as digits in a string.
+  /// Returns a number; one that exceeds a signed word becomes a string of digits.
   package static func unsigned(_ value: UInt64) -> JSON {
     Int64(exactly: value).map { .integer($0) } ?? .string("\(value)")
   }

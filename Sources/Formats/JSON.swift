@@ -29,17 +29,17 @@ public enum JSON: Hashable, Sendable {
     }
   }
 
-  /// The value of the first member called `key`, or nil when this is no object or has none.
+  /// The value of the first member called `key`, or nil if there is none or this is not an object.
   public subscript(key: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.key == key }?.value
   }
 
-  /// The string, or nil when this is another value.
+  /// The string, or nil if this is another value.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The integer, or nil when this is another value.
+  /// The integer, or nil if this is another value.
   public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-  /// The elements, or nil when this is no array.
+  /// The elements, or nil if this is not an array.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 }
 
@@ -54,21 +54,24 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 }
 
 extension JSON: CustomStringConvertible {
-  /// Compact text. Non-finite numbers, which JSON cannot carry, become null.
+  /// Compact text. Non-finite numbers, which JSON cannot represent, become null.
   public var description: String {
     var text = ""
     write(into: &text, indentation: nil)
     return text
   }
 
-  /// The same over many lines, indented by two spaces a level.
+  /// Text over many lines, indented by two spaces per level.
   public var prettyText: String {
     var text = ""
     write(into: &text, indentation: "")
     return text
   }
 
-  /// - Parameter indentation: of the line this value begins on; nil to write everything on one.
+  /// Appends the text of this value.
+  ///
+  /// - Parameter indentation: The indentation of the line on which this value begins; nil to write everything on one
+  ///   line.
   private func write(into text: inout String, indentation: String?) {
     switch self {
     case .null: text += "null"

@@ -1,14 +1,14 @@
-/// What is wrong with a JSON text, and at which byte.
+/// An error in a JSON text, and its byte offset.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kinds of mistake.
   public enum Reason: String, Sendable {
     /// The text ends within a value.
     case unexpectedEnd
-    /// A character that cannot stand there.
+    /// A character that is invalid at its position.
     case unexpectedCharacter
-    /// A number that is not written as JSON has it, or is out of range.
+    /// A number that is not valid JSON, or is out of range.
     case badNumber
-    /// An escape sequence that does not exist, or is incomplete.
+    /// An escape sequence that is unknown or incomplete.
     case badEscape
     /// Bytes that are not UTF-8.
     case badUTF8

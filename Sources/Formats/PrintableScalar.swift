@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// False for control characters, and for those that turn the direction of the text that follows (UAX #9); tabs are.
+  /// Whether it is not a control character, except tab, and does not change the direction of following text (UAX #9).
   package var isPrintable: Bool {
     switch value {
     case 0x09: true

@@ -1,6 +1,6 @@
-/// What somebody recorded: 48 kHz, mono, 16 bits.
+/// Recorded sound: 48 kHz, mono, 16 bits.
 public struct Recording: Hashable, Sendable {
-  /// What is heard after the last sample.
+  /// The continuation after the last sample.
   public enum End: String, Sendable, CaseIterable {
     /// The recording again, from its beginning.
     case `repeat`
@@ -13,7 +13,9 @@ public struct Recording: Hashable, Sendable {
   /// The sound that follows the last sample.
   public let atEnd: End
 
-  /// - Precondition: there is a sample.
+  /// Makes a recording.
+  ///
+  /// - Precondition: `samples` is not empty.
   public init(_ samples: [Int16], atEnd: End = .repeat) {
     precondition(!samples.isEmpty, "a recording has samples")
     self.samples = samples

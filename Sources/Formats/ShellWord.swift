@@ -1,6 +1,6 @@
-/// Arguments of commands that people copy.
+/// Quotes arguments of commands for users to copy.
 package enum ShellWord {
-  /// An argument as a POSIX shell takes it unchanged; control characters in the form of POSIX.1-2024, `$'a\nb'`.
+  /// Returns an argument quoted for a POSIX shell; control characters in the form of POSIX.1-2024, `$'a\nb'`.
   package static func quoted(_ text: String) -> String {
     let plain = text.utf8.allSatisfy { byte in
       switch byte {
@@ -21,7 +21,7 @@ package enum ShellWord {
       case "'", "\\": out += "\\" + String(scalar)
       case _ where scalar.isPrintable && scalar != "\t": out.unicodeScalars.append(scalar)
       default:
-        // Three octal digits for each byte: no digit that follows is taken for one of them.
+        // Three octal digits for each byte, so that a following digit is not read as one of them.
         for byte in String(scalar).utf8 { out += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
       }
     }

@@ -6,7 +6,7 @@ package enum SocketIOPacket: Hashable, Sendable {
   case acknowledgement(id: Int, arguments: [JSON])
   case connectError(JSON?)
 
-  /// Why a payload is no Socket.IO packet this profile understands.
+  /// The reason for which a payload is not a supported Socket.IO packet.
   package enum Malformation: Error, Hashable, Sendable {
     case empty, unknownType, badJSON(JSONError), eventWithoutName, acknowledgementWithoutID, badPayload
   }

@@ -10,7 +10,7 @@ package final class WAVFile {
   }
 
   package func append(_ samples: Span<Int16>) {
-    // RIFF is little-endian, as are all machines this runs on.
+    // RIFF is little-endian, as are all supported machines.
     samples.withUnsafeBufferPointer { sink.write(UnsafeRawBufferPointer($0)) }
   }
 

@@ -1,23 +1,26 @@
 /// The samples of a WAV file of 16-bit mono PCM at 48 kHz, as ``WAVFile`` writes them.
 ///
-/// A file with fewer bytes than its header says was cut short, and is refused: nobody wants to hear half of it and think
-/// it was all. Not so where the header never said how many there are, because its writer could not go back to it: what
-/// is there is then all of it, up to the end of the file, but for half a sample there. Such a length is
-/// - 0 in a file whose whole length its RIFF header does not have either, of a recorder that was killed, as ours can be;
-/// - 0x7FFFF000 (sox) to 0xFFFFFFFF (ffmpeg), of a stream through a pipe. So much is never read, see ``FileBytes``.
+/// A file with fewer bytes than its header says was truncated, and is refused, so that half a recording is not mistaken
+/// for a whole one. If the writer could not fill in the length, the samples extend to the end of the file, without an
+/// incomplete last sample. Such a length is
+/// - 0 in a file whose RIFF header lacks the file's length too, from a recorder that was killed, such as callsim
+///   itself;
+/// - 0x7FFFF000 (sox) to 0xFFFFFFFF (ffmpeg), from a stream through a pipe. So much is never read, see ``FileBytes``.
 package struct WAVRecording {
   package let samples: [Int16]
 
   package init(path: String) throws(FileError) { try self.init(FileBytes.read(path), path: path) }
 
-  /// - Parameter path: what errors call the file that holds `bytes`.
+  /// Parses a file's bytes.
+  ///
+  /// - Parameter path: The name of the file in errors.
   package init(_ bytes: [UInt8], path: String) throws(FileError) {
     let data = try Self.data(of: bytes, path: path)
     guard !data.isEmpty else { throw FileError(path: path, reason: "has no samples") }
     samples = stride(from: data.lowerBound, to: data.upperBound, by: 2).map { Self.integer(bytes, $0, Int16.self) }
   }
 
-  /// Where the samples are: an even number of bytes.
+  /// Returns the position of the samples: an even number of bytes.
   private static func data(of bytes: [UInt8], path: String) throws(FileError) -> Range<Int> {
     guard bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WAVE".utf8) else {
       throw FileError(path: path, reason: "is not a WAV file", remedy: Self.remedy(path))
@@ -58,7 +61,7 @@ package struct WAVRecording {
     throw FileError(path: path, reason: "has no samples")
   }
 
-  /// Whether the length of the samples was never filled in.
+  /// Returns whether the length of the samples was never filled in.
   private static func isUnknown(_ length: Int, in bytes: [UInt8]) -> Bool {
     guard length == 0 else { return length >= 0x7FFF_F000 }
     return bytes.count != Int(integer(bytes, 4, UInt32.self)) + 8

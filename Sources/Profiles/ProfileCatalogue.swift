@@ -1,27 +1,31 @@
 public import VirtualPeer
 public import Vocabulary
 
-/// A product as scenarios name it: its app and its servers.
+/// A product in scenarios: its app and its servers.
 public struct Profile: Sendable {
+  /// The type of the app.
   public let app: any CallApp.Type
-  /// What runs as each server that the vocabulary declares, by the name it has there.
+  /// The type of each server that the vocabulary declares, by its declared name.
   public let servers: [String: any CallServer.Type]
 
+  /// The vocabulary of the app.
   public var vocabulary: ProfileVocabulary { app.vocabulary }
+  /// The profile's name in scenarios.
   public var name: String { vocabulary.profile }
 
+  /// Creates a profile from an app and its servers, by their declared names.
   public init(app: any CallApp.Type, servers: [String: any CallServer.Type]) {
     self.app = app
     self.servers = servers
   }
 
-  /// A product with one server, whatever its vocabulary calls it.
+  /// Creates a profile with one server, with the name that the vocabulary declares.
   public init(app: any CallApp.Type, server: any CallServer.Type) {
     let names = app.vocabulary.servers.map(\.name)
     self.init(app: app, servers: names.count == 1 ? [names[0]: server] : [:])
   }
 
-  /// What does not fit: in the declaration, and between it and the servers that there are.
+  /// The errors in the declaration, and between it and the given servers.
   fileprivate var misfits: [Misfit] {
     let declared = vocabulary.servers.map(\.name)
     let missing = declared.filter { servers[$0] == nil }.map {
@@ -34,11 +38,14 @@ public struct Profile: Sendable {
   }
 }
 
-/// The profiles a run may use: ``builtIn``, or those and your own app's to script it like ours.
+/// The profiles that a run may use: ``builtIn``, or those together with your own app's.
 public struct ProfileCatalogue: Sendable {
+  /// The profiles in their order.
   public let profiles: [Profile]
 
-  /// - Throws: what does not fit in the declaration of one of them, or that two have one name.
+  /// Creates a catalogue.
+  ///
+  /// - Throws: the errors in the declaration of a profile, or a name that two profiles have.
   public init(_ profiles: [Profile]) throws(UnfitProfile) {
     for (index, profile) in profiles.enumerated() {
       let misfits = profile.misfits
@@ -51,6 +58,7 @@ public struct ProfileCatalogue: Sendable {
     self.profiles = profiles
   }
 
+  /// The profiles of this package.
   public static var builtIn: ProfileCatalogue {
     do throws(UnfitProfile) {
       return try ProfileCatalogue([Profile(app: KnotosApp.self, server: KnotosServer.self)])
@@ -59,5 +67,6 @@ public struct ProfileCatalogue: Sendable {
     }
   }
 
+  /// The profile of a name, or nil.
   public subscript(name: String) -> Profile? { profiles.first { $0.name == name } }
 }

@@ -1,11 +1,11 @@
 public import CallCore
 
-/// NATs and firewalls: what a scenario may do to them, and what it may read.
+/// NATs and firewalls: changes by scenarios, and their state.
 extension Simulator {
-  /// Reboots the network's NAT: its mappings are gone.
+  /// Reboots the network's NAT: its mappings are removed.
   ///
-  /// - Parameter addresses: its external addresses on the parent network, old ones or free ones; when empty, as many others
-  ///   as it has, the lowest that are free; nil to keep the old ones.
+  /// - Parameter addresses: its external addresses on the parent network, old ones or free ones; if empty, the same
+  ///   number of other addresses, the lowest free ones; nil to keep the old ones.
   public func rebootNAT(_ network: String, externalAddresses addresses: [IPAddress]? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
     guard let addresses, let parent = fabric.networks[id.index].parent else {
@@ -20,7 +20,7 @@ extension Simulator {
       if addresses.isEmpty { new = assigned }
     }
     while addresses.isEmpty, new.count < old.count {
-      // An address is not free any more once the NAT owns it.
+      // An address must be owned by the NAT before the next one is assigned, or it would still count as free.
       fabric.networks[parent.index].owners.insert(new[new.count - 1], .router(id))
       new += try assignExternal([], in: parent)
     }
@@ -30,10 +30,10 @@ extension Simulator {
     fabric.traceNAT(id, cause: trace.cause)
   }
 
-  /// Puts a NAT at the network's border, replaces the one there, mappings and all, or takes it away.
+  /// Puts a NAT at the network's border, replaces the existing one and its mappings, or removes it.
   ///
-  /// - Parameter addresses: its addresses on the parent network; when empty, those of the NAT it replaces, or the
-  ///   lowest free one.
+  /// - Parameter addresses: its addresses on the parent network; if empty, those of the NAT it replaces, or the lowest
+  ///   free one.
   package func setNAT(
     _ configuration: NATConfiguration?, of network: String, externalAddresses addresses: [IPAddress] = []
   ) throws(SimulatorError) {
@@ -58,8 +58,8 @@ extension Simulator {
     rebuildRoutes()
   }
 
-  /// Changes how the network's NAT behaves from now on. Its mappings, its addresses and the ports to come stay:
-  /// ``NAT/change(to:at:)`` says what takes effect when.
+  /// Changes the behavior of the network's NAT. Its mappings, its addresses and the sequence of ports stay: see
+  /// ``NAT/change(to:at:)`` for the effect of each setting.
   public func changeNAT(_ network: String, to configuration: NATConfiguration) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
     if let problem = configuration.problem { throw .invalid("network \(network): \(problem)") }
@@ -74,16 +74,16 @@ extension Simulator {
     fabric.traceNAT(id, cause: trace.cause)
   }
 
-  /// Removes the mappings of one inside host, or of all.
+  /// Removes the mappings of one inside host, or all mappings.
   public func expireNATMappings(_ network: String, of host: IPAddress? = nil) throws(SimulatorError) {
     let (id, now) = (try translated(network), now)
     fabric.networks[id.index].nat?.removeMappings(of: host, at: now)
     fabric.traceNAT(id, cause: trace.cause)
   }
 
-  /// Gives every mapping a new external port under its running flows.
+  /// Gives every mapping a new external port while its flows continue.
   ///
-  /// - Returns: how many have moved; those stay for which no other port is free.
+  /// - Returns: the number of mappings that moved; a mapping stays if no other port is free.
   @discardableResult
   public func remapNAT(_ network: String) throws(SimulatorError) -> Int {
     let (id, now) = (try translated(network), now)
@@ -92,7 +92,7 @@ extension Simulator {
     return count
   }
 
-  /// Puts rules at the network's border, or takes the firewall away. Flows it knows stay known under new rules.
+  /// Sets rules at the network's border, or removes the firewall. Known flows stay known under new rules.
   public func setFirewall(_ rules: FirewallRules?, of network: String) throws(SimulatorError) {
     let (id, _) = try border(of: network)
     // An assignment through `firewall?` never releases the rules that were there before (Swift 6.3).
@@ -103,30 +103,30 @@ extension Simulator {
     fabric.networks[id.index].firewall = firewall
   }
 
-  /// How the network's NAT behaves, or nil when it has none.
+  /// Returns the configuration of the network's NAT, or nil if it has none.
   package func natConfiguration(of network: String) throws(SimulatorError) -> NATConfiguration? {
     fabric.networks[try self.network(network).index].nat?.configuration
   }
 
-  /// The rules at the network's border, or nil when there is no firewall.
+  /// Returns the rules at the network's border, or nil if there is no firewall.
   public func firewallRules(of network: String) throws(SimulatorError) -> FirewallRules? {
     fabric.networks[try self.network(network).index].firewall?.rules
   }
 
-  /// The NAT's live mappings in order of creation, or none when the network has no NAT.
+  /// Returns the NAT's live mappings in order of creation; empty if the network has no NAT.
   public func natMappings(of network: NetworkID) -> [NATMapping] {
     fabric.networks[network.index].nat?.mappings ?? []
   }
 
-  /// What each behaviour of the NAT has decided so far; nothing when the network has no NAT.
+  /// Returns the decisions of the NAT so far; empty if the network has no NAT.
   package func natTally(of network: NetworkID) -> NATTally { fabric.networks[network.index].nat?.tally ?? NATTally() }
 
-  /// Has a value of the network's NAT written into the trace, now and whenever it changes.
+  /// Writes a value of the network's NAT into the trace, now and whenever it changes.
   package func watchNAT(_ value: NATValue, of network: String) throws(SimulatorError) {
     fabric.watchNAT(value, of: try translated(network))
   }
 
-  /// The NAT's addresses on the parent network, or none when the network has no NAT.
+  /// Returns the NAT's addresses on the parent network; empty if the network has no NAT.
   public func externalAddresses(of network: NetworkID) -> [IPAddress] {
     fabric.networks[network.index].nat?.externalAddresses ?? []
   }

@@ -1,6 +1,6 @@
 public import CallCore
 
-/// Changes while the world runs. All of them are allowed at any time, also from within a host.
+/// Changes while the world runs. All of them are permitted at any time, also from within a host's callback.
 extension Simulator {
   // MARK: Links
 
@@ -17,7 +17,8 @@ extension Simulator {
     announce(fabric.interfaces[interface.index].host, cause: cause)
   }
 
-  /// Changes a link's settings in one direction, or in both. Queued packets follow the new rate; those sent stay.
+  /// Changes a link's settings in one direction, or in both. Queued packets follow the new rate; sent ones are
+  /// unaffected.
   public func setLink(
     _ name: String, _ direction: LinkDirection? = nil, _ change: (inout LinkSettings) -> Void
   ) throws(SimulatorError) {
@@ -29,9 +30,9 @@ extension Simulator {
     }
   }
 
-  /// Replaces a link's settings in one direction. Queued packets follow the new rate; those sent stay.
+  /// Replaces a link's settings in one direction. Queued packets follow the new rate; sent ones are unaffected.
   ///
-  /// - Throws: ``SimulatorError/invalid(_:)`` when the settings make no sense.
+  /// - Throws: ``SimulatorError/invalid(_:)`` if the settings are invalid.
   public func setLink(
     _ link: LinkID, _ direction: LinkDirection, _ settings: LinkSettings
   ) throws(SimulatorError) {
@@ -42,16 +43,16 @@ extension Simulator {
 
   // MARK: Interfaces
 
-  /// The interface that a link attaches, or nil when it is a router's uplink.
+  /// Returns the interface that a link attaches, or nil if the link is a router's uplink.
   public func interface(attachedBy link: LinkID) -> InterfaceID? {
     guard case .attachment(let interface) = links[link.index].ends else { return nil }
     return interface
   }
 
-  /// Moves an attachment to another network, as when a phone joins another Wi-Fi: it loses what it carries and gets
-  /// new addresses.
+  /// Moves an attachment to another network, as when a phone joins another Wi-Fi: packets on its link are lost and it
+  /// gets new addresses.
   ///
-  /// - Parameter type: what the interface is from now on, or nil for what it was.
+  /// - Parameter type: the new type of the interface, or nil to keep it.
   public func move(
     _ interface: InterfaceID, to network: NetworkID, addresses: [IPAddress] = [], type: NetworkType? = nil
   ) throws(SimulatorError) {
@@ -80,23 +81,23 @@ extension Simulator {
 
   // MARK: Rules
 
-  /// Drops the datagrams that the rule describes, from now until it is spent or removed.
+  /// Drops the datagrams that the rule matches, from now until it is spent or removed.
   @discardableResult
   public func addRule(_ rule: PacketRule) -> PacketRuleID { fabric.rules.add(rule) }
 
-  /// How many datagrams a rule has dropped so far, also when it has ended.
+  /// Returns the number of datagrams that a rule has dropped so far, also after its end.
   public func dropCount(of rule: PacketRuleID) -> Int { fabric.rules.dropCount(of: rule) }
 
-  /// How many datagrams that a rule was to drop an older one has dropped.
+  /// Returns the number of datagrams that a rule was to drop and an older one has dropped.
   package func forestalledCount(of rule: PacketRuleID) -> Int { fabric.rules.forestalledCount(of: rule) }
 
-  /// Ends a rule. One that has ended is left alone.
+  /// Ends a rule. Does nothing if it has ended.
   public func removeRule(_ rule: PacketRuleID) { fabric.rules.remove(rule) }
 
   // MARK: Hosts
 
-  /// Takes the power from what runs on a host: its sockets, streams and timers are gone without a word to anybody.
-  /// The host keeps its interfaces, addresses and delegate, which may start anew.
+  /// Cuts the power of a host: its sockets, streams and timers disappear without a message to any peer. The host keeps
+  /// its interfaces, addresses and delegate, which may start again.
   public func reset(_ host: HostID) {
     trace.write(NetworkEvents.hostState, hosts[host.index].subject, "reset")
     for index in sockets.indices where sockets[index].host == host && sockets[index].isOpen {
@@ -110,7 +111,7 @@ extension Simulator {
 
   // MARK: Notices
 
-  /// Tells the host, in an event of its own, that its interfaces changed; several changes at once are told once.
+  /// Informs the host, in a separate event, that its interfaces changed; several changes at once are reported once.
   func announce(_ host: HostID, cause: EventNumber?) {
     guard hosts[host.index].notice == nil else { return }
     hosts[host.index].notice = cause ?? trace.cause

@@ -50,18 +50,18 @@ extension Simulator {
     hosts[entry.host.index].openSockets -= 1
   }
 
-  /// Tells whether a socket was not closed yet.
+  /// Returns whether a socket has not been closed.
   public func isOpen(_ socket: UDPSocket) -> Bool {
     sockets[Int(socket.index)].serial == socket.serial && sockets[Int(socket.index)].isOpen
   }
 
-  /// The address and port the socket is bound to; an unspecified address when it takes any.
+  /// Returns the address and port of the socket; an unspecified address if it is bound to any.
   public func localEndpoint(of socket: UDPSocket) -> Endpoint {
     let entry = sockets[Int(socket.index)]
     return Endpoint(entry.address ?? .anyIPv4, port: entry.port)
   }
 
-  /// Sends a datagram. Like the network, it tells the sender nothing: the trace says what became of it.
+  /// Sends a datagram. As in a real network, the sender gets no result: the trace contains it.
   ///
   /// A socket bound to any address sends from the first interface that is up and has an address of the destination's
   /// family, preferring one on the destination's own network. A closed socket sends nothing.
@@ -84,12 +84,12 @@ extension Simulator {
       isLoopback: isLocal, subject: hosts[host.index].subject)
   }
 
-  /// Hands a packet that reached the host to its socket or stream.
+  /// Passes a packet that reached the host to its socket or stream.
   ///
-  /// - Parameter interface: where it came in; nil for what the host sent to itself.
+  /// - Parameter interface: the interface of its arrival; nil for a packet that the host sent to itself.
   func deliver(_ slot: UInt32, to host: HostID, on interface: InterfaceID?) {
     let subject = hosts[host.index].subject
-    // What a rule drops here has not arrived.
+    // A packet that a rule drops here has not arrived.
     if isRuledOut(slot, at: host) { return fabric.drop(slot, .rule, by: subject) }
     if let interface { fabric.observe(slot, on: interface, .rx) }
     let flight = fabric.flights[slot]
@@ -115,7 +115,7 @@ extension Simulator {
     fabric.release(slot)
   }
 
-  /// Whether a rule drops a datagram at its receiver. One that fails its checksum the host drops by itself.
+  /// Returns whether a rule drops a datagram at its receiver. The host itself drops one with a wrong checksum.
   private func isRuledOut(_ slot: UInt32, at host: HostID) -> Bool {
     let flight = fabric.flights[slot]
     guard !fabric.rules.isEmpty, flight.header.transport == .udp, !flight.failsChecksum else { return false }
@@ -124,8 +124,8 @@ extension Simulator {
 
   // MARK: Addresses
 
-  /// The address to send from: the bound one, or that of the first interface that is up and has one of the
-  /// destination's family, preferring an interface on the destination's own network. Nil when there is none.
+  /// Returns the source address: the bound one, or that of the first interface that is up and has one of the
+  /// destination's family, preferring an interface on the destination's own network. Nil if there is none.
   func sourceAddress(of host: HostID, bound: IPAddress?, to destination: IPAddress) -> IPAddress? {
     if let bound { return bound }
     var best: IPAddress?
@@ -150,7 +150,7 @@ extension Simulator {
 
   // MARK: Ports
 
-  /// The socket bound to exactly this address, or else to any.
+  /// Returns the socket bound to exactly this address, or else to any.
   private func socket(of host: HostID, at endpoint: Endpoint) -> UInt32? {
     var candidate = hosts[host.index].ports[endpoint.port]
     var fallback: UInt32?

@@ -1,17 +1,17 @@
 public import CallCore
 
-/// Reliable streams of a host. What a call here leads to happens in the run loop, as an event of its own at the same
-/// time: no delegate is called from within.
+/// Reliable streams of a host. The consequences of a call here happen in the run loop, in a separate event at the same
+/// time: a call never calls a delegate.
 extension Simulator {
   /// Accepts connections to the port on any of the host's addresses.
   public func listen(_ host: HostID, port: UInt16) throws(StreamError) {
     try hosts[host.index].streams.listen(on: port)
   }
 
-  /// Refuses further connections; those that exist stay.
+  /// Refuses further connections; existing ones stay.
   public func stopListening(_ host: HostID, port: UInt16) { hosts[host.index].streams.stopListening(on: port) }
 
-  /// Opens a stream. Success and failure come as a ``StreamEvent``.
+  /// Opens a stream. A ``StreamEvent`` reports success or failure.
   ///
   /// - Parameter address: the host's address to connect from, or nil to choose as for datagrams.
   public func connect(
@@ -24,18 +24,18 @@ extension Simulator {
     return stream
   }
 
-  /// Sends bytes on a stream, after those that wait.
+  /// Sends bytes on a stream, after those that are queued.
   ///
-  /// - Throws: ``StreamError/closed`` when this side has closed the stream, or ``StreamError/sendBufferFull`` when too much
-  ///   waits to be acknowledged.
+  /// - Throws: ``StreamError/closed`` if this side has closed the stream, or ``StreamError/sendBufferFull`` if too many
+  ///   bytes are unacknowledged.
   public func send(_ bytes: [UInt8], on stream: StreamID, of host: HostID) throws(StreamError) {
     let now = fabric.now
     try hosts[host.index].streams.send(bytes, on: stream, at: now)
     requestStreams(of: host)
   }
 
-  /// Sends one whole message of a protocol that frames them, as TURN does. Packet rules see it as they see a datagram;
-  /// one that they drop is never written.
+  /// Sends one whole message of a framed protocol, such as TURN. Packet rules treat it as a datagram; a dropped message
+  /// is never written.
   ///
   /// - Returns: whether it was written.
   @discardableResult
@@ -49,47 +49,48 @@ extension Simulator {
     return true
   }
 
-  /// Whether a rule for the host at the stream's other end drops the message. Before that has answered nobody knows it.
+  /// Returns whether a rule for the host at the stream's other end drops the message. That host is unknown until it has
+  /// answered.
   private func isDropped(_ message: RawSpan, on stream: StreamID, of host: HostID) -> Bool {
     guard !fabric.rules.isEmpty, let receiver = hosts[host.index].streams.peer(of: stream) else { return false }
     return fabric.rules.drop(message, from: host, to: receiver)
   }
 
-  /// Closes our direction once everything queued is sent. A stream that is gone is left alone.
+  /// Closes this direction after everything queued is sent. Does nothing if the stream is gone.
   public func close(_ stream: StreamID, of host: HostID) {
     let now = fabric.now
     hosts[host.index].streams.close(stream, at: now)
     requestStreams(of: host)
   }
 
-  /// Ends the stream at once and tells the peer so.
+  /// Ends the stream immediately and informs the peer.
   public func abort(_ stream: StreamID, of host: HostID) {
     let now = fabric.now
     hosts[host.index].streams.abort(stream, at: now)
     requestStreams(of: host)
   }
 
-  /// Stops or resumes taking data, so that the peer's window closes or opens.
+  /// Stops or resumes reading, so that the peer's window closes or opens.
   public func setReading(_ reading: Bool, on stream: StreamID, of host: HostID) {
     let now = fabric.now
     hosts[host.index].streams.setReading(reading, on: stream, at: now)
     requestStreams(of: host)
   }
 
-  /// The stream's two ends, or nil when it is gone.
+  /// Returns the stream's two ends, or nil if it is gone.
   public func path(of stream: StreamID, of host: HostID) -> Path? { hosts[host.index].streams.path(of: stream) }
 
-  /// Bytes written to the stream and not yet acknowledged.
+  /// Returns the number of bytes written to the stream and not yet acknowledged.
   public func queuedByteCount(of stream: StreamID, of host: HostID) -> Int {
     hosts[host.index].streams.queuedByteCount(of: stream)
   }
 
-  /// Streams with state, those in TIME-WAIT included.
+  /// Returns the number of streams with state, including those in TIME-WAIT.
   public func streamCount(of host: HostID) -> Int { hosts[host.index].streams.count }
 
   // MARK: Driving
 
-  /// Has the streams drained by an event at the present time.
+  /// Schedules an event at the current time that drains the streams.
   private func requestStreams(of host: HostID) {
     hosts[host.index].streamCause = trace.cause
     wakeStreams(of: host, at: fabric.now)
@@ -110,7 +111,7 @@ extension Simulator {
     drainStreams(of: host)
   }
 
-  /// Sends what the streams have to send, tells the host what happened, and sees that they are woken in time.
+  /// Sends the streams' segments, reports their events to the host, and schedules their next wake-up.
   func drainStreams(of host: HostID) {
     var moved = true
     while moved {
@@ -129,7 +130,7 @@ extension Simulator {
       }
     }
     guard let deadline = hosts[host.index].streams.wake.deadline else { return }
-    // An earlier wake-up that a delegate asked for meanwhile stands.
+    // Keeps an earlier wake-up that a delegate requested meanwhile.
     if let planned = hosts[host.index].streamWake, planned <= deadline { return }
     wakeStreams(of: host, at: deadline)
   }

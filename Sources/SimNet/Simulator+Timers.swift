@@ -1,7 +1,7 @@
 public import CallCore
 
 extension Simulator {
-  /// Wakes the host at `time`, or now when that has passed. Timers due at the same time fire in order of scheduling.
+  /// Wakes the host at `time`, or now if that has passed. Timers due at the same time fire in order of scheduling.
   public func schedule(_ host: HostID, at time: Instant, token: UInt64) -> TimerID {
     let index: UInt32
     if let free = freeTimers.popLast() {
@@ -16,7 +16,7 @@ extension Simulator {
     return TimerID(index: index, event: event)
   }
 
-  /// Cancels the timer. One that fired or was cancelled is left alone.
+  /// Cancels the timer. Does nothing if it has fired or was cancelled.
   public func cancel(_ timer: TimerID) {
     guard timers[Int(timer.index)].event == timer.event else { return }
     free(timer.index)

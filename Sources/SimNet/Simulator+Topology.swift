@@ -10,13 +10,14 @@ extension Simulator {
     return insert(name, prefixes, parent: nil, uplink: nil)
   }
 
-  /// Adds a network whose router leads to `parent` over an uplink called `link`, or like the network.
+  /// Adds a network whose router leads to `parent` over an uplink called `link`; without it, the uplink has the
+  /// network's name.
   ///
   /// - Parameters:
-  ///   - nat: how the router translates IPv4, or nil to route it. IPv6 is always routed.
-  ///   - externalAddresses: the NAT's addresses on the parent network; when empty, the lowest free ones.
-  ///   - externalAddressCount: how many those are.
-  ///   - firewall: what the router lets through, or nil for everything.
+  ///   - nat: the router's translation of IPv4, or nil to route it. IPv6 is always routed.
+  ///   - externalAddresses: the NAT's addresses on the parent network; if empty, the lowest free ones.
+  ///   - externalAddressCount: the number of those free addresses.
+  ///   - firewall: the packets that the router permits, or nil for all.
   @discardableResult
   public func addNetwork(
     _ name: String, prefixes: [IPPrefix], parent: String, link: String? = nil, tx: LinkSettings = LinkSettings(),
@@ -40,7 +41,7 @@ extension Simulator {
     return child
   }
 
-  /// Keeps the hosts on a network apart, as guest Wi-Fis do: they reach what lies beyond its router and not each other.
+  /// Isolates the hosts on a network from each other, as guest Wi-Fis do: they reach only networks beyond its router.
   public func setIsolated(_ isIsolated: Bool, of network: String) throws(SimulatorError) {
     fabric.networks[try self.network(network).index].isIsolated = isIsolated
   }
@@ -66,7 +67,8 @@ extension Simulator {
 
   /// Attaches a host to a network by a link of the given name. Earlier attachments are preferred for sending.
   ///
-  /// - Parameter addresses: the addresses to have; when empty, the lowest free one of each of the network's prefixes.
+  /// - Parameter addresses: the addresses of the interface; if empty, the lowest free one of each of the network's
+  ///   prefixes.
   @discardableResult
   public func attach(
     _ host: HostID, to network: NetworkID, link name: String, type: NetworkType = .unknown,
@@ -94,7 +96,7 @@ extension Simulator {
 
   /// Returns the host of a name.
   ///
-  /// - Throws: ``SimulatorError/unknownHost(_:)`` when there is none.
+  /// - Throws: ``SimulatorError/unknownHost(_:)`` if there is none.
   public func host(_ name: String) throws(SimulatorError) -> HostID {
     guard let host = hostNames[name] else { throw .unknownHost(name) }
     return host
@@ -102,7 +104,7 @@ extension Simulator {
 
   /// Returns the network of a name.
   ///
-  /// - Throws: ``SimulatorError/unknownNetwork(_:)`` when there is none.
+  /// - Throws: ``SimulatorError/unknownNetwork(_:)`` if there is none.
   public func network(_ name: String) throws(SimulatorError) -> NetworkID {
     guard let network = networkNames[name] else { throw .unknownNetwork(name) }
     return network
@@ -110,7 +112,7 @@ extension Simulator {
 
   /// Returns the link of a name.
   ///
-  /// - Throws: ``SimulatorError/unknownLink(_:)`` when there is none.
+  /// - Throws: ``SimulatorError/unknownLink(_:)`` if there is none.
   public func link(_ name: String) throws(SimulatorError) -> LinkID {
     guard let link = linkNames[name] else { throw .unknownLink(name) }
     return link
@@ -122,26 +124,27 @@ extension Simulator {
   /// Returns a network's name.
   public func name(of network: NetworkID) -> String { fabric.networks[network.index].name }
 
-  /// The host's interfaces in order of preference, down ones included.
+  /// Returns the host's interfaces in order of preference, including those that are down.
   public func interfaces(of host: HostID) -> [NetworkInterface] {
     hosts[host.index].interfaces.map { fabric.interfaces[$0.index] }
   }
 
-  /// Returns an interface as it is now.
+  /// Returns the current state of an interface.
   public func interface(_ id: InterfaceID) -> NetworkInterface { fabric.interfaces[id.index] }
 
-  /// What the firewall of the network's router has refused so far, and how often; nothing when there is none.
+  /// Returns the numbers of packets that the firewall of the network's router has refused so far; empty if there is
+  /// none.
   package func firewallRefusals(of network: NetworkID) -> [FirewallPacket: Int] {
     fabric.networks[network.index].firewall?.refusals ?? [:]
   }
 
-  /// The link that leads from the network's router to its parent, or nil at the top.
+  /// Returns the link from the network's router to its parent, or nil at the top.
   public func uplink(of network: NetworkID) -> LinkID? { fabric.networks[network.index].uplink }
 
   /// Returns a network's address prefixes.
   public func prefixes(of network: NetworkID) -> [IPPrefix] { fabric.networks[network.index].prefixes }
 
-  /// Tells whether a link is up.
+  /// Returns whether a link is up.
   public func isUp(_ link: LinkID) -> Bool { fabric.wires[link.direction(.tx)].isUp }
 
   /// Returns the settings of one direction of a link.
@@ -149,7 +152,7 @@ extension Simulator {
     fabric.wires[link.direction(direction)].settings
   }
 
-  /// Returns what one direction of a link has carried so far.
+  /// Returns the counters of one direction of a link.
   public func statistics(of link: LinkID, _ direction: LinkDirection) -> LinkStatistics {
     fabric.wires[link.direction(direction)].statistics
   }
@@ -194,7 +197,7 @@ extension Simulator {
     return id
   }
 
-  /// Makes every network's prefixes known above it.
+  /// Advertises every network's prefixes to the networks above it.
   func rebuildRoutes() {
     for network in 0..<fabric.networks.count { fabric.networks[network].routes = [] }
     for network in 0..<fabric.networks.count {
@@ -202,7 +205,7 @@ extension Simulator {
     }
   }
 
-  /// Makes `prefix` reachable through `child` from every network above that no NAT hides it from.
+  /// Makes `prefix` reachable through `child` from every network above, up to the first NAT.
   private func advertise(_ prefix: IPPrefix, of child: NetworkID) {
     var below = child
     while let above = fabric.networks[below.index].parent, prefix.address.isIPv6 || !isTranslated(below) {
@@ -213,7 +216,7 @@ extension Simulator {
 
   private func isTranslated(_ network: NetworkID) -> Bool { fabric.networks[network.index].nat != nil }
 
-  /// Addresses for a NAT on its parent network.
+  /// Assigns addresses for a NAT on its parent network.
   func assignExternal(
     _ wanted: [IPAddress], count: Int = 1, in parent: NetworkID
   ) throws(SimulatorError) -> [IPAddress] {

@@ -2,16 +2,16 @@ public import CallCore
 
 /// A simulated internet: hosts on networks, links between them, and virtual time.
 ///
-/// Build the topology, give hosts a ``HostDelegate``, then ``run(until:)``. Everything that happens is written to the
-/// trace; the same calls and the same seed give the same trace, byte for byte. One simulator is one thread.
+/// Build the topology, give hosts a ``HostDelegate``, then ``run(until:)``. Every event is written to the trace; the
+/// same calls and the same seed give the same trace, byte for byte. One simulator uses one thread.
 public final class Simulator {
-  /// The trace that everything is written to.
+  /// The trace of all events.
   public let trace: Trace
   /// The source of all randomness.
   public let random: RandomSource
 
-  // The tables every packet touches. Exclusive access to a class's properties is checked at run time, at a quarter of
-  // the cost of a packet; debug builds, and so the tests, keep the checks.
+  // The tables that every packet uses. Run-time checks of exclusive access to a class's properties would cost a quarter
+  // of the time per packet; debug builds, and so the tests, keep the checks.
   #if !DEBUG
     @exclusivity(unchecked)
   #endif
@@ -40,7 +40,7 @@ public final class Simulator {
   private var isStopping = false
   private var isDispatching = false
   private var afterwards: [() -> Void] = []
-  /// Where streams write their segments.
+  /// The buffer for the segments of streams.
   let segmentBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
 
   /// Makes an empty world at virtual time zero.
@@ -54,15 +54,15 @@ public final class Simulator {
 
   // MARK: Time
 
-  /// Virtual time.
+  /// The current virtual time.
   public var now: Instant { fabric.now }
 
-  /// When something happens next, or nil when nothing is pending. It may be a timer that was cancelled.
+  /// The time of the next event, which may be a cancelled timer; nil if none is pending.
   public var nextEventTime: Instant? { fabric.nextEventTime }
 
   /// Runs the next event.
   ///
-  /// - Returns: false when nothing is pending.
+  /// - Returns: false if no event is pending.
   @discardableResult
   public func step() -> Bool {
     guard let event = fabric.nextEvent(until: Instant(nanoseconds: .max)) else { return false }
@@ -81,9 +81,9 @@ public final class Simulator {
   /// Makes ``run(until:)`` return after the current event.
   public func stop() { isStopping = true }
 
-  /// Runs `work` once the event at work is over and before the next one; between events at once.
+  /// Runs `work` after the current event and before the next one; immediately if no event runs.
   ///
-  /// Whoever hears of something within an event is in the midst of a host's code; after it, hosts may be asked.
+  /// Code that observes an event runs in the middle of a host's code; only after the event may it call hosts.
   package func afterEvent(_ work: @escaping () -> Void) {
     if isDispatching { afterwards.append(work) } else { work() }
   }
@@ -116,13 +116,13 @@ public final class Simulator {
 
   // MARK: Observation
 
-  /// Whether packets are written to the trace; off, a bare network is measured.
+  /// Whether packets are written to the trace; false to measure the bare network.
   public var tracesPackets: Bool {
     get { fabric.packets.isEnabled }
     set { fabric.packets.isEnabled = newValue }
   }
 
-  /// What sees every packet at every host interface.
+  /// The observer of every packet at every host interface.
   public var tap: (any PacketTap)? {
     get { fabric.tap }
     set {
@@ -131,15 +131,15 @@ public final class Simulator {
     }
   }
 
-  /// Tells the tap of an interface: `alice wifi`.
+  /// Introduces an interface to the tap, with a name such as `alice wifi`.
   func introduce(_ interface: NetworkInterface) {
     fabric.tap?.added(interface.id, name: "\(hosts[interface.host.index].name) \(interface.name)")
   }
 
-  /// Packets on their way: zero when the network is quiet.
+  /// The number of packets on their way: zero if the network is quiet.
   package var packetsInFlight: Int { fabric.flights.liveCount }
 
-  /// Open sockets of a host, for checks that a call left nothing behind.
+  /// Returns the number of a host's open sockets, to check that a call left none behind.
   public func openSocketCount(of host: HostID) -> Int { hosts[host.index].openSockets }
 
   /// Returns the number of a host's timers that have not fired and were not cancelled.

@@ -1,4 +1,4 @@
-// Everything that an app, a server or a test of one's own needs, under one name.
+// Exports everything that an app, a server or a test of another package needs, as one module.
 @_exported public import CallCore
 @_exported public import CallSession
 @_exported public import Formats

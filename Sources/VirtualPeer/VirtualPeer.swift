@@ -6,34 +6,40 @@ public import Vocabulary
 
 /// One peer of a world: an app on a device on a host of the simulated network.
 public final class VirtualPeer {
-  /// What a scenario says about a peer, apart from its network.
+  /// The scenario's configuration of a peer, apart from its network.
   public struct Configuration {
+    /// The peer's name.
     public var name: String
-    /// The user ids of the world's peers, this one's included. A peer that is not here has its name.
+    /// The user ids of the world's peers, including this one's. A peer without an entry has its name as user id.
     public var userIDs: [String: String] = [:]
+    /// The peer's wall clock.
     public var wallClock = WallClock()
+    /// The settings of the peer's device.
     public var device = Device.Settings()
+    /// The configuration of the peer's call sessions.
     public var session: SessionConfiguration
     /// Settings the profile's vocabulary declares.
     public var settings = NamedValues([])
     /// The servers of the peer's profile, by the names that its vocabulary declares.
     public var servers: [String: Server]
-    /// What the scenario calls the peer's interfaces, with the names of their links. No two have one name.
+    /// The scenario's names for the peer's interfaces, which are unique, with the names of their links.
     public var interfaceNames: [(link: String, name: String)] = []
 
     /// A server of the peer's profile.
     public struct Server: Hashable, Sendable {
       /// The name of its host.
       public var name: String
-      /// Where it listens.
+      /// The address at which it listens.
       public var endpoint: Endpoint
 
+      /// Creates a server.
       public init(name: String, endpoint: Endpoint) {
         self.name = name
         self.endpoint = endpoint
       }
     }
 
+    /// Creates a configuration with default values for the rest.
     public init(name: String, session: SessionConfiguration, servers: [String: Server]) {
       self.name = name
       self.session = session
@@ -41,8 +47,11 @@ public final class VirtualPeer {
     }
   }
 
+  /// The peer's name.
   public let name: String
+  /// The host that the peer runs on.
   public let host: HostID
+  /// The peer's device.
   public let device: Device
   package let runtime: HostRuntime
   private let app: any CallApp
@@ -54,15 +63,15 @@ public final class VirtualPeer {
   private let userIDs: [String: String]
   private let vocabulary: ProfileVocabulary
   private var preferredNetwork: String?
-  /// What the microphone recorded and the speaker plays, sample by sample.
+  /// The record of the microphone and the speaker, sample by sample.
   package let audioRecord: AudioRecord
   private var isShutDown = false
 
   /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
   ///
   /// - Parameters:
-  ///   - keyLog: gets the DTLS secrets, line by line.
-  ///   - heard: gets every sample the speaker plays.
+  ///   - keyLog: Receives the DTLS secrets, line by line.
+  ///   - heard: Receives every sample that the speaker plays.
   public convenience init(
     _ configuration: Configuration, app type: any CallApp.Type, on host: HostID, of simulator: Simulator,
     keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
@@ -71,7 +80,7 @@ public final class VirtualPeer {
       configuration, app: type, stack: SessionStack(), on: host, of: simulator, keyLog: keyLog, heard: heard)
   }
 
-  /// The same with another media stack below the app.
+  /// Puts an app on `host` with another media stack below it.
   package init(
     _ configuration: Configuration, app type: any CallApp.Type, stack: any MediaStack, on host: HostID,
     of simulator: Simulator, keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
@@ -83,7 +92,7 @@ public final class VirtualPeer {
     self.host = host
     trace = simulator.trace
     subject = trace.subject(name)
-    // Nobody has accepted anything yet.
+    // A condition must have a value before the first change.
     trace.write(PeerEvents.accepted, subject, false)
     runtime = HostRuntime(simulator: simulator, host: host, wallClock: configuration.wallClock)
     device = Device(settings: configuration.device, trace: trace, peer: name)
@@ -113,9 +122,9 @@ public final class VirtualPeer {
     app.start()
   }
 
-  /// The user acts. What the app refuses is traced with its reason.
+  /// Performs a user action. If the app refuses, the reason is written into the trace.
   ///
-  /// - Returns: why the app refused, or nil when it did not.
+  /// - Returns: The reason for which the app refused, or nil.
   @discardableResult
   public func perform(_ action: UserAction) -> ActionError? {
     let declaration = CommonVocabulary.actions.first { $0.name == action.name } ?? vocabulary.action(action.name)
@@ -134,7 +143,7 @@ public final class VirtualPeer {
     }
   }
 
-  /// Scenarios name peers; apps know users.
+  /// Replaces peer names by user ids: scenarios name peers, apps know users.
   private func withUserIDs(_ action: UserAction) -> UserAction {
     guard !userIDs.isEmpty, let declaration = vocabulary.actions.first(where: { $0.name == action.name }) else {
       return action
@@ -161,7 +170,7 @@ public final class VirtualPeer {
     app.networkChanged()
   }
 
-  /// Writes which interface the device prefers now.
+  /// Writes the interface that the device prefers now.
   private func traceNetwork() {
     let link = runtime.network.activeInterfaces.first?.name ?? CommonVocabulary.noNetwork
     let name = interfaceNames.first { $0.link == link }?.name ?? link
@@ -170,7 +179,7 @@ public final class VirtualPeer {
     trace.write(PeerEvents.network, subject, name)
   }
 
-  /// Ends the app and lets go of everything it holds.
+  /// Ends the app and releases everything it holds.
   public func shutDown() {
     isShutDown = true
     app.shutDown()
@@ -178,30 +187,31 @@ public final class VirtualPeer {
     for connection in connections.openConnections { connection.close() }
   }
 
-  /// Steps the peer's wall clock: TLS connections made from now on go by it. RTCP reports and statistics keep the date
-  /// that their peer connection began with.
+  /// Steps the peer's wall clock. It applies to TLS connections made from now on; RTCP reports and statistics keep the
+  /// date with which their peer connection began.
   package func jumpClock(by interval: Interval) {
     runtime.clock.jump(by: interval)
     connections.setWallClock(runtime.clock.wallClock)
   }
 
-  /// The statistics of the newest open connection, or nil when there is none.
+  /// Returns the statistics of the newest open connection, or nil if there is none.
   public func statistics() -> StatsReport? { connections.openConnections.last?.statistics() }
 
-  /// The statistics of open connections, by their trace subjects: the peer's own where the profile has a single one.
+  /// Returns the statistics of open connections, by trace subject: the peer's own if the profile has a single
+  /// connection.
   package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
     connections.reports(where: isWanted)
   }
 
-  /// The statistics of the open connection with a trace subject.
+  /// Returns the statistics of the open connection with a trace subject.
   package func statistics(of subject: String) -> StatsReport? {
     connections.reports { $0 == subject }.first?.report
   }
 
-  /// Timers not yet fired or cancelled: zero after ``shutDown()``.
+  /// The number of timers not yet fired or cancelled: zero after ``shutDown()``.
   public var pendingTimerCount: Int { runtime.clock.pendingCount }
 
-  /// What the app still holds, a phrase each: nothing is left after ``shutDown()`` once streams had time to end.
+  /// Descriptions of the resources that the app still holds: empty after ``shutDown()`` once streams had time to end.
   package var leftovers: [String] {
     let counts = [
       (pendingTimerCount, "timer"), (tasks.openCount, "task"), (openConnectionCount, "peer connection"),
@@ -213,8 +223,10 @@ public final class VirtualPeer {
     return phrases
   }
 
-  /// How many connections that go by the clock were made so far: peer connections, and those over TLS to TURN servers.
+  /// The number of connections made so far that depend on the clock: peer connections, and TLS connections to TURN
+  /// servers.
   package var madeConnectionCount: Int { connections.madeCount }
 
+  /// The number of peer connections that are open.
   public var openConnectionCount: Int { connections.openConnections.count }
 }

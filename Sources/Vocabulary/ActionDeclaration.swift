@@ -1,18 +1,25 @@
 /// One argument of an action or fault, or one setting of a peer.
 public struct ParameterDeclaration: Sendable {
-  /// What a setting does, where checks of scenarios ask.
+  /// The meaning of a setting for the checks of scenarios.
   public enum Role: Sendable {
-    /// A flag: whether the app restarts ICE by itself.
+    /// Whether the app restarts ICE by itself: a flag.
     case restartsICE
   }
 
+  /// The name in scenarios.
   public let name: String
+  /// The type of the value.
   public let type: ValueType
+  /// Whether scenarios must give a value.
   public let isRequired: Bool
+  /// A description for the documentation.
   public let summary: String
+  /// The source of the fact.
   public let provenance: Provenance
+  /// The meaning for checks, or nil.
   public let role: Role?
 
+  /// Declares a parameter.
   public init(
     _ name: String, _ type: ValueType, required: Bool = false, _ summary: String,
     provenance: Provenance = .harnessDefault, as role: Role? = nil
@@ -26,26 +33,26 @@ public struct ParameterDeclaration: Sendable {
   }
 }
 
-/// Something a user of the app can do: `call`, `accept`, `mute`.
+/// An action of the app's user: `call`, `accept`, `mute`.
 public struct ActionDeclaration: Sendable {
-  /// What the user does with it.
+  /// The meaning of the action for a call.
   public enum Role: Hashable, Sendable {
-    /// Places a call with the peer that the named parameter names, or with anybody when there is none.
+    /// Calls the peer that the named parameter names; without a parameter, any peer.
     case begin(with: String?)
-    /// Answers the call that the app says it is in.
+    /// Answers the app's current call.
     case accept
     case refuse
     case end
-    /// Joins the room that the named parameter names, or the only one there is.
+    /// Joins the room that the named parameter names; without a parameter, the only room.
     case join(room: String?)
     case leave
-    /// Stops sending what the microphone hears; ``unmute`` takes it back.
+    /// Stops sending the microphone's sound; ``unmute`` resumes.
     case mute
     case unmute
     /// Makes the app renegotiate its transport.
     case restartICE
 
-    /// Whether the user consents to a call: media may leave the device for it.
+    /// Whether the user consents to a call, so that media may leave the device for it.
     public var isConsent: Bool {
       switch self {
       case .begin, .accept, .join: true
@@ -53,7 +60,7 @@ public struct ActionDeclaration: Sendable {
       }
     }
 
-    /// Whether what follows gathers candidates at once.
+    /// Whether the action starts candidate gathering immediately.
     public var gathers: Bool {
       switch self {
       case .begin, .join, .restartICE: true
@@ -61,7 +68,7 @@ public struct ActionDeclaration: Sendable {
       }
     }
 
-    /// The word for people.
+    /// The role as a phrase for explanations.
     public var word: String {
       switch self {
       case .begin: "begins a call"
@@ -77,12 +84,16 @@ public struct ActionDeclaration: Sendable {
     }
   }
 
+  /// The name in scenarios.
   public let name: String
+  /// The parameters of the action.
   public let parameters: [ParameterDeclaration]
+  /// A description for the documentation.
   public let summary: String
-  /// Nil for what no check asks about.
+  /// The meaning for checks; nil if no check depends on the action.
   public let role: Role?
 
+  /// Declares an action.
   public init(_ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String, as role: Role? = nil) {
     self.name = name
     self.parameters = parameters
@@ -90,7 +101,7 @@ public struct ActionDeclaration: Sendable {
     self.role = role
   }
 
-  /// The parameter that says to whom or to what it is done.
+  /// The parameter with the peer or the object of the action.
   public var object: String? {
     switch role {
     case .begin(let parameter?), .join(let parameter?): parameter

@@ -1,6 +1,6 @@
 /// An end code, or an error code that is raised.
 public struct CodeDeclaration: Sendable {
-  /// Who ended the call, as the side that says so sees it.
+  /// The cause of a call's end, as seen by the side with the code.
   public enum Blame: String, Sendable, CaseIterable {
     /// This user.
     case me
@@ -12,19 +12,23 @@ public struct CodeDeclaration: Sendable {
     case server
     /// A timer ran out.
     case time
-    /// The two sides did not fit.
+    /// Incompatibility of the two sides.
     case nobody
   }
 
+  /// The name in scenarios.
   public let name: String
+  /// A description for the documentation.
   public let summary: String
+  /// The source of the fact.
   public let provenance: Provenance
-  /// Nil for an error code.
+  /// The cause of the call's end; nil for an error code.
   public let blame: Blame?
-  /// Whether it says that the call was refused, so that both sides may say it of each other: the two sides of a call must
-  /// not contradict each other.
+  /// Whether the code means that the call was refused. Both sides of a call may then report it of each other: their
+  /// codes must not contradict each other.
   public let isRefusal: Bool
 
+  /// Declares a code.
   public init(
     _ name: String, _ summary: String, provenance: Provenance, blames blame: Blame? = nil, isRefusal: Bool = false
   ) {

@@ -1,20 +1,24 @@
-/// Something that happens at a peer, without a lasting value: an anchor, and what `count` counts.
+/// An event at a peer, without a lasting value: an anchor, and a subject of `count`.
 public struct EventDeclaration: Sendable {
+  /// The name in scenarios.
   public let name: String
+  /// A description for the documentation.
   public let summary: String
 
+  /// Declares an event.
   public init(_ name: String, _ summary: String) {
     self.name = name
     self.summary = summary
   }
 }
 
-/// What every peer with a call stack shows and can do, whatever its profile: the names of the W3C's webrtc-pc and
-/// webrtc-stats verbatim, and what the device itself has.
+/// The values and actions that every peer with a call stack has, in any profile: the names of W3C webrtc-pc and
+/// webrtc-stats verbatim, and those of the device itself.
 ///
 /// Each machine and value is a trace kind of that name whose first field is `value`, written about the peer; each event
 /// is a trace kind of that name.
 public enum CommonVocabulary {
+  /// The state machines of a peer connection.
   public static let machines = [
     // RTCIceConnectionState, RTCIceGatheringState, RTCPeerConnectionState, RTCSignalingState, RTCDtlsTransportState
     machine("ice.state", ["new", "checking", "connected", "completed", "disconnected", "failed", "closed"]),
@@ -26,11 +30,14 @@ public enum CommonVocabulary {
     machine("dtls.state", ["new", "connecting", "connected", "closed", "failed"]),
   ]
 
+  /// The action that makes another interface the preferred one.
   public static let switchNetwork = ActionDeclaration(
     "switch-network", [ParameterDeclaration("to", .text, required: true, "the interface, as the peer names it")],
     "the device makes another of its interfaces the preferred one")
+  /// The actions of every peer.
   public static let actions = [switchNetwork]
 
+  /// The events of every peer.
   public static let events = [
     EventDeclaration("ice.restart", "new ICE credentials were made for a restart"),
     EventDeclaration("ice.server-error", "a STUN or TURN server refused, or said nothing (W3C icecandidateerror)"),
@@ -38,21 +45,22 @@ public enum CommonVocabulary {
     EventDeclaration("media.first-played", "the first received audio of a call was played"),
   ]
 
+  /// The values of every peer.
   public static let values: [ValueDeclaration] =
     deviceValues + selectedPair + stats + quality
 
-  /// Whether something belongs to one peer connection, and not to the device or its app: where a device has several at a
-  /// time, each has its own.
+  /// Returns whether a name belongs to one peer connection and not to the device or its app: each of several
+  /// connections of a device has its own value.
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats."].contains { name.hasPrefix($0) }
       || ["q.mos", "q.concealment", "q.mouth_to_ear", "ice.restart", "ice.server-error", "media.first-sent"].contains(
         name)
   }
 
-  /// The values of one peer connection.
+  /// The declarations of the values of one peer connection.
   package static var connectionValues: [ValueDeclaration] { values.filter { isOfConnection($0.name) } }
 
-  /// The declaration of a value of every peer.
+  /// Returns the declaration of a value of every peer.
   package static func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
 
   private static func machine(_ name: String, _ states: [String]) -> StateMachine {
@@ -74,7 +82,7 @@ public enum CommonVocabulary {
     network,
   ]
 
-  /// One of the peer's interfaces, as the peer names them, or ``noNetwork``.
+  /// The device's preferred interface: one of the peer's interfaces, by the peer's name for it, or ``noNetwork``.
   package static let network = ValueDeclaration(
     "network", .text, "the interface the device prefers now; none while none is up")
   package static let noNetwork = "none"
@@ -109,14 +117,14 @@ public enum CommonVocabulary {
       "time from the last fault to sound that is heard again, after an interruption of 100 ms or more"),
   ]
 
-  /// Those that our stack writes: one that never comes would make every expectation on it vacuous.
+  /// The statistics that the built-in stack writes; an expectation on any other would never be tested.
   private static let stats: [ValueDeclaration] =
     streamStats("inbound-rtp", inbound) + streamStats("outbound-rtp", outbound)
     + streamStats("remote-inbound-rtp", remoteInbound) + streamStats("remote-outbound-rtp", remoteOutbound)
     + members(of: "candidate-pair", candidatePair) + members(of: "transport", transport)
     + members(of: "media-source.audio", mediaSource)
 
-  /// RTP statistics exist for each kind of media: `stats.inbound-rtp.audio.packetsLost`.
+  /// Returns RTP statistics for each kind of media: `stats.inbound-rtp.audio.packetsLost`.
   private static func streamStats(_ type: String, _ list: [Member]) -> [ValueDeclaration] {
     members(of: type + ".audio", list)
   }
@@ -130,7 +138,7 @@ public enum CommonVocabulary {
     }
   }
 
-  /// Somebody who asks how much an outage may cost has to know.
+  /// A note for authors who assert the loss of an outage.
   private static let outages = "; an outage of 50 packets or more counts as none, as in libwebrtc (see q.concealment)"
 
   private struct Member {
@@ -150,7 +158,7 @@ public enum CommonVocabulary {
   ) -> [Member] {
     names.map { Member(name: $0, type: type, counting: counting) }
   }
-  /// What is as it is now.
+  /// Returns members that are not counters.
   private static func of(_ type: ValueType, _ names: String...) -> [Member] {
     names.map { Member(name: $0, type: type, counting: nil) }
   }

@@ -1,16 +1,19 @@
 public import Formats
 
-/// A signalling message out of its frame: a type, and fields in their order.
+/// The content of a signalling message, without its frame: a type and ordered fields.
 public struct MessageContent: Hashable, Sendable {
+  /// The message's type.
   public var type: String
+  /// The fields in their order.
   public var fields: [JSON.Member]
 
+  /// Creates a message.
   public init(_ type: String, _ fields: [JSON.Member] = []) {
     self.type = type
     self.fields = fields
   }
 
-  /// The first field of that name. Setting nil takes it away; setting one that is not there adds it at the end.
+  /// The first field of that name. Setting nil removes it; setting an absent field appends it.
   public subscript(name: String) -> JSON? {
     get { fields.first { $0.key == name }?.value }
     set {
@@ -24,7 +27,7 @@ public struct MessageContent: Hashable, Sendable {
     }
   }
 
-  /// Damages a field: another value of the same kind. Nothing happens where there is no such field.
+  /// Damages a field by a different value of the same kind, if the field exists.
   public mutating func damage(_ name: String) {
     guard let value = self[name] else { return }
     self[name] =
@@ -37,7 +40,7 @@ public struct MessageContent: Hashable, Sendable {
       }
   }
 
-  /// The text with its middle character replaced.
+  /// Returns the text with its middle character replaced.
   public static func damaged(_ text: String) -> String {
     var characters = Array(text)
     if characters.isEmpty { return "\u{FFFD}" }

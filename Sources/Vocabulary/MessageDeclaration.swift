@@ -1,20 +1,27 @@
 import Formats
 
-/// A signalling message type, as faults and puppets name it, with the fields that it has.
+/// A signalling message type, by the name that faults and puppets use, with its fields.
 public struct MessageDeclaration: Sendable {
+  /// The direction in which a message goes.
   public enum Direction: String, Sendable {
     case clientToServer, serverToClient, both
 
+    /// Returns whether messages of this direction may go in another.
     public func includes(_ other: Direction) -> Bool { self == .both || self == other }
   }
 
+  /// The message's type.
   public let name: String
+  /// The direction of the message.
   public let direction: Direction
+  /// A description for the documentation.
   public let summary: String
+  /// The source of the fact.
   public let provenance: Provenance
-  /// Nil where the profile does not say: then any fields fit.
+  /// The fields; nil if the profile does not declare them and any fields are valid.
   public let fields: [MessageField]?
 
+  /// Declares a message.
   public init(
     _ name: String, _ direction: Direction, _ summary: String, provenance: Provenance, fields: [MessageField]? = nil
   ) {
@@ -25,16 +32,17 @@ public struct MessageDeclaration: Sendable {
     self.fields = fields
   }
 
-  /// The field of that name, or else the one with that role.
+  /// Returns the field of that name, or else the field with that role.
   public func field(_ nameOrRole: String) -> MessageField? {
     fields?.first { $0.name == nameOrRole } ?? fields?.first { $0.role?.rawValue == nameOrRole }
   }
 
+  /// Returns the field with a role.
   public func field(_ role: MessageField.Role) -> MessageField? { fields?.first { $0.role == role } }
 
   // MARK: Checks
 
-  /// What does not fit between a message and this declaration, for people; nil when everything does.
+  /// Returns the first difference between a message and this declaration, in words; nil if there is none.
   ///
   /// - Parameter direction: ``Direction/clientToServer`` or ``Direction/serverToClient``.
   public func problem(with message: MessageContent, going direction: Direction) -> String? {
@@ -60,7 +68,7 @@ public struct MessageDeclaration: Sendable {
     return nil
   }
 
-  /// What contradicts itself in the declaration.
+  /// The contradictions within the declaration.
   var misfits: [Misfit] {
     let fields = fields ?? []
     var all = ProfileVocabulary.repeated(fields.map(\.name)).map {

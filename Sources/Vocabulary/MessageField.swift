@@ -2,11 +2,13 @@ public import Formats
 
 /// One field of a signalling message.
 public struct MessageField: Sendable {
+  /// The type of a field.
   public enum FieldType: Hashable, Sendable {
     case string, integer, boolean, object, list
-    /// A session description (RFC 8866), and a candidate attribute (RFC 8839): strings.
+    /// A session description (RFC 8866) and a candidate attribute (RFC 8839), both as strings.
     case sdp, candidate
 
+    /// Returns whether a value has this type.
     public func admits(_ value: JSON) -> Bool {
       switch (self, value) {
       case (.string, .string), (.sdp, .string), (.candidate, .string): true
@@ -27,7 +29,7 @@ public struct MessageField: Sendable {
       }
     }
 
-    /// The value that a text stands for; nil when it stands for none.
+    /// Returns the value that a text represents; nil if it represents none.
     public func value(_ text: String) -> JSON? {
       switch self {
       case .string, .sdp, .candidate: .string(text)
@@ -38,15 +40,15 @@ public struct MessageField: Sendable {
     }
   }
 
-  /// What the field is for, whatever the product calls it.
+  /// The purpose of the field, independent of its name.
   public enum Role: String, Sendable, CaseIterable {
     case callID = "call-id"
     case sender, addressee
     case description, candidate
     case credential
-    /// What tells newer from older messages.
+    /// A value that orders messages by age.
     case revision
-    /// What the app alone understands.
+    /// Content for the app alone.
     case payload
 
     var types: [FieldType] {
@@ -60,14 +62,20 @@ public struct MessageField: Sendable {
     }
   }
 
+  /// The field's name.
   public let name: String
+  /// The field's type.
   public let type: FieldType
+  /// The field's purpose, or nil.
   public let role: Role?
-  /// The way on which the message has it.
+  /// The direction in which the message has the field.
   public let direction: MessageDeclaration.Direction
+  /// Whether the field must be present.
   public let isRequired: Bool
+  /// A description for the documentation.
   public let summary: String
 
+  /// Declares a field.
   public init(
     _ name: String, _ type: FieldType, as role: Role? = nil, going direction: MessageDeclaration.Direction = .both,
     required: Bool = true, _ summary: String = ""

@@ -1,26 +1,29 @@
 public import Formats
 
-/// A way to make a message one that no honest peer sends, found from the declaration alone.
+/// A mutation that turns a message into one that no correct peer sends, derived from the declaration alone.
 public enum MessageMutation: Hashable, Sendable {
-  /// It belongs to another call, such as one that is over.
+  /// The id of another call, such as an ended one.
   case staleCallID
-  /// Somebody else seems to have sent it.
+  /// The id of another user as sender.
   case wrongSender
   case wrongAddressee
-  /// It is older than what was said before.
+  /// A revision older than the last one.
   case staleRevision
-  /// Its type is one that nobody declared.
+  /// An undeclared type.
   case unknownType
   case missing(field: String)
   case wrongType(field: String)
   case damaged(field: String)
   case extraField
 
-  /// What a mutation takes from elsewhere: ids of other calls and users.
+  /// Values for mutations from outside the message: ids of other calls and users.
   public struct Context: Sendable {
+    /// The id of another call.
     public var otherCall: JSON
+    /// The id of another user.
     public var otherUser: JSON
 
+    /// Creates a context.
     public init(otherCall: JSON, otherUser: JSON) {
       self.otherCall = otherCall
       self.otherUser = otherUser
@@ -29,7 +32,7 @@ public enum MessageMutation: Hashable, Sendable {
 }
 
 extension MessageDeclaration {
-  /// Every mutation that this message takes on its way in a direction, in the order of the fields.
+  /// Returns every mutation of this message in a direction, in the order of the fields.
   public func mutations(going direction: Direction) -> [MessageMutation] {
     var all: [MessageMutation] = []
     let own = (fields ?? []).filter { $0.direction.includes(direction) }
@@ -47,7 +50,7 @@ extension MessageDeclaration {
     return all + [.unknownType, .extraField]
   }
 
-  /// The message as the mutation makes it; nil when it has not what the mutation works on.
+  /// Returns the mutated message; nil if the message lacks the part to mutate.
   public func mutate(
     _ message: MessageContent, by mutation: MessageMutation, _ context: MessageMutation.Context
   ) -> MessageContent? {

@@ -11,33 +11,43 @@ public enum ArgumentValue: Hashable, Sendable {
   case rate(DataRate)
   /// A fraction: 5 % is 0.05.
   case percentage(Double)
-  /// Bytes.
+  /// A size in bytes.
   case byteSize(Int64)
-  /// Of `send`'s fields only: no action or setting takes one.
+  /// A list, only in the fields of `send`: no action or setting takes one.
   case list([ArgumentValue])
 }
 
 /// Named values in the order of the file.
 public struct NamedValues: Hashable, Sendable {
+  /// One value with its name.
   public struct Entry: Hashable, Sendable {
+    /// The name.
     public let name: String
+    /// The value.
     public let value: ArgumentValue
   }
 
+  /// The entries in order.
   public let all: [Entry]
 
+  /// Creates named values from pairs.
   public init(_ values: [(String, ArgumentValue)]) { all = values.map { Entry(name: $0.0, value: $0.1) } }
 
+  /// The first value of a name, or nil.
   public subscript(name: String) -> ArgumentValue? { all.first { $0.name == name }?.value }
 
+  /// Returns the text of a name; nil if absent or of another type.
   public func text(_ name: String) -> String? { if case .text(let value) = self[name] { value } else { nil } }
+  /// Returns the flag of a name; nil if absent or of another type.
   public func flag(_ name: String) -> Bool? { if case .flag(let value) = self[name] { value } else { nil } }
+  /// Returns the count of a name; nil if absent or of another type.
   public func count(_ name: String) -> Int64? { if case .count(let value) = self[name] { value } else { nil } }
+  /// Returns the duration of a name; nil if absent or of another type.
   public func duration(_ name: String) -> Interval? { if case .duration(let value) = self[name] { value } else { nil } }
 }
 
 extension JSON {
-  /// The plain JSON counterpart: durations in milliseconds, rates in bits per second.
+  /// Converts a value to plain JSON: durations in milliseconds, rates in bits per second.
   public init(_ value: ArgumentValue) {
     self =
       switch value {

@@ -1,5 +1,5 @@
 extension ProfileVocabulary {
-  /// Everything in the declaration that does not fit, in the order of the declaration; empty when it can be run.
+  /// The contradictions in the declaration, in its order; empty if the profile can run.
   public var misfits: [Misfit] {
     var all: [Misfit] = []
     if profile.isEmpty {
@@ -15,7 +15,7 @@ extension ProfileVocabulary {
     return all
   }
 
-  /// Throws what does not fit.
+  /// Throws an ``UnfitProfile`` if the declaration has misfits.
   public func check() throws(UnfitProfile) {
     let found = misfits
     if !found.isEmpty { throw UnfitProfile(profile, found) }
@@ -102,7 +102,7 @@ extension ProfileVocabulary {
     return [Misfit(.action(action.name), problem, remedy: "give the parameter the type .\(wanted.word)")]
   }
 
-  /// What an action needs beside it: nothing can be accepted where nobody begins a call.
+  /// Returns the missing counterpart of an action: accepting is impossible where no action begins a call.
   private func loneliness(of role: ActionDeclaration.Role?) -> (problem: String, remedy: String)? {
     let roles = actions.compactMap(\.role)
     let begins = roles.contains { if case .begin = $0 { true } else { false } }
@@ -175,7 +175,7 @@ extension ProfileVocabulary {
     return all
   }
 
-  /// Names that mean two things, or something of every peer.
+  /// The names with two meanings, or with the name of a value of every peer.
   private var nameMisfits: [Misfit] {
     let common = Set(CommonVocabulary.values.map(\.name)).union(CommonVocabulary.machines.map(\.name))
     var places: [(Misfit.Place, String)] = machines.map { (.machine($0.name), $0.name) }
@@ -201,7 +201,7 @@ extension ProfileVocabulary {
     return all
   }
 
-  /// Names that come more than once, each once, in order.
+  /// Returns the names that occur more than once, each once, in order.
   static func repeated(_ names: [String]) -> [String] {
     var seen: [String: Int] = [:]
     return names.filter { name in

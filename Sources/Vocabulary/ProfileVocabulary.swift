@@ -1,31 +1,35 @@
-/// Everything a profile can say: the one declaration that name checking, the JSON Schema, illegal-transition detection
-/// and `callsim explain` are made from.
+/// All names of a profile: the one declaration for name checking, the JSON Schema, the detection of illegal transitions
+/// and `callsim explain`.
 ///
-/// A state that is not declared cannot be entered, a code cannot be raised and a value cannot be set. States, actions and
-/// end codes have roles beside their names: invariants and explanations go by roles alone, so they know no product.
-/// ``misfits`` is what is wrong with a declaration.
+/// An undeclared state cannot be entered, an undeclared code cannot be raised and an undeclared value cannot be set.
+/// States, actions and end codes have roles beside their names: invariants and explanations use the roles alone, so
+/// they depend on no product. ``misfits`` lists the errors of a declaration.
 public struct ProfileVocabulary: Sendable {
-  /// The name scenarios use: `knotos`.
+  /// The profile's name in scenarios: `knotos`.
   public let profile: String
+  /// A description for the documentation.
   public let summary: String
   /// State machines; the first is the profile's main one, so `bob.connected` means that machine entering `connected`.
   /// Each of its states has a role.
   public let machines: [StateMachine]
+  /// The actions of users.
   public let actions: [ActionDeclaration]
+  /// The signalling messages.
   public let messages: [MessageDeclaration]
-  /// How a call may end, as scenarios assert it (`ends: alice, code: local-hangup`).
+  /// The codes with which a call may end, as scenarios assert them (`ends: alice, code: local-hangup`).
   public let endCodes: [CodeDeclaration]
   /// Error codes that are raised, whether or not they end the call.
   public let errorCodes: [CodeDeclaration]
-  /// What a scenario may watch besides states.
+  /// The values that a scenario may read, besides states.
   public let values: [ValueDeclaration]
-  /// What a scenario may set on a peer of this profile.
+  /// The settings that a scenario may give a peer of this profile.
   public let settings: [ParameterDeclaration]
   /// The servers of the product; apps and scenarios name them.
   public let servers: [ServerDeclaration]
-  /// How many peer connections a device has at a time, and their names.
+  /// The number of peer connections that a device has at a time, and their names.
   public let connections: ConnectionNames
 
+  /// Declares a profile.
   public init(
     profile: String, summary: String, machines: [StateMachine], actions: [ActionDeclaration],
     messages: [MessageDeclaration] = [], endCodes: [CodeDeclaration] = [], errorCodes: [CodeDeclaration] = [],
@@ -45,15 +49,20 @@ public struct ProfileVocabulary: Sendable {
     self.connections = connections
   }
 
+  /// The profile's main state machine, or nil if it declares none.
   public var mainMachine: StateMachine? { machines.first }
 
+  /// Returns the declaration of an action.
   public func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }
+  /// Returns the declaration of an end code.
   public func endCode(_ name: String) -> CodeDeclaration? { endCodes.first { $0.name == name } }
+  /// Returns the declaration of a message.
   public func message(_ name: String) -> MessageDeclaration? { messages.first { $0.name == name } }
+  /// Returns the declaration of a server.
   public func server(_ name: String) -> ServerDeclaration? { servers.first { $0.name == name } }
 }
 
-/// Where a fact about a product comes from; anything but `documented` is configuration, never a vendor's fact.
+/// The source of a fact about a product; only `documented` is a fact of the vendor, the others are configuration.
 public enum Provenance: String, Sendable, CaseIterable {
   case documented, inferred, harnessDefault
 }

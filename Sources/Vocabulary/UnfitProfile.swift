@@ -1,8 +1,11 @@
-/// A profile that contradicts itself, and so cannot be run.
+/// The errors of a profile that contradicts itself, and so cannot run.
 public struct UnfitProfile: Error, Hashable, CustomStringConvertible {
+  /// The profile's name.
   public let profile: String
+  /// The errors in the order of the declaration.
   public let misfits: [Misfit]
 
+  /// Creates an error.
   public init(_ profile: String, _ misfits: [Misfit]) {
     self.profile = profile
     self.misfits = misfits
@@ -11,8 +14,9 @@ public struct UnfitProfile: Error, Hashable, CustomStringConvertible {
   public var description: String { misfits.map { "profile \(profile), \($0)" }.joined(separator: "\n") }
 }
 
-/// What does not fit in a declaration, where it is declared, and what makes it fit.
+/// An error in a declaration, its location, and its remedy.
 public struct Misfit: Hashable, Sendable, CustomStringConvertible {
+  /// The location of an error in a declaration.
   public enum Place: Hashable, Sendable, CustomStringConvertible {
     case profile
     case machine(String)
@@ -45,10 +49,14 @@ public struct Misfit: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The location of the error.
   public let place: Place
+  /// The error, in words.
   public let problem: String
+  /// The remedy, in words.
   public let remedy: String
 
+  /// Creates a misfit.
   public init(_ place: Place, _ problem: String, remedy: String) {
     self.place = place
     self.problem = problem

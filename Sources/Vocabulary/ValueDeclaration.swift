@@ -1,33 +1,37 @@
-/// The type of an argument, a setting or a watched value: what the reader checks and the schema prints.
+/// The type of an argument, a setting or a watched value: the reader checks it and the schema prints it.
 public enum ValueType: Sendable, Hashable {
   case count, real, flag, text
   case duration, rate, percentage, byteSize
   /// The name of a peer of the scenario.
   case peer
-  /// One of a closed list.
+  /// A word of a closed list.
   case choice([String])
 }
 
 /// A value of a peer that a predicate may read: `selected.local.candidateType`.
 public struct ValueDeclaration: Sendable {
+  /// The name in scenarios.
   public let name: String
+  /// The type of the value.
   public let type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public let unit: String?
-  /// How it counts; nil of what is as it is now.
+  /// The way the value counts; nil if it is not a counter.
   package let counting: Counting?
+  /// A description for the documentation.
   public let summary: String
 
-  /// How a number counts from zero on, for as long as its connection is open.
+  /// The way a number counts, from zero, while its connection is open.
   package enum Counting: Sendable {
-    /// It does not fall.
+    /// A number that never falls.
     case upward
-    /// Up and down: late and repeated packets are taken from those that were lost (RFC 3550 appendix A.3).
+    /// A number that rises and falls: late and repeated packets are subtracted from lost ones (RFC 3550 appendix A.3).
     case net
-    /// Upward for whichever candidate pair is selected, so that it falls where another one takes over.
+    /// A rising number of the selected candidate pair, which falls when another pair is selected.
     case ofSelectedPair
   }
 
+  /// Declares a value.
   public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
     self.init(name, type, unit: unit, counting: nil, summary)
   }
@@ -42,7 +46,7 @@ public struct ValueDeclaration: Sendable {
 }
 
 extension ValueType {
-  /// Whether a word is a value of this type: any of a text, and of a choice those that it lists.
+  /// Returns whether a word is a value of this type: any word for a text, a listed one for a choice.
   package func admits(_ word: String) -> Bool {
     switch self {
     case .text, .peer: true

@@ -1,16 +1,16 @@
-/// Something that reads events as they are written: monitors, file writers, statistics.
+/// Reads events as they are written: monitors, file writers, statistics.
 public protocol TraceObserver: AnyObject {
-  /// Takes an event of a kind that this observer was added for. Names and field values are read through `trace`.
+  /// Handles an event of a kind that this observer was added for. `trace` resolves names and field values.
   func observe(_ record: TraceRecord, in trace: Trace)
 }
 
-/// The one spine of a run: every event, in order, with a running hash of those of the world.
+/// The central record of a run: every event, in order, with a running hash of the world's events.
 ///
-/// A kind is the world's or the harness's. What samplers, meters and judges write is the harness's: it is neither counted
-/// nor hashed, so that watching a run does not change what the run is.
+/// A kind belongs to the world or to the harness. Events of samplers, meters and judges belong to the harness: they are
+/// neither counted nor hashed, so that observing a run does not change it.
 ///
-/// Writing costs a few dozen nanoseconds and keeps nothing in memory: observers take what they need, and names are
-/// interned so that text is rendered only when somebody reads it. One run is one thread; a trace is not `Sendable`.
+/// Writing costs a few dozen nanoseconds and stores no events: observers keep the ones they need, and names are
+/// interned so that text is rendered only when it is read. One run uses one thread; a trace is not `Sendable`.
 public final class Trace {
   /// The name and the fields of a kind of event.
   public struct Declaration: Sendable {
@@ -41,22 +41,22 @@ public final class Trace {
   private(set) var symbols: [String] = []
   private(set) var endpoints: [Endpoint] = []
 
-  /// How many events of the world have been written.
+  /// The number of events of the world written so far.
   public private(set) var count: UInt64 = 0
-  /// A hash over every event of the world so far, names included: equal hashes mean equal runs.
+  /// The hash of every event of the world so far, names included: equal hashes mean equal runs.
   public private(set) var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// How a kind is hashed.
+  /// The hash of a kind, and its parameters.
   private struct KindHash {
-    /// Of its name and fields.
+    /// The hash of its name and fields.
     let word: UInt64
-    /// The fields that hold an interned string, and those that hold an interned endpoint, a bit each.
+    /// Bit masks of the fields that hold an interned string, and of those that hold an interned endpoint.
     let symbols: UInt8
     let endpoints: UInt8
     let isOfWorld: Bool
   }
 
-  /// What is interned is hashed by what it is, and not by when it was first named: a watcher names things, too.
+  /// Interned values are hashed by their content, and not by their index: an observer interns names, too.
   private var kindHashes: [KindHash] = []
   private var subjectHashes: [UInt64] = []
   private var symbolHashes: [UInt64] = []
@@ -75,8 +75,8 @@ public final class Trace {
 
   /// Declares a kind, or returns the one already declared under that name.
   ///
-  /// - Precondition: a name is always declared with the same fields and the same origin, at most
-  ///   ``TraceRecord/fieldLimit`` of them.
+  /// - Precondition: a name is always declared with the same fields, at most ``TraceRecord/fieldLimit``, and the same
+  ///   origin.
   func declare(_ name: String, _ fields: [TraceField], origin: TraceOrigin) -> TraceKind {
     if let known = kindIDs[name] {
       let declaration = declarations[Int(known.id)]
@@ -96,7 +96,7 @@ public final class Trace {
     return kind
   }
 
-  /// Returns the kind declared under a name, or nil when no event of that name can have been written yet.
+  /// Returns the kind declared under a name, or nil if no event of that name can have been written yet.
   public func kind(named name: String) -> TraceKind? { kindIDs[name] }
 
   package func subject(_ name: String) -> TraceSubject {
@@ -117,7 +117,7 @@ public final class Trace {
     return symbol
   }
 
-  /// The word that stands for `endpoint`.
+  /// Returns the word that represents `endpoint`.
   package func word(for endpoint: Endpoint) -> UInt64 {
     if let known = endpointIDs[endpoint] { return UInt64(known) }
     let id = UInt32(endpoints.count)
@@ -138,7 +138,7 @@ public final class Trace {
 
   func add(_ observer: any TraceObserver, for kind: TraceKind) { observers[Int(kind.id)].append(observer) }
 
-  /// Lets go of every observer: those that hold the trace would otherwise live for ever, and it with them.
+  /// Removes every observer: those that hold the trace would otherwise form a reference cycle with it.
   public func removeObservers() {
     universalObservers.removeAll()
     for index in observers.indices { observers[index].removeAll() }
@@ -146,7 +146,7 @@ public final class Trace {
 
   // MARK: Writing
 
-  /// Writes an event whose fields are words already: the form for events of every packet.
+  /// Writes an event whose fields are already words: the form for events of every packet.
   @discardableResult
   package func write(
     _ kind: TraceKind, _ subject: TraceSubject, cause: EventNumber, fieldCount: Int, _ words: InlineArray<6, UInt64>
@@ -166,26 +166,28 @@ public final class Trace {
 
   // MARK: Reading records of any kind
 
+  /// Returns the name of a kind.
   public func name(of kind: TraceKind) -> String { declarations[Int(kind.id)].name }
 
+  /// Returns the name of a subject.
   public func name(of subject: TraceSubject) -> String { subjects[Int(subject.id)] }
 
-  /// Whether records of the kind set a value that scenarios may watch.
+  /// Returns whether records of the kind set a value that scenarios may watch.
   public func isObservable(_ kind: TraceKind) -> Bool { declarations[Int(kind.id)].isObservable }
 
-  /// The fields of a record with their names, as its kind declares them.
+  /// Returns the fields of a record with their names, as its kind declares them.
   public func fields(of record: TraceRecord) -> [(name: String, value: TraceDatum)] {
     declarations[Int(record.kind.id)].fields.indices.map { index in
       (declarations[Int(record.kind.id)].fields[index].name, datum(at: index, of: record))
     }
   }
 
-  /// The value that a record of an observable kind sets; nil of other kinds.
+  /// Returns the value that a record of an observable kind sets; nil for other kinds.
   public func value(of record: TraceRecord) -> TraceDatum? {
     declarations[Int(record.kind.id)].isObservable ? datum(at: 0, of: record) : nil
   }
 
-  /// The same where the type is known.
+  /// Returns the value of a record as a known type; nil for kinds that are not observable.
   ///
   /// - Precondition: the kind declares its value with this type.
   package func value<Value: TraceFieldValue>(of record: TraceRecord, as type: Value.Type) -> Value? {
@@ -209,7 +211,7 @@ public final class Trace {
 
   // MARK: Hashing
 
-  /// The hash once this event is in it.
+  /// Returns the hash including this event.
   private func hash(
     _ kind: TraceKind, _ subject: TraceSubject, _ cause: EventNumber, _ fieldCount: Int, _ words: InlineArray<6, UInt64>
   ) -> UInt64 {

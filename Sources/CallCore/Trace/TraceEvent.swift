@@ -1,12 +1,12 @@
-/// A type that a field of an event can have: one 64-bit word, or something that a trace interns.
+/// A type that a field of an event can have: one 64-bit word, or a value that a trace interns.
 package protocol TraceFieldValue: Sendable {
   static var traceFieldType: TraceFieldType { get }
-  /// The word that stands for it in this trace.
+  /// Returns the word that represents the value in this trace.
   func word(in trace: Trace) -> UInt64
   init(word: UInt64, in trace: Trace)
 }
 
-/// The schema of a kind of event: its name, its fields with their types, and whose it is.
+/// The schema of a kind of event: its name, its fields with their types, and its origin.
 ///
 /// Writing and reading are typed against it:
 ///
@@ -17,6 +17,8 @@ package struct TraceEvent<each Value: TraceFieldValue>: Sendable {
   package let fields: [TraceField]
   package let origin: TraceOrigin
 
+  /// Makes a schema.
+  ///
   /// - Precondition: at most ``TraceRecord/fieldLimit`` fields.
   package init(
     _ name: String, _ field: repeat (name: String, type: (each Value).Type), origin: TraceOrigin = .world
@@ -39,7 +41,7 @@ extension Trace {
     declare(event.name, event.fields, origin: event.origin)
   }
 
-  /// Writes an event now; `cause` defaults to the ambient one.
+  /// Writes an event now; `cause` defaults to the trace's current cause.
   @discardableResult
   package func write<each Value>(
     _ event: TraceEvent<repeat each Value>, _ subject: TraceSubject, cause: EventNumber? = nil,
@@ -54,7 +56,7 @@ extension Trace {
     return write(declare(event), subject, cause: cause ?? self.cause, fieldCount: count, words)
   }
 
-  /// Declares a kind for whoever reads its records.
+  /// Declares a kind and returns a reader of its records.
   package func reader<each Value>(of event: TraceEvent<repeat each Value>) -> TraceReader<repeat each Value> {
     TraceReader(kind: declare(event))
   }
@@ -72,11 +74,11 @@ extension Trace {
   }
 }
 
-/// Reads the records of one kind. The names and types of the fields are compared when it is made, not with each record.
+/// Reads the records of one kind. Names and types of the fields are checked when it is made, not for each record.
 package struct TraceReader<each Value: TraceFieldValue>: Sendable {
   package let kind: TraceKind
 
-  /// The values of a record's fields, in their order.
+  /// Returns the values of a record's fields, in their order.
   ///
   /// - Precondition: the record is of this kind, in the trace that made the reader.
   package func values(of record: TraceRecord, in trace: Trace) -> (repeat each Value) {

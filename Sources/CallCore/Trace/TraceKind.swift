@@ -1,4 +1,4 @@
-/// What a field of a trace event holds. Every value is one 64-bit word; the type says how to read it.
+/// The type of a field of a trace event. Every value is one 64-bit word; the type determines its meaning.
 public enum TraceFieldType: UInt8, Sendable {
   /// A signed integer.
   case integer
@@ -14,11 +14,11 @@ public enum TraceFieldType: UInt8, Sendable {
   case endpoint
 }
 
-/// Whose an event is.
+/// The origin of an event.
 public enum TraceOrigin: Sendable {
-  /// Something happened in the simulated world.
+  /// The simulated world.
   case world
-  /// Whoever watches the run noted something. It changes neither the hash nor the numbers of the world's events.
+  /// An observer of the run. Its events change neither the hash nor the numbers of the world's events.
   case harness
 }
 
@@ -44,7 +44,7 @@ public struct TraceKind: Hashable, Sendable, BitwiseCopyable {
   public let id: UInt16
 }
 
-/// Who an event is about: `alice`, `link/wan`, `nat/home`, `server/turn`.
+/// The subject of an event: `alice`, `link/wan`, `nat/home`, `server/turn`.
 public struct TraceSubject: Hashable, Sendable, BitwiseCopyable {
   /// Index into ``Trace/subjects``.
   public let id: UInt32
@@ -55,14 +55,16 @@ package struct Symbol: Hashable, Sendable, BitwiseCopyable {
   package let id: UInt32
 }
 
-/// The number of an event of the world in its trace, counted from 1; 0 is "no event", and what the harness writes.
+/// The number of an event of the world in its trace, counted from 1; 0 means no event, and is the number of harness
+/// events.
 public struct EventNumber: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// The number, from 1.
   public let rawValue: UInt64
 
   /// Makes an event number.
   @inlinable public init(_ rawValue: UInt64) { self.rawValue = rawValue }
-  /// The number of no event: 0.
+  /// The number 0, for no event.
   public static let none = EventNumber(0)
+  /// Compares by order of writing.
   @inlinable public static func < (a: EventNumber, b: EventNumber) -> Bool { a.rawValue < b.rawValue }
 }

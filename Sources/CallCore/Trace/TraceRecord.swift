@@ -1,13 +1,13 @@
-/// One event in its cheap, fixed-size form. Field values are words, read by a ``TraceReader`` or ``Trace/fields(of:)``.
+/// One event in a compact, fixed-size form. A ``TraceReader`` or ``Trace/fields(of:)`` decodes its field values.
 public struct TraceRecord: Sendable, BitwiseCopyable {
-  /// The most fields an event has.
+  /// The maximum number of fields of an event.
   package static let fieldLimit = 6
 
   /// The virtual time of the event.
   public var time: Instant
   /// The number of the event in its trace.
   public var number: EventNumber
-  /// The event or packet that led to this one: the chain that `explain` walks.
+  /// The event or packet that caused this one: `explain` follows this chain.
   public var cause: EventNumber
   /// The peer, link, NAT or server that the event is about.
   public var subject: TraceSubject
@@ -17,7 +17,7 @@ public struct TraceRecord: Sendable, BitwiseCopyable {
   var values: InlineArray<6, UInt64>
 }
 
-/// A field value read back with its type.
+/// A decoded field value with its type.
 public enum TraceDatum: Hashable, Sendable {
   /// An integer.
   case integer(Int64)

@@ -2,14 +2,15 @@ internal import CallCore
 internal import CallSession
 internal import VirtualPeer
 
-/// A candidate the peer signalled.
+/// A remote candidate from signalling.
 struct RemoteCandidate {
   let text: String
   let mid: String?
   let mLineIndex: Int?
 }
 
-/// Candidates of calls whose offer has not come yet: few calls, few candidates, and the oldest call goes first.
+/// Candidates of calls whose offer has not arrived yet. The numbers of calls and candidates are limited; the oldest
+/// call is dropped first.
 struct EarlyCandidates {
   private var calls: [(id: String, sender: String, candidates: [RemoteCandidate])] = []
   private static let callLimit = 4
@@ -36,23 +37,23 @@ final class Call {
   let peer: String
   let isCaller: Bool
   var connection: (any PeerConnection)?
-  /// The offer that rings, until it is accepted.
+  /// The offer of a ringing call, until it is accepted.
   var pendingOffer: String?
   /// The ring, setup, restart or reset timer: one at a time.
   var timer: PeerTimer? { didSet { oldValue?.cancel() } }
   var socketTimer: PeerTimer? { didSet { oldValue?.cancel() } }
   var isRestarting = false
-  /// When our last offer left.
+  /// The time at which our last offer was sent.
   var offeredAt: Instant?
   var hasRestartedAfterFailure = false
-  /// The call was placed before the socket was up: its offer leaves when it is.
+  /// Whether the call was placed before the socket was connected: its offer is sent then.
   var wantsOffer = false
-  /// The network changed while the socket was down: restart when it is back.
+  /// Whether the network changed while the socket was down: ICE restarts when it reconnects.
   var wantsRestart = false
   var wasRefusedByTURN = false
   private var waitingCandidates: [RemoteCandidate] = []
 
-  /// More candidates than any honest peer sends before its description arrives.
+  /// The limit on stored candidates: more than a correct peer sends before its description arrives.
   static let waitingLimit = 100
 
   init(id: String, peer: String, isCaller: Bool) {
@@ -61,7 +62,7 @@ final class Call {
     self.isCaller = isCaller
   }
 
-  /// Adds a candidate, or keeps it until there is a description to add it to.
+  /// Adds a candidate, or stores it until there is a remote description.
   func addRemoteCandidate(_ candidate: RemoteCandidate, onBad: () -> Void) {
     guard let connection, connection.hasRemoteDescription else {
       if Defect.earlyCandidateDropped.isPlanted { return }

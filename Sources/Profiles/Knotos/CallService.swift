@@ -30,9 +30,9 @@ final class CallService: PeerConnectionDelegate {
 
   private var call: Call?
   private var callCount = 0
-  /// Calls that are over: their late messages never revive them.
+  /// The ids of ended calls: their late messages must not revive them.
   private var endedCalls: Set<String> = []
-  /// Candidates that overtook the offer they belong to.
+  /// Candidates that arrived before their offer.
   private var early = EarlyCandidates()
 
   init(environment: PeerEnvironment, socket: SocketIOClient) {
@@ -43,7 +43,7 @@ final class CallService: PeerConnectionDelegate {
 
   private var state: String { trace.state(of: "call.state") ?? "idle" }
 
-  /// Moves the call state, or raises the finding that somebody asked for what is not allowed.
+  /// Moves the call state, or raises an error code if the transition is not allowed.
   @discardableResult
   private func enter(_ state: String, on event: String) -> Bool {
     let moved = trace.enter("call.state", state, on: event)
@@ -135,13 +135,13 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  /// A message of a call that is not known, perhaps because it overtook its offer.
+  /// Handles a message of an unknown call, perhaps because it arrived before its offer.
   private func receivedEarly(_ message: KnotosMessage, from sender: String) {
     switch message.body {
     case .candidate(let text, let mid, let index):
       early.add(.init(text: text, mid: mid, mLineIndex: index), to: message.callID, from: sender)
     case .hangup:
-      // Its offer must not ring when it comes.
+      // The call's offer must not ring if it arrives later.
       endedCalls.insert(message.callID)
       reject(message, "unknown call")
     case .offer, .answer, .decline, .busy: reject(message, "unknown call")
@@ -181,7 +181,7 @@ final class CallService: PeerConnectionDelegate {
     startRinging(call)
   }
 
-  /// Both called each other: the user with the lower id is polite, drops its own call and answers the other's.
+  /// Resolves a glare: the user with the lower id is polite, drops its own call and answers the other's.
   private func resolveGlare(_ own: Call, callID: String, sdp: String) {
     guard environment.userID < own.peer else {
       endedCalls.insert(callID)
@@ -189,7 +189,7 @@ final class CallService: PeerConnectionDelegate {
     }
     trace.event("glare", "outcome", "yielded")
     endedCalls.insert(own.id)
-    // Should our offer arrive late, when the other user is free again, it must not ring.
+    // If our offer arrives late, when the other user is free again, it must not ring.
     send(.hangup(reason: nil), own)
     own.close()
     let call = Call(id: callID, peer: own.peer, isCaller: false)
@@ -248,7 +248,8 @@ final class CallService: PeerConnectionDelegate {
     if isConnected {
       call.socketTimer = nil
     } else if call.socketTimer == nil {
-      // The setup timer would end the call anyway; the socket gets one reconnect first, whatever it says meanwhile.
+      // The setup timer would end the call anyway; the socket may reconnect once first, regardless of its state
+      // meanwhile.
       let patience = SocketIOClient.reconnectDelay + .seconds(5)
       call.socketTimer = environment.clock.schedule(after: patience) { [weak self, weak call] in
         guard let self, let call, self.call === call, state == "connecting" else { return }
@@ -260,7 +261,7 @@ final class CallService: PeerConnectionDelegate {
 
   // MARK: Connection
 
-  /// Creates the peer connection, with the audio session configured when this app does it.
+  /// Creates the peer connection, and configures the audio session at the time that the setting selects.
   private func open(_ call: Call) {
     if settings.audioSession == .before { configureAudio() }
     let connection = environment.connections.make()
@@ -299,7 +300,7 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  /// Runs a negotiation step; a description that cannot be used ends the call.
+  /// Runs a negotiation step; an unusable description ends the call.
   private func apply(_ call: Call, _ step: () throws(SessionError) -> Void) {
     do throws(SessionError) {
       try step()
@@ -312,7 +313,7 @@ final class CallService: PeerConnectionDelegate {
 
   // MARK: ICE restart
 
-  /// Two offers that are further apart than this were not made in ignorance of each other.
+  /// The longest time between two offers that cross each other.
   private static let crossingTime = Interval.seconds(2)
 
   private func beginRestart(_ call: Call) {
@@ -322,7 +323,7 @@ final class CallService: PeerConnectionDelegate {
     sendOffer(call)
   }
 
-  /// The socket is back: restart now if that had to wait, and again if the offer or its answer may be lost.
+  /// Resumes after a reconnection: restarts ICE if that had to wait, or if the offer or its answer may be lost.
   private func resumeRestart(_ call: Call) {
     let isUnanswered = call.isRestarting && call.connection?.signalingState == .haveLocalOffer
     guard call.wantsRestart || isUnanswered else { return }
@@ -335,13 +336,13 @@ final class CallService: PeerConnectionDelegate {
     beginRestart(call)
   }
 
-  /// The peer restarts: answer at once, yielding our own outstanding offer when we are the polite side.
+  /// Answers the peer's restart at once; the polite side rolls back its own pending offer.
   private func renegotiate(_ call: Call, _ sdp: String) {
     guard let connection = call.connection else { return }
     if connection.signalingState == .haveLocalOffer {
       guard environment.userID < call.peer else {
         trace.event("glare", "outcome", "ignored-theirs")
-        // An offer that comes so late did not cross ours on the way: ours was lost.
+        // An offer that arrives so late did not cross ours: ours was lost.
         if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }
         return
       }
@@ -380,13 +381,13 @@ final class CallService: PeerConnectionDelegate {
 
   // MARK: Ending
 
-  /// The codes with which a call fails, on this side or the other's.
+  /// The codes with which a call fails, on either side.
   private static let failureCodes = [
     "setup-timeout", "ice-failed", "turn-auth", "dtls-failed", "fingerprint-mismatch", "codec-mismatch",
     "protocol-violation",
   ]
 
-  /// The call cannot go on: tells the other side why, and ends.
+  /// Ends a call that cannot continue, and sends the reason to the other side.
   private func fail(_ code: String, on event: String) {
     if let call { send(.hangup(reason: code), call) }
     end(.failed, code: code, on: event)
@@ -429,7 +430,8 @@ final class CallService: PeerConnectionDelegate {
       guard state == "connecting" || state == "connected" else { return }
       fail(reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
     case .connectionStateChange(let state): connectionChanged(to: state, call)
-    // The end of candidates is not sent, the app negotiates when it decides to, and one track needs nothing said of it.
+    // The end of candidates is not sent, the app itself decides when to negotiate, and a single track needs no
+    // handling.
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
       .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
       .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
@@ -444,7 +446,7 @@ final class CallService: PeerConnectionDelegate {
       call.socketTimer?.cancel()
       enter("connected", on: "ICE and DTLS")
     case .connected where state == "connected":
-      // A restart has worked: its timer is over.
+      // A restart has succeeded: cancel its timer.
       call.timer?.cancel()
     case .failed where state == "connected" && settings.restartsICE && !call.hasRestartedAfterFailure:
       call.hasRestartedAfterFailure = true
@@ -457,7 +459,7 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  /// A restart after failure gets as long as a set-up; then the call is given up.
+  /// Limits a restart after a failure to the setup timeout; then the call ends.
   private func startRestartTimer(_ call: Call) {
     call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
       guard let self, let call, self.call === call, state == "connected",

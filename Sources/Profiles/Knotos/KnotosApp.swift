@@ -7,6 +7,7 @@ public final class KnotosApp: CallApp {
   private let socket: SocketIOClient
   private let service: CallService
 
+  /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
     socket = SocketIOClient(environment: environment)
@@ -35,7 +36,7 @@ public final class KnotosApp: CallApp {
   public func perform(_ action: UserAction) throws(ActionError) {
     switch action.name {
     case "call":
-      guard let callee = action.values.text("to") else { throw ActionError("whom to call is missing") }
+      guard let callee = action.values.text("to") else { throw ActionError("the callee is missing") }
       try service.startCall(to: callee)
     case "accept": try service.accept()
     case "decline": try service.decline()

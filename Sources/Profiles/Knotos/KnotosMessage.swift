@@ -1,21 +1,21 @@
 package import VirtualPeer
 
-/// A Knotos event as it crosses Socket.IO: a name and one object.
+/// A Knotos event on Socket.IO: a name and one object.
 package struct KnotosMessage: Hashable, Sendable {
   package enum Body: Hashable, Sendable {
-    /// `callee` matters to the server alone, which tells callers apart by the message's sender.
+    /// `callee` is only for the server; a callee identifies the caller by the message's sender.
     case offer(sdp: String, callee: String)
     case answer(sdp: String)
     case candidate(text: String, mid: String?, mLineIndex: Int?)
     case decline, busy
-    /// `reason` is an end code when the call failed, so that both sides end for the same cause.
+    /// `reason` is an end code if the call failed, so that both sides end for the same cause.
     case hangup(reason: String?)
   }
 
   package var body: Body
-  /// The harness gives every call an id; messages of other calls are told apart by it.
+  /// The id of the call. The harness gives every call one, to detect messages of other calls.
   package var callID: String
-  /// The user it came from, as the server knows it; nil on the way to the server.
+  /// The sending user, set by the server; nil on the way to the server.
   package var sender: String?
 
   package var name: String {
@@ -29,7 +29,7 @@ package struct KnotosMessage: Hashable, Sendable {
     }
   }
 
-  /// The event on the wire: to the server an offer says `toUserId`, from it every event says `fromUserId`.
+  /// The event on the wire: an offer to the server contains `toUserId`, every event from it `fromUserId`.
   package var packet: SocketIOPacket {
     var members: [JSON.Member] = sender.map { [.init("fromUserId", .string($0))] } ?? []
     switch body {
@@ -49,9 +49,9 @@ package struct KnotosMessage: Hashable, Sendable {
     return .event(name: name, arguments: [.object(members)], acknowledgement: nil)
   }
 
-  /// Reads an event; nil when the name is unknown or a member is missing or of the wrong type.
+  /// Parses an event; nil if the name is unknown or a member is missing or of the wrong type.
   ///
-  /// - Parameter isFromServer: then the server's word for the sender is required, for nobody else's is to be had.
+  /// - Parameter isFromServer: whether the message comes from the server and must carry `fromUserId`.
   package init?(name: String, arguments: [JSON], isFromServer: Bool, callIDIfMissing: String? = nil) {
     guard let object = arguments.first, case .object = object else { return nil }
     if isFromServer {

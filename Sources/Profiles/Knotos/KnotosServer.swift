@@ -5,11 +5,11 @@ public import Vocabulary
 
 /// The Knotos signalling server: Socket.IO over WebSocket, routing events between users.
 ///
-/// Users are bound to the connection they last connected on. Events that name nobody follow their call.
+/// A user is bound to the newest connection. Events without an addressee are routed by their call.
 public final class KnotosServer: CallServer {
   private final class Client {
     let socket: SignallingSocket
-    /// Who it is, once connected.
+    /// The user, once connected.
     var user: String? {
       get { socket.user }
       set { socket.user = newValue }
@@ -29,7 +29,7 @@ public final class KnotosServer: CallServer {
 
   static let pingInterval = Interval.seconds(25)
   static let pingTimeout = Interval.seconds(20)
-  /// A client that sends no Socket.IO CONNECT within this time is closed.
+  /// The time within which a client must send a Socket.IO CONNECT, or it is closed.
   static let connectTimeout = Interval.seconds(45)
 
   private let environment: ServerEnvironment
@@ -37,12 +37,13 @@ public final class KnotosServer: CallServer {
   private var calls: [String: (caller: String, callee: String)] = [:]
   private var currentCall: [String: String] = [:]
   private var connectionCount = 0
-  /// Who has ever connected. Messages for those who have not wait for their phone to start; for the others they are
-  /// lost, as the product loses them.
+  /// The users that have ever connected. Messages for other users wait until their phones start; messages for
+  /// disconnected known users are lost, as in the product.
   private var knownUsers: Set<String> = []
   private var waiting: [SignallingMessage] = []
   private static let waitingLimit = 1_000
 
+  /// Creates the server; it does nothing before ``start()``.
   public init(environment: ServerEnvironment) { self.environment = environment }
 
   public static func frame(of text: String) -> SignallingFrame {

@@ -4,7 +4,7 @@ public import Vocabulary
 extension KnotosApp {
   /// Knotos: one-to-one calls over Socket.IO.
   ///
-  /// The product documents states, end reasons and three events; what is marked as harness default was added so that
+  /// The product documents states, end reasons and three events; entries marked as harness default were added so that
   /// every documented end reason can be reached.
   public static let vocabulary: ProfileVocabulary = ProfileVocabulary(
     profile: "knotos",
@@ -115,7 +115,7 @@ extension KnotosApp {
       [MessageField("reason", .string, as: .payload, required: false, "an end code, when the call failed")]),
   ]
 
-  /// Every message says which call it is of, and from the server on who sent it.
+  /// Declares a message with the fields of every message: its call, and from the server its sender.
   private static func message(
     _ name: String, _ summary: String, _ provenance: Provenance, _ fields: [MessageField] = []
   ) -> MessageDeclaration {
@@ -148,5 +148,5 @@ extension KnotosApp {
 /// The product's public result of a call.
 enum EndReason: String, CaseIterable, Sendable { case localHangup, remoteHangup, declined, missed, failed }
 
-/// When the app configures the audio session: only `before` the peer connection is right on a device.
+/// The time at which the app configures the audio session: on a device only `before` the peer connection works.
 enum AudioSessionOrder: String, CaseIterable, Sendable { case before, after, never }

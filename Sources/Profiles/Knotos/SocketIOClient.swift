@@ -2,13 +2,13 @@ internal import CallCore
 internal import VirtualPeer
 internal import Vocabulary
 
-/// The app's Socket.IO connection: opens, answers pings, notices death, comes back by itself.
+/// The app's Socket.IO connection: connects, answers pings, detects loss, reconnects.
 ///
-/// What is emitted while it is down is lost, as the product's client loses it.
+/// Events emitted while it is down are lost, as in the product's client.
 final class SocketIOClient {
   enum State: String { case disconnected, connecting, connected }
 
-  /// How long after a loss it tries again.
+  /// The time from a loss to the next attempt.
   static let reconnectDelay = Interval.seconds(10)
 
   var onEvent: ((_ name: String, _ arguments: [JSON]) -> Void)?
@@ -23,7 +23,7 @@ final class SocketIOClient {
   private var connectionCount = 0
   private var liveness: PeerTimer?
   private var retry: PeerTimer?
-  /// The server's promise: a ping at least this often (pingInterval + pingTimeout).
+  /// The longest time without a ping from the server (pingInterval + pingTimeout).
   private var silenceLimit = Interval.seconds(45)
 
   init(environment: PeerEnvironment) { self.environment = environment }
@@ -48,7 +48,7 @@ final class SocketIOClient {
 
   /// Emits an event.
   ///
-  /// - Returns: false when the socket is down and the event is lost.
+  /// - Returns: false if the socket is down and the event is lost.
   @discardableResult
   func emit(_ packet: SocketIOPacket) -> Bool {
     guard state == .connected, let channel else { return false }
@@ -56,7 +56,7 @@ final class SocketIOClient {
     return true
   }
 
-  /// The device moved: a connection from an address that is gone is dead, and the OS says so.
+  /// Handles a change of the interfaces: a connection from a removed address is dead, and the OS reports it.
   func networkChanged() {
     guard let channel else {
       if retry != nil { connect() }

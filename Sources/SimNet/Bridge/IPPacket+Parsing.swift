@@ -3,11 +3,11 @@ internal import CallCore
 /// A UDP datagram found in an IP packet from outside.
 package struct IPDatagram: Equatable {
   package let header: PacketHeader
-  /// Where its payload lies in the packet.
+  /// The position of its payload in the packet.
   package let payload: Range<Int>
 }
 
-/// Why a packet from outside goes no further. None of them is an error: programs and kernels send all of this.
+/// The reason for which a packet from outside is ignored. These are not errors: programs and kernels send such packets.
 package enum IPPacketDefect: Error, Hashable {
   case truncated
   case unknownVersion
@@ -36,7 +36,7 @@ package enum IPPacketDefect: Error, Hashable {
 }
 
 extension IPPacket {
-  /// Takes the IP and UDP headers off a packet as a kernel sends it.
+  /// Parses the IP and UDP headers of a packet that a kernel sent.
   package static func parse(_ packet: RawSpan) -> Result<IPDatagram, IPPacketDefect> {
     do throws(IPPacketDefect) {
       switch packet.byte(at: 0).map({ $0 >> 4 }) {
@@ -108,7 +108,7 @@ extension IPPacket {
       let length = packet.bigEndian(UInt16.self, at: start + 4), let sum = packet.bigEndian(UInt16.self, at: start + 6),
       length >= 8, start + Int(length) <= packet.byteCount
     else { throw .truncated }
-    // Over IPv4 a sum of zero says that there is none (RFC 768); over IPv6 there is always one (RFC 8200 section 8.1).
+    // Over IPv4 a checksum of zero means none (RFC 768); over IPv6 it is mandatory (RFC 8200 section 8.1).
     if sum != 0 || source.isIPv6 {
       var checksum = InternetChecksum()
       checksum.add(source)

@@ -1,8 +1,8 @@
 package import CallCore
 
-/// Puts the IP and transport headers, which packets do without inside the simulator, in front of them.
+/// Adds the IP and transport headers that packets lack inside the simulator.
 package enum IPPacket {
-  /// Appends a whole IPv4 or IPv6 packet, or returns false when there is none: addresses of two families, or too long.
+  /// Appends a whole IPv4 or IPv6 packet; returns false if the address families differ or the packet is too long.
   package static func append(
     _ payload: RawSpan, source: Endpoint, destination: Endpoint, transport: TransportProtocol, ecn: ECN,
     to bytes: inout [UInt8]
@@ -24,7 +24,7 @@ package enum IPPacket {
     }
     payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if transport == .tcp {
-      // A NAT rewrote the path, not the ports within the segment.
+      // A NAT rewrote the header's endpoints, but not the ports within the segment.
       store(source.port, at: 0, start, &bytes)
       store(destination.port, at: 2, start, &bytes)
       store(0, at: 16, start, &bytes)
@@ -36,7 +36,7 @@ package enum IPPacket {
     checksum.add(UInt32(length))
     checksum.add(bytes.span.bytes.extracting(start..<bytes.count))
     let value = checksum.value
-    // UDP says "none" with zero, so a sum of zero is sent as its complement (RFC 768).
+    // In UDP a checksum of zero means none, so zero is sent as its complement (RFC 768).
     store(transport == .udp && value == 0 ? 0xFFFF : value, at: transport == .udp ? 6 : 16, start, &bytes)
     return true
   }

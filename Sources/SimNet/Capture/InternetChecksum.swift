@@ -4,7 +4,7 @@ import CallCore
 struct InternetChecksum {
   private var sum: UInt64 = 0
 
-  /// Adds bytes that begin at an even offset of what is summed; an odd last byte is padded with zero.
+  /// Adds bytes at an even offset of the sum; an odd last byte is padded with zero.
   mutating func add(_ bytes: RawSpan) {
     var offset = 0
     while let word = bytes.bigEndian(UInt16.self, at: offset) {

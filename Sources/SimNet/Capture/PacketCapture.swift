@@ -5,7 +5,7 @@ public import CallCore
 /// Set it as ``Simulator/tap``, best before the first packet.
 public final class PacketCapture: PacketTap {
   private var writer: PcapngWriter
-  /// By interface: its number in the capture.
+  /// The numbers of the interfaces in the capture, by interface.
   private var interfaces: [PcapngWriter.Interface?] = []
 
   /// - Parameters:
@@ -15,17 +15,19 @@ public final class PacketCapture: PacketTap {
     writer = PcapngWriter(wallClock: wallClock, sink: sink)
   }
 
-  /// How many packets have been written.
+  /// The number of packets written.
   public var packetCount: UInt64 { writer.packetCount }
 
-  /// Writes TLS secrets in the NSS key log format, which let Wireshark decrypt what follows.
+  /// Writes TLS secrets in the NSS key log format, with which Wireshark decrypts the packets after them.
   public func writeSecrets(keyLog text: String) { writer.writeSecrets(keyLog: text) }
 
+  /// Declares an interface in the capture.
   public func added(_ interface: InterfaceID, name: String) {
     while interfaces.count <= interface.index { interfaces.append(nil) }
     if interfaces[interface.index] == nil { interfaces[interface.index] = writer.addInterface(name: name) }
   }
 
+  /// Writes a packet to the capture.
   public func observed(
     _ payload: RawSpan, _ header: PacketHeader, on interface: InterfaceID, _ direction: LinkDirection,
     isDamaged: Bool, at now: Instant

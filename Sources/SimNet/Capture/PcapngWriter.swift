@@ -11,7 +11,7 @@ package struct PcapngWriter: ~Copyable {
     package let index: UInt32
   }
 
-  /// Which way a packet crossed its interface.
+  /// The direction in which a packet crossed its interface.
   package enum Direction: UInt32, Sendable {
     case inbound = 1
     case outbound = 2
@@ -28,9 +28,9 @@ package struct PcapngWriter: ~Copyable {
   private static let linkType: UInt16 = 101
   private static let tlsKeyLog: UInt32 = 0x544C_534B
 
-  /// How many packets have been written.
+  /// The number of packets written.
   package private(set) var packetCount: UInt64 = 0
-  /// Packets that no IP header fits: mixed address families, or too long.
+  /// The number of packets without a valid IP header: mixed address families, or too long.
   package private(set) var skippedCount: UInt64 = 0
   private var interfaceCount: UInt32 = 0
   private let wallClock: WallClock
@@ -56,7 +56,7 @@ package struct PcapngWriter: ~Copyable {
     finish()
   }
 
-  /// Declares an interface; its name is what Wireshark shows.
+  /// Declares an interface, with the name that Wireshark shows.
   package mutating func addInterface(name: String) -> Interface {
     begin(BlockType.interface)
     append(Self.linkType)

@@ -1,4 +1,4 @@
-/// Why a packet did not arrive. Every packet sent is delivered or dropped for one of these.
+/// The reason for which a packet did not arrive. Every sent packet is delivered or dropped for one of these.
 public enum DropReason: String, CaseIterable, Sendable {
   /// The link's loss model.
   case loss
@@ -6,7 +6,7 @@ public enum DropReason: String, CaseIterable, Sendable {
   case queue
   /// The NAT's filter refused an inbound packet (RFC 4787 section 5).
   case natFilter = "nat-filter"
-  /// No mapping of the NAT is for an inbound packet.
+  /// The NAT has no mapping for an inbound packet.
   case natNoMapping = "nat-no-mapping"
   /// The NAT had no port left for a new mapping.
   case natPortsExhausted = "nat-ports-exhausted"
@@ -16,7 +16,7 @@ public enum DropReason: String, CaseIterable, Sendable {
   case linkDown = "link-down"
   /// The link is a blackhole.
   case blackhole
-  /// A firewall.
+  /// A firewall refused the packet.
   case firewall
   /// No route leads to the destination.
   case noRoute = "no-route"
@@ -24,10 +24,10 @@ public enum DropReason: String, CaseIterable, Sendable {
   case noSocket = "no-socket"
   /// The receiver's checksum did not match.
   case corrupt
-  /// A ``PacketRule``.
+  /// A ``PacketRule`` dropped the packet.
   case rule
-  /// A packet to another internal host's external endpoint, which the NAT does not pass (RFC 4787 section 6).
+  /// The NAT does not forward packets to another internal host's external endpoint (RFC 4787 section 6).
   case natHairpin = "nat-hairpin"
-  /// From one client to another of a network that keeps its clients apart.
+  /// The network isolates its clients from each other.
   case isolated
 }

@@ -1,28 +1,28 @@
 internal import CallCore
 
-/// What an event wakes.
+/// The receiver of an event.
 enum EventKind: UInt8, BitwiseCopyable {
   /// A packet reaches the end of a link.
   case arrival
-  /// A packet a host sent to itself comes round.
+  /// A packet that a host sent to itself arrives.
   case loopback
-  /// A host's timer.
+  /// A host's timer is due.
   case timer
-  /// A host's streams have a timer due, or something to say.
+  /// A host's streams have a timer due, or data to send.
   case streams
-  /// A NAT looks for mappings fallen idle.
+  /// A NAT removes idle mappings.
   case natExpiry
-  /// A host is told that its interfaces changed.
+  /// A host is informed that its interfaces changed.
   case interfacesChanged
 }
 
-/// One thing that will happen: plain data in the queue, 24 bytes.
+/// A future event: plain data in the queue, 24 bytes.
 ///
-/// Events are never removed from the queue. What an event wakes remembers the number of the event it waits for, and an
-/// event nobody waits for is skipped: cancelling and re-timing are one store.
+/// Events are never removed from the queue. Their receiver stores the number of the event that it waits for, and any
+/// other event is skipped: cancelling and re-timing are one store.
 struct Event: BitwiseCopyable {
   var time: Instant
-  /// Order of insertion: breaks ties, and names the event.
+  /// The order of insertion: breaks ties, and identifies the event.
   var number: UInt64
   /// Index into the table that `kind` names.
   var index: UInt32

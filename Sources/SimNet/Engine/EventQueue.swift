@@ -40,8 +40,8 @@ struct EventQueue: ~Copyable {
     storage[hole] = event
   }
 
-  /// Takes the hole at the root down to a leaf along the smallest children, then lets `event` rise from there: the
-  /// last event nearly always belongs near the leaves, so comparing it on the way down is wasted.
+  /// Moves the hole at the root down to a leaf along the smallest children, then lets `event` rise from there: the last
+  /// event nearly always belongs near the leaves, so comparing it on the way down is wasted.
   private func siftDown(_ event: Event) {
     var hole = 0
     while true {

@@ -2,7 +2,7 @@ internal import CallCore
 
 /// A network's router: firewall on the inside, NAT on the outside, as in netfilter's order of hooks.
 extension Fabric {
-  /// Takes a packet from the network outwards.
+  /// Passes a packet from the network outwards.
   mutating func leave(_ slot: UInt32, _ network: NetworkID, over uplink: LinkID) {
     guard passesFirewall(slot, network, .outbound) else { return }
     guard networks[network.index].nat != nil else { return depart(slot, over: uplink) }
@@ -11,7 +11,7 @@ extension Fabric {
       source: header.source, destination: header.destination, protocol: header.transport, flags: header.flags,
       at: now)
     guard apply(verdict, to: slot, network) else { return }
-    // A hairpinned packet has been given an inside destination.
+    // A hairpinned packet now has an inside destination.
     guard flights[slot].header.destination != header.destination else { return depart(slot, over: uplink) }
     route(slot, on: network)
   }
@@ -21,8 +21,8 @@ extension Fabric {
     carry(slot, over: uplink.direction(.tx))
   }
 
-  /// Lowers the segment size that a SYN offers to what the uplink carries both ways, as routers do whose uplink is
-  /// narrower than the networks around it: there is no ICMP here to tell the ends.
+  /// Lowers the segment size in a SYN to the capacity of the uplink in both directions, as routers with a narrow uplink
+  /// do: the simulation has no ICMP to inform the ends.
   mutating func fitSegments(_ slot: UInt32, over uplink: LinkID) {
     let header = flights[slot].header
     guard header.transport == .tcp, header.flags.contains(.syn) else { return }
@@ -34,7 +34,7 @@ extension Fabric {
     replace(slot, with: segment)
   }
 
-  /// Takes a packet from the network's parent inwards.
+  /// Passes a packet from the network's parent inwards.
   mutating func enter(_ slot: UInt32, _ network: NetworkID) {
     if networks[network.index].nat != nil {
       let header = flights[slot].header
@@ -76,7 +76,7 @@ extension Fabric {
 
   // MARK: Mappings
 
-  /// Looks for mappings fallen idle. An event that an earlier one replaced has nothing to do.
+  /// Removes idle mappings. Ignores an event that an earlier one replaced.
   mutating func expireMappings(_ event: Event) {
     let network = NetworkID(index: Int(event.index))
     guard networks[network.index].expiryCheck?.event == event.number else { return }
@@ -85,7 +85,7 @@ extension Fabric {
     traceNAT(network, cause: .none)
   }
 
-  /// Writes what changed in the NAT, and sees that its next expiry is noticed.
+  /// Writes the changes of the NAT, and schedules a check for its next expiry.
   mutating func traceNAT(_ network: NetworkID, cause: EventNumber) {
     let subject = networks[network.index].subject
     while let event = networks[network.index].nat?.nextEvent() { natTrace.write(event, by: subject, cause: cause) }
@@ -100,7 +100,7 @@ extension Fabric {
 }
 
 extension Fabric {
-  /// Writes the values of the NAT from now on, as they change.
+  /// Writes a value of the NAT from now on, when it changes.
   mutating func watchNAT(_ value: NATValue, of network: NetworkID) {
     guard !networks[network.index].watchedNAT.contains(where: { $0.value == value }) else { return }
     networks[network.index].watchedNAT.append((value, nil))

@@ -1,8 +1,8 @@
 internal import CallCore
 
-/// Everything below the hosts: the clock, the event queue, and packets crossing wires and routers.
+/// The layer below the hosts: the clock, the event queue, and packets crossing wires and routers.
 ///
-/// It calls nobody. A packet that has arrived is returned to the ``Simulator``, which alone talks to hosts; so hosts may
+/// It calls no other code. It returns an arrived packet to the ``Simulator``, which alone calls hosts; so hosts may
 /// send while they are being called.
 struct Fabric: ~Copyable {
   private(set) var now = Instant.zero
@@ -32,7 +32,7 @@ struct Fabric: ~Copyable {
 
   var nextEventTime: Instant? { events.first?.time }
 
-  /// - Returns: the number of the event, by which whoever waits for it knows it.
+  /// - Returns: the number that identifies the event for its receiver.
   @discardableResult
   mutating func schedule(_ kind: EventKind, _ index: UInt32, at time: Instant) -> UInt64 {
     eventCount &+= 1
@@ -40,7 +40,7 @@ struct Fabric: ~Copyable {
     return eventCount
   }
 
-  /// Takes the next event, if it is due by `limit`, and moves the clock to it.
+  /// Returns and removes the next event if it is due by `limit`, and moves the clock to it.
   mutating func nextEvent(until limit: Instant) -> Event? {
     guard let first = events.first, first.time <= limit else { return nil }
     move(to: first.time)
@@ -64,7 +64,7 @@ struct Fabric: ~Copyable {
       return refuse(payload.byteCount, header, from: sender, subject: subject)
     }
     let slot = launch(handle, payload.byteCount, header, from: sender, subject: subject)
-    // What a rule drops has left the host: it is lost at the first step.
+    // A packet that a rule drops has left the host: it is lost at the first step.
     if !isLoopback, let interface { observe(slot, on: interface, .tx) }
     if header.transport == .udp, canLeave(on: interface, isLoopback), rules.drop(payload, from: sender, to: nil) {
       return drop(slot, .rule, by: subject)
@@ -78,12 +78,12 @@ struct Fabric: ~Copyable {
     }
   }
 
-  /// Whether what a host sends gets as far as a wire that is up: what does not, no rule need drop.
+  /// Returns whether a packet reaches a wire that is up: rules apply only then.
   private func canLeave(on interface: InterfaceID?, _ isLoopback: Bool) -> Bool {
     isLoopback || interface.map { interfaces[$0.index].isUp } ?? false
   }
 
-  /// Drops a datagram that is larger than any link's MTU, and so than a slot.
+  /// Drops a datagram that is larger than any link's MTU, and so than a pool slot.
   private mutating func refuse(
     _ byteCount: Int, _ header: PacketHeader, from sender: HostID, subject: TraceSubject
   ) {
@@ -102,9 +102,9 @@ struct Fabric: ~Copyable {
     return flights.insert(flight)
   }
 
-  /// Takes a packet off the wire it crossed and as far as it gets without waiting.
+  /// Takes a packet off a wire and passes it on until it has to wait.
   ///
-  /// - Returns: the interface it arrived at, when that is where it was going.
+  /// - Returns: the interface at which it arrived, if that was its destination.
   mutating func arrive(_ event: Event) -> InterfaceID? {
     let slot = event.index
     guard flights[slot].event == event.number else { return nil }
@@ -127,7 +127,7 @@ struct Fabric: ~Copyable {
     return nil
   }
 
-  /// Whether the event is the one the packet in its slot waits for.
+  /// Returns whether the packet in the event's slot waits for this event.
   func isAwaited(_ event: Event) -> Bool { flights[event.index].event == event.number }
 
   /// Forwards a packet that is on the network: to a host, down to a child, or up to the parent.
@@ -155,13 +155,13 @@ struct Fabric: ~Copyable {
 
   // MARK: Wires
 
-  /// Offers the packet to a wire: it is dropped, or scheduled to arrive at the other end.
+  /// Passes the packet to a wire: it is dropped, or scheduled to arrive at the other end.
   mutating func carry(_ slot: UInt32, over wire: Int) {
     let size = flights[slot].wireByteCount
     switch wires[wire].offer(size, at: now) {
     case .drop(let reason): drop(slot, reason, by: wires[wire].subject)
     case .carry(let carriage):
-      // The copy is made of what was sent: each of the two may be damaged in its own way.
+      // Copies the undamaged packet: each of the two may be damaged differently.
       let twin = carriage.copy == nil ? nil : duplicate(slot)
       if let damage = carriage.damage { corrupt(slot, damage, wires[wire].settings.corruption) }
       fly(slot, over: wire, wireByteCount: size, carriage)
@@ -198,7 +198,7 @@ struct Fabric: ~Copyable {
     replace(slot, with: bytes)
   }
 
-  /// Changes a wire's settings and moves what is in its queue.
+  /// Changes a wire's settings and reschedules the packets in its queue.
   mutating func change(wire: Int, to settings: LinkSettings) {
     guard wires[wire].change(to: settings, at: now) else { return }
     for transmission in wires[wire].queue.transmissions {
@@ -206,7 +206,8 @@ struct Fabric: ~Copyable {
     }
   }
 
-  /// Takes a wire up or down. Down, it loses what is in it at once; what had left it is lost when it would arrive.
+  /// Takes a wire up or down. Going down it drops its queue at once; packets in flight are dropped at their arrival
+  /// time.
   mutating func setWire(_ wire: Int, isUp: Bool) {
     if !isUp {
       wires[wire].settle(at: now)
@@ -224,7 +225,7 @@ struct Fabric: ~Copyable {
     release(slot)
   }
 
-  /// Puts other bytes in the place of a packet's, which a copy of the packet keeps.
+  /// Replaces a packet's bytes; a copy of the packet keeps the old ones.
   mutating func replace(_ slot: UInt32, with bytes: [UInt8]) {
     guard let handle = pool.allocate(copying: bytes.span.bytes) else { return }
     pool.release(flights[slot].handle)

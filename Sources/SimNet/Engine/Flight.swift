@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// A packet on its way: everything about it but its bytes, which stay in the pool.
+/// A packet on its way, without its bytes, which stay in the pool.
 struct Flight: BitwiseCopyable {
   var header: PacketHeader
   var handle: PacketHandle
@@ -8,18 +8,18 @@ struct Flight: BitwiseCopyable {
   var byteCount: UInt16
   /// The host that put it on the network.
   var sender: HostID
-  /// Routers it may still pass: a loop of routers must not become a loop of the program.
+  /// The number of routers it may still pass: a routing loop must not become an endless loop of the program.
   var hopLimit: UInt8 = 64
   var isCopy = false
-  /// Damaged so that the receiver's checksum fails.
+  /// Whether it is damaged so that the receiver's checksum fails.
   var failsChecksum = false
-  /// Counts the packets hosts sent; a duplicate has the number of its original.
+  /// The number of the packet among those that hosts sent; a duplicate has the number of its original.
   var number: UInt64
-  /// The trace event that put it on the wire.
+  /// The trace event that sent the packet.
   var cause: EventNumber
-  /// The event it waits for; any other is stale.
+  /// The event that the packet waits for; any other event is stale.
   var event: UInt64 = 0
-  /// The link direction it is crossing, and how often that one had gone down when it entered.
+  /// The link direction it is crossing, and that direction's epoch when it entered.
   var wire: UInt32 = 0
   var wireEpoch: UInt32 = 0
 
@@ -27,7 +27,7 @@ struct Flight: BitwiseCopyable {
   var wireByteCount: Int { Int(byteCount) + header.overhead }
 }
 
-/// The packets on their way, with slots used again.
+/// The packets on their way, in reusable slots.
 struct FlightTable: ~Copyable {
   private var flights = Table<Flight>()
   private var free: [UInt32] = []

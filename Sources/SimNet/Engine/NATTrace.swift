@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Writes the life of NAT mappings.
+/// Writes the events of NAT mappings.
 struct NATTrace {
   let trace: Trace
 

@@ -1,6 +1,6 @@
 public import CallCore
 
-/// What the headers of a packet say, as far as the network looks at them.
+/// The header fields of a packet that the network uses.
 public struct PacketHeader: Hashable, Sendable, BitwiseCopyable {
   /// The source address and port.
   public var source: Endpoint
@@ -24,7 +24,7 @@ public struct PacketHeader: Hashable, Sendable, BitwiseCopyable {
     self.ecn = ecn
   }
 
-  /// How many bytes of headers the packet has beyond its payload: IP without options, and UDP's 8 bytes. A TCP
-  /// segment brings its header as payload.
+  /// The number of header bytes beyond the payload: IP without options, and UDP's 8 bytes. A TCP segment contains its
+  /// header as payload.
   var overhead: Int { (source.address.isIPv6 ? 40 : 20) + (transport == .udp ? 8 : 0) }
 }

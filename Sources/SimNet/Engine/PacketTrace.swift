@@ -1,15 +1,15 @@
 internal import CallCore
 
-/// Writes packet events: the hot end of the trace.
+/// Writes packet events: the most frequent events of the trace.
 struct PacketTrace: ~Copyable {
   let trace: Trace
-  /// Off, packets leave no events and what they cause points to what sent them.
+  /// Whether packets leave events. Without them, consequences of a packet name the cause of its sending.
   var isEnabled = true
   private let sent: TraceKind
   private let delivered: TraceKind
   private let dropped: TraceKind
   private let reasons: [UInt64]
-  /// Endpoints already interned, by a hash of their own: a packet must not cost two dictionary look-ups.
+  /// A cache of interned endpoints: a packet must not cost two dictionary look-ups.
   private var known: [(endpoint: Endpoint, word: UInt64)?] = Array(repeating: nil, count: 1_024)
 
   init(_ trace: Trace) {
@@ -20,7 +20,7 @@ struct PacketTrace: ~Copyable {
     reasons = DropReason.allCases.map { $0.rawValue.word(in: trace) }
   }
 
-  /// - Returns: the event the packet's fate is caused by.
+  /// - Returns: the event that causes the packet's delivery or drop.
   mutating func sent(_ flight: borrowing Flight, by subject: TraceSubject) -> EventNumber {
     guard isEnabled else { return trace.cause }
     return write(sent, subject, cause: trace.cause, flight)

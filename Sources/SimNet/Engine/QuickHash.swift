@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Hashes that are cheap and the same in every process, for tables that are looked up once per packet. They need not
+/// Hashes that are cheap and equal in every process, for tables that are looked up once per packet. They need not
 /// resist an adversary: addresses come from the scenario.
 extension IPAddress {
   @inline(__always) var quickHash: UInt64 {

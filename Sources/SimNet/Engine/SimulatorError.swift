@@ -24,13 +24,14 @@ public enum SimulatorError: Error, Hashable, Sendable {
   case portInUse(Endpoint)
   /// The host has no ephemeral port left.
   case portsExhausted
-  /// Settings that make no sense, with what is wrong about them.
+  /// The settings are invalid, for the reason given.
   case invalid(String)
   /// The network has no NAT, or no firewall, to act upon.
   case notPresent(String)
 }
 
 extension SimulatorError: CustomStringConvertible {
+  /// The error in words.
   public var description: String {
     switch self {
     case .unknownHost(let name): "there is no host '\(name)'"

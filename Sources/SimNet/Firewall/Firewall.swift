@@ -1,8 +1,8 @@
 package import CallCore
 
-/// What a firewall lets through. The default is the usual border: everything out, only answers in.
+/// The flows that a firewall permits. The default is the usual border: everything out, only replies in.
 public struct FirewallRules: Hashable, Sendable {
-  /// What may start a flow from outside.
+  /// The packets that may start a flow from outside.
   public enum Inbound: UInt8, Sendable {
     /// Only packets of flows that were started from inside (RFC 6092 section 3).
     case relatedOnly
@@ -12,17 +12,17 @@ public struct FirewallRules: Hashable, Sendable {
 
   /// The flows that may start from outside.
   public var inbound: Inbound
-  /// The same of IPv6, where no NAT's filter stands in the way.
+  /// The flows that may start from outside over IPv6, where no NAT filters them.
   public var inboundIPv6: Inbound
-  /// Drops every UDP packet, both ways: the border at which calls fall back to TURN over TCP or TLS.
+  /// Whether every UDP packet is dropped, both ways: calls fall back to TURN over TCP or TLS.
   public var blocksUDP: Bool
   /// The remote ports that inside hosts may reach over UDP, or nil for all.
   public var allowedUDPPorts: Set<UInt16>?
   /// The remote ports that inside hosts may reach over TCP, or nil for all.
   public var allowedTCPPorts: Set<UInt16>?
-  /// The local ports that outside hosts may reach unasked, on any inside host: pinholes for servers.
+  /// The local ports that outside hosts may reach unsolicited, on any inside host: pinholes for servers.
   public var openPorts: Set<UInt16>
-  /// Whether a TCP segment without SYN from inside starts a flow, so that connections outlive a restart.
+  /// Whether a TCP segment without SYN from inside starts a flow, so that connections survive a restart.
   public var adoptsMidstreamTCP: Bool
 
   /// Makes rules; the defaults are those of ``stateful``.
@@ -40,15 +40,15 @@ public struct FirewallRules: Hashable, Sendable {
     self.adoptsMidstreamTCP = adoptsMidstreamTCP
   }
 
-  /// No firewall at all.
+  /// Permits everything.
   public static let open = FirewallRules(inbound: .everything)
-  /// A router that leaves IPv4 to its NAT and lets IPv6 in as an answer only (RFC 6092 section 3, RFC 7084 S-1).
+  /// Leaves IPv4 to the router's NAT and permits IPv6 inwards as a reply only (RFC 6092 section 3, RFC 7084 S-1).
   public static let statefulIPv6 = FirewallRules(inbound: .everything, inboundIPv6: .relatedOnly)
-  /// Home and office borders: out freely, in only as an answer.
+  /// The border of homes and offices: everything out, only replies in.
   public static let stateful = FirewallRules()
-  /// Offices that forbid UDP and let TCP out anywhere.
+  /// The border of offices that forbid UDP and permit TCP outwards to any port.
   package static let noUDP = FirewallRules(blocksUDP: true)
-  /// The strictest border a call can still cross: TCP to web ports only.
+  /// The strictest border that a call can cross: TCP to web ports only.
   package static let webOnly = FirewallRules(blocksUDP: true, allowedTCPPorts: [80, 443])
 }
 
@@ -56,7 +56,7 @@ package enum FirewallDropReason: UInt8, Sendable, CaseIterable {
   case udpBlocked
   /// The destination port is not among those allowed.
   case portBlocked
-  /// From outside, and not part of a flow started from inside.
+  /// The packet comes from outside, and is not part of a flow started from inside.
   case unsolicited
 }
 
@@ -65,19 +65,19 @@ package enum FirewallVerdict: Hashable, Sendable {
   case drop(FirewallDropReason)
 }
 
-/// All that rules look at of a packet.
+/// The properties of a packet that the rules use.
 package struct FirewallPacket: Hashable, Sendable {
   package var direction: BorderDirection
   package var transport: TransportProtocol
   package var insidePort: UInt16
   package var outsidePort: UInt16
   package var isIPv6: Bool
-  /// Of TCP, and without a SYN.
+  /// Whether it is a TCP segment without SYN.
   package var isMidstream: Bool
   /// Whether it belongs to a flow that passed before.
   package var isKnown: Bool
 
-  /// The same, without a port that ``FirewallRules/refusal(of:)`` does not look at: there are as many as there are flows.
+  /// The packet without a port that ``FirewallRules/refusal(of:)`` ignores: that port differs for every flow.
   var asRulesSee: FirewallPacket {
     var packet = self
     if direction == .inbound { packet.outsidePort = 0 } else if !isKnown { packet.insidePort = 0 }
@@ -86,7 +86,7 @@ package struct FirewallPacket: Hashable, Sendable {
 }
 
 extension FirewallRules {
-  /// Why the rules refuse the packet, or nil.
+  /// Returns the reason for which the rules refuse the packet, or nil.
   package func refusal(of packet: FirewallPacket) -> FirewallDropReason? {
     if packet.transport == .udp, blocksUDP { return .udpBlocked }
     switch packet.direction {
@@ -106,12 +106,12 @@ extension FirewallRules {
 
 /// A stateful packet filter at a border, for IPv4 and IPv6, as a pure value.
 ///
-/// New rules take effect at once, on running flows too; state that the old rules made stays until it is idle. Memory
-/// is bounded by live flows.
+/// New rules take effect at once, on existing flows too; state of the old rules stays until it is idle. Live flows
+/// bound the memory.
 package struct Firewall {
   package var rules: FirewallRules
   package let timers: SessionTimers
-  /// What was refused, and how often, without the ports that rules do not look at.
+  /// The numbers of refused packets, without the ports that rules ignore.
   package private(set) var refusals: [FirewallPacket: Int] = [:]
 
   private struct Flow: Hashable {
@@ -119,7 +119,7 @@ package struct Firewall {
     var inside: Endpoint
     var outside: Endpoint
 
-    /// One word for the hasher, mixed from what differs between flows; equality compares everything.
+    /// Hashes one word, mixed from the fields that usually differ between flows; equality compares all fields.
     func hash(into hasher: inout Hasher) {
       let ports = UInt64(transport.rawValue) << 32 | UInt64(inside.port) << 16 | UInt64(outside.port)
       let addresses = (inside.address.low &* 0x9E37_79B9_7F4A_7C15) ^ outside.address.high ^ outside.address.low
@@ -169,13 +169,13 @@ package struct Firewall {
     return .pass
   }
 
-  /// When the next flow falls idle, or nil when there is none.
+  /// The time at which the next flow falls idle, or nil if there is none.
   package var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
 
-  /// How many flows have state.
+  /// The number of flows with state.
   package var sessionCount: Int { sessions.count - free.count }
 
-  /// Forgets what has fallen idle; ``decide(_:source:destination:protocol:flags:at:)`` does so by itself.
+  /// Removes idle flows; ``decide(_:source:destination:protocol:flags:at:)`` does so by itself.
   package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     guard let soonest = soonestExpiry, soonest <= now else { return }
@@ -187,7 +187,7 @@ package struct Firewall {
     soonestExpiry = nextExpiry
   }
 
-  /// Restarts: all state is gone.
+  /// Removes all state, as a restart does.
   package mutating func reset() {
     slots.removeAll()
     sessions.removeAll()

@@ -2,8 +2,8 @@ import CallCore
 
 /// Slots in the order in which they fall idle.
 ///
-/// All slots on one timer share its length, so each timer's list is ordered by deadline when a refreshed slot simply
-/// moves to the tail: refresh, removal and finding the next deadline are O(1).
+/// All slots on one timer share its length, so each timer's list stays ordered by deadline if a refreshed slot moves to
+/// the tail: refresh, removal and finding the next deadline are O(1).
 struct IdleQueue {
   private struct Node: BitwiseCopyable {
     var previous: Int32 = -1
@@ -34,9 +34,9 @@ struct IdleQueue {
     tails[list] = slot
   }
 
-  /// Moves every deadline of a timer whose length changed.
+  /// Moves every deadline of a timer after a change of its length.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of moved deadlines.
   mutating func move(_ timer: IdleTimer, by difference: Interval) -> Int {
     guard difference != .zero else { return 0 }
     var slot = heads[Int(timer.rawValue)]

@@ -1,11 +1,11 @@
 import CallCore
 
-/// Which way a packet crosses a border.
+/// The direction in which a packet crosses a border.
 package enum BorderDirection: UInt8, Sendable, BitwiseCopyable {
   case outbound, inbound
 }
 
-/// What a middlebox has seen of one session: just enough to choose its idle timer.
+/// The observed packets of one session, enough to choose its idle timer.
 struct SessionActivity: BitwiseCopyable {
   let created: Instant
   private var outboundPackets: UInt8 = 0
@@ -15,7 +15,7 @@ struct SessionActivity: BitwiseCopyable {
 
   init(created: Instant) { self.created = created }
 
-  /// Takes one packet and names the timer that now applies.
+  /// Records one packet and returns the timer that now applies.
   mutating func record(
     _ direction: BorderDirection, _ transport: TransportProtocol, flags: TCPFlags, at now: Instant,
     timers: SessionTimers
@@ -35,7 +35,7 @@ struct SessionActivity: BitwiseCopyable {
     return outboundPackets &+ inboundPackets > 1 ? .udpUnanswered : .udpFirst
   }
 
-  /// RFC 6146 section 3.5.2's machine, reduced to the phases that differ in their timer.
+  /// The timer by RFC 6146 section 3.5.2's state machine, reduced to the phases that differ in their timer.
   private var tcpTimer: IdleTimer {
     if wasReset { return .tcpReset }
     if finSeen.outbound && finSeen.inbound { return .tcpClosing }
@@ -54,7 +54,7 @@ struct SessionActivity: BitwiseCopyable {
       inboundPackets = 0
       finSeen = (false, false)
     }
-    // Anything but an RST shows that an earlier RST was spurious (RFC 6146 section 3.5.2.2, TRANS).
+    // Any segment other than an RST shows that an earlier RST was spurious (RFC 6146 section 3.5.2.2, TRANS).
     wasReset = false
     if flags.contains(.fin) {
       switch direction {

@@ -1,26 +1,26 @@
 public import CallCore
 
-/// The idle timers of a middlebox, by what the session has done so far.
+/// The idle timers of a middlebox, by the state of a session.
 public struct SessionTimers: Hashable, Sendable {
-  /// UDP after the first packet.
+  /// The timer of UDP after the first packet.
   public var udpFirst: Interval
-  /// UDP after more packets one way, while nothing came back.
+  /// The timer of UDP after more packets in one direction, without a reply.
   public var udpUnanswered: Interval
-  /// UDP once both sides have spoken.
+  /// The timer of UDP after packets in both directions.
   public var udpAnswered: Interval
-  /// How old a session must be before ``udpAnswered`` applies; until then ``udpUnanswered`` does.
+  /// The age of a session from which ``udpAnswered`` applies; ``udpUnanswered`` applies before.
   public var udpAnsweredAge: Interval
-  /// TCP in the partially open phase.
+  /// The timer of TCP in the partially open phase.
   public var tcpOpening: Interval
-  /// TCP once both sides have sent SYN, until they close.
+  /// The timer of TCP after a SYN from both sides, until they close.
   public var tcpEstablished: Interval
-  /// TCP once both sides have sent FIN.
+  /// The timer of TCP after a FIN from both sides.
   public var tcpClosing: Interval
-  /// TCP after an RST.
+  /// The timer of TCP after an RST.
   public var tcpReset: Interval
 
-  /// RFC 4787 REQ-5's recommended 5 minutes, RFC 5382 REQ-5's minima (2 h 4 min, 4 min), and RFC 7857 section 2.2's
-  /// 4 minutes after an RST.
+  /// Creates timers. The defaults are RFC 4787 REQ-5's recommended 5 minutes, RFC 5382 REQ-5's minima (2 h 4 min, 4
+  /// min), and RFC 7857 section 2.2's 4 minutes after an RST.
   public init(
     udp: Interval = .seconds(300), tcpEstablished: Interval = .minutes(124), tcpTransitory: Interval = .minutes(4)
   ) {
@@ -47,7 +47,7 @@ public struct SessionTimers: Hashable, Sendable {
   }
 }
 
-/// Which of the ``SessionTimers`` a session runs on.
+/// The one of the ``SessionTimers`` that applies to a session.
 enum IdleTimer: UInt8, BitwiseCopyable, CaseIterable {
   case udpFirst, udpUnanswered, udpAnswered, tcpOpening, tcpEstablished, tcpClosing, tcpReset
 }

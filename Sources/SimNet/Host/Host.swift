@@ -1,25 +1,25 @@
 internal import CallCore
 
-/// A host: its interfaces in order of preference, its sockets' ports, and what runs on it.
+/// A host: its interfaces in order of preference, its sockets' ports, and its delegate.
 struct Host: ~Copyable {
   let name: String
   let subject: TraceSubject
   var delegate: (any HostDelegate)?
-  /// Where packets go that no socket or stream of the simulator is for.
+  /// The receiver of packets that are for no socket or stream of the simulator.
   var bridge: (any HostBridge)?
   var interfaces: [InterfaceID] = []
   /// The first socket on each port; others on the same port and another address are chained to it.
   var ports: [UInt16: UInt32] = [:]
   var openSockets = 0
   var pendingTimers = 0
-  /// The change that an `interfacesChanged` event on its way tells of.
+  /// The change that a pending `interfacesChanged` event reports.
   var notice: EventNumber?
   var ephemeral: RandomStream
   var streams: StreamTable
-  /// The event that will drive the streams, and when.
+  /// The event that will drive the streams, and its time.
   var streamEvent: UInt64 = 0
   var streamWake: Instant?
-  /// What the streams' next doings are caused by.
+  /// The cause of the streams' next actions.
   var streamCause = EventNumber.none
 
   init(

@@ -3,7 +3,7 @@ internal import CallCore
 /// An open UDP socket of a host.
 public struct UDPSocket: Hashable, Sendable, BitwiseCopyable {
   let index: UInt32
-  /// Counts the sockets of the run, so that a closed socket's handle never means a later one.
+  /// The number of the socket within the run, so that a closed socket's handle never refers to a later one.
   let serial: UInt32
 }
 
@@ -29,7 +29,7 @@ struct SocketEntry {
 struct TimerEntry {
   var host: HostID
   var token: UInt64
-  /// The event it waits for; 0 when it is free.
+  /// The event that the timer waits for; 0 if the entry is free.
   var event: UInt64
   var cause: EventNumber
 }

@@ -1,8 +1,8 @@
 internal import CallCore
 
-/// Distributions without libm: its results differ between platforms, and a run must not.
+/// Distributions without libm: its results differ between platforms, and a run's must not.
 extension RandomStream {
-  /// An exponentially distributed span, by von Neumann's comparison method: exact, and free of logarithms.
+  /// Returns an exponentially distributed span by von Neumann's comparison method: exact, and free of logarithms.
   mutating func exponential(mean: Interval) -> Interval {
     var whole: UInt64 = 0
     while true {
@@ -25,7 +25,7 @@ extension RandomStream {
     }
   }
 
-  /// A normally distributed span with mean zero, from ``NormalQuantiles``; never beyond 4.2 standard deviations.
+  /// Returns a normally distributed span with mean zero, from ``NormalQuantiles``; within 4.2 standard deviations.
   mutating func normal(standardDeviation: Interval) -> Interval {
     let draw = next()
     let magnitude = Int64(NormalQuantiles.halfNormal(draw >> 1))
@@ -35,7 +35,7 @@ extension RandomStream {
     return Interval(nanoseconds: draw & 1 == 0 ? span : -span)
   }
 
-  /// A span spread evenly over ± `spread`.
+  /// Returns a span distributed evenly over ± `spread`.
   mutating func uniform(within spread: Interval) -> Interval {
     let bound = Int64(clamping: spread.nanoseconds.magnitude)
     return bound == 0 ? .zero : Interval(nanoseconds: uniform(in: -bound...bound))

@@ -1,20 +1,20 @@
 public import CallCore
 
-/// How one direction of a link treats packets. The default is a perfect wire of 1500-byte MTU.
+/// The treatment of packets in one direction of a link. The default is a perfect wire with an MTU of 1500 bytes.
 ///
 /// A packet meets the parts in a fixed order: up or down, blackhole, MTU, loss, queue and rate, delay and jitter,
-/// reordering, duplication, corruption. Each draws from a random stream of its own, so changing one moves no other.
-/// A packet that meets both loss and duplication arrives once, as in netem.
+/// reordering, duplication, corruption. Each draws from its own random stream, so a change of one does not affect the
+/// others. A packet that meets both loss and duplication arrives once, as in netem.
 public struct LinkSettings: Hashable, Sendable {
   /// The serialisation rate; nil is infinitely fast and never queues.
   public var rate: DataRate?
-  /// How much may wait for the rate; what exceeds it is dropped from the tail.
+  /// The limit of the queue before the rate; packets beyond it are dropped from the tail.
   public var queue: QueueLimit
   /// Propagation delay.
   public var delay: Interval
   /// The variation of the delay.
   public var jitter: Jitter
-  /// Whether jitter may overtake.
+  /// Whether jitter may reorder packets.
   public var order: DeliveryOrder
   /// The packets that are lost.
   public var loss: LossModel
@@ -26,10 +26,10 @@ public struct LinkSettings: Hashable, Sendable {
   public var corruption: Corruption
   /// The largest IP packet that fits, in bytes. Datagrams are never fragmented (DF is set).
   public var mtu: Int
-  /// Packets vanish although the link is up.
+  /// Whether packets vanish although the link is up.
   public var isBlackhole: Bool
-  /// IP packets of more bytes vanish although they fit the MTU, as on a path whose routers do not say that its MTU is
-  /// smaller; nil for none.
+  /// The size in bytes above which IP packets vanish although they fit the MTU, as on a path whose routers do not
+  /// report a smaller MTU; nil for none.
   public var blackholeAbove: Int?
 
   /// Makes settings; the defaults are those of a perfect wire.
@@ -53,7 +53,7 @@ public struct LinkSettings: Hashable, Sendable {
     self.blackholeAbove = blackholeAbove
   }
 
-  /// What is wrong with these settings, or nil.
+  /// The error in these settings, or nil.
   package var problem: String? {
     if let rate, rate.bitsPerSecond <= 0 { return "rate must be positive" }
     if delay < .zero { return "delay must not be negative" }
@@ -69,13 +69,13 @@ public struct LinkSettings: Hashable, Sendable {
   }
 }
 
-/// How much a droptail queue holds, not counting the packet being transmitted.
+/// The capacity of a droptail queue, without the packet being transmitted.
 public enum QueueLimit: Hashable, Sendable {
   /// A number of packets.
   case packets(Int)
   /// Bytes on the wire, headers included.
   case bytes(Int)
-  /// The longest a packet may wait, at the current rate.
+  /// The longest waiting time of a packet, at the current rate.
   case time(Interval)
   /// Any number of packets.
   case unlimited
@@ -93,11 +93,11 @@ public enum QueueLimit: Hashable, Sendable {
 public enum Jitter: Hashable, Sendable {
   /// The same delay for every packet.
   case none
-  /// Delay within ± the spread, all equally likely.
+  /// Delay within ± the spread, uniformly distributed.
   case uniform(Interval)
   /// Normally distributed delay with this standard deviation.
   case normal(Interval)
-  /// Delay that is only ever added, exponentially distributed with this mean: the queues of others.
+  /// Added delay, exponentially distributed with this mean, as from the queues of other traffic.
   case exponential(Interval)
 
   var spread: Interval {
@@ -108,7 +108,7 @@ public enum Jitter: Hashable, Sendable {
   }
 }
 
-/// What happens when a packet's delay is shorter than its predecessor's.
+/// The handling of a packet whose delay is shorter than its predecessor's.
 public enum DeliveryOrder: String, Hashable, Sendable {
   /// It waits for the predecessor (RFC 8868 NR-BPDV).
   case keep
@@ -118,10 +118,9 @@ public enum DeliveryOrder: String, Hashable, Sendable {
 
 /// Packets that skip the delay and so overtake those before them.
 public struct Reordering: Hashable, Sendable {
-  /// The probability that a packet which may be reordered is, 0 to 1.
+  /// The probability that a candidate is reordered, 0 to 1.
   public var probability: Double
-  /// At least this many packets lie between two candidates, counting one of them: with probability 1, every `gap`-th
-  /// packet is reordered.
+  /// The distance between two candidates, at least: with probability 1, every `gap`-th packet is reordered.
   public var gap: Int
 
   /// Makes a model of reordering.

@@ -1,6 +1,6 @@
 public import CallCore
 
-/// Which packets a link loses.
+/// The model by which a link loses packets.
 public enum LossModel: Hashable, Sendable {
   /// No loss.
   case none
@@ -8,16 +8,16 @@ public enum LossModel: Hashable, Sendable {
   case random(Double)
   /// In bursts that follow the state of the channel in virtual time.
   case gilbertElliott(GilbertElliott)
-  /// A script: the packets with these numbers, the first offered to the direction after so many (`after`) being number
-  /// 1, whatever else lost some of them. With a period the count begins anew after so many packets.
+  /// A script: the packets with these numbers, counted from the direction's start (plus `after`) with 1, including
+  /// packets that other causes lose. With a period the count restarts after that many packets.
   case packets([ClosedRange<Int>], period: Int?, after: Int = 0)
-  /// A script: whatever enters in these spans, counted from a time (`from`). With a period they come again.
+  /// A script: the packets that enter in these spans, counted from a time (`from`). With a period they repeat.
   case spans([Range<Interval>], period: Interval?, from: Instant = .zero)
 
-  /// Every `n`-th packet, the first loss being packet number `n`.
+  /// Returns the script that loses every `n`-th packet, beginning with number `n`.
   public static func every(_ n: Int) -> LossModel { .packets([n...n], period: n) }
 
-  /// Whether it lists what is lost, so that it matters when it began.
+  /// Whether the model is a script, so that its start matters.
   package var isScript: Bool {
     switch self {
     case .packets, .spans: true
@@ -25,12 +25,12 @@ public enum LossModel: Hashable, Sendable {
     }
   }
 
-  /// The model as it is when it begins now: a script counts from here, and goes on counting while another model is in
-  /// its place.
+  /// Returns the model with its start now: a script counts from here, and continues to count while another model
+  /// replaces it.
   ///
   /// - Parameters:
-  ///   - packets: how many packets the direction has been offered.
-  ///   - now: the present time.
+  ///   - packets: the number of packets offered to the direction so far.
+  ///   - now: the current time.
   package func begun(after packets: Int, at now: Instant) -> LossModel {
     switch self {
     case .packets(let ranges, let period, _): .packets(ranges, period: period, after: packets)
@@ -39,7 +39,7 @@ public enum LossModel: Hashable, Sendable {
     }
   }
 
-  /// The share of packets lost in the long run, as far as the model alone says.
+  /// The long-term share of lost packets, as far as the model alone determines it.
   public var meanLoss: Double {
     switch self {
     case .none: 0
@@ -52,24 +52,24 @@ public enum LossModel: Hashable, Sendable {
     }
   }
 
-  /// What is wrong with the model, or nil.
+  /// The error in the model, or nil.
   package var problem: String? {
     switch self {
     case .none: nil
     case .random(let probability): (0...1).contains(probability) ? nil : "loss must lie within 0...1"
     case .gilbertElliott(let model): model.problem
     case .packets(let ranges, let period, _):
-      // A packet after the last one of the part before.
+      // A packet number must follow the end of the part before.
       Self.problem(of: ranges.map { ($0.lowerBound, $0.upperBound) }, first: 1, shortest: 1, period) { $0 > $1 }
     case .spans(let spans, let period, _):
-      // A span ends before the instant that it names: the next may begin there.
+      // A span excludes its end: the next span may begin there.
       Self.problem(of: spans.map { ($0.lowerBound, $0.upperBound) }, first: .zero, shortest: .nanoseconds(1), period) {
         $0 >= $1
       }
     }
   }
 
-  /// Scripts are in order, and each of their parts comes once.
+  /// Returns the error of a script's parts, which must be in order and must not overlap.
   private static func problem<Bound: Comparable>(
     of parts: [(from: Bound, to: Bound)], first: Bound, shortest: Bound, _ period: Bound?,
     _ isAfter: (_ from: Bound, _ end: Bound) -> Bool
@@ -84,22 +84,22 @@ public enum LossModel: Hashable, Sendable {
   }
 }
 
-/// The Gilbert-Elliott channel in continuous time: it is good or bad for exponentially distributed spans, and loses
-/// packets with a probability that depends on the state only.
+/// The Gilbert-Elliott channel in continuous time: it is good or bad for exponentially distributed spans, and the
+/// probability of loss depends on the state only.
 ///
 /// The state follows virtual time, not the count of packets, so all flows of a link share it and two senders with
 /// different packet rates meet the identical channel. It starts good.
 public struct GilbertElliott: Hashable, Sendable {
-  /// Zero for a channel that is always bad.
+  /// The mean length of the good state; zero for a channel that is always bad.
   public var meanGood: Interval
-  /// Zero for a channel that is never bad.
+  /// The mean length of the bad state; zero for a channel that is never bad.
   public var meanBad: Interval
   /// The probability of loss while the channel is good, 0 to 1.
   public var goodLoss: Double
   /// The probability of loss while the channel is bad, 0 to 1.
   public var badLoss: Double
 
-  /// Makes a channel from the mean lengths of its two states and their losses.
+  /// Creates a channel from the mean lengths of its two states and their losses.
   public init(meanGood: Interval, meanBad: Interval, goodLoss: Double = 0, badLoss: Double = 1) {
     self.meanGood = meanGood
     self.meanBad = meanBad
@@ -107,9 +107,9 @@ public struct GilbertElliott: Hashable, Sendable {
     self.badLoss = badLoss
   }
 
-  /// The channel that loses the share `meanLoss` of evenly spaced packets and is bad for `meanBurst` at a time.
+  /// Creates the channel that loses the share `meanLoss` of evenly spaced packets and is bad for `meanBurst` at a time.
   ///
-  /// `meanLoss` is clamped to what the two states allow: between their losses there is a mixture, outside there is none.
+  /// `meanLoss` is clamped to the range between the losses of the two states, because only these can be mixed.
   public init(meanLoss: Double, meanBurst: Interval, badLoss: Double = 1, goodLoss: Double = 0) {
     let bad = badLoss > goodLoss ? (meanLoss - goodLoss) / (badLoss - goodLoss) : 0
     var (good, burst) = (meanBurst, meanBurst)
@@ -123,7 +123,7 @@ public struct GilbertElliott: Hashable, Sendable {
     self.init(meanGood: good, meanBad: burst, goodLoss: goodLoss, badLoss: badLoss)
   }
 
-  /// The share of time the channel is bad.
+  /// The share of time in which the channel is bad.
   public var badShare: Double {
     let good = Double(meanGood.nanoseconds)
     let bad = Double(meanBad.nanoseconds)
@@ -134,7 +134,7 @@ public struct GilbertElliott: Hashable, Sendable {
   public var meanLoss: Double { (1 - badShare) * goodLoss + badShare * badLoss }
 
   var problem: String? {
-    // Shorter sojourns would make the chain itself the cost of a run.
+    // Shorter states would make the chain itself the main cost of a run.
     for sojourn in [meanGood, meanBad] where sojourn != .zero && sojourn < .microseconds(10) {
       return "mean sojourns must be at least 10us"
     }

@@ -1,10 +1,10 @@
 internal import CallCore
 
-/// A loss model at work: its state and its two sources of chance.
+/// The state of a loss model and its two random streams.
 ///
-/// The channel's sojourns and the packets' fates are drawn from different streams, so that the number of packets sent
-/// does not change the channel. A model that takes effect later has streams of its own, named after the time, so that
-/// neither what was sent before nor the models before it change what follows.
+/// The channel's state changes and the packets' losses are drawn from different streams, so that the number of packets
+/// does not change the channel. A model that takes effect later has its own streams, named after the time, so that
+/// neither earlier packets nor earlier models change its results.
 struct LossProcess: ~Copyable {
   private(set) var model: LossModel
   private let random: RandomSource
@@ -12,12 +12,13 @@ struct LossProcess: ~Copyable {
   private var fates: RandomStream
   private var sojourns: RandomStream
   private var isBad = false
-  /// When the model took effect: the channel starts then, not with the first packet, which depends on the sender.
+  /// The time at which the model took effect: the channel starts then, not with the first packet, which depends on the
+  /// sender.
   private var start = Instant.zero
-  /// When the channel changes state next; nil until it is first asked.
+  /// The time of the channel's next state change; nil before the first packet.
   private var changes: Instant?
 
-  /// - Parameter path: the names of its streams begin with it.
+  /// - Parameter path: the prefix of the names of its streams.
   init(model: LossModel, random: RandomSource, path: String) {
     self.model = model
     self.random = random
@@ -26,9 +27,9 @@ struct LossProcess: ~Copyable {
     sojourns = random.stream(path + "/channel")
   }
 
-  /// Whether the packet offered now is lost. Time must not go backwards.
+  /// Returns whether the packet offered now is lost. Time must not go backwards.
   ///
-  /// - Parameter packet: its number among all that the direction was offered, from 1 on.
+  /// - Parameter packet: its number among all packets offered to the direction, from 1 on.
   mutating func loses(packet: Int, at now: Instant) -> Bool {
     switch model {
     case .none: return false
@@ -59,8 +60,7 @@ struct LossProcess: ~Copyable {
     changes = next
   }
 
-  /// Goes on as it was when the model is the same, and starts anew when it is another. A script says itself from where
-  /// it counts.
+  /// Continues if the model is the same, and restarts if it is another. A script contains its own start.
   mutating func change(to new: LossModel, at now: Instant) {
     guard new != model else { return }
     model = new

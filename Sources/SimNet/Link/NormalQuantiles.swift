@@ -3,7 +3,7 @@
 /// The first table cuts 0..<1 into 256 equal steps; the second cuts the last of them, where the curve is steep, into
 /// 256 more. Between entries the value is interpolated linearly.
 enum NormalQuantiles {
-  /// The quantile at `probability` / 2^63.
+  /// Returns the quantile at `probability` / 2^63.
   static func halfNormal(_ probability: UInt64) -> UInt64 {
     let step = Int(truncatingIfNeeded: probability >> 55)
     guard step == 255 else { return interpolate(body, step, (probability >> 23) & 0xFFFF_FFFF) }

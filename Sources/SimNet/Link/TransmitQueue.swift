@@ -1,25 +1,25 @@
 internal import CallCore
 
-/// A packet that waits for, or is in, transmission, with the schedule it was given.
+/// A packet that waits for, or is in, transmission, with its schedule.
 struct Transmission: BitwiseCopyable {
   var flight: UInt32
-  /// Zero for a duplicate, which arises behind the queue and takes no time in it.
+  /// The size; zero for a duplicate, which is created behind the queue and takes no time in it.
   var wireByteCount: UInt32
-  /// When its last bit is sent.
+  /// The time at which its last bit is sent.
   var departure: Instant
   /// Propagation and jitter, drawn when it was accepted.
   var delay: Interval
   var arrival: Instant
   var mayOvertake: Bool
 
-  /// Whether what follows may not arrive before it.
+  /// Whether later packets may not arrive before it.
   var holdsBack: Bool { !mayOvertake && wireByteCount > 0 }
 }
 
 /// The packets not yet wholly sent, oldest first; the first is in transmission.
 ///
-/// Departures are computed when a packet is accepted, so a packet costs one event a link. The queue remembers them for
-/// its limit, and to compute them again when the rate changes.
+/// Departures are computed when a packet is accepted, so a packet costs one event per link. The queue keeps them for
+/// its limit, and to recompute them when the rate changes.
 struct TransmitQueue {
   private var ring: [Transmission] = []
   private var head = 0
@@ -31,7 +31,7 @@ struct TransmitQueue {
 
   var isEmpty: Bool { head == ring.count }
 
-  /// Forgets what has been sent by `now`. `latest` is the latest arrival of all packets accepted so far.
+  /// Removes packets sent by `now`. `latest` is the latest arrival of all packets accepted so far.
   mutating func settle(at now: Instant, latest: Instant) {
     while head < ring.count, ring[head].departure <= now {
       let sent = ring[head]
@@ -54,7 +54,7 @@ struct TransmitQueue {
     count(transmission, 1)
   }
 
-  /// Whether a packet of `size` bytes still fits. Settle first. `wait` is how long it would wait.
+  /// Returns whether a packet of `size` bytes still fits. Settle first. `wait` is its waiting time.
   func accepts(_ size: Int, limit: QueueLimit, wait: Interval) -> Bool {
     guard !isEmpty else { return true }
     switch limit {
@@ -65,10 +65,10 @@ struct TransmitQueue {
     }
   }
 
-  /// Gives every packet a new schedule for a rate that changed from `old` to `new` at `now`, keeping the bits already
-  /// sent of the first. Settle first.
+  /// Reschedules every packet for a rate that changed from `old` to `new` at `now`; the bits of the first packet that
+  /// are already sent count. Settle first.
   ///
-  /// - Returns: when the link falls free.
+  /// - Returns: the time at which the link becomes free.
   mutating func reschedule(at now: Instant, from old: DataRate, to new: DataRate?, order: DeliveryOrder) -> Instant {
     var departure = now
     var latest = settledArrival
@@ -93,7 +93,7 @@ struct TransmitQueue {
   /// The packets in the queue, oldest first.
   var transmissions: ArraySlice<Transmission> { ring[head...] }
 
-  /// Forgets everything queued.
+  /// Removes everything queued.
   mutating func removeAll() {
     ring.removeAll(keepingCapacity: true)
     head = 0
@@ -108,7 +108,7 @@ struct TransmitQueue {
 }
 
 extension DataRate {
-  /// How many bits are sent in `span`, rounded up.
+  /// Returns the number of bits sent in `span`, rounded up.
   func bits(in span: Interval) -> UInt64 {
     let product = UInt64(clamping: span.nanoseconds).multipliedFullWidth(by: UInt64(clamping: bitsPerSecond))
     guard product.high < 1_000_000_000 else { return .max }
@@ -116,7 +116,7 @@ extension DataRate {
     return quotient + (remainder == 0 ? 0 : 1)
   }
 
-  /// How long `bits` bits take, rounded up to a nanosecond.
+  /// Returns the transmission time of `bits` bits, rounded up to a nanosecond.
   func transmissionTime(bits: UInt64) -> Interval {
     let product = bits.multipliedFullWidth(by: 1_000_000_000)
     let rate = UInt64(clamping: max(bitsPerSecond, 1))

@@ -1,6 +1,6 @@
 public import CallCore
 
-/// Where a wire leads.
+/// The destination of a wire.
 enum WireEnd: BitwiseCopyable {
   case interface(InterfaceID)
   /// Onto the network, to be routed there.
@@ -9,7 +9,7 @@ enum WireEnd: BitwiseCopyable {
   case router(NetworkID)
 }
 
-/// What a wire does with a packet offered to it.
+/// The decision of a wire about a packet offered to it.
 enum Passage {
   case drop(DropReason)
   case carry(Carriage)
@@ -27,21 +27,21 @@ struct Carriage: BitwiseCopyable {
   var damage: UInt64?
 }
 
-/// One direction of a link at work: its settings, queue, and sources of chance.
+/// One direction of a link: its settings, queue, and random streams.
 struct Wire: ~Copyable {
   private(set) var settings: LinkSettings
   var end: WireEnd
   let subject: TraceSubject
   private(set) var isUp: Bool
-  /// How often the link went down: what entered before is lost.
+  /// The number of times the link went down: packets that entered before are lost.
   private(set) var epoch: UInt32 = 0
   private(set) var queue = TransmitQueue()
   private(set) var statistics = LinkStatistics()
-  /// When the last accepted packet is wholly sent.
+  /// The time at which the last accepted packet is wholly sent.
   private var free = Instant.zero
   private var latestArrival = Instant.zero
   private var sinceReordering = 0
-  /// How many packets are on it, copies included.
+  /// The number of packets on the wire, copies included.
   private var flying = 0
 
   private var loss: LossProcess
@@ -68,7 +68,7 @@ struct Wire: ~Copyable {
 
   // MARK: Packets
 
-  /// Decides what becomes of a packet that enters now.
+  /// Decides about a packet that enters now.
   mutating func offer(_ wireByteCount: Int, at now: Instant) -> Passage {
     statistics.offeredPackets &+= 1
     statistics.offeredBytes &+= wireByteCount
@@ -77,7 +77,7 @@ struct Wire: ~Copyable {
     return passage
   }
 
-  /// A packet, or a copy of one, is on the wire until it arrives or the wire goes down.
+  /// Counts a packet, or a copy, which stays on the wire until it arrives or the wire goes down.
   mutating func flies() { flying += 1 }
   mutating func arrived() { flying -= 1 }
 
@@ -112,7 +112,7 @@ struct Wire: ~Copyable {
     carriage.damage = damage()
     if isDuplicated {
       let delay = settings.delay(drawing: &jitter)
-      // A copy comes after what went before it, but nothing that follows waits for it.
+      // A copy arrives after earlier packets, but later packets do not wait for it.
       let arrival = settings.order == .keep ? max(latestArrival, departure + delay) : departure + delay
       carriage.copy = (delay, arrival, damage())
     }
@@ -125,7 +125,7 @@ struct Wire: ~Copyable {
     return corruption.next()
   }
 
-  /// Queues the packet: when its last bit is sent, or nil when the queue is full.
+  /// Queues the packet and returns the time at which its last bit is sent, or nil if the queue is full.
   private mutating func transmit(_ wireByteCount: Int, at now: Instant) -> Instant? {
     guard let rate = settings.rate else { return now }
     settle(at: now)
@@ -153,7 +153,7 @@ struct Wire: ~Copyable {
     return true
   }
 
-  /// Remembers what `offer` accepted, as long as a change of rate may move it.
+  /// Stores the schedule of a packet that `offer` accepted, because a change of rate may move it.
   mutating func enqueue(_ flight: UInt32, wireByteCount: Int, _ carriage: Carriage) {
     guard settings.rate != nil else { return }
     queue.append(
@@ -164,7 +164,7 @@ struct Wire: ~Copyable {
 
   // MARK: Changes
 
-  /// Changes the settings. What is queued keeps its drawn delays and follows the new rate.
+  /// Changes the settings. Queued packets keep their drawn delays and follow the new rate.
   ///
   /// - Returns: whether arrivals moved; read them from ``queue``.
   mutating func change(to new: LinkSettings, at now: Instant) -> Bool {
@@ -179,10 +179,10 @@ struct Wire: ~Copyable {
     return true
   }
 
-  /// Forgets what has left the queue by now.
+  /// Removes packets that have left the queue by now.
   mutating func settle(at now: Instant) { queue.settle(at: now, latest: latestArrival) }
 
-  /// Takes the wire up or down. Going down loses what is queued and in flight.
+  /// Takes the wire up or down. Going down loses queued packets and packets in flight.
   mutating func setUp(_ up: Bool, at now: Instant) {
     guard up != isUp else { return }
     isUp = up
@@ -208,7 +208,7 @@ extension LinkSettings {
   }
 }
 
-/// What one direction of a link has carried, and what each of its parts has done to it.
+/// The packets that one direction of a link has carried, and the effects of each of its parts.
 public struct LinkStatistics: Hashable, Sendable {
   /// Packets that were offered to the link.
   public var offeredPackets = 0
@@ -216,15 +216,15 @@ public struct LinkStatistics: Hashable, Sendable {
   public var offeredBytes = 0
   /// Packets that did not enter, by reason.
   public var drops: [DropReason: Int] = [:]
-  /// Of those that a blackhole took, the ones that were too large for it only.
+  /// Packets that a blackhole dropped only because of their size.
   public var swallowedBySize = 0
-  /// Packets that the loss model took, those included of which a copy arrived.
+  /// Packets that the loss model dropped, including those of which a copy arrived.
   public var lostPackets = 0
-  /// Packets that were lost on the way, because the link went down under them.
+  /// Packets that were lost in flight because the link went down.
   public var cutPackets = 0
   /// Packets that waited for the transmission of others.
   public var waitingPackets = 0
-  /// Packets that came before one sent earlier, because they skipped the delay.
+  /// Packets that arrived before one sent earlier, because they skipped the delay.
   public var overtakingPackets = 0
   /// Packets that the link delivered twice.
   public var duplicatedPackets = 0

@@ -1,7 +1,7 @@
 package import CallCore
 
-/// A network address translator for IPv4 (RFC 4787 for UDP, RFC 5382 for TCP) as a pure value: a packet's endpoints
-/// and the time go in, its new endpoints come out.
+/// A network address translator for IPv4 (RFC 4787 for UDP, RFC 5382 for TCP) as a pure value: a packet's endpoints and
+/// the time go in, its new endpoints come out.
 ///
 /// A *mapping* ties an internal to an external endpoint. Under it every remote endpoint has a *session*, which carries
 /// the idle timer and, once it exists, the filter's permission; a mapping lives as long as its longest session. IPv6
@@ -15,12 +15,12 @@ package struct NAT: ~Copyable {
   private var table: NATTable
   private var allocator: NATAllocator
   private var idle = IdleQueue()
-  /// No session falls idle before this; may be early, never late.
+  /// A lower bound for the next expiry of a session: possibly early, never late.
   private(set) var soonestExpiry: Instant?
   private var now = Instant.zero
   private var created: UInt64 = 0
   private var events = FIFO<NATEvent>()
-  /// What has been decided so far, but for ports, which the allocator counts.
+  /// The counts of decisions so far; the allocator counts ports.
   private var decisions = NATTally()
 
   /// - Precondition: there is at least one external address, all are IPv4, and the configuration has no
@@ -143,7 +143,7 @@ package struct NAT: ~Copyable {
     if beginsNothing, !flags.contains(.rst) { decisions.midstreamSegments += 1 }
     let isOpening = !beginsNothing || configuration.adoptsMidstreamTCP
     let isRefused = !isOpening || flags.contains(.rst)
-    // Whoever has no mapping is refused under every behavior.
+    // A host without mappings is refused under every behavior.
     if !isRefused || allocator.hasMappings(of: source.address) { decisions.openings += 1 }
     guard !isRefused else { throw .noMapping }
     NATTally.count(table.mappingCount, in: &decisions.totalDemands)
@@ -183,10 +183,10 @@ package struct NAT: ~Copyable {
 
   // MARK: Time
 
-  /// When the next mapping or permission falls idle, or nil when there is none.
+  /// The time at which the next mapping or permission falls idle, or nil if there is none.
   package var nextExpiry: Instant? { idle.first.map { idle.deadline(of: $0) } }
 
-  /// Removes what has fallen idle. Translation does so by itself; a driver calls it to see expiries in time.
+  /// Removes idle mappings and permissions. Translation does so by itself; a driver calls it to see expiries in time.
   package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     allocator.advance(to: now)
@@ -210,8 +210,8 @@ package struct NAT: ~Copyable {
 
   // MARK: Faults
 
-  /// Reboots: every mapping is gone, and later ones take other ports unless ports are preserved. A new list of
-  /// addresses models a reconnect that brought new ones.
+  /// Reboots: removes every mapping, and gives later ones other ports unless ports are preserved. A new list of
+  /// addresses models a reconnect with new addresses.
   ///
   /// - Precondition: new addresses are IPv4, and there is at least one.
   package mutating func reset(externalAddresses addresses: [IPAddress]? = nil, at instant: Instant) {
@@ -224,13 +224,13 @@ package struct NAT: ~Copyable {
     allocator.forget(addresses: addresses)
   }
 
-  /// Changes how the NAT behaves and keeps what it has: mappings, sessions, ports given out, addresses.
+  /// Changes the behavior and keeps the state: mappings, sessions, allocated ports, addresses.
   ///
-  /// The mapping behavior, the choice of ports and the quota are for new mappings; filtering and hairpinning hold for
-  /// the next packet. Timers are counted from each session's last packet, so what has been idle for longer than a
+  /// The mapping behavior, the choice of ports and the quota apply to new mappings; filtering and hairpinning apply to
+  /// the next packet. Timers count from each session's last packet, so a session that has been idle for longer than a
   /// shortened timer is removed now.
   ///
-  /// - Precondition: port overloading stays as it is.
+  /// - Precondition: port overloading is unchanged.
   package mutating func change(to new: NATConfiguration, at instant: Instant) {
     precondition(new.overloadsPorts == configuration.overloadsPorts, "port overloading cannot change under mappings")
     advance(to: instant)
@@ -245,7 +245,7 @@ package struct NAT: ~Copyable {
     advance(to: instant)
   }
 
-  /// Removes the mappings of one internal host, or of all.
+  /// Removes the mappings of one internal host, or all mappings.
   package mutating func removeMappings(of host: IPAddress? = nil, at instant: Instant) {
     advance(to: instant)
     removeMappings(of: host, .removed)
@@ -256,10 +256,10 @@ package struct NAT: ~Copyable {
     soonestExpiry = nextExpiry
   }
 
-  /// Gives every live mapping a new external port and keeps its sessions: the violation of RFC 4787 REQ-11 that
-  /// applications notice as "my address changed under me". A mapping for which no other port is free stays.
+  /// Gives every live mapping a new external port and keeps its sessions: a violation of RFC 4787 REQ-11, which
+  /// applications see as a changed address. A mapping keeps its port if no other port is free.
   ///
-  /// - Returns: how many have moved.
+  /// - Returns: the number of mappings that moved.
   @discardableResult
   package mutating func remap(at instant: Instant) -> Int {
     advance(to: instant)
@@ -284,14 +284,14 @@ package struct NAT: ~Copyable {
   }
 
   package var mappingCount: Int { table.mappingCount }
-  /// How many ports of all outside addresses and both transports may be given out now; nil where one port may serve any
-  /// number of mappings.
+  /// The number of free ports of all outside addresses and both transports; nil if one port may serve any number of
+  /// mappings.
   package var freePortCount: Int? { allocator.freePortCount }
 
-  /// Packets refused so far, by reason.
+  /// The numbers of refused packets so far, by reason.
   var drops: [NATDropReason: Int] { decisions.drops }
 
-  /// What each behaviour has decided so far.
+  /// The numbers of decisions of each behavior so far.
   package var tally: NATTally {
     var tally = decisions
     tally.chosenPorts = allocator.chosenCount
@@ -301,9 +301,9 @@ package struct NAT: ~Copyable {
     return tally
   }
 
-  /// How many remote endpoints have live state, over all mappings.
+  /// The number of remote endpoints with live state, over all mappings.
   package var sessionCount: Int { table.sessionCount }
 
-  /// The next change of the mappings, in order, or nil.
+  /// Returns and removes the next change of the mappings, in order, or nil.
   package mutating func nextEvent() -> NATEvent? { events.popFirst() }
 }

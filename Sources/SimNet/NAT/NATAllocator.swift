@@ -1,6 +1,6 @@
 import CallCore
 
-/// Gives out external endpoints: pooling, quotas, port preservation and selection.
+/// Allocates external endpoints: pooling, quotas, port preservation and selection.
 struct NATAllocator: ~Copyable {
   private struct Host {
     var mappings = 0
@@ -21,9 +21,10 @@ struct NATAllocator: ~Copyable {
   private var configuration: NATConfiguration
   private var range: ClosedRange<UInt16>
   private var addresses: [IPAddress]
-  /// Two sets an address: UDP, then TCP. Unused while ports are overloaded, when the table knows what is taken.
+  /// Two sets per address: UDP, then TCP. Unused while ports are overloaded, because the table then knows the taken
+  /// ports.
   private var ports: [NATPorts]
-  /// Where ports come in blocks, whose they are.
+  /// The owners of blocks, if ports are allocated in blocks.
   private var blocks: NATBlocks?
   private var hosts: [IPAddress: Host] = [:]
   private var nextAddress = 0
@@ -31,13 +32,13 @@ struct NATAllocator: ~Copyable {
   private var random: RandomStream
   /// Freed ports on their reuse delay, oldest first.
   private var resting = FIFO<Resting>()
-  /// How often a port was chosen, not kept.
+  /// The number of ports that were chosen, not preserved.
   private(set) var chosenCount = 0
-  /// How often a block was chosen.
+  /// The number of blocks that were chosen.
   private(set) var chosenBlockCount = 0
-  /// Ports that came free, and those found at rest when their delay changed.
+  /// The number of ports freed, and of those whose reuse delay was changed.
   private(set) var freedCount = 0
-  /// How often a host that had so many mappings asked for another.
+  /// The number of requests for another mapping, by the number of mappings that the host had.
   private(set) var hostDemands: [Int] = []
 
   init(_ configuration: NATConfiguration, addresses: [IPAddress], random: consuming RandomStream) {
@@ -56,8 +57,8 @@ struct NATAllocator: ~Copyable {
     max(1, configuration.portRange.lowerBound)...max(1, configuration.portRange.upperBound)
   }
 
-  /// Has later choices follow another configuration. What was given out stays given out, and the sequence of ports to
-  /// come goes on.
+  /// Applies another configuration to later choices. Allocated ports stay allocated, and the sequence of ports
+  /// continues.
   mutating func change(to new: NATConfiguration) {
     let longer = new.portReuseDelay - configuration.portReuseDelay
     var moved = FIFO<Resting>()
@@ -75,7 +76,7 @@ struct NATAllocator: ~Copyable {
 
   // MARK: Taking
 
-  /// An external endpoint for a new mapping, or nil when the quota or the ports are used up.
+  /// Allocates an external endpoint for a new mapping; returns nil if the quota or the ports are exhausted.
   mutating func allocate(
     for source: Endpoint, remote: Endpoint, _ transport: TransportProtocol, in table: borrowing NATTable
   ) -> Endpoint? {
@@ -107,7 +108,7 @@ struct NATAllocator: ~Copyable {
     blocks?.use(port, on: index)
   }
 
-  /// Another port on the same address for a live mapping, or nil when there is none.
+  /// Allocates another port on the same address for a live mapping; returns nil if there is none.
   mutating func reallocate(_ mapping: NATMapping, in table: borrowing NATTable) -> Endpoint? {
     guard let index = addresses.firstIndex(of: mapping.external.address) else { return nil }
     let remote = mapping.remote ?? .unspecifiedIPv4
@@ -150,7 +151,7 @@ struct NATAllocator: ~Copyable {
     return chosen
   }
 
-  /// A port of the host's blocks, or of one more if it may have one.
+  /// Chooses a port of the host's blocks, or of an additional block if the host may have one.
   private mutating func choosePort(
     inBlocksOf host: inout Host, _ source: Endpoint, keep: Bool, _ index: Int, _ transport: TransportProtocol
   ) -> UInt16? {
@@ -195,8 +196,8 @@ struct NATAllocator: ~Copyable {
     return nil
   }
 
-  /// The part of the range in the same class, well-known or not, as the internal port (RFC 4787 REQ-3b); all of the
-  /// range when it has no such part.
+  /// Returns the part of the range in the same class, well-known or not, as the internal port (RFC 4787 REQ-3b); the
+  /// whole range if it has no such part.
   private func portClass(of port: UInt16) -> ClosedRange<UInt16> {
     if port <= Self.wellKnown {
       return range.lowerBound <= Self.wellKnown
@@ -212,7 +213,7 @@ struct NATAllocator: ~Copyable {
 
   // MARK: Giving back
 
-  /// Takes back the endpoint of a mapping that is gone.
+  /// Releases the endpoint of a removed mapping.
   mutating func release(_ mapping: NATMapping, at now: Instant) {
     let host = mapping.internal.address
     if var known = hosts[host] {
@@ -245,15 +246,15 @@ struct NATAllocator: ~Copyable {
     if let host = hosts[owner], host.mappings == 0, host.blocks.isEmpty { hosts[owner] = nil }
   }
 
-  /// How many ports nobody has, of all addresses and both transports; nil while ports are overloaded.
+  /// The number of free ports of all addresses and both transports; nil while ports are overloaded.
   var freePortCount: Int? {
     configuration.overloadsPorts ? nil : ports.reduce(0) { $0 + range.count - $1.count(in: range) }
   }
 
-  /// The next block given or freed, in order, or nil.
+  /// Returns the next allocated or freed block, in order, or nil.
   mutating func nextEvent() -> NATEvent? { blocks?.events.popFirst() }
 
-  /// Forgets every port given out, as a reboot does; the sequence of ports goes on.
+  /// Releases every allocated port, as a reboot does; the sequence of ports continues.
   mutating func forget(addresses new: [IPAddress]? = nil) {
     blocks?.forget(on: addresses, addresses: new?.count ?? addresses.count)
     if let new { addresses = new }

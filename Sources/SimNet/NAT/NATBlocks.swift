@@ -1,18 +1,18 @@
 import CallCore
 
-/// Whose the blocks of ports are, on every external address.
+/// The owners of the blocks of ports, on every external address.
 ///
-/// A block begins at a multiple of its size above the lowest port there is; ports that fill no block are never used.
+/// A block begins at a multiple of its size above the lowest port; remaining ports that fill no block are never used.
 struct NATBlocks {
   private struct Block {
     var owner: IPAddress
-    /// How many of its ports are in use or at rest, UDP and TCP together.
+    /// The number of its ports that are in use or at rest, UDP and TCP together.
     var uses = 0
   }
 
   private let size: Int
   private let range: ClosedRange<UInt16>
-  /// For each address the blocks in order of their ports; nil is nobody's.
+  /// The blocks of each address in order of their ports; nil for a free block.
   private var blocks: [[Block?]]
   var events = FIFO<NATEvent>()
 
@@ -22,7 +22,7 @@ struct NATBlocks {
     blocks = Array(repeating: Array(repeating: nil, count: range.count / configuration.size), count: addressCount)
   }
 
-  /// How many blocks an address has.
+  /// The number of blocks of an address.
   var count: Int { range.count / size }
 
   func ports(of block: Int) -> ClosedRange<UInt16> {
@@ -32,7 +32,7 @@ struct NATBlocks {
 
   private func block(of port: UInt16) -> Int { Int(port - range.lowerBound) / size }
 
-  /// Gives the host the first free block at or after `start`; nil when all are taken.
+  /// Gives the host the first free block at or after `start`; returns nil if all are taken.
   mutating func take(for host: IPAddress, on index: Int, address: IPAddress, from start: Int) -> Int? {
     let order = Array(start..<count) + Array(0..<min(start, count))
     guard let free = order.first(where: { blocks[index][$0] == nil }) else { return nil }
@@ -41,10 +41,10 @@ struct NATBlocks {
     return free
   }
 
-  /// Counts a port of a block that is in use from now on.
+  /// Counts a port of a block as in use.
   mutating func use(_ port: UInt16, on index: Int) { blocks[index][block(of: port)]?.uses += 1 }
 
-  /// Counts a port that is free again; the block and its owner when that was the last one.
+  /// Counts a port as free; returns the block and its owner if that was the last one in use.
   mutating func release(_ port: UInt16, on index: Int, address: IPAddress) -> (block: Int, owner: IPAddress)? {
     let number = block(of: port)
     guard var block = blocks[index][number] else { return nil }
@@ -55,7 +55,7 @@ struct NATBlocks {
     return (number, block.owner)
   }
 
-  /// Nobody has a block any more. `old` are the addresses until now, and `new` is how many there are from now on.
+  /// Frees all blocks. `old` are the addresses until now, and `new` is the number of addresses from now on.
   mutating func forget(on old: [IPAddress], addresses new: Int) {
     for (index, address) in old.enumerated() {
       for number in 0..<count {

@@ -1,11 +1,11 @@
 public import CallCore
 
-/// How far a NAT's decision looks at the remote end (RFC 4787 sections 4.1 and 5).
+/// The dependence of a NAT's decision on the remote endpoint (RFC 4787 sections 4.1 and 5).
 ///
-/// As a mapping behavior it says which destinations share one external port; as a filtering behavior, which remote
-/// endpoints may use a mapping inward.
+/// As a mapping behavior it determines the destinations that share one external port; as a filtering behavior, the
+/// remote endpoints that may use a mapping inward.
 public enum EndpointDependence: UInt8, Sendable, CaseIterable {
-  /// The remote end does not matter.
+  /// The remote endpoint does not matter.
   case endpointIndependent
   /// The remote address matters.
   case addressDependent
@@ -13,7 +13,7 @@ public enum EndpointDependence: UInt8, Sendable, CaseIterable {
   case addressAndPortDependent
 }
 
-/// How a NAT chooses an external port that it does not simply keep from the inside.
+/// The choice of an external port that is not preserved from the inside.
 public enum PortSelection: UInt8, Sendable {
   /// The next free port in order.
   case sequential
@@ -21,34 +21,33 @@ public enum PortSelection: UInt8, Sendable {
   case random
 }
 
-/// Whether packets between two internal hosts through their external endpoints pass, and with which source
-/// (RFC 4787 REQ-9).
+/// The treatment of packets between two internal hosts through their external endpoints (RFC 4787 REQ-9).
 public enum Hairpinning: UInt8, Sendable {
-  /// They do not pass.
+  /// The packets do not pass.
   case none
-  /// "External source IP address and port": the form RFC 4787 requires.
+  /// "External source IP address and port": the form that RFC 4787 requires.
   case externalSource
   /// "Internal source IP address and port": seen in the field, breaks the reply path.
   case internalSource
 }
 
-/// How internal hosts share several external addresses (RFC 4787 REQ-2).
+/// The sharing of several external addresses between internal hosts (RFC 4787 REQ-2).
 public enum AddressPooling: UInt8, Sendable {
   /// A host keeps one external address for as long as it has any mapping.
   case paired
-  /// Every mapping draws an address of its own.
+  /// Every mapping draws its own address.
   case arbitrary
 }
 
-/// Ports given out in blocks: an internal host gets a run of ports at once, and its mappings come out of it
-/// (bulk port allocation, RFC 6888 section 4 and RFC 7422 section 2). A carrier logs blocks instead of mappings.
+/// Allocation of ports in blocks: an internal host gets a run of ports at once, and its mappings use them (bulk port
+/// allocation, RFC 6888 section 4 and RFC 7422 section 2). A carrier logs blocks instead of mappings.
 ///
-/// A block serves UDP and TCP, stays with its host until the last of its ports is free again, and is then given to
-/// whoever asks next. All blocks of a host are on the one address it is paired with.
+/// A block serves UDP and TCP, stays with its host until the last of its ports is free again, and is then available to
+/// any host. All blocks of a host are on the one address that the host is paired with.
 public struct PortBlocks: Hashable, Sendable {
-  /// How many ports a block has.
+  /// The number of ports in a block.
   public var size: Int
-  /// The most blocks one internal host may hold.
+  /// The maximum number of blocks of one internal host.
   public var perHost: Int
 
   /// Makes an allocation by blocks.
@@ -58,7 +57,7 @@ public struct PortBlocks: Hashable, Sendable {
   }
 }
 
-/// Everything that distinguishes one NAT from another. Named profiles stand in `NATProfiles.swift`.
+/// The properties that distinguish one NAT from another. `NATProfiles.swift` defines named profiles.
 public struct NATConfiguration: Hashable, Sendable {
   /// The destinations that share one external port (RFC 4787 section 4.1).
   public var mapping: EndpointDependence
@@ -68,33 +67,33 @@ public struct NATConfiguration: Hashable, Sendable {
   public var timers: SessionTimers
   /// Whether inbound UDP refreshes a session, as outbound always does (RFC 4787 REQ-6). TCP is refreshed both ways.
   public var inboundRefresh: Bool
-  /// Whether the internal port number is kept outside while it is free.
+  /// Whether the external port equals the internal one if that is free.
   public var preservesPort: Bool
   /// Whether an allocated port has the parity of the internal one (RFC 4787 REQ-4).
   public var preservesParity: Bool
   /// The choice of an external port.
   public var portSelection: PortSelection
-  /// The ports that may be given out. Within it, well-known ports map to well-known ports (RFC 4787 REQ-3b).
+  /// The ports that may be allocated. Within it, well-known ports map to well-known ports (RFC 4787 REQ-3b).
   public var portRange: ClosedRange<UInt16>
-  /// Whether one external port may serve several mappings that differ in their remote endpoint, as in netfilter.
-  /// RFC 4787 REQ-3a forbids it; it forces both behaviors to be address- and port-dependent.
+  /// Whether one external port may serve several mappings that differ in their remote endpoint, as in netfilter. RFC
+  /// 4787 REQ-3a forbids it; it requires both behaviors to be address- and port-dependent.
   public var overloadsPorts: Bool
-  /// How long a freed port stays unused (RFC 6888 REQ-8).
+  /// The time for which a freed port stays unused (RFC 6888 REQ-8).
   public var portReuseDelay: Interval
-  /// The most mappings one internal host may hold (RFC 6888 REQ-4), or nil for no limit.
+  /// The maximum number of mappings of one internal host (RFC 6888 REQ-4), or nil for no limit.
   public var mappingsPerHost: Int?
-  /// The most mappings of all internal hosts together (RFC 6888 REQ-5), or nil for no limit.
+  /// The maximum number of mappings of all internal hosts together (RFC 6888 REQ-5), or nil for no limit.
   public var mappingLimit: Int?
-  /// Blocks of ports for each internal host, or nil when every port is anybody's.
+  /// Blocks of ports for each internal host, or nil for individual ports.
   public var blocks: PortBlocks?
   /// The sharing of several external addresses.
   public var pooling: AddressPooling
   /// The treatment of packets between two internal hosts.
   public var hairpinning: Hairpinning
-  /// Whether a TCP segment without SYN from inside opens a mapping, so that connections outlive a reboot of the NAT.
+  /// Whether a TCP segment without SYN from inside opens a mapping, so that connections survive a reboot of the NAT.
   public var adoptsMidstreamTCP: Bool
 
-  /// Makes a configuration. The defaults are those of RFC 4787 with endpoint-independent mapping and the strictest filter.
+  /// Makes a configuration. The defaults are RFC 4787 with endpoint-independent mapping and the strictest filter.
   public init(
     mapping: EndpointDependence = .endpointIndependent,
     filtering: EndpointDependence = .addressAndPortDependent,
@@ -133,7 +132,7 @@ public struct NATConfiguration: Hashable, Sendable {
 }
 
 extension NATConfiguration {
-  /// What is wrong with this configuration, or nil.
+  /// The error in this configuration, or nil.
   package var problem: String? {
     let isPerFlow = mapping == .addressAndPortDependent && filtering == .addressAndPortDependent
     if overloadsPorts, !isPerFlow {

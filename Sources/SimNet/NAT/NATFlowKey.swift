@@ -10,14 +10,14 @@ struct NATFlowKey: Hashable, BitwiseCopyable {
     ports = UInt64(transport.rawValue) << 32 | UInt64(local.port) << 16 | UInt64(remote.port)
   }
 
-  /// One word for the hasher instead of two; equality still compares both.
+  /// Hashes one word instead of two; equality still compares both.
   func hash(into hasher: inout Hasher) {
     hasher.combine((addresses ^ addresses >> 32) &* 0x9E37_79B9_7F4A_7C15 ^ ports)
   }
 }
 
 extension EndpointDependence {
-  /// The part of `remote` that this behavior looks at; what it ignores is zero.
+  /// Returns the part of `remote` that this behavior depends on; the rest is zero.
   func relevant(_ remote: Endpoint) -> Endpoint {
     switch self {
     case .endpointIndependent: .unspecifiedIPv4

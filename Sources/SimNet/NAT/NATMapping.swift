@@ -1,8 +1,8 @@
 public import CallCore
 
-/// One mapping as it is shown: what ``NAT/mappings`` lists and its events carry.
+/// One mapping, as ``NAT/mappings`` and events present it.
 public struct NATMapping: Hashable, Sendable {
-  /// Counts mappings of this NAT from 1, in order of creation.
+  /// The number of the mapping in order of creation, from 1.
   public let number: UInt64
   /// The transport protocol of the mapping's flows.
   public let transport: TransportProtocol
@@ -10,21 +10,21 @@ public struct NATMapping: Hashable, Sendable {
   public let `internal`: Endpoint
   /// The endpoint that remote hosts see.
   public var external: Endpoint
-  /// The remote address, with port 0 when the port does not matter, that the mapping is for; nil when it serves all.
+  /// The remote address that the mapping is for, with port 0 if the port does not matter; nil if it serves all.
   public let remote: Endpoint?
   /// The virtual time of creation.
   public let created: Instant
 }
 
-/// Why a NAT refuses a packet.
+/// The reason for which a NAT refuses a packet.
 package enum NATDropReason: UInt8, Error, CaseIterable {
   /// No mapping has this external endpoint.
   case noMapping
-  /// There is a mapping, and its filtering behavior does not admit this remote endpoint.
+  /// A mapping exists, but its filtering behavior does not admit this remote endpoint.
   case filtered
   /// No external port is free, or the internal host has used up its quota.
   case portsExhausted
-  /// Between two internal hosts, and this NAT does not hairpin.
+  /// The packet is between two internal hosts, and this NAT does not hairpin.
   case hairpin
 
   /// The name in traces.
@@ -38,7 +38,7 @@ package enum NATDropReason: UInt8, Error, CaseIterable {
   }
 }
 
-/// What becomes of a packet at a NAT.
+/// The decision of a NAT about a packet.
 package enum NATVerdict: Hashable, Sendable {
   /// Forward it with these endpoints. A hairpinned packet has an internal destination: route by destination.
   case forward(source: Endpoint, destination: Endpoint)
@@ -56,11 +56,11 @@ package struct NATBlock: Hashable, Sendable {
 package enum NATEvent: Hashable, Sendable {
   /// A host was given a block of ports; the mapping that needed it follows.
   case blockTaken(NATBlock)
-  /// The last port of a block is free, and the block anybody's.
+  /// The last port of a block is free, and the block available to any host.
   case blockFreed(NATBlock)
   case created(NATMapping)
   case removed(NATMapping, NATRemoval)
-  /// The mapping now has the external endpoint it carries; `previous` is dead.
+  /// The mapping now has the external endpoint it carries; `previous` no longer exists.
   case remapped(NATMapping, previous: Endpoint)
 }
 

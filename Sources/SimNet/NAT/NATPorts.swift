@@ -18,7 +18,7 @@ struct NATPorts {
     words[Int(port >> 6)] &= ~(1 << UInt64(port & 63))
   }
 
-  /// How many of these ports are in use.
+  /// Returns the number of these ports that are in use.
   func count(in range: ClosedRange<UInt16>) -> Int {
     guard !words.isEmpty else { return 0 }
     let (first, last) = (Int(range.lowerBound >> 6), Int(range.upperBound >> 6))
@@ -30,7 +30,7 @@ struct NATPorts {
     }
   }
 
-  /// The first free port at or after `start`, wrapping around within `range`; nil when all are taken.
+  /// Returns the first free port at or after `start`, wrapping around within `range`; nil if all are taken.
   ///
   /// - Parameter parity: 0 or 1 to accept only even or odd ports.
   func firstFree(from start: UInt16, in range: ClosedRange<UInt16>, parity: UInt16?) -> UInt16? {

@@ -1,7 +1,7 @@
-/// What a NAT has and has refused so far: values that change with packets and time.
+/// The state and the refusals of a NAT: values that change with packets and time.
 package enum NATValue: String, Sendable, CaseIterable {
   case mappings = "nat.mappings"
-  /// Of all outside addresses and both transports; those at rest before their reuse are not free.
+  /// Free ports of all outside addresses and both transports; a port at rest before its reuse is not free.
   case freePorts = "nat.free-ports"
   case drops = "nat.drops"
   case filtered = "nat.drops.filter"
@@ -23,7 +23,7 @@ package enum NATValue: String, Sendable, CaseIterable {
 }
 
 extension NAT {
-  /// The value, or nil where there is none: overloaded ports have no end.
+  /// Returns the value, or nil if there is none: overloaded ports have no limit.
   func value(_ value: NATValue) -> Int? {
     switch value {
     case .mappings: mappingCount

@@ -1,10 +1,10 @@
 import CallCore
 
-/// The mappings and sessions of a NAT with their indexes: who is found from inside, and who from outside.
+/// The mappings and sessions of a NAT, with their indexes from inside and from outside.
 struct NATTable {
   private struct Mapping {
     var shown: NATMapping
-    /// The mapping behavior it was made under: that of the NAT may change.
+    /// The mapping behavior at its creation: that of the NAT may change.
     let behavior: EndpointDependence
     var sessionCount: Int32
   }
@@ -27,7 +27,7 @@ struct NATTable {
   private var mappingByOutside: [NATFlowKey: Int32] = [:]
   /// Sessions per external endpoint and remote address.
   private var permissions: [NATFlowKey: Int32] = [:]
-  /// Mappings per external endpoint; kept while ports are overloaded only.
+  /// Mappings per external endpoint; maintained only while ports are overloaded.
   private var overloads: [NATFlowKey: Int32] = [:]
 
   init(_ configuration: NATConfiguration) { self.configuration = configuration }
@@ -41,7 +41,7 @@ struct NATTable {
   func session(outside flow: NATFlowKey) -> Int32? { sessionByOutside[flow] }
   func mapping(inside flow: NATFlowKey) -> Int32? { mappingByInside[flow] }
 
-  /// The mapping that owns the external endpoint of an inbound packet.
+  /// Returns the mapping that owns the external endpoint of an inbound packet.
   func mapping(outside flow: NATFlowKey, external: Endpoint, _ transport: TransportProtocol) -> Int32? {
     mappingByOutside[configuration.overloadsPorts ? flow : Self.endpointKey(external, transport)]
   }
@@ -50,13 +50,13 @@ struct NATTable {
   func internalEndpoint(of session: Int32) -> Endpoint { mappings[Int(sessions[Int(session)].mapping)].shown.internal }
   func externalEndpoint(of session: Int32) -> Endpoint { mappings[Int(sessions[Int(session)].mapping)].shown.external }
 
-  /// Whether any mapping, whoever it is for, uses this external endpoint.
+  /// Returns whether any mapping uses this external endpoint.
   func isInUse(_ external: Endpoint, _ transport: TransportProtocol) -> Bool {
     let key = Self.endpointKey(external, transport)
     return configuration.overloadsPorts ? overloads[key] != nil : mappingByOutside[key] != nil
   }
 
-  /// Whether an overloaded external endpoint is still free towards `remote`.
+  /// Returns whether an overloaded external endpoint is still free towards `remote`.
   func isFree(_ external: Endpoint, towards remote: Endpoint, _ transport: TransportProtocol) -> Bool {
     mappingByOutside[NATFlowKey(transport, local: external, remote: remote)] == nil
   }
@@ -68,7 +68,7 @@ struct NATTable {
   /// Live mappings in slot order.
   var liveMappings: [Int32] { mappings.indices.filter { mappings[$0].sessionCount > 0 }.map(Int32.init) }
 
-  /// Live sessions in slot order: of one internal host, or all.
+  /// Returns live sessions in slot order: of one internal host, or all.
   func liveSessions(of host: IPAddress?) -> [Int32] {
     sessions.indices.map(Int32.init).filter { index in
       guard sessions[Int(index)].mapping >= 0 else { return false }
@@ -106,13 +106,13 @@ struct NATTable {
     mappings[Int(mapping)].sessionCount += 1
     let shown = self.mapping(mapping)
     let inside = NATFlowKey(shown.transport, local: shown.internal, remote: remote)
-    // A flow that a mapping made under another behavior carries stays with it.
+    // A flow stays with a mapping that was made under another behavior.
     if belongs(remote, to: mappings[Int(mapping)]), sessionByInside[inside] == nil { sessionByInside[inside] = index }
     indexOutside(session: index)
     return index
   }
 
-  /// Removes a session and returns its mapping when that went with it.
+  /// Removes a session, and returns its mapping if that was removed too.
   mutating func removeSession(_ index: Int32) -> NATMapping? {
     let session = sessions[Int(index)]
     let shown = mapping(session.mapping)
@@ -130,14 +130,14 @@ struct NATTable {
     return shown
   }
 
-  /// Moves a mapping to another external endpoint. Until ``rebuildOutside()`` its sessions are not found from outside.
+  /// Moves a mapping to another external endpoint. ``rebuildOutside()`` must follow to find its sessions from outside.
   mutating func move(_ index: Int32, to external: Endpoint) {
     unindexOutside(mapping(index))
     mappings[Int(index)].shown.external = external
     indexOutside(index)
   }
 
-  /// Has what is found and added from now on follow another configuration; what there is stays.
+  /// Applies another configuration to later look-ups and mappings; existing ones stay.
   mutating func change(to new: NATConfiguration) {
     configuration = new
     rebuildOutside()
@@ -162,8 +162,8 @@ struct NATTable {
     NATFlowKey(transport, local: external, remote: .unspecifiedIPv4)
   }
 
-  /// Whether packets to `remote` use this mapping. A remote endpoint that only a lax filter let in may not: packets to
-  /// it take the mapping that the mapping behavior gives them.
+  /// Returns whether packets to `remote` use this mapping. A remote endpoint that only a permissive filter admitted
+  /// does not: packets to it use the mapping that the mapping behavior selects.
   private func belongs(_ remote: Endpoint, to mapping: Mapping) -> Bool {
     mapping.behavior.relevant(remote) == mapping.shown.remote ?? .unspecifiedIPv4
   }

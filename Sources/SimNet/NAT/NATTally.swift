@@ -1,36 +1,36 @@
-/// How often each behaviour of a NAT has decided something.
+/// The number of decisions of each behavior of a NAT.
 ///
-/// Of two counts and two configurations it can be told whether the other configuration would have done anything
-/// otherwise in between: a quota matters once somebody has as many mappings, a timer once a session runs on it.
+/// Two tallies and two configurations show whether the other configuration would have changed any decision in between:
+/// a quota matters if a host has that many mappings, a timer if a session runs on it.
 package struct NATTally: Hashable, Sendable {
-  /// How often a flow asked for a mapping, a new one or one that there was: the mapping behavior's decision.
+  /// Requests of flows for a mapping, new or existing: the mapping behavior's decisions.
   var openings = 0
-  /// How often a port was asked for, and of that while there were several outside addresses to choose from.
+  /// Requests for a port, and those among them with several outside addresses to choose from.
   var demands = 0
   var pooledDemands = 0
   /// New mappings.
   var mappings = 0
-  /// How often a port was chosen because the inside one was not kept, or could not be.
+  /// Ports that were chosen because the inside port was not, or could not be, preserved.
   var chosenPorts = 0
-  /// How often a block of ports was chosen for a host.
+  /// Blocks of ports that were chosen for a host.
   var chosenBlocks = 0
-  /// Packets from an address that the mapping had written to, but from another port; and from one it had not.
+  /// Packets from an address that the mapping had written to, but from another port; and packets from other addresses.
   var otherPorts = 0
   var strangers = 0
-  /// How often a session was put on each timer, by its number, or found on one whose length changed.
+  /// Starts of each timer, by its number, and sessions on a timer whose length changed.
   var timers = Array(repeating: 0, count: IdleTimer.allCases.count)
-  /// Inbound UDP packets that were let in, and so may refresh.
+  /// Inbound UDP packets that were admitted, and so may refresh.
   var inboundUDP = 0
-  /// Ports that were freed, or found at rest when the delay before their reuse changed.
+  /// Ports that were freed, and those at rest when the reuse delay changed.
   var freedPorts = 0
   /// Packets from inside to an outside address of this NAT.
   var hairpins = 0
-  /// TCP segments that begin nothing, of no known mapping.
+  /// TCP segments without SYN and without a known mapping.
   var midstreamSegments = 0
-  /// How often a mapping was asked for by a host that had so many, and while there were so many in all.
+  /// Requests for a mapping, by the number of mappings of the host, and by the number of all mappings.
   var hostDemands: [Int] = []
   var totalDemands: [Int] = []
-  /// How many mappings were made.
+  /// The number of mappings made.
   package var mappingCount: Int { mappings }
   /// Packets refused, by reason.
   var drops: [NATDropReason: Int] = [:]
@@ -42,7 +42,8 @@ package struct NATTally: Hashable, Sendable {
 }
 
 extension NATTally {
-  /// Whether a NAT that behaves as `new` has, since `earlier`, treated anything otherwise than one that behaves as `old`.
+  /// Returns whether, since `earlier`, a NAT with the configuration `new` has treated anything differently from one
+  /// with `old`.
   package func shows(_ new: NATConfiguration, insteadOf old: NATConfiguration, since earlier: NATTally) -> Bool {
     func grew(_ count: (NATTally) -> Int) -> Bool { count(self) > count(earlier) }
     if new.mapping != old.mapping, grew(\.openings) { return true }
@@ -50,7 +51,7 @@ extension NATTally {
     let timers = IdleTimer.allCases.filter { new.timers[$0] != old.timers[$0] }
     if timers.contains(where: { timer in grew { $0.timers[Int(timer.rawValue)] } }) { return true }
     let answered: [IdleTimer] = [.udpAnswered, .udpUnanswered]
-    // It decides between two timers, so nothing where they are equal.
+    // The age selects between two timers, so it has no effect if they are equal.
     let isAgeOfUse = [new, old].contains { $0.timers.udpAnswered != $0.timers.udpUnanswered }
     if new.timers.udpAnsweredAge != old.timers.udpAnsweredAge, isAgeOfUse,
       grew({ tally in answered.reduce(0) { $0 + tally.timers[Int($1.rawValue)] } })
@@ -79,14 +80,14 @@ extension NATTally {
     _ a: NATConfiguration, _ b: NATConfiguration, _ value: (NATConfiguration) -> Value
   ) -> Bool { value(a) != value(b) }
 
-  /// Packets that one of two filters admits and the other does not.
+  /// Returns the number of packets that one of two filters admits and the other does not.
   private func decisions(_ a: EndpointDependence, _ b: EndpointDependence) -> Int {
     let strictness = Set([a, b])
     return (strictness.contains(.endpointIndependent) ? strangers : 0)
       + (strictness.contains(.addressAndPortDependent) ? otherPorts : 0)
   }
 
-  /// Whether a mapping was asked for that one of two limits allows and the other does not.
+  /// Returns whether a mapping was requested that one of two limits permits and the other does not.
   private static func isReached(_ a: Int?, _ b: Int?, _ now: [Int], _ earlier: [Int]) -> Bool {
     guard a != b else { return false }
     let lower = min(a ?? .max, b ?? .max)

@@ -1,15 +1,15 @@
 internal import CallCore
 
-/// Tells the flights of DTLS 1.2 handshakes apart (RFC 6347 section 4.2.4, figure 1).
+/// Identifies the flights of DTLS 1.2 handshakes (RFC 6347 section 4.2.4, figure 1).
 ///
-/// Certificates and what follows ChangeCipherSpec look alike from both sides, so it remembers who said ClientHello:
-/// show it every datagram, whether anybody asks for its flight or not.
+/// Certificates and messages after ChangeCipherSpec look alike from both sides, so it stores the senders of
+/// ClientHello: pass it every datagram, whether its flight is needed or not.
 struct DTLSHandshakes {
   private var clients: [HostID] = []
 
-  /// Learns who is client from a datagram that says hello.
+  /// Learns the client from a datagram with a hello.
   mutating func learn(_ datagram: RawSpan, from sender: HostID) {
-    // All but a few datagrams are told by one byte or two.
+    // One or two bytes suffice to classify nearly all datagrams.
     let record: Int
     switch datagram.byte(at: 0) {
     case 22?: record = 0
@@ -27,13 +27,13 @@ struct DTLSHandshakes {
     }
   }
 
-  /// The flight, 1 to 6, that a datagram begins with; nil when it is no part of a handshake.
+  /// Returns the flight, 1 to 6, that a datagram begins with; nil if it does not belong to a handshake.
   func flight(of datagram: RawSpan, from sender: HostID) -> Int? {
     guard let range = PacketContent.range(of: .dtls, in: datagram) else { return nil }
     let record = datagram.extracting(range)
     let isClient = clients.contains(sender)
     guard record.byte(at: 0) == 22, record.bigEndian(UInt16.self, at: 3) == 0 else {
-      // ChangeCipherSpec, and Finished under the keys it announces.
+      // ChangeCipherSpec, and Finished under the keys that it announces.
       return [20, 22].contains(record.byte(at: 0)) ? (isClient ? 5 : 6) : nil
     }
     switch record.byte(at: 13) {
@@ -48,7 +48,7 @@ struct DTLSHandshakes {
     }
   }
 
-  /// Behind the headers of record and message come version, random and session identifier, and then the cookie.
+  /// The cookie follows the headers of record and message, version, random and session identifier.
   private static func hasCookie(_ hello: RawSpan) -> Bool {
     let session = 13 + 12 + 2 + 32
     guard let length = hello.byte(at: session) else { return false }

@@ -1,10 +1,10 @@
 internal import CallCore
 
-/// What a datagram carries, told from its first bytes as a receiver would (RFC 7983, RFC 5761 section 4).
+/// The content of a datagram, classified by its first bytes as a receiver would (RFC 7983, RFC 5761 section 4).
 public enum PacketContent: String, CaseIterable, Sendable {
   /// A STUN message (RFC 8489).
   case stun
-  /// TURN's own methods, and everything between a client and its relay.
+  /// TURN's own methods, and all traffic between a client and its relay.
   case turn
   /// A record of DTLS (RFC 6347).
   case dtls
@@ -12,12 +12,12 @@ public enum PacketContent: String, CaseIterable, Sendable {
   case rtp
   /// An RTCP or SRTCP packet.
   case rtcp
-  /// A record of TLS on a connection: what it carries is nobody's to tell.
+  /// A record of TLS on a connection; its content is encrypted.
   case tls
   /// Anything else.
   case other
 
-  /// The outermost content.
+  /// Classifies the outermost content.
   package init(_ payload: RawSpan) {
     guard let first = payload.byte(at: 0) else {
       self = .other
@@ -25,7 +25,7 @@ public enum PacketContent: String, CaseIterable, Sendable {
     }
     switch first {
     case 0...3: self = Self.isTURN(payload) ? .turn : .stun
-    // TLS says version 3, DTLS 254.
+    // TLS has major version 3, DTLS 254.
     case 20...23 where payload.byte(at: 1) == 3: self = .tls
     case 20...63: self = .dtls
     case 64...79: self = .turn
@@ -34,10 +34,10 @@ public enum PacketContent: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the datagram is `content`, or is relayed and carries it.
+  /// Returns whether the datagram is `content`, or is relayed and carries it.
   static func matches(_ payload: RawSpan, _ content: PacketContent) -> Bool { range(of: content, in: payload) != nil }
 
-  /// Where `content` lies: the datagram as a whole, or what is relayed in it.
+  /// Returns the position of `content`: the datagram as a whole, or the data relayed in it.
   package static func range(of content: PacketContent, in payload: RawSpan) -> Range<Int>? {
     let outer = PacketContent(payload)
     if outer == content { return 0..<payload.byteCount }
@@ -46,12 +46,12 @@ public enum PacketContent: String, CaseIterable, Sendable {
     return data
   }
 
-  /// Where what a relay carries lies in a message between a client and its TURN server; nil when it carries nothing.
+  /// Returns the position of the relayed data in a message between a client and its TURN server; nil if there is none.
   package static func relayed(in payload: RawSpan) -> Range<Int>? {
     PacketContent(payload) == .turn ? relayedData(in: payload) : nil
   }
 
-  /// A hash of the bytes (FNV-1a, by words of eight and then by bytes).
+  /// Returns a hash of the bytes (FNV-1a, by words of eight and then by bytes).
   package static func identity(of bytes: RawSpan) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     var offset = 0
@@ -73,7 +73,7 @@ public enum PacketContent: String, CaseIterable, Sendable {
     return (3...9).contains(type & 0x0F) && type & 0x3EE0 == 0
   }
 
-  /// Where the data of a ChannelData message or of a Send or Data indication lies.
+  /// Returns the position of the data of a ChannelData message or of a Send or Data indication.
   private static func relayedData(in payload: RawSpan) -> Range<Int>? {
     if (64...79).contains(payload.byte(at: 0) ?? 0) {
       // Over TCP padding follows, and over UDP it may (RFC 8656 section 12.5).

@@ -1,21 +1,21 @@
 internal import CallCore
 
-/// Datagrams to drop by what they are: a fault aimed at one protocol, while the link treats the rest as ever. A message
-/// of a TURN connection (RFC 8656 section 3.1) counts as one: dropped, it is never written to the stream, because what
-/// is written there always arrives. Of TLS a record counts as one.
+/// Datagrams to drop by their content: a fault of one protocol, while the link treats other traffic as usual. A message
+/// of a TURN connection (RFC 8656 section 3.1) counts as one datagram: if dropped, it is never written to the stream,
+/// because written data always arrives. A TLS record counts as one, too.
 public struct PacketRule: Hashable, Sendable {
-  /// What the datagram carries, through a relay too, or nil for anything.
+  /// The content of the datagram, relayed or not, or nil for any.
   public var content: PacketContent?
-  /// Of DTLS, only this flight of the handshake, 1 to 6, or nil for any.
+  /// The flight of a DTLS handshake, 1 to 6, or nil for any.
   public var flight: Int?
-  /// Who put it on the network, or nil for anyone. A relay sends what it forwards; with a receiver, who gave it to the
-  /// relay is a sender, too. Without a sender and a receiver, what a relay forwards does not count again.
+  /// The sender, or nil for any. A relay sends the datagrams that it forwards; if the rule has a receiver, their
+  /// original sender is a sender, too. Without a sender and a receiver, forwarded datagrams do not count again.
   public var sender: HostID?
-  /// Whom it reaches, or nil for anyone. With a receiver it is dropped there, otherwise where it is sent.
+  /// The receiver, or nil for any. With a receiver the datagram is dropped there, otherwise where it is sent.
   public var receiver: HostID?
-  /// How many matching datagrams pass first.
+  /// The number of matching datagrams that pass first.
   public var skip: Int
-  /// How many after those are dropped, by this rule or by an older one, before the rule is spent; nil for no end.
+  /// The number of datagrams after those that are dropped, by this rule or by an older one; nil for no limit.
   public var limit: Int?
 
   /// Makes a rule; the default matches every datagram.
@@ -32,13 +32,13 @@ public struct PacketRule: Hashable, Sendable {
   }
 }
 
-/// A rule in force.
+/// The identifier of an added rule.
 public struct PacketRuleID: Hashable, Sendable, BitwiseCopyable {
   let number: Int
 }
 
-/// The rules in force, oldest first, with how many datagrams each has seen. Each counts every datagram that it matches; of
-/// several that would drop one, the oldest does.
+/// The active rules, oldest first, with the number of datagrams that each has seen. Each counts every datagram that it
+/// matches; if several would drop one, the oldest does.
 struct PacketRules {
   private struct Entry {
     let id: PacketRuleID
@@ -49,12 +49,12 @@ struct PacketRules {
   }
 
   private var entries: [Entry] = []
-  /// What came of the datagrams that each rule was to drop, by its number, from 1.
+  /// The results for the datagrams that each rule was to drop, by its number, from 1.
   private var tallies: [Tally] = []
 
   private struct Tally {
     var dropped = 0
-    /// An older rule dropped them.
+    /// The number of datagrams that an older rule dropped.
     var forestalled = 0
   }
 
@@ -71,10 +71,10 @@ struct PacketRules {
     return PacketRuleID(number: added)
   }
 
-  /// How many datagrams the rule has dropped, also when it has ended.
+  /// Returns the number of datagrams that the rule has dropped, also after its end.
   func dropCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].dropped }
 
-  /// How many datagrams an older rule has dropped in its place.
+  /// Returns the number of datagrams that an older rule has dropped in its place.
   func forestalledCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].forestalled }
 
   mutating func remove(_ id: PacketRuleID) { entries.removeAll { $0.id == id } }
@@ -88,9 +88,9 @@ struct PacketRules {
     }
   }
 
-  /// Whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
+  /// Returns whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
-    // Who sent what a relay forwards matters to those rules only that do not name a sender alone.
+    // The original sender of a forwarded datagram matters only to rules with a receiver or without a sender.
     let looksThroughRelays = entries.contains { $0.rule.receiver != nil || $0.rule.sender == nil }
     let origin = looksThroughRelays ? origins.origin(of: payload, from: sender) : sender
     if receiver == nil { handshakes.learn(payload, from: origin) }

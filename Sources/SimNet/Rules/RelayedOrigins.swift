@@ -1,8 +1,8 @@
 internal import CallCore
 
-/// Who gave a relay what it forwards: the datagrams that it sends carry the same bytes as those that it got.
+/// The original senders of datagrams that relays forward: a forwarded datagram has the same bytes as the received one.
 ///
-/// Show it what every host gets. It remembers the newest ``capacity`` of them, some ten seconds of a call.
+/// Pass it every datagram that a host receives. It stores the newest ``capacity`` of them, some ten seconds of a call.
 struct RelayedOrigins {
   static let capacity = 4096
 
@@ -10,7 +10,7 @@ struct RelayedOrigins {
     let holder: HostID
     let content: UInt64
 
-    /// Nil for what is between a client and its relay alone.
+    /// Nil for messages that only a client and its relay exchange.
     init?(_ datagram: RawSpan, at holder: HostID) {
       if let relayed = PacketContent.relayed(in: datagram) {
         content = PacketContent.identity(of: datagram.extracting(relayed))
@@ -24,7 +24,7 @@ struct RelayedOrigins {
   }
 
   private var origins: [Key: HostID] = [:]
-  /// The oldest is at `next` once there are as many as may be.
+  /// The stored keys; the oldest is at `next` once the capacity is reached.
   private var order: [Key] = []
   private var next = 0
 
@@ -40,7 +40,7 @@ struct RelayedOrigins {
     }
   }
 
-  /// Who gave `sender` what the datagram carries, or `sender` itself.
+  /// Returns the host that sent the datagram's content to `sender`, or `sender` itself.
   func origin(of datagram: RawSpan, from sender: HostID) -> HostID {
     guard !origins.isEmpty, let key = Key(datagram, at: sender) else { return sender }
     return origins[key] ?? sender

@@ -1,14 +1,14 @@
-/// The congestion window: slow start and avoidance (RFC 5681), NewReno recovery (RFC 6582), ten segments to begin
-/// with (RFC 6928).
+/// The congestion window: slow start and avoidance (RFC 5681), NewReno recovery (RFC 6582), an initial window of ten
+/// segments (RFC 6928).
 struct CongestionWindow {
   private(set) var bytes: Int
   private var threshold = Int.max
   private var segment: Int
   private var duplicates = 0
-  /// The end of what was sent when recovery began, while it lasts.
+  /// The end of the sent data when recovery began, during recovery.
   private var recovery: SequenceNumber?
 
-  /// What an acknowledgment calls for.
+  /// The reaction to an acknowledgment.
   enum Response {
     case nothing, retransmitFirst
   }
@@ -23,7 +23,7 @@ struct CongestionWindow {
     bytes = 10 * size
   }
 
-  /// An acknowledgment of `count` new bytes, up to `una`.
+  /// Handles an acknowledgment of `count` new bytes, up to `una`.
   mutating func acknowledged(_ count: Int, upTo una: SequenceNumber) -> Response {
     duplicates = 0
     if let end = recovery {
@@ -41,7 +41,7 @@ struct CongestionWindow {
     return .nothing
   }
 
-  /// A duplicate acknowledgment while `inFlight` bytes up to `end` are outstanding.
+  /// Handles a duplicate acknowledgment while `inFlight` bytes up to `end` are outstanding.
   mutating func duplicate(inFlight: Int, end: SequenceNumber) -> Response {
     duplicates += 1
     if recovery != nil {

@@ -1,6 +1,6 @@
 import CallCore
 
-/// Puts arriving bytes back in order, and holds them while the application does not read.
+/// Reorders arriving bytes, and holds them while the application does not read.
 struct ReceiveQueue {
   private struct Piece {
     var sequence: SequenceNumber
@@ -21,7 +21,7 @@ struct ReceiveQueue {
     self.capacity = capacity
   }
 
-  /// What may be sent beyond ``next``.
+  /// The number of bytes that the peer may send beyond ``next``.
   var window: Int { max(capacity - held.count, 0) }
   var hasHole: Bool { !pieces.isEmpty }
   var finIsNext: Bool { fin == next }
@@ -32,8 +32,8 @@ struct ReceiveQueue {
     next = next + 1
   }
 
-  /// Takes the payload of a segment and returns whether anything came into order; bytes seen before and bytes beyond
-  /// the window are cut off.
+  /// Inserts the payload of a segment and returns whether new bytes are in order; bytes received before and bytes
+  /// beyond the window are cut off.
   mutating func insert(_ segment: RawSpan, payloadFrom offset: Int, at sequence: SequenceNumber) -> Bool {
     let stale = max(next - sequence, 0)
     let lower = offset + stale
@@ -49,7 +49,7 @@ struct ReceiveQueue {
     return true
   }
 
-  /// Everything in order so far.
+  /// Returns and removes all bytes in order.
   mutating func take() -> [UInt8] {
     defer { held = [] }
     return held

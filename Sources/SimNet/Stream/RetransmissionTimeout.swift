@@ -1,6 +1,6 @@
 import CallCore
 
-/// The retransmission timeout (RFC 6298), with the lower minimum that present systems use.
+/// The retransmission timeout (RFC 6298), with the lower minimum of current systems.
 struct RetransmissionTimeout {
   private let minimum: Interval
   private let maximum: Interval
@@ -13,7 +13,7 @@ struct RetransmissionTimeout {
     self.maximum = maximum
   }
 
-  /// Takes a round-trip time of a segment that was sent once (section 3, Karn's algorithm).
+  /// Records the round-trip time of a segment that was sent once (section 3, Karn's algorithm).
   mutating func sample(_ roundTrip: Interval) {
     if let smoothed {
       let error = smoothed > roundTrip ? smoothed - roundTrip : roundTrip - smoothed
@@ -26,10 +26,10 @@ struct RetransmissionTimeout {
     restore()
   }
 
-  /// Doubles after an expiry (rule 5.5).
+  /// Doubles the timeout after an expiry (rule 5.5).
   mutating func backOff() { current = min(current * 2, maximum) }
 
-  /// Ends the back-off: new data was acknowledged.
+  /// Ends the back-off after an acknowledgment of new data.
   mutating func restore() {
     guard let smoothed else { return }
     current = min(max(smoothed + max(variation * 4, .milliseconds(1)), minimum), maximum)

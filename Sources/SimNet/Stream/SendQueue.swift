@@ -19,7 +19,7 @@ struct SendQueue {
     for index in first..<min(first + count, storage.count) { buffer.append(storage[index]) }
   }
 
-  /// Drops everything before `sequence`.
+  /// Removes everything before `sequence`.
   mutating func acknowledge(upTo sequence: SequenceNumber) {
     let dropped = min(max(sequence - base, 0), count)
     start += dropped

@@ -8,7 +8,7 @@ package struct SequenceNumber: Hashable, Sendable, BitwiseCopyable {
     SequenceNumber(a.rawValue &+ UInt32(truncatingIfNeeded: count))
   }
 
-  /// How far `a` is after `b`; negative when it is before.
+  /// Returns the distance of `a` after `b`; negative if it is before.
   static func - (a: SequenceNumber, b: SequenceNumber) -> Int {
     Int(Int32(bitPattern: a.rawValue &- b.rawValue))
   }

@@ -2,12 +2,12 @@ package import CallCore
 
 /// The parameters of a stream's transport.
 package struct StreamConfiguration: Hashable, Sendable {
-  /// Probes on a connection that has been silent (RFC 9293 section 3.8.4).
+  /// Probes on an idle connection (RFC 9293 section 3.8.4).
   package struct KeepAlive: Hashable, Sendable {
-    /// How long the connection is silent before the first probe.
+    /// The idle time before the first probe.
     package var idle: Interval
     package var interval: Interval
-    /// How many unanswered probes end the connection.
+    /// The number of unanswered probes that end the connection.
     package var count: Int
 
     package init(idle: Interval = .seconds(7_200), interval: Interval = .seconds(75), count: Int = 9) {
@@ -17,25 +17,25 @@ package struct StreamConfiguration: Hashable, Sendable {
     }
   }
 
-  /// Bytes of data in one segment, unless the peer asks for less.
+  /// The number of data bytes in one segment, unless the peer requires fewer.
   package var maximumSegmentSize: Int
-  /// How many SYNs are sent before the attempt has timed out.
+  /// The number of SYNs before the attempt times out.
   package var connectAttempts: Int
-  /// Consecutive retransmissions of one segment before the connection has timed out.
+  /// The number of consecutive retransmissions of one segment before the connection times out.
   package var maximumRetransmissions: Int
-  /// The most time data may stay unacknowledged (RFC 5482), or nil for the limit on retransmissions alone.
+  /// The longest time for which data may stay unacknowledged (RFC 5482), or nil for the limit on retransmissions alone.
   package var userTimeout: Interval?
   package var minimumRTO: Interval
   package var maximumRTO: Interval
-  /// How long the acknowledgment of a lone segment may wait (RFC 9293 section 3.8.6.3).
+  /// The delay of the acknowledgment of a lone segment (RFC 9293 section 3.8.6.3).
   package var acknowledgmentDelay: Interval
-  /// Bytes held for an application that does not read: the largest window offered.
+  /// The number of bytes held for an application that does not read: the largest window offered.
   package var receiveCapacity: Int
-  /// Bytes accepted from the application and not yet acknowledged.
+  /// The number of bytes accepted from the application and not yet acknowledged.
   package var sendCapacity: Int
-  /// How long a closed connection stays in TIME-WAIT to answer late segments.
+  /// The time for which a closed connection stays in TIME-WAIT to answer late segments.
   package var timeWait: Interval
-  /// How long a connection closed on this side alone waits for a peer that is silent.
+  /// The time for which a connection closed only on this side waits for a silent peer.
   package var halfCloseTimeout: Interval
   package var keepAlive: KeepAlive?
 
@@ -61,7 +61,7 @@ package struct StreamConfiguration: Hashable, Sendable {
   }
 }
 
-/// Why a stream is over.
+/// The reason for the end of a stream.
 public enum StreamCloseReason: UInt8, Sendable {
   /// Both sides have closed.
   case normal
@@ -86,28 +86,28 @@ public enum StreamCloseReason: UInt8, Sendable {
   }
 }
 
-/// A change of a stream that its host is told of.
+/// A change of a stream that is reported to its host.
 public enum StreamEvent: Hashable, Sendable {
   /// The connection is established.
   case connected
   /// Bytes arrived, in order.
   case data([UInt8])
-  /// The peer will send no more; this side may.
+  /// The peer sends no more data; this side may.
   case peerClosed
-  /// Always the last event.
+  /// The stream is over. Always the last event.
   case closed(StreamCloseReason)
 }
 
-/// A caller's mistake.
+/// A caller's mistake in using a stream.
 public enum StreamError: Error, Hashable, Sendable {
   /// The stream is closed, or closing, on this side.
   case closed
-  /// More than ``StreamConfiguration/sendCapacity`` would wait to be acknowledged.
+  /// More than ``StreamConfiguration/sendCapacity`` bytes would be unacknowledged.
   case sendBufferFull
-  /// The host listens on the port already.
+  /// The host already listens on the port.
   case portInUse
   /// No ephemeral port is free.
   case portsExhausted
-  /// The host has no interface that is up and speaks the remote address's family.
+  /// The host has no interface that is up and has an address of the remote address's family.
   case unreachable
 }

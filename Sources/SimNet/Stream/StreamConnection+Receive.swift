@@ -19,7 +19,7 @@ extension StreamConnection {
     updateProbe()
   }
 
-  /// RFC 9293 section 3.10.7.3.
+  /// Handles a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
   private mutating func receiveInSynSent(_ header: TCPHeader) {
     let acknowledges = header.flags.contains(.ack)
     if acknowledges, header.acknowledgment != initialSequence + 1 {
@@ -51,7 +51,7 @@ extension StreamConnection {
     events.append(.connected)
   }
 
-  /// RFC 9293 section 3.10.7.4, with the blind-reset defence of RFC 5961.
+  /// Handles a segment in any later state (RFC 9293 section 3.10.7.4), with the blind-reset defence of RFC 5961.
   private mutating func receive(_ header: TCPHeader, _ segment: RawSpan, payloadFrom offset: Int) {
     let length = segment.byteCount - offset
     guard isAcceptable(header, length) else {
@@ -80,7 +80,7 @@ extension StreamConnection {
     receivePayload(header, segment, payloadFrom: offset, length)
   }
 
-  /// A segment outside the window: most often a copy of one whose acknowledgment was lost.
+  /// Handles a segment outside the window, most often a copy of one whose acknowledgment was lost.
   private mutating func receivedStale(_ header: TCPHeader, _ length: Int) {
     guard !header.flags.contains(.rst) else { return }
     if state == .timeWait { lingerUntil = now + configuration.timeWait }
@@ -88,7 +88,7 @@ extension StreamConnection {
       if length > 0 || header.flags.contains(.fin) { acknowledgmentPending = true } else { challenge() }
       return
     }
-    // A SYN with an acknowledgment completes a simultaneous open; one without asks for our SYN again.
+    // A SYN with an acknowledgment completes a simultaneous open; one without requires our SYN again.
     if header.flags.contains(.ack), header.acknowledgment == initialSequence + 1 {
       acknowledge(header.acknowledgment)
       establish(header)
@@ -98,8 +98,8 @@ extension StreamConnection {
     }
   }
 
-  /// Answers what is out of place with an acknowledgment, at most twice a second (RFC 5961 section 7): two ends that
-  /// disagree would otherwise answer each other for ever.
+  /// Answers an unexpected segment with an acknowledgment, at most twice a second (RFC 5961 section 7): two ends that
+  /// disagree would otherwise answer each other endlessly.
   private mutating func challenge() {
     if let lastChallenge, now - lastChallenge < .milliseconds(500) { return }
     lastChallenge = now
@@ -124,7 +124,7 @@ extension StreamConnection {
     }
   }
 
-  /// Takes the acknowledgment and window of a segment; false when the segment is to be ignored.
+  /// Processes the acknowledgment and window of a segment; returns false if the segment must be ignored.
   private mutating func process(_ header: TCPHeader, hasPayload: Bool) -> Bool {
     let acknowledgment = header.acknowledgment
     guard acknowledgment <= top else {
@@ -140,7 +140,7 @@ extension StreamConnection {
       if case .retransmitFirst = response { retransmitPending = true }
     }
     if peerWindow == 0 {
-      // Whatever answers a zero-window probe shows that the peer is there.
+      // Any answer to a zero-window probe shows that the peer is alive.
       retries = 0
       stalledSince = top > una && retransmitAt != nil ? now : nil
     }
@@ -153,7 +153,7 @@ extension StreamConnection {
     return true
   }
 
-  /// Moves `una` forward and with it the timers, the round-trip estimate and the congestion window.
+  /// Advances `una`, and updates the timers, the round-trip estimate and the congestion window.
   private mutating func acknowledge(_ acknowledgment: SequenceNumber) {
     let count = acknowledgment - una
     let wasHandshake = una == initialSequence
@@ -178,7 +178,7 @@ extension StreamConnection {
     }
   }
 
-  /// Moves the state on once our FIN is acknowledged.
+  /// Advances the state after our FIN is acknowledged.
   private mutating func advanceClose() {
     guard closeRequested, una > sendQueue.end else { return }
     switch state {
@@ -212,7 +212,7 @@ extension StreamConnection {
     if receiveQueue.finIsNext { receivedFin() }
   }
 
-  /// Every second segment is acknowledged at once, a lone one after the delay (RFC 9293 section 3.8.6.3).
+  /// Acknowledges every second segment at once, a lone one after the delay (RFC 9293 section 3.8.6.3).
   private mutating func delayAcknowledgment() {
     unacknowledgedSegments += 1
     if unacknowledgedSegments >= 2 {

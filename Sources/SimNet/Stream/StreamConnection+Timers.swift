@@ -4,7 +4,7 @@ extension StreamConnection {
   package mutating func advance(to instant: Instant) {
     now = max(now, instant)
     if let lingerUntil, lingerUntil <= now {
-      // In FIN-WAIT-2 the peer never closed its side; in TIME-WAIT all is said.
+      // In FIN-WAIT-2 the peer never closed its side; in TIME-WAIT the wait is complete.
       return finish(.timedOut)
     }
     if let acknowledgeAt, acknowledgeAt <= now {
@@ -17,7 +17,7 @@ extension StreamConnection {
     if let keepAliveAt, keepAliveAt <= now { keepAliveExpired() }
   }
 
-  /// When unacknowledged data exhausts the user timeout (RFC 5482).
+  /// The time at which unacknowledged data exhausts the user timeout (RFC 5482).
   var userDeadline: Instant? {
     guard let stalledSince, let limit = configuration.userTimeout else { return nil }
     return stalledSince + limit
@@ -59,7 +59,7 @@ extension StreamConnection {
     probeAt = now + timeout.current
   }
 
-  /// When the next keep-alive probe is due, while the connection is open and otherwise idle.
+  /// The time of the next keep-alive probe, while the connection is open and otherwise idle.
   var keepAliveAt: Instant? {
     guard let keepAlive = configuration.keepAlive, retransmitAt == nil else { return nil }
     switch state {

@@ -25,7 +25,8 @@ extension StreamConnection {
   }
 
   /// The number for a segment without data: the highest sent that lies in the peer's window. Going back to `una` after
-  /// a timeout must not show, or the peer would take its acknowledgment for a stale one and both would answer for ever.
+  /// a timeout must not be visible, or the peer would treat its acknowledgment as stale and both would answer
+  /// endlessly.
   var acceptableSequence: SequenceNumber { top - una <= peerWindow ? top : una + peerWindow }
 
   private mutating func transmitSyn(into buffer: inout OutputSpan<UInt8>) -> Path? {
@@ -39,7 +40,8 @@ extension StreamConnection {
       maximumSegmentSize: UInt16(configuration.maximumSegmentSize), into: &buffer)
   }
 
-  /// The next segment that occupies sequence space: a retransmission first, then what the windows allow.
+  /// Sends the next segment that occupies sequence space: a retransmission first, then the data that the windows
+  /// permit.
   private mutating func transmitData(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if retransmitPending {
       retransmitPending = false
@@ -50,7 +52,7 @@ extension StreamConnection {
     let usable = min(congestion.bytes, peerWindow) - (nxt - una)
     let whole = min(segmentSize, available)
     let count = max(min(whole, usable), 0)
-    // A segment is cut short by the window only when nothing else would bring an acknowledgment (silly window).
+    // The window may shorten a segment only if no other segment would bring an acknowledgment (silly window).
     if count > 0, count == whole || nxt == una { return send(from: nxt, count: count, into: &buffer) }
     return available == 0 && finIsDue(after: nxt) ? send(from: nxt, count: 0, into: &buffer) : nil
   }
@@ -73,7 +75,7 @@ extension StreamConnection {
       }
     }
     if sequence < top {
-      // Karn: an acknowledgment could mean either copy.
+      // Karn's algorithm: an acknowledgment could be for either copy.
       timed = nil
       retransmissionCount &+= 1
     } else if timed == nil {
@@ -85,7 +87,7 @@ extension StreamConnection {
     return write(flags, at: sequence, count: count, into: &buffer)
   }
 
-  /// Starts the retransmission timer if it does not run (RFC 6298 rule 5.1).
+  /// Starts the retransmission timer if it is not running (RFC 6298 rule 5.1).
   private mutating func arm() {
     if retransmitAt == nil { retransmitAt = now + timeout.current }
     if stalledSince == nil { stalledSince = now }

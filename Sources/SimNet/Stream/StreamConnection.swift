@@ -3,18 +3,18 @@ package import CallCore
 /// One end of a reliable byte stream: TCP (RFC 9293) as a sans-IO machine.
 ///
 /// Segments are real TCP segments with zero checksums. Acknowledgment, retransmission (RFC 6298), NewReno congestion
-/// control (RFC 5681, 6582), flow control with zero-window probes, orderly and abortive close and keep-alive are as
-/// on the wire; left out are window scaling, timestamps and SACK, which no behaviour of a call depends on. A peer that
-/// vanishes is noticed only by a writer, when its data times out.
+/// control (RFC 5681, 6582), flow control with zero-window probes, orderly and abortive close and keep-alive are as on
+/// the wire; window scaling, timestamps and SACK are omitted, because no behavior of a call depends on them. A peer
+/// that vanishes is noticed only by a writer, when its data times out.
 package struct StreamConnection: SansIO {
   package typealias Event = StreamEvent
 
-  /// RFC 9293 section 3.3.2; LISTEN belongs to ``StreamTable``.
+  /// The state (RFC 9293 section 3.3.2); ``StreamTable`` implements LISTEN.
   package enum State: UInt8, Sendable {
     case synSent, synReceived, established, finWait1, finWait2, closeWait, closing, lastAck, timeWait, closed
   }
 
-  /// Why ``wake`` asks to be woken.
+  /// The reasons of ``wake``.
   enum WakeReason {
     static let retransmission: UInt8 = 1
     static let acknowledgment: UInt8 = 2
@@ -26,7 +26,7 @@ package struct StreamConnection: SansIO {
   package let path: Path
   package let configuration: StreamConfiguration
   package internal(set) var state: State
-  /// Segments that could not be read or made no sense.
+  /// Segments that were unreadable or invalid.
   package internal(set) var malformedCount = 0
   /// Segments sent again after a timeout or duplicate acknowledgments.
   package internal(set) var retransmissionCount = 0
@@ -46,11 +46,11 @@ package struct StreamConnection: SansIO {
   var windowUpdate: (sequence: SequenceNumber, acknowledgment: SequenceNumber)
   var congestion: CongestionWindow
   var timeout: RetransmissionTimeout
-  /// The one segment whose round trip is being timed.
+  /// The one segment whose round trip is being measured.
   var timed: (end: SequenceNumber, sent: Instant)?
-  /// Consecutive expiries without progress.
+  /// The number of consecutive expiries without progress.
   var retries = 0
-  /// Since when nothing has moved although something is outstanding.
+  /// The time since which outstanding data has made no progress.
   var stalledSince: Instant?
 
   // Receiving.
@@ -59,7 +59,7 @@ package struct StreamConnection: SansIO {
   var unacknowledgedSegments = 0
   var lastChallenge: Instant?
 
-  // What transmit has to send.
+  // Segments that transmit must send.
   var synPending = false
   var retransmitPending = false
   var probePending = false
@@ -75,7 +75,7 @@ package struct StreamConnection: SansIO {
   var lastHeard: Instant
   var keepAliveProbes = 0
 
-  /// Opens a connection: the first transmit yields the SYN.
+  /// Opens a connection: the first transmit returns the SYN.
   ///
   /// - Parameter initialSequence: chosen at random by the caller (RFC 9293 section 3.4.1).
   package init(
@@ -86,7 +86,7 @@ package struct StreamConnection: SansIO {
     synPending = true
   }
 
-  /// Answers a SYN, or returns nil when the segment is none.
+  /// Answers a SYN; returns nil if the segment is not one.
   package init?(
     accepting segment: RawSpan, path: Path, initialSequence: UInt32,
     configuration: StreamConfiguration = StreamConfiguration(), at now: Instant
@@ -122,7 +122,7 @@ package struct StreamConnection: SansIO {
     receiveQueue = ReceiveQueue(next: next, capacity: configuration.receiveCapacity)
   }
 
-  /// Takes the peer's maximum segment size (RFC 9293 section 3.7.1; 536 when it names none).
+  /// Adopts the peer's maximum segment size (RFC 9293 section 3.7.1; 536 if it names none).
   mutating func learn(_ header: TCPHeader) {
     segmentSize = max(min(configuration.maximumSegmentSize, Int(header.maximumSegmentSize ?? 536)), 1)
     congestion.setSegment(segmentSize)
@@ -130,13 +130,13 @@ package struct StreamConnection: SansIO {
 
   // MARK: The application's side
 
-  /// Whether nothing will ever come of this connection again: it may be forgotten.
+  /// Whether the connection will produce nothing more, so that it may be removed.
   package var isFinished: Bool { state == .closed && resetPending == nil && events.isEmpty }
 
-  /// Bytes written and not yet acknowledged.
+  /// The number of bytes written and not yet acknowledged.
   package var queuedByteCount: Int { sendQueue.count }
 
-  /// Queues bytes; they go out when the connection and the windows allow.
+  /// Queues bytes; they are sent when the connection and the windows permit.
   package mutating func send(_ bytes: [UInt8], at instant: Instant) throws(StreamError) {
     now = max(now, instant)
     guard state != .closed, !closeRequested else { throw .closed }
@@ -145,7 +145,7 @@ package struct StreamConnection: SansIO {
     updateProbe()
   }
 
-  /// Closes this direction after everything queued; the peer may go on sending.
+  /// Closes this direction after everything queued; the peer may continue to send.
   package mutating func close(at instant: Instant) {
     now = max(now, instant)
     guard state != .closed, !closeRequested else { return }
@@ -153,7 +153,7 @@ package struct StreamConnection: SansIO {
     closeRequested = true
   }
 
-  /// Drops everything and tells the peer with an RST.
+  /// Drops everything and informs the peer with an RST.
   package mutating func abort(at instant: Instant) {
     now = max(now, instant)
     guard state != .closed else { return }
@@ -192,7 +192,7 @@ package struct StreamConnection: SansIO {
     return wake
   }
 
-  /// Ends the connection and tells the application, once.
+  /// Ends the connection and informs the application, once.
   mutating func finish(_ reason: StreamCloseReason) {
     if state != .timeWait, state != .closed { events.append(.closed(reason)) }
     state = .closed
@@ -219,7 +219,7 @@ package struct StreamConnection: SansIO {
     lingerUntil = now + configuration.timeWait
   }
 
-  /// Hands over what is in order, if the application reads.
+  /// Delivers the bytes in order, if the application reads.
   mutating func deliver() {
     if isReading, receiveQueue.hasReadyBytes { events.append(.data(receiveQueue.take())) }
   }

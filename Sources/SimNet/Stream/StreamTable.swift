@@ -1,6 +1,6 @@
 package import CallCore
 
-/// Names one stream of a host; never reused while the host runs.
+/// The identifier of a stream of a host; never reused while the host runs.
 public struct StreamID: Hashable, Sendable, BitwiseCopyable {
   let slot: UInt32
   let generation: UInt32
@@ -9,7 +9,7 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// The streams of one host: listening ports, demultiplexing by addresses and ports, refusal of everything else.
 package struct StreamTable: SansIO, ~Copyable {
   package enum Event: Hashable, Sendable {
-    /// A listening port has a new stream, connected. `path.remote` is the peer.
+    /// A listening port has a new, connected stream. `path.remote` is the peer.
     case accepted(StreamID, Path)
     case stream(StreamID, StreamEvent)
   }
@@ -17,7 +17,7 @@ package struct StreamTable: SansIO, ~Copyable {
   private struct Entry {
     var connection: StreamConnection
     var isAccepting: Bool
-    /// The host that the other end's segments come from, once one has come.
+    /// The host that sends the other end's segments; nil before the first one.
     var peer: HostID?
   }
 
@@ -57,12 +57,12 @@ package struct StreamTable: SansIO, ~Copyable {
     self.random = random
   }
 
-  /// Keeps segments, with the larger IP header and the TCP header, within an interface's MTU (RFC 9293 section 3.7.1).
+  /// Limits segments, with the larger IP header and the TCP header, to an interface's MTU (RFC 9293 section 3.7.1).
   mutating func fitSegments(into mtu: Int) {
     configuration.maximumSegmentSize = max(min(configuration.maximumSegmentSize, mtu - 60), 1)
   }
 
-  /// How many streams have state, lingering ones included.
+  /// The number of streams with state, including lingering ones.
   package var count: Int { slots.count }
 
   // MARK: The application's side
@@ -72,12 +72,12 @@ package struct StreamTable: SansIO, ~Copyable {
     guard listeners.insert(port).inserted else { throw .portInUse }
   }
 
-  /// Refuses further connections; those that exist stay.
+  /// Refuses further connections; existing ones stay.
   package mutating func stopListening(on port: UInt16) { listeners.remove(port) }
 
   /// Opens a stream.
   ///
-  /// - Parameter local: the address to connect from; port 0 asks for an ephemeral one.
+  /// - Parameter local: the local address; port 0 requests an ephemeral one.
   package mutating func connect(
     from local: Endpoint, to remote: Endpoint, at now: Instant
   ) throws(StreamError) -> StreamID {
@@ -111,10 +111,10 @@ package struct StreamTable: SansIO, ~Copyable {
     isLive(id) ? entries[Int(id.slot)]?.connection.state : nil
   }
 
-  /// The host at the stream's other end, or nil while it has said nothing.
+  /// Returns the host at the stream's other end, or nil before its first segment.
   func peer(of id: StreamID) -> HostID? { isLive(id) ? entries[Int(id.slot)]?.peer : nil }
 
-  /// Bytes written to the stream and not yet acknowledged; 0 for a stream that is gone.
+  /// Returns the number of bytes written and not yet acknowledged; 0 for a stream that is gone.
   package func queuedByteCount(of id: StreamID) -> Int {
     isLive(id) ? entries[Int(id.slot)]?.connection.queuedByteCount ?? 0 : 0
   }
@@ -125,7 +125,7 @@ package struct StreamTable: SansIO, ~Copyable {
     try entries[Int(id.slot)]?.connection.send(bytes, at: now)
   }
 
-  /// Closes our direction once everything queued is sent. A stream that is gone is left alone.
+  /// Closes this direction after everything queued is sent. Does nothing if the stream is gone.
   package mutating func close(_ id: StreamID, at now: Instant) {
     guard isLive(id) else { return }
     touched.append(id.slot)
@@ -144,7 +144,7 @@ package struct StreamTable: SansIO, ~Copyable {
     entries[Int(id.slot)]?.connection.setReading(reading, at: now)
   }
 
-  /// The host lost power: every stream and listener is gone without a word to anybody.
+  /// Cuts the host's power: every stream and listener disappears without a message to any peer.
   package mutating func reset() {
     for slot in entries.indices where entries[slot] != nil { remove(UInt32(slot)) }
     listeners.removeAll()
@@ -155,7 +155,7 @@ package struct StreamTable: SansIO, ~Copyable {
 
   // MARK: Driving
 
-  /// - Parameter sender: the host that the segment comes from, whatever NATs made of its address.
+  /// - Parameter sender: the host that sent the segment, independent of address translation by NATs.
   mutating func receive(_ datagram: RawSpan, on path: Path, from sender: HostID, at now: Instant) {
     receive(datagram, on: path, at: now)
     if let slot = slots[Flow(path)] { entries[Int(slot)]?.peer = sender }
@@ -168,7 +168,7 @@ package struct StreamTable: SansIO, ~Copyable {
     }
     let isSyn = header.flags.intersection([.syn, .ack, .rst]) == .syn
     if let slot = slots[Flow(path)] {
-      // A new connection may reuse ports that only linger (RFC 9293 section 3.10.7.4, TIME-WAIT).
+      // A new connection may reuse the ports of one in TIME-WAIT (RFC 9293 section 3.10.7.4).
       let isReopening = isSyn && entries[Int(slot)]?.connection.state == .timeWait
       if !isReopening {
         entries[Int(slot)]?.connection.receive(datagram, on: path, at: now)
@@ -189,7 +189,7 @@ package struct StreamTable: SansIO, ~Copyable {
     }
   }
 
-  /// RFC 9293 section 3.10.7.1: the RST that a segment for no connection earns.
+  /// Answers a segment for no connection with an RST (RFC 9293 section 3.10.7.1).
   private mutating func refuse(_ header: TCPHeader, payload: Int, _ path: Path) {
     let back = Path(local: path.local, remote: path.remote)
     let hasAck = header.flags.contains(.ack)
@@ -233,12 +233,12 @@ package struct StreamTable: SansIO, ~Copyable {
     return wake
   }
 
-  /// Passes a connection's events on, and forgets it when it has finished.
+  /// Passes a connection's events on, and removes it when it has finished.
   private mutating func drain(_ slot: UInt32) {
     let id = StreamID(slot: slot, generation: generations[Int(slot)])
     while let event = entries[Int(slot)]?.connection.nextEvent() {
       if entries[Int(slot)]?.isAccepting == true {
-        // What fails before it is connected was never offered to the application.
+        // A connection that fails before it is established was never offered to the application.
         guard event == .connected, let path = entries[Int(slot)]?.connection.path else { continue }
         entries[Int(slot)]?.isAccepting = false
         events.append(.accepted(id, path))

@@ -2,8 +2,8 @@ import CallCore
 
 /// A TCP header (RFC 9293 section 3.1) with the one option the streams use, maximum segment size.
 ///
-/// Segments travel with a zero checksum: virtual links do not flip bits, and a capture fills it in. Ports are
-/// informative; the packet's path is what a NAT rewrites and what receivers go by.
+/// Segments have a zero checksum: virtual links protect TCP from bit errors, and a capture fills the checksum in. Ports
+/// are informative; a NAT rewrites the packet's path, and receivers use that.
 package struct TCPHeader: Hashable, Sendable {
   package var sourcePort: UInt16
   package var destinationPort: UInt16
@@ -29,7 +29,7 @@ package struct TCPHeader: Hashable, Sendable {
     self.maximumSegmentSize = maximumSegmentSize
   }
 
-  /// Reads the header of a segment, or returns nil when it is malformed.
+  /// Parses the header of a segment; returns nil if it is malformed.
   package init?(parsing segment: RawSpan) {
     guard let size = Self.size(of: segment),
       let sourcePort = segment.bigEndian(UInt16.self, at: 0),
@@ -48,23 +48,23 @@ package struct TCPHeader: Hashable, Sendable {
     maximumSegmentSize = Self.maximumSegmentSize(in: segment, headerSize: size)
   }
 
-  /// The header's size in bytes with options, or nil when the segment is too short for it.
+  /// Returns the header's size in bytes with options, or nil if the segment is too short for it.
   package static func size(of segment: RawSpan) -> Int? {
     guard let word = segment.byte(at: 12) else { return nil }
     let size = Int(word >> 4) * 4
     return size >= minimumSize && size <= segment.byteCount ? size : nil
   }
 
-  /// The control bits of a segment, for middleboxes that look no further.
+  /// Returns the control bits of a segment, for middleboxes that need nothing else.
   package static func flags(of segment: RawSpan) -> TCPFlags? { segment.byte(at: 13).map(TCPFlags.init(rawValue:)) }
 
   private static func maximumSegmentSize(in segment: RawSpan, headerSize: Int) -> UInt16? {
     maximumSegmentSizeOffset(in: segment, headerSize: headerSize).flatMap { segment.bigEndian(UInt16.self, at: $0) }
   }
 
-  /// Makes the maximum segment size that a segment offers no larger than `limit`.
+  /// Limits the maximum segment size that a segment offers to `limit`.
   ///
-  /// - Returns: whether the segment is another now.
+  /// - Returns: whether the segment was changed.
   static func lowerMaximumSegmentSize(in segment: inout [UInt8], to limit: UInt16) -> Bool {
     guard let offset = offsetOfSegmentSize(in: segment.span.bytes, above: limit) else { return false }
     segment[offset] = UInt8(limit >> 8)

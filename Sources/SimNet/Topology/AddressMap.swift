@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Who owns an address of a network.
+/// The owner of an address of a network.
 enum AddressOwner: BitwiseCopyable {
   case interface(InterfaceID)
   /// The outer side of a child network's router.

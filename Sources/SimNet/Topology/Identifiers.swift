@@ -8,7 +8,7 @@ public struct NetworkID: Hashable, Sendable, BitwiseCopyable {
   let index: Int
 }
 
-/// A link of a ``Simulator``: a host's attachment to a network, or a network's way up to its parent.
+/// A link of a ``Simulator``: a host's attachment to a network, or a network's uplink to its parent.
 public struct LinkID: Hashable, Sendable, BitwiseCopyable {
   let index: Int
 

@@ -1,11 +1,11 @@
 internal import CallCore
 
-/// A link's name and the two ends it joins; its two directions are ``Wire``s.
+/// A link's name and its two ends; its two directions are ``Wire``s.
 struct Link {
   enum Ends {
     /// A host's attachment to a network.
     case attachment(InterfaceID)
-    /// A network's way to its parent.
+    /// A network's uplink to its parent.
     case uplink(NetworkID)
   }
 

@@ -8,19 +8,19 @@ struct Network: ~Copyable {
   /// The link from the router to the parent network.
   let uplink: LinkID?
   let subject: TraceSubject
-  /// What its router does to packets that leave or enter; IPv6 passes a NAT unchanged.
+  /// The address translation and filtering of its router; IPv6 passes a NAT unchanged.
   var nat: NAT?
   var firewall: Firewall?
-  /// The values of its NAT that are written into the trace as they change, with what was written last.
+  /// The values of its NAT that are written into the trace when they change, with the last written ones.
   var watchedNAT: [(value: NATValue, last: Int?)] = []
-  /// When which event will look for mappings fallen idle, so that the trace shows them in time.
+  /// The event that will look for idle mappings, and its time, so that the trace shows expiries in time.
   var expiryCheck: (time: Instant, event: UInt64)?
   var owners = AddressMap()
-  /// Whether hosts and routers on it reach its router alone and not each other, as on a guest Wi-Fi.
+  /// Whether hosts and routers on it reach only its router and not each other, as on a guest Wi-Fi.
   var isIsolated = false
   /// Prefixes reached through a child network's router, longest first.
   var routes: [(prefix: IPPrefix, child: NetworkID)] = []
-  /// The number of the next host address to give out, for each prefix.
+  /// The number of the next host address to assign, for each prefix.
   private var nextHost: [UInt64]
 
   init(
@@ -37,16 +37,16 @@ struct Network: ~Copyable {
     nextHost = Array(repeating: Self.firstHost, count: prefixes.count)
   }
 
-  /// Number 1 is the router's, as on most networks.
+  /// The first number for hosts; number 1 is the router's, as on most networks.
   private static let firstHost: UInt64 = 2
 
-  /// Whether what comes from one of its clients may not go to `address`, which is another's.
+  /// Returns whether packets from one of its clients may not go to `address`, because it belongs to another client.
   func isolates(_ address: IPAddress) -> Bool { isIsolated && (contains(address) || route(to: address) != nil) }
 
   func contains(_ address: IPAddress) -> Bool { prefixes.contains { $0.contains(address) } }
 
-  /// The lowest address of the `index`-th prefix that was never given out; once there is none, the lowest that was
-  /// given back; nil when all are in use.
+  /// Returns the lowest address of the `index`-th prefix that was never assigned; if there is none, the lowest that was
+  /// released; nil if all are in use.
   mutating func takeAddress(prefix index: Int) -> IPAddress? {
     let first = nextHost[index]
     if let address = nextFree(prefix: index) { return address }

@@ -32,6 +32,6 @@ public struct NetworkInterface: Hashable, Sendable {
   public let link: LinkID
   /// At most one address of each of the network's prefixes, in their order, unless given explicitly.
   public internal(set) var addresses: [IPAddress]
-  /// Whether its link is up; a blackhole does not show.
+  /// Whether its link is up; a blackhole does not change this.
   public internal(set) var isUp: Bool
 }

@@ -1,7 +1,7 @@
 package import CallCore
 package import CallSession
 
-/// When each sample of a peer's microphone was recorded, and which sample its speaker plays: what only a simulator knows.
+/// Recording times of a peer's microphone samples, and the sample its speaker plays. Only a simulator knows both.
 package final class AudioRecord {
   private struct Recorded {
     var timestamp: UInt32
@@ -14,25 +14,26 @@ package final class AudioRecord {
     var next = 0
   }
 
-  /// Ten seconds of frames of 10 ms: nothing plays later than that.
+  /// Ten seconds of frames of 10 ms: more than any playout delay.
   private static let capacity = 1_024
   private var streams: [UInt32: Stream] = [:]
-  /// What the speaker played last of each connection, and when that began; none where it was concealed, or nothing.
+  /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
+  /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
-  /// Called when sound that was sent is played again after at least 100 ms in which none was.
+  /// Called when sent sound plays again after a gap of at least 100 ms.
   package var resumed: ((_ now: Instant) -> Void)?
   private var lastPlayed: Instant?
-  /// Shorter gaps are concealed losses.
+  /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
-  /// What the encoder adds before a sample's timestamp comes true.
+  /// The encoder's look-ahead: a sample is encoded this much later than its timestamp says.
   private let encoderDelay: Interval
 
   init(media: MediaFidelity) {
-    // libopus looks 6.5 ms ahead at 48 kHz (RFC 6716 section 2); its model needs no future.
+    // libopus looks 6.5 ms ahead at 48 kHz (RFC 6716 section 2); its model does not look ahead.
     encoderDelay = media == .real ? .microseconds(6_500) : .zero
   }
 
-  /// - Parameter position: of the sample after the last one recorded, which is recorded from `now` on.
+  /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
   func record(_ position: AudioPosition, at now: Instant) {
     let recorded = Recorded(timestamp: position.timestamp, end: now)
     var stream = streams[position.ssrc] ?? Stream()
@@ -46,7 +47,7 @@ package final class AudioRecord {
     streams[position.ssrc] = stream
   }
 
-  /// What the speaker played last of a connection, by its trace subject.
+  /// Returns the sample that the speaker played last for a connection, by its trace subject.
   package func played(over connection: String) -> (position: AudioPosition, at: Instant)? { played[connection] }
 
   func play(_ position: AudioPosition?, over connection: String, at now: Instant) {
@@ -56,17 +57,17 @@ package final class AudioRecord {
     lastPlayed = now
   }
 
-  /// When a sample was said into this peer's microphone, its encoder's delay included; nil for a stream that is not
-  /// this peer's, and for what was recorded longer ago than anything is kept.
+  /// Returns the time at which a sample reached this peer's microphone, including the encoder's delay; nil for a stream
+  /// of another peer, and for a sample older than the record.
   package func recordingTime(of position: AudioPosition) -> Instant? {
     guard let stream = streams[position.ssrc] else { return nil }
     let count = stream.frames.count
-    // From the newest backwards: the first frame that ends at or before the sample comes too late by one.
+    // Searches from the newest frame backwards: the frame after the first one that ends at or before the sample has it.
     var after: Recorded?
     for age in 1...max(count, 1) where age <= count {
       let frame = stream.frames[(stream.next + count - age) % count]
       if Int32(bitPattern: position.timestamp &- frame.timestamp) >= 0 {
-        // A sample of the frame after this one, or recorded by nobody yet.
+        // The sample belongs to the frame after this one, or is not recorded yet.
         guard let after else { return nil }
         return Self.instant(of: position.timestamp, before: after) - encoderDelay
       }

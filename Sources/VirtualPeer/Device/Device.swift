@@ -1,24 +1,29 @@
 public import CallCore
 public import Vocabulary
 
-/// The phone a peer runs on, as far as a call notices it: audio session, microphone, speaker.
+/// The phone of a peer, as far as a call needs it: audio session, microphone, speaker.
 public final class Device {
-  /// Settings a scenario gives a device.
+  /// The device settings of a scenario.
   public struct Settings: Hashable, Sendable {
+    /// The sound that the microphone hears.
     public var microphone = MicrophoneSource.speech
-    /// Whether the user lets the app record. Without it the app hears the other side and sends silence.
+    /// Whether the user permits recording. Without permission the app hears the other side and sends silence.
     public var mayRecord = true
-    /// A simulator plays and records whatever the audio session says; a real phone does not.
+    /// Whether the device is a simulator, which plays and records in any state of the audio session; a real phone does
+    /// not.
     public var isSimulator = false
-    /// How much faster than true time the audio hardware's clock runs, in parts per million.
+    /// The drift of the audio hardware's clock against true time, in parts per million; positive runs fast.
     public var audioClockDriftPPM = 0.0
-    /// Whether each connection gets back what came over it, in place of the microphone: an echo test service.
+    /// Whether each connection sends back the audio it receives, instead of the microphone: an echo test service.
     public var echoes = false
 
+    /// Creates settings with the default values.
     public init() {}
   }
 
+  /// The device's settings.
   public let settings: Settings
+  /// The audio session that the app configures.
   public private(set) var audioSession = AudioSession()
 
   private let trace: Trace
@@ -30,23 +35,24 @@ public final class Device {
 
   private enum AudioUnitState { case stopped, running, failed }
 
-  /// How long silence lasts before a call counts as silent: longer than a pause in speech.
+  /// The silence after which a call counts as silent: longer than a pause in speech.
   public static let silenceLimit = Interval.seconds(2)
 
-  /// They open and close together, and the speaker with them: there is no camera yet.
+  /// The recording indicators: they open and close together, and with the speaker, because there is no camera yet.
   private static let recording = [PeerEvents.microphone, PeerEvents.capture]
 
   package init(settings: Settings, trace: Trace, peer: String) {
     self.settings = settings
     self.trace = trace
     subject = trace.subject(peer)
-    // What is closed and silent is known to be so before it is opened for the first time.
+    // A condition must have a value before the first change: everything starts closed and silent.
     let closed = Self.recording + [PeerEvents.speaker, PeerEvents.audible]
     for event in closed { trace.write(event, subject, false) }
   }
 
   // MARK: Audio session
 
+  /// Sets the audio session's category, mode and options, and writes them into the trace.
   public func configureAudioSession(
     category: AudioSession.Category, mode: AudioSession.Mode, options: AudioSession.Options
   ) {
@@ -54,6 +60,7 @@ public final class Device {
     traceSession()
   }
 
+  /// Activates or deactivates the audio session, and writes it into the trace.
   public func setAudioSessionActive(_ active: Bool) {
     audioSession.setActive(active)
     traceSession()
@@ -65,15 +72,15 @@ public final class Device {
       audioSession.mode.rawValue)
   }
 
-  /// How late the audio hardware calls back.
+  /// The delay of the audio hardware's callbacks.
   package private(set) var audioLatency = Interval.zero
 
   package func setAudioLatency(_ latency: Interval) { audioLatency = latency }
 
-  /// How often the audio hardware has called back.
+  /// The number of callbacks of the audio hardware.
   package private(set) var callbackCount = 0
 
-  /// How late this call of the audio hardware is.
+  /// Counts a callback of the audio hardware and returns its delay.
   package func takeLatency() -> Interval {
     if isAudioRunning { callbackCount += 1 }
     return audioLatency
@@ -81,7 +88,8 @@ public final class Device {
 
   // MARK: Audio unit
 
-  /// Starts the audio unit with the session as it is *now*. One that may not record stays dead until restarted.
+  /// Starts the audio unit with the *current* session. If the session does not permit recording and playback, the unit
+  /// fails and stays silent until it is restarted.
   package func startAudioUnit() {
     guard audioUnit == .stopped else { return }
     let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
@@ -105,7 +113,7 @@ public final class Device {
   /// Whether samples flow in both directions.
   package var isAudioRunning: Bool { audioUnit == .running }
 
-  /// Says what the speaker played: whether it was loud enough to hear.
+  /// Records whether the played audio was loud enough to hear.
   package func played(isLoud: Bool, at now: Instant) {
     if isLoud, isAudioRunning {
       lastHeard = now

@@ -2,14 +2,14 @@ package import CallCore
 public import Formats
 internal import LibC
 
-/// What a microphone hears.
+/// The sound that a microphone hears.
 public enum MicrophoneSource: Hashable, Sendable {
   case silence
   /// A sine wave, in hertz.
   case tone(frequency: Int)
   /// White noise at a steady level.
   case noise
-  /// Modelled speech, see ``SpeechSynthesizer``. It is not a recording of anybody.
+  /// Modelled speech, see ``SpeechSynthesizer``; not a recording.
   case speech
   case recording(Recording)
 }
@@ -17,8 +17,8 @@ public enum MicrophoneSource: Hashable, Sendable {
 extension MicrophoneSource {
   fileprivate var frequency: Double { if case .tone(let frequency) = self { Double(frequency) } else { 0 } }
 
-  /// What the microphone of a peer hears, for a program that plays it from a file over and over: the whole of a recording,
-  /// and half a minute of what has no end.
+  /// Returns the microphone's sound for a program that plays it from a file in a loop: a whole recording, or half a
+  /// minute of an endless source.
   package func loop(random: RandomSource) -> [Int16] {
     if case .recording(let recording) = self { return recording.samples }
     let count = 30 * SampleGenerator.sampleRate
@@ -30,7 +30,7 @@ extension MicrophoneSource {
   }
 }
 
-/// Makes the samples of a ``MicrophoneSource``: 48 kHz, mono, 16 bits, the same ones for the same stream.
+/// Makes the samples of a ``MicrophoneSource``: 48 kHz, mono, 16 bits. Equal random streams give equal samples.
 struct SampleGenerator: ~Copyable {
   static let sampleRate = 48_000
 
@@ -51,9 +51,9 @@ struct SampleGenerator: ~Copyable {
     }
   }
 
-  /// Writes the next samples over all of `samples`.
+  /// Overwrites all of `samples` with the next samples.
   ///
-  /// - Parameter hasListener: whether there is somebody to speak to yet. A recording waits for that, as people do.
+  /// - Parameter hasListener: Whether a connection is established yet. A recording waits for it, as people do.
   mutating func fill(_ samples: UnsafeMutableBufferPointer<Int16>, hasListener: Bool = true) {
     switch source {
     case .silence: samples.initialize(repeating: 0)
@@ -86,7 +86,7 @@ private struct Oscillator {
     beforePrevious = -sin(step)
   }
 
-  /// The next sample, of amplitude one.
+  /// Returns the next sample, of amplitude one.
   mutating func next() -> Double {
     let output = a * previous - beforePrevious
     beforePrevious = previous

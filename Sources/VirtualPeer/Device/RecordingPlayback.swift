@@ -1,6 +1,6 @@
 internal import Formats
 
-/// A recording while it is played.
+/// A position in a recording that plays.
 struct RecordingPlayback {
   let recording: Recording
   private var position = 0

@@ -1,23 +1,23 @@
 import CallCore
 internal import LibC
 
-/// Modelled speech: phrases of syllables with consonants, gliding formants and a voice that is never quite steady. It is
-/// nobody's, says nothing, and is coded by Opus as speech: a sound without those properties is taken for music.
+/// Modelled speech: phrases of syllables with consonants, gliding formants and an unsteady voice. Without these
+/// properties Opus would classify the sound as music and not code it as speech.
 struct SpeechSynthesizer: ~Copyable {
   private enum Sound {
-    /// A voice whose formants glide to these.
+    /// A voice whose formants glide to the given ones.
     case voiced(formants: [4 of Double], loudness: (Double, Double), pitch: (Double, Double))
-    /// Breath through a narrow place.
+    /// Breath through a constriction of the vocal tract.
     case friction(frequency: Double, bandwidth: Double, loudness: Double)
     case silence
   }
 
   private static let sampleRate = 48_000.0
-  /// How often gliding formants are set anew.
+  /// The number of samples between two steps of gliding formants.
   private static let step = 48
   private static let edge = 480.0
 
-  // The first three formants of vowels as Peterson and Barney measured them in 1952, and a fourth.
+  // The first three formants of vowels (Peterson and Barney, 1952), and a fourth.
   private static let vowels: [[4 of Double]] = [
     [730, 1_090, 2_440, 3_400], [270, 2_290, 3_010, 3_600], [300, 870, 2_240, 3_300], [530, 1_840, 2_480, 3_500],
     [570, 840, 2_410, 3_300], [490, 1_350, 1_690, 3_300], [660, 1_720, 2_410, 3_500],
@@ -52,7 +52,7 @@ struct SpeechSynthesizer: ~Copyable {
     mouth = Resonator(bandwidth: 1_000)
   }
 
-  /// The next sample, within 16 bits.
+  /// Returns the next sample, within 16 bits.
   mutating func next() -> Double {
     while position >= current.length { begin() }
     defer { position += 1 }
@@ -72,12 +72,12 @@ struct SpeechSynthesizer: ~Copyable {
     }
   }
 
-  /// Rises at the beginning of a sound and falls at its end.
+  /// Returns a gain that rises at the beginning of a sound and falls at its end.
   private func envelope(_ edge: Double) -> Double {
     min(1, Double(position) / edge, Double(current.length - position) / edge)
   }
 
-  /// Vocal folds and breath through the formants.
+  /// Returns a sample of vocal folds and breath, filtered by the formants.
   private mutating func sing(_ pitch: Double) -> Double {
     phase += pitch * (1 + unsteadiness) / Self.sampleRate
     var pulse = 0.0
@@ -87,7 +87,7 @@ struct SpeechSynthesizer: ~Copyable {
       unsteadiness = 0.04 * noise()
       shimmer = 1 + 0.3 * noise()
     }
-    // Two poles: folds close softly, so that high frequencies fall by 12 dB an octave.
+    // Two poles: the folds close softly, so that high frequencies fall by 12 dB an octave.
     glottis.0 = 0.9 * glottis.0 + pulse
     glottis.1 = 0.9 * glottis.1 + 0.1 * glottis.0
     var sample = glottis.1 + 0.05 * noise() * (phase < 0.4 ? 1.3 : 0.5)
@@ -104,7 +104,7 @@ struct SpeechSynthesizer: ~Copyable {
     }
   }
 
-  /// Between −0.5 and 0.5.
+  /// Returns a number between −0.5 and 0.5.
   private mutating func noise() -> Double {
     breath ^= breath << 13
     breath ^= breath >> 7
@@ -112,7 +112,7 @@ struct SpeechSynthesizer: ~Copyable {
     return Double(breath >> 11) * 0x1p-53 - 0.5
   }
 
-  // MARK: What is said
+  // MARK: Phrases
 
   private mutating func begin() {
     if pending.isEmpty { planPhrase() }
@@ -125,7 +125,7 @@ struct SpeechSynthesizer: ~Copyable {
     }
   }
 
-  /// Six to fourteen syllables whose pitch sinks, and a pause.
+  /// Plans six to fourteen syllables with falling pitch, and a pause.
   private mutating func planPhrase() {
     let count = random.uniform(in: 6...14)
     let highest = uniform(125, 165)
@@ -143,7 +143,7 @@ struct SpeechSynthesizer: ~Copyable {
       pending.append(
         (.friction(frequency: uniform(2_500, 3_800), bandwidth: 1_200, loudness: 18_000), length(1_900, 3_800)))
     case 2:
-      // A stop: nothing, and then a burst.
+      // A stop: silence, and then a burst.
       pending.append((.silence, length(1_400, 2_900)))
       pending.append((.friction(frequency: uniform(1_500, 4_000), bandwidth: 2_000, loudness: 36_000), 480))
     default:
@@ -176,7 +176,7 @@ struct SpeechSynthesizer: ~Copyable {
   }
 }
 
-/// A two-pole resonator of gain one at frequency zero: a formant.
+/// A two-pole resonator with a gain of one at frequency zero: a formant.
 private struct Resonator {
   private let radius: Double
   private var a = 0.0

@@ -2,8 +2,8 @@ internal import CallCore
 internal import CallSession
 internal import Codecs
 
-/// The audio hardware at work: every ``audioDevicePeriod`` of the device's own clock it records a frame for all
-/// connections and plays what they have, mixed.
+/// The loop of the audio hardware: in every ``audioDevicePeriod`` of the device's own clock it records a frame for all
+/// connections and plays the mix of their audio.
 final class AudioLoop {
   private static let period = audioDevicePeriod.interval
   static let frameSize = audioDevicePeriod.samplesPerChannel
@@ -49,7 +49,7 @@ final class AudioLoop {
     timer = nil
   }
 
-  /// The device's clock drifts against virtual time, so deadlines are computed from the start and never accumulate.
+  /// Schedules the next tick. The device's clock drifts, so deadlines are computed from the start and never accumulate.
   private func scheduleNext() {
     let nominal = Self.period * ticks
     let drift = nominal.scaled(by: -environment.device.settings.audioClockDriftPPM / 1e6)
@@ -79,7 +79,7 @@ final class AudioLoop {
     }
   }
 
-  /// Plays what some connections have, mixed, and says how loud it is; nil when nothing plays.
+  /// Plays the mix of some connections and returns its level; nil when nothing plays.
   private func play(_ connections: [SessionConnection]) -> AudioLevel? {
     var output = OutputSpan<Int16>(buffer: played, initializedCount: 0)
     mixer.begin()
@@ -92,7 +92,7 @@ final class AudioLoop {
     return level
   }
 
-  /// Sends back over each connection what it plays.
+  /// Sends the played audio of each connection back over it.
   private func echo() {
     for connection in connections {
       played.initialize(repeating: 0)
@@ -104,11 +104,11 @@ final class AudioLoop {
     }
   }
 
-  /// Quieter than this is not heard: −55 dBov.
+  /// The level below which audio is not audible: −55 dBov.
   private static let threshold = AudioLevel(55)
 }
 
-/// How loud a microphone's source is, frame by frame, without its samples: the modelled counterpart of
+/// The level of a microphone's source, frame by frame, without samples: the modelled counterpart of
 /// ``SampleGenerator``.
 struct TalkSpurts: ~Copyable {
   private let source: MicrophoneSource

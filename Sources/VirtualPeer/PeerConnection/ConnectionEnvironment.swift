@@ -1,7 +1,7 @@
 package import CallCore
 package import CallSession
 
-/// What the connections of one device share: all that a media stack is given of the world.
+/// The parts of the world that a media stack uses; the connections of one device share them.
 ///
 /// Each connection has a trace subject: its own, such as `alice/to/bob`, or its peer's where there is a single one.
 package final class ConnectionEnvironment {
@@ -14,14 +14,14 @@ package final class ConnectionEnvironment {
   package let heard: ((Span<Int16>) -> Void)?
   package let audioRecord: AudioRecord
   var onClose: ((any PeerConnection) -> Void)?
-  /// Closed connections that still say farewell to their relays.
+  /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
   private let trace: Trace
   private let keyLog: ((String) -> Void)?
   /// The connections that want audio, in the order in which they began.
   private var audible: [any PeerConnection] = []
   private var audioLoop: AudioLoop?
-  /// How many TLS connections to TURN servers have begun so far.
+  /// The number of TLS connections to TURN servers begun so far.
   var tlsConnectionCount = 0
 
   package init(
@@ -41,19 +41,19 @@ package final class ConnectionEnvironment {
 
   // MARK: Trace
 
-  /// Writes how many peer connections of a device, or of one name, are open now.
+  /// Writes the number of open peer connections of a device, or of one name.
   func traceOpenConnections(_ count: Int, of subject: String) {
     trace.write(PeerEvents.openConnections, trace.subject(subject), count)
   }
 
-  /// Writes that what a session wanted to send could not leave the device.
+  /// Writes that a packet of a session could not leave the device.
   func traceUnsent(_ reason: String, of subject: String) {
     trace.write(PeerConnectionEvents.packetUnsent, trace.subject(subject), reason)
   }
 
   func tlsTrace(of subject: String) -> TLSTrace { TLSTrace(trace, subject: subject) }
 
-  /// Passes on what decrypts a connection.
+  /// Passes on the secrets that decrypt a connection.
   func learn(keyLog line: String) { keyLog?(line) }
 
   package func makeEvents(of subject: String) -> ConnectionEvents {
@@ -64,7 +64,7 @@ package final class ConnectionEnvironment {
 
   // MARK: Audio
 
-  /// Starts the device's audio unit, which all its connections share, with the first that wants it.
+  /// Starts the device's audio unit, which all its connections share, with the first connection that wants audio.
   package func beginAudio(_ connection: any PeerConnection) {
     guard !audible.contains(where: { $0 === connection }) else { return }
     device.startAudioUnit()
@@ -75,7 +75,7 @@ package final class ConnectionEnvironment {
     audioLoop = loop
   }
 
-  /// Stops the audio unit once no connection wants it any more.
+  /// Stops the audio unit when the last connection that wants audio ends.
   package func endAudio(_ connection: any PeerConnection) {
     audible.removeAll { $0 === connection }
     if let connection = connection as? SessionConnection { audioLoop?.remove(connection) }
@@ -89,7 +89,7 @@ package final class ConnectionEnvironment {
 
   package func connectionClosed(_ connection: any PeerConnection) { onClose?(connection) }
 
-  /// Keeps a closed connection alive until it is silent.
+  /// Keeps a closed connection alive until it has sent its last messages.
   package func keep(_ connection: any PeerConnection) { lingering.append(connection) }
 
   package func release(_ connection: any PeerConnection) { lingering.removeAll { $0 === connection } }

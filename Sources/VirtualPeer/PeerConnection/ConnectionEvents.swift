@@ -1,8 +1,8 @@
 internal import CallCore
 package import CallSession
 
-/// The way of what a connection tells: into the trace when the connection has done all that was due, and events to the
-/// delegate from the run loop, so that it is never re-entered.
+/// The outputs of a connection: written into the trace when the connection has finished its work, and then delivered to
+/// the delegate from the run loop, so that the connection is never re-entered.
 package struct ConnectionEvents {
   private enum Told {
     case event(SessionEvent)
@@ -24,7 +24,7 @@ package struct ConnectionEvents {
 
   package mutating func append(_ observation: SessionObservation) { pending.append(.observation(observation)) }
 
-  /// Writes what closing the connection changes. Nothing is delivered any more.
+  /// Writes the state changes of closing the connection. Nothing is delivered afterwards.
   package mutating func close() { trace.close() }
 
   package mutating func deliver(from connection: any PeerConnection) {

@@ -13,7 +13,7 @@ struct ConnectionTrace {
   private var hasSentMedia = false
   private var states: [String: String] = [:]
 
-  /// - Parameter subject: the connection's own, or its peer where that has a single connection.
+  /// - Parameter subject: The connection's trace subject, or its peer's where the peer has a single connection.
   init(trace: Trace, subject: String, keyLog: ((String) -> Void)?) {
     self.trace = trace
     self.keyLog = keyLog
@@ -72,7 +72,7 @@ struct ConnectionTrace {
     }
   }
 
-  /// Writes the first states of the connection: the one before has left others.
+  /// Writes the initial states of the connection: an earlier connection of the subject left its own.
   mutating func begin() {
     for machine in CommonVocabulary.machines {
       guard let initial = machine.states.first else { continue }
@@ -80,7 +80,7 @@ struct ConnectionTrace {
     }
   }
 
-  /// Writes the states of a closed connection, of which no event tells the application (W3C `close`).
+  /// Writes the states of a closed connection, for which no event is fired (W3C `close`).
   mutating func close() {
     for machine in [
       PeerConnectionEvents.signalingState, PeerConnectionEvents.iceState, PeerConnectionEvents.connectionState,

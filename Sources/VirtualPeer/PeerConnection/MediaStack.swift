@@ -1,18 +1,20 @@
 package import CallCore
 package import CallSession
 
-/// What makes the peer connections of one peer: the seam below the app.
+/// Makes the peer connections of one peer: the seam below the app.
 package protocol MediaStack: AnyObject {
-  /// - Parameter subject: about whom the connection writes into the trace.
+  /// Creates a connection.
+  ///
+  /// - Parameter subject: The trace subject of the connection.
   func makeConnection(
     _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection
 
-  /// The device's interfaces changed; told before the open connections are.
+  /// Handles a change of the device's interfaces; called before the open connections are informed.
   func interfacesChanged()
 }
 
-/// Our own stack: the call session, in this process and in virtual time.
+/// The built-in stack: the call session, in this process and in virtual time.
 package final class SessionStack: MediaStack {
   package init() {}
 

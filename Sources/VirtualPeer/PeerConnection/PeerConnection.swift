@@ -3,114 +3,129 @@ public import ICE
 public import SDP
 public import Statistics
 
-/// Who a peer connection tells what happens.
+/// Receives the events of a peer connection.
 public protocol PeerConnectionDelegate: AnyObject {
-  /// Called from the run loop, never from within a call to the connection. Cases may be added to the event: a switch over
-  /// it in another package needs a default.
+  /// Handles an event. Called from the run loop, never from within a call to the connection. Cases may be added to the
+  /// event: a switch over it in another package needs a default.
   func connection(_ connection: any PeerConnection, did event: SessionEvent)
 }
 
-/// W3C's `RTCPeerConnection` on a virtual device: what an app has of the media stack, whoever wrote the stack.
+/// W3C's `RTCPeerConnection` on a virtual device: the app's interface to any media stack.
 ///
-/// Transceivers are values of a moment, and what changes one takes its id. Errors are those that webrtc-pc has for the
-/// method, by ``SessionError/name``; what a stack does not have it refuses with `notSupported`.
+/// Transceivers are snapshots; a method that changes one takes its id. Errors are those that webrtc-pc defines for the
+/// method, by ``SessionError/name``; a stack refuses an unsupported feature with `notSupported`.
 public protocol PeerConnection: AnyObject {
+  /// The receiver of the connection's events.
   var delegate: (any PeerConnectionDelegate)? { get set }
 
   // MARK: State
 
+  /// The signalling state (W3C `signalingState`).
   var signalingState: SignalingState { get }
+  /// The combined state of ICE and DTLS (W3C `connectionState`).
   var connectionState: ConnectionState { get }
+  /// The state of ICE (W3C `iceConnectionState`).
   var iceConnectionState: ICEConnectionState { get }
+  /// The state of candidate gathering (W3C `iceGatheringState`).
   var iceGatheringState: ICEGatheringState { get }
-  /// With the candidates found so far.
+  /// The local description with the candidates found so far.
   var localDescription: SessionDescriptionText? { get }
+  /// Whether a remote description has been applied.
   var hasRemoteDescription: Bool { get }
 
-  /// `getStats`: the statistics, or those of the last time that the stack gave any.
+  /// Returns the statistics (`getStats`), or the last ones that the stack supplied.
   func statistics() -> StatsReport
 
   // MARK: Configuration
 
-  /// `setConfiguration`: takes effect at the next gathering, which the next offer brings with an ICE restart.
+  /// Sets the ICE configuration (`setConfiguration`). It takes effect at the next gathering: the next offer restarts
+  /// ICE.
   func setConfiguration(_ configuration: ICEConfiguration) throws(SessionError)
 
   // MARK: Tracks
 
-  /// `getTransceivers`: all that are not stopped, in the order of their making.
+  /// The transceivers that are not stopped, in order of creation (`getTransceivers`).
   var transceivers: [RTPTransceiver] { get }
 
-  /// `addTrack`: sends a track, on a transceiver that has never sent or on a new one. With the first the device's audio
-  /// unit starts.
+  /// Sends a track on a transceiver that has never sent, or on a new one (`addTrack`). The first track starts the
+  /// device's audio unit.
   @discardableResult
   func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID
 
-  /// `addTransceiver` of a track.
+  /// Adds a transceiver for a track (`addTransceiver`).
   @discardableResult
   func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID
 
-  /// `addTransceiver` of a kind: one that has nothing to send yet. One that receives plays what comes.
+  /// Adds a transceiver for a kind, without a track to send yet (`addTransceiver`). If it receives, the audio is
+  /// played.
   @discardableResult
   func addTransceiver(_ kind: MediaKind, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID
 
-  /// `removeTrack`: ends what a sender sends; its transceiver goes on to receive.
+  /// Stops a sender's track (`removeTrack`); its transceiver continues to receive.
   func removeTrack(_ sender: Transceiver.ID) throws(SessionError)
 
-  /// `RTCRtpSender.replaceTrack`: sends another track, or nothing, without negotiation.
+  /// Sends another track, or none, without negotiation (`RTCRtpSender.replaceTrack`).
   func replaceTrack(_ track: MediaStreamTrack?, of sender: Transceiver.ID) throws(SessionError)
 
-  /// `RTCRtpSender.getParameters`
+  /// Returns a sender's parameters (`RTCRtpSender.getParameters`).
   func parameters(of sender: Transceiver.ID) throws(SessionError) -> SendParameters
 
-  /// `RTCRtpSender.setParameters`, with what ``parameters(of:)`` gave last.
+  /// Sets parameters that ``parameters(of:)`` returned last (`RTCRtpSender.setParameters`).
   func setParameters(_ parameters: SendParameters, of sender: Transceiver.ID) throws(SessionError)
 
-  /// `MediaStreamTrack.enabled` of a sender's track, or with nil of every one there is and that comes: disabled, silence
-  /// is sent.
+  /// Enables a sender's track, or with nil all present and future tracks (`MediaStreamTrack.enabled`). A disabled track
+  /// sends silence.
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?)
 
-  /// `RTCRtpTransceiver.direction`: holds or resumes, once negotiated.
+  /// Sets the direction, to hold or resume once negotiated (`RTCRtpTransceiver.direction`).
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError)
 
-  /// `RTCRtpTransceiver.setCodecPreferences`: offers and answers these alone, the most wanted first; none for all.
+  /// Restricts offers and answers to these codecs, in order of preference; empty permits all
+  /// (`RTCRtpTransceiver.setCodecPreferences`).
   func setCodecPreferences(_ codecs: [CodecCapability], of transceiver: Transceiver.ID) throws(SessionError)
 
-  /// `RTCRtpSender.getCapabilities`: the codecs that can be preferred.
+  /// Returns the codecs that can be preferred (`RTCRtpSender.getCapabilities`).
   func codecs(for kind: MediaKind) -> [CodecCapability]
 
-  /// `RTCRtpTransceiver.stop`: ends it for good.
+  /// Stops a transceiver permanently (`RTCRtpTransceiver.stop`).
   func stop(_ transceiver: Transceiver.ID) throws(SessionError)
 
   // MARK: Negotiation
 
+  /// Creates an offer of the current transceivers, without applying it (`createOffer`).
   func createOffer() throws(SessionError) -> SessionDescriptionText
+  /// Creates an answer to the remote offer, without applying it (`createAnswer`).
   func createAnswer() throws(SessionError) -> SessionDescriptionText
+  /// Applies a local description, which starts gathering, or rolls one back (`setLocalDescription`).
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError)
+  /// Applies a remote description (`setRemoteDescription`).
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError)
 
-  /// `addIceCandidate`: adds a remote candidate (`candidate:…`), or with nil says that there are no more.
+  /// Adds a remote candidate (`candidate:…`), or with nil the end of candidates (`addIceCandidate`).
   func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError)
 
-  /// `restartIce`: makes the next offer restart ICE.
+  /// Makes the next offer restart ICE (`restartIce`).
   func restartICE()
 
-  /// Closes everything. No event follows.
+  /// Closes the connection. No event follows.
   func close()
 
-  /// The device's interfaces came, went or changed their addresses.
+  /// Handles a change of the device's interfaces or their addresses.
   func updateInterfaces()
 }
 
 extension PeerConnection {
-  /// Sends the microphone.
+  /// Sends the microphone's track.
   @discardableResult
   public func addTrack() throws(SessionError) -> Transceiver.ID { try addTrack(.microphone) }
 
+  /// Adds a transceiver for a track, with the default settings.
   @discardableResult
   public func addTransceiver(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
     try addTransceiver(track, TransceiverInit())
   }
 
+  /// Adds a transceiver for a kind, with the default settings.
   @discardableResult
   public func addTransceiver(_ kind: MediaKind) throws(SessionError) -> Transceiver.ID {
     try addTransceiver(kind, TransceiverInit())

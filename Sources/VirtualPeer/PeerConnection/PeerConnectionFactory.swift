@@ -3,11 +3,11 @@ package import CallSession
 package import Statistics
 package import Vocabulary
 
-/// Makes the peer connections of a device, configured as the scenario says.
+/// Makes the peer connections of a device, with the configuration of the scenario.
 public final class PeerConnectionFactory {
   private struct Opened {
     weak var connection: (any PeerConnection)?
-    /// About whom it writes into the trace.
+    /// The trace subject of the connection.
     let subject: String
   }
 
@@ -20,7 +20,7 @@ public final class PeerConnectionFactory {
   private var count = 0
   private var opened: [Opened] = []
 
-  /// - Parameter owner: the peer or server whose connections they are.
+  /// - Parameter owner: The peer or server that owns the connections.
   package init(
     configuration: SessionConfiguration, environment: ConnectionEnvironment, owner: String,
     names: ConnectionNames = .single, remotes: PeerNames = PeerNames(), stack: any MediaStack = SessionStack()
@@ -38,10 +38,10 @@ public final class PeerConnectionFactory {
     }
   }
 
-  /// A new connection, gathering on the interfaces that are up.
+  /// Makes a new connection, which gathers on the interfaces that are up.
   ///
-  /// - Parameter name: the id of the user, or the declared name of the server, to whom it leads; with
-  ///   ``ConnectionNames/named(_:)`` the name that the vocabulary declares, with ``ConnectionNames/single`` none.
+  /// - Parameter name: The id of the remote user, or the declared name of the remote server; with
+  /// ``ConnectionNames/named(_:)`` the name that the vocabulary declares, with ``ConnectionNames/single`` nil.
   public func make(to name: String? = nil) -> any PeerConnection {
     count += 1
     let subject = subject(of: name)
@@ -64,13 +64,13 @@ public final class PeerConnectionFactory {
     case .named(let names):
       guard let name, names.contains(name) else {
         preconditionFailure(
-          "'\(name ?? "")' is no connection that the vocabulary of \(owner)'s profile declares: \(names)")
+          "'\(name ?? "")' is not a connection that the vocabulary of \(owner)'s profile declares: \(names)")
       }
       return ConnectionSubject.name(of: name, at: owner)
     }
   }
 
-  /// Writes how many connections there are, in all and of one name.
+  /// Writes the number of open connections, in total and of one name.
   private func traceOpen(_ subject: String?) {
     environment.traceOpenConnections(openConnections.count, of: owner)
     guard let subject, subject != owner else { return }
@@ -78,7 +78,7 @@ public final class PeerConnectionFactory {
       opened.count { $0.connection != nil && $0.subject == subject }, of: subject)
   }
 
-  /// How many connections were made so far: peer connections, and those over TLS to TURN servers.
+  /// The number of connections made so far: peer connections, and TLS connections to TURN servers.
   package var madeCount: Int { count + environment.tlsConnectionCount }
 
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
@@ -86,7 +86,7 @@ public final class PeerConnectionFactory {
   /// The connections that are not closed.
   package var openConnections: [any PeerConnection] { opened.compactMap(\.connection) }
 
-  /// The statistics of the newest open connection of each trace subject.
+  /// Returns the statistics of the newest open connection of each trace subject.
   package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
     var newest: [(subject: String, connection: any PeerConnection)] = []
     for entry in opened where isWanted(entry.subject) {

@@ -5,7 +5,7 @@ internal import ICE
 internal import SDP
 internal import Statistics
 
-/// Our call session on the sockets, timers and audio of a virtual device.
+/// A peer connection of the built-in stack, on the sockets, timers and audio of a virtual device.
 final class SessionConnection: PeerConnection {
   weak var delegate: (any PeerConnectionDelegate)?
 
@@ -119,7 +119,7 @@ final class SessionConnection: PeerConnection {
     }
   }
 
-  /// Adds a remote candidate (`candidate:…`), or with nil says that there are no more.
+  /// Adds a remote candidate (`candidate:…`), or with nil the end of candidates.
   func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {
     try driver.perform { session, now throws(SessionError) in
       try session.addICECandidate(candidate, mid: mid, mLineIndex: mLineIndex, at: now)
@@ -131,7 +131,8 @@ final class SessionConnection: PeerConnection {
     driver.perform { session, _ in session.restartICE() }
   }
 
-  /// Closes everything. No event follows. Sockets stay until relays have been given back, a second at most.
+  /// Closes the connection. No event follows. Its sockets stay open until the relays are released, for a second at
+  /// most.
   func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -165,7 +166,7 @@ final class SessionConnection: PeerConnection {
     }
   }
 
-  /// Pulls `count` samples from the jitter buffer; the result says how loud they are, nil when nothing plays yet.
+  /// Takes `count` samples from the jitter buffer and returns their level; nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
     let level = driver.session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
     environment.audioRecord.play(driver.session.playedPosition, over: subject, at: environment.clock.now)

@@ -3,14 +3,14 @@ internal import CallSession
 internal import DTLS
 internal import SimNet
 
-/// What a virtual device is to a call session: sockets and streams on the simulated network, virtual time, the trace.
+/// The environment of a call session on a virtual device: simulated sockets and streams, virtual time, the trace.
 final class SimulatedSessionHost: SessionEnvironment {
   private let environment: ConnectionEnvironment
   /// The trace subject of the connection.
   private let subject: String
   private let network: PeerNetwork
   private let clock: PeerClock
-  /// Whose events these are.
+  /// The connection that the events belong to.
   weak var connection: SessionConnection?
   var onWake: () -> Void = {}
   private var events: ConnectionEvents
@@ -28,12 +28,12 @@ final class SimulatedSessionHost: SessionEnvironment {
   var now: Instant { clock.now }
   var wallClock: WallClock { clock.wallClock }
 
-  /// Writes what closing the connection changes.
+  /// Writes the state changes of closing the connection.
   func close() { events.close() }
 
   // MARK: Network
 
-  /// Those that sockets can be opened on now.
+  /// The addresses on which sockets can be opened now.
   var addresses: [DeviceAddress] {
     network.activeInterfaces.flatMap { interface in
       interface.addresses.filter { !$0.isLoopback }.map {
@@ -60,12 +60,12 @@ final class SimulatedSessionHost: SessionEnvironment {
     return SimulatedByteStream(network.connect(from: path.local.address, to: path.remote), isConnected: false)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   func happened(_ event: SessionEvent) { events.append(event) }
 
   func observed(_ observation: SessionObservation) {
-    // What decrypts a packet is known before the packet is seen.
+    // A reader needs the secrets before the packets that they decrypt.
     if case .keyLog(let line) = observation { environment.learn(keyLog: line) } else { events.append(observation) }
   }
 
@@ -86,8 +86,8 @@ final class SimulatedSessionHost: SessionEnvironment {
 
   func fellSilent() { if let connection { environment.release(connection) } }
 
-  /// Keeps a timer for the session's deadline. One that is early is left alone: deadlines move back with every packet,
-  /// and asking the session once too often costs less than a new timer each time.
+  /// Schedules a timer for the session's deadline. An earlier timer is kept: deadlines move back with every packet, and
+  /// an early call of the session costs less than a new timer for each.
   private func schedule(_ wake: Wake) {
     guard let deadline = wake.deadline else {
       timer?.cancel()

@@ -2,41 +2,49 @@ public import Vocabulary
 
 /// A call app: the seam that the built-in profiles and a user's own app share.
 ///
-/// One instance is one user's app on one device. It is driven by user actions, timers, signalling and peer connection
-/// callbacks, all on the one thread of its run, and never re-entrantly inside a call it made itself.
+/// One instance is the app of one user on one device. User actions, timers, signalling and peer connection callbacks
+/// drive it, all on the one thread of its run. A call that the app makes never re-enters it.
 public protocol CallApp: AnyObject, SendableMetatype {
-  /// Every name the app can say. An undeclared transition is refused and traced; an undeclared code or value traps.
+  /// The names that the app can use. An undeclared transition is refused and traced; an undeclared code or value traps.
   static var vocabulary: ProfileVocabulary { get }
 
+  /// Creates the app; nothing may happen before ``start()``.
   init(environment: PeerEnvironment)
 
-  /// The app was launched and its device is on the network.
+  /// Launches the app; its device is on the network.
   func start()
 
-  /// The user did something.
+  /// Performs a user action.
+  ///
+  /// - Throws: The reason for which the action has no effect.
   func perform(_ action: UserAction) throws(ActionError)
 
-  /// Interfaces came, went or changed their addresses.
+  /// Handles a change of the interfaces or their addresses.
   func networkChanged()
 
-  /// The run is over: hang up and let go of every timer, socket and connection.
+  /// Ends the app at the end of the run: it hangs up and releases every timer, socket and connection.
   func shutDown()
 }
 
-/// Something a user did, with the values the vocabulary declares.
+/// An action of a user, with the values that the vocabulary declares.
 public struct UserAction: Sendable {
+  /// The action's name in the vocabulary.
   public let name: String
+  /// The action's values.
   public let values: NamedValues
 
+  /// Creates an action.
   public init(_ name: String, _ values: NamedValues = NamedValues([])) {
     self.name = name
     self.values = values
   }
 }
 
-/// Why an action had no effect. Scenarios see it as an `action-refused` event.
+/// The reason for which an action had no effect. Scenarios see it as an `action-refused` event.
 public struct ActionError: Error, Hashable, Sendable {
+  /// The reason, in plain text.
   public let reason: String
 
+  /// Creates an error with a reason.
   public init(_ reason: String) { self.reason = reason }
 }

@@ -1,53 +1,56 @@
 public import CallCore
 public import Vocabulary
 
-/// A server of a profile: it listens on a host of its own, keeps time, passes messages between users, and may open peer
+/// A server of a profile. It listens on its own host, has a clock, passes messages between users, and may open peer
 /// connections.
 public protocol CallServer: AnyObject, SendableMetatype {
+  /// Creates the server; nothing may happen before ``start()``.
   init(environment: ServerEnvironment)
 
-  /// What a text frame is, whichever way it goes: scenarios drop, delay and change messages by it.
+  /// Classifies a text frame of either direction: scenarios drop, delay and change messages by it.
   ///
-  /// It goes by the text alone. Text that makes no sense is a frame of the transport, called `malformed`.
+  /// It uses the text alone. Unreadable text is a transport frame called `malformed`.
   static func frame(of text: String) -> SignallingFrame
 
-  /// A message as text: in a frame of its own, or in place of the message that `frame` carries.
+  /// Returns a message as text: in a new frame, or in place of the message in `frame`.
   static func text(of message: MessageContent, in frame: String?) -> String
 
-  /// Begins to listen.
+  /// Starts to listen.
   func start()
 
-  /// Delivers a message of any type, with any fields, as if `from` had sent it: what a puppet in a scenario says.
+  /// Delivers a message of any type, with any fields, as if `from` had sent it: a puppet of a scenario uses this.
   func inject(_ message: MessageContent, from: String, to: String)
 
-  /// The run is over: let go of every client. Nothing that is sent now arrives.
+  /// Ends the server at the end of the run: it releases every client. Messages sent from now on do not arrive.
   func shutDown()
 }
 
-/// What one text frame is.
+/// The classification of a text frame.
 public enum SignallingFrame: Hashable, Sendable {
   /// A message, as the profile's vocabulary names it.
   case message(MessageContent)
-  /// A frame of the transport under its own word, such as `ping`, and the user who introduces himself with it.
+  /// A transport frame with its name, such as `ping`, and the user that it introduces.
   case transport(String, sender: String? = nil)
 }
 
-/// What a server sends over its peer connections.
+/// The media that a server sends over its peer connections.
 public enum ServerMediaSource: Hashable, Sendable {
   case samples(MicrophoneSource)
-  /// To each client what comes from it, decoded and encoded again.
+  /// Each client's own audio, decoded and encoded again.
   case echo
 }
 
-/// Everything the outside world is to a server.
+/// A server's access to the outside world.
 public struct ServerEnvironment {
+  /// The server's clock.
   public let clock: PeerClock
   /// Runs async code in virtual time.
   public let tasks: PeerTasks
+  /// The server's random source.
   public let random: RandomSource
   private let network: PeerNetwork
   private let port: UInt16
-  /// How long everything waits before it leaves the server.
+  /// The delay of everything that the server sends.
   private let delay: Interval
   private let trace: Trace
   private let subject: TraceSubject
@@ -78,16 +81,17 @@ public struct ServerEnvironment {
     }
   }
 
-  /// Makes what opens the server's peer connections, `make(to:)` with the id of the client's user. Its vocabulary declares
-  /// the server with `opensConnections`. Statistics and states are those of `SERVER.to.PEER` in scenarios.
+  /// Returns a factory for the server's peer connections; call `make(to:)` with the id of the client's user. The
+  /// vocabulary must declare the server with `opensConnections`. Scenarios read statistics and states as
+  /// `SERVER.to.PEER`.
   public func makeConnections(sending source: ServerMediaSource) -> PeerConnectionFactory {
     connections.makeFactory(sending: source)
   }
 
-  /// Says that a client sent what cannot be used; it was ignored.
+  /// Writes that a client sent an unusable message, which was ignored.
   public func malformed(_ what: String) { trace.write(ServerEvents.messageMalformed, subject, what) }
 
-  /// Says that a message's user has no connection; it is lost.
+  /// Writes that a message is lost, because its user is not connected.
   public func undeliverable(_ message: SignallingMessage) {
     trace.write(ServerEvents.messageUndeliverable, subject, message.type, message.to ?? "nobody")
   }

@@ -1,7 +1,7 @@
 package import CallCore
 package import SimNet
 
-/// What runs on one simulated host: its clock and its network, fed by the simulator.
+/// The runtime of one simulated host: its clock and its network, driven by the simulator.
 package final class HostRuntime: HostDelegate {
   package let clock: PeerClock
   package let network: PeerNetwork

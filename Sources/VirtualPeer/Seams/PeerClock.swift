@@ -12,13 +12,13 @@ public final class PeerTimer {
     self.clock = clock
   }
 
-  /// Cancels the call. One that was made or cancelled is left alone.
+  /// Cancels the call, unless it was already made or cancelled.
   public func cancel() { clock?.cancel(token) }
 }
 
-/// A participant's clock: virtual time, its own idea of the date, and timers.
+/// The clock of a participant: virtual time, its own wall clock, and timers.
 public final class PeerClock {
-  /// What the date is believed to be.
+  /// The participant's date, which may be wrong.
   public private(set) var wallClock: WallClock
 
   private unowned let simulator: Simulator
@@ -33,9 +33,10 @@ public final class PeerClock {
     self.wallClock = wallClock
   }
 
+  /// The current virtual time.
   public var now: Instant { simulator.now }
 
-  /// Traps on any thread but the one that made the clock: a run has one thread.
+  /// Traps on any thread except the one that made the clock: a run has one thread.
   func requireOwnThread(_ event: String) {
     precondition(
       pthread_equal(thread, pthread_self()) != 0,
@@ -49,6 +50,7 @@ public final class PeerClock {
     schedule(at: now + delay, action)
   }
 
+  /// Calls `action` once, at `time`, unless the timer is cancelled first.
   @discardableResult
   public func schedule(at time: Instant, _ action: @escaping () -> Void) -> PeerTimer {
     let token = nextToken
@@ -57,7 +59,7 @@ public final class PeerClock {
     return PeerTimer(token: token, clock: self)
   }
 
-  /// Steps the wall clock; virtual time and timers go on. It stops at the ends of ``dates``.
+  /// Steps the wall clock, within ``dates``; virtual time and timers are unaffected.
   package func jump(by interval: Interval) {
     let (start, isOver) = wallClock.unixNanosecondsAtStart.addingReportingOverflow(interval.nanoseconds)
     guard !isOver else {
@@ -67,8 +69,8 @@ public final class PeerClock {
     wallClock.unixNanosecondsAtStart = min(max(start, Self.dates.lowerBound), Self.dates.upperBound)
   }
 
-  /// Where a jump may bring the start of a clock, in Unix nanoseconds: 1970-01-01 to 2100-01-01. Timestamps of NTP and
-  /// dates in 64 bits of nanoseconds go a good deal further in both directions, for as long as a run may last.
+  /// The dates to which a jump may set the start of a clock, in Unix nanoseconds: 1970-01-01 to 2100-01-01. NTP
+  /// timestamps and 64-bit nanoseconds leave room on both sides for the longest run.
   package static let dates: ClosedRange<Int64> = 0...4_102_444_800_000_000_000
 
   package var pendingCount: Int { pending.count }

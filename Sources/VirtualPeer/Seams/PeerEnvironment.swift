@@ -1,22 +1,27 @@
 public import CallCore
 public import Vocabulary
 
-/// Everything the outside world is to an app, and nothing else.
+/// An app's only access to the outside world.
 public struct PeerEnvironment {
   /// The peer's name in the scenario.
   public let name: String
-  /// Who the device's user is to the signalling server: the peer's name, unless the scenario gives another id.
+  /// The user's id at the signalling server: the peer's name, unless the scenario sets another id.
   public let userID: String
+  /// The peer's clock.
   public let clock: PeerClock
   /// Runs async code in virtual time.
   public let tasks: PeerTasks
-  /// The peer's own randomness, already scoped to its name.
+  /// The peer's own random source, scoped to its name.
   public let random: RandomSource
+  /// The peer's access to the simulated network.
   public let network: PeerNetwork
+  /// The peer's device.
   public let device: Device
+  /// The factory of the peer's connections.
   public let connections: PeerConnectionFactory
+  /// The peer's trace.
   public let trace: PeerTrace
-  /// What the scenario set on this peer, as the vocabulary declares it.
+  /// The peer's settings in the scenario, as the vocabulary declares them.
   public let settings: NamedValues
   private let servers: [String: Endpoint]
 
@@ -38,12 +43,12 @@ public struct PeerEnvironment {
     self.servers = servers
   }
 
-  /// Where a server of the product listens.
+  /// Returns the address of a server of the product.
   ///
-  /// - Parameter name: as the vocabulary declares it.
+  /// - Parameter name: The server's name in the vocabulary.
   public func endpoint(of name: String) -> Endpoint {
     guard let endpoint = servers[name] else {
-      preconditionFailure("'\(name)' is no server that the vocabulary declares")
+      preconditionFailure("'\(name)' is not a server that the vocabulary declares")
     }
     return endpoint
   }

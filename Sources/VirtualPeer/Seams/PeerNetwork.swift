@@ -9,7 +9,7 @@ public final class PeerNetwork {
   private var streams: [StreamID: PeerStream] = [:]
   private var acceptors: [UInt16: (PeerStream) -> Void] = [:]
   private var unreachable: [PeerStream] = []
-  /// Asks for a call to ``closeUnreachable()`` in an event of its own.
+  /// Called to request ``closeUnreachable()`` in an event of its own.
   var onUnreachable: (() -> Void)?
 
   package init(simulator: Simulator, host: HostID) {
@@ -17,7 +17,7 @@ public final class PeerNetwork {
     self.host = host
   }
 
-  /// The interface the user put first.
+  /// The interface that the user prefers.
   private var preferred: String?
 
   /// The interfaces that are up, in order of preference.
@@ -26,23 +26,23 @@ public final class PeerNetwork {
     return active.filter { $0.name == preferred } + active.filter { $0.name != preferred }
   }
 
-  /// Puts an interface first, whether it is up or not.
+  /// Makes an interface the preferred one, whether it is up or not.
   ///
-  /// - Returns: false when the host has none of that name.
+  /// - Returns: False if the host has no interface of that name.
   package func prefer(_ name: String) -> Bool {
     guard simulator.interfaces(of: host).contains(where: { $0.name == name }) else { return false }
     preferred = name
     return true
   }
 
-  /// Whether one of the interfaces that are up has `address`.
+  /// Returns whether one of the interfaces that are up has `address`.
   public func hasAddress(_ address: IPAddress) -> Bool {
     activeInterfaces.contains { $0.addresses.contains(address) }
   }
 
   // MARK: Datagrams
 
-  /// Opens a UDP socket on one of the host's addresses; nil when the address or the port is not to be had.
+  /// Opens a UDP socket on one of the host's addresses; returns nil if the address or the port is not available.
   package func openDatagramSocket(
     address: IPAddress?, port: UInt16 = 0, _ receive: @escaping (RawSpan, Path) -> Void
   ) -> UDPSocket? {
@@ -62,7 +62,7 @@ public final class PeerNetwork {
 
   /// Opens a stream to a server. It reports `connected` or `closed` later, never from within this call.
   ///
-  /// - Parameter address: the host's address to connect from, or nil for the one that datagrams would leave from.
+  /// - Parameter address: The local address, or nil for the source address that a datagram would have.
   public func connect(from address: IPAddress? = nil, to remote: Endpoint) -> PeerStream {
     do throws(StreamError) {
       let id = try simulator.connect(host, from: address, to: remote)
@@ -70,7 +70,7 @@ public final class PeerNetwork {
       streams[id] = stream
       return stream
     } catch {
-      // Without a way out the stream closes as if refused, in an event of its own.
+      // Without a route the stream closes as refused, in an event of its own.
       let stream = PeerStream(id: nil, remote: remote, network: self)
       unreachable.append(stream)
       onUnreachable?()
@@ -106,10 +106,10 @@ public final class PeerNetwork {
     }
   }
 
-  /// Streams whose owner has not let go of them, nor been told of their end.
+  /// The number of streams that their owner has not released, and that have not ended.
   var openStreamCount: Int { streams.values.count { !$0.isReleased } }
 
-  /// Tells the streams that never had a way out that they are closed.
+  /// Closes the streams that never had a route.
   func closeUnreachable() {
     let waiting = unreachable
     unreachable = []
@@ -119,17 +119,20 @@ public final class PeerNetwork {
   fileprivate func forget(_ id: StreamID) { streams[id] = nil }
 }
 
-/// A reliable byte stream that suffers the simulated network as TCP does.
+/// A reliable byte stream over the simulated network, with the delays and losses of TCP.
 public final class PeerStream {
+  /// An event of a stream.
   public enum Event {
     case connected
     case received([UInt8])
     case closed(StreamCloseReason)
   }
 
+  /// Called for each event.
   public var onEvent: ((Event) -> Void)?
+  /// The remote endpoint.
   public let remote: Endpoint
-  /// Whether this end has closed it.
+  /// Whether this end has closed the stream.
   private(set) var isReleased = false
   private let id: StreamID?
   private unowned let network: PeerNetwork
@@ -140,21 +143,21 @@ public final class PeerStream {
     self.network = network
   }
 
-  /// Whether the host still has the address this stream was made from.
+  /// Whether the host still has the local address of this stream.
   public var isLocalAddressAlive: Bool {
     local.map { network.hasAddress($0.address) } ?? false
   }
 
-  /// This end of the stream; nil when it is over.
+  /// The local endpoint; nil when the stream is over.
   public var local: Endpoint? { id.flatMap { network.simulator.path(of: $0, of: network.host)?.local } }
 
-  /// Bytes sent and not yet acknowledged.
+  /// The number of bytes sent and not yet acknowledged.
   public var queuedByteCount: Int { id.map { network.simulator.queuedByteCount(of: $0, of: network.host) } ?? 0 }
 
-  /// When what is sent leaves; at once when nil. What was sent before leaves before.
+  /// Delays each send, in order; nil sends immediately.
   var postpone: ((_ leave: @escaping () -> Void) -> Void)?
 
-  /// Queues bytes. What exceeds the send buffer, or comes after the end, is lost with the stream.
+  /// Queues bytes. Bytes that exceed the send buffer, or come after the end, are lost.
   public func send(_ bytes: [UInt8]) {
     guard let postpone else { return sendNow(bytes) }
     postpone { [self] in sendNow(bytes) }
@@ -164,16 +167,16 @@ public final class PeerStream {
     if let id { try? network.simulator.send(bytes, on: id, of: network.host) }
   }
 
-  /// Sends one whole message of a protocol that frames them: packet rules may drop it.
+  /// Sends one whole message of a framed protocol: packet rules may drop it.
   ///
-  /// - Returns: whether it was not dropped.
+  /// - Returns: Whether the message was not dropped.
   @discardableResult
   func send(message: RawSpan) -> Bool {
     guard let id else { return true }
     return (try? network.simulator.send(message: message, on: id, of: network.host)) ?? true
   }
 
-  /// Sends what is written, then FIN.
+  /// Sends the queued bytes, then FIN.
   public func close() {
     isReleased = true
     guard let postpone else { return closeNow() }
@@ -184,7 +187,7 @@ public final class PeerStream {
     if let id { network.simulator.close(id, of: network.host) }
   }
 
-  /// Sends RST and forgets the stream at once.
+  /// Sends RST and forgets the stream immediately.
   public func abort() {
     isReleased = true
     onEvent = nil

@@ -2,11 +2,11 @@ public import CallCore
 
 /// Async code of an app or a server, on the one thread of its run, in virtual time.
 ///
-/// Code that ``start(_:)`` began runs from one `await` to the next in an event of its own, in the order in which it became
-/// ready. So it is as deterministic as callbacks are, as long as all it awaits lives in the simulation:
-/// ``PeerClock/sleep(for:)``, ``PeerClock/virtual``, an `AsyncStream` that callbacks feed, child tasks (`async let`, task
-/// groups), default actors, another task of the same participant. What another thread resumes traps; that includes
-/// whatever a plain `Task { }` does, which runs on threads of the system.
+/// Code that ``start(_:)`` began runs from one `await` to the next in an event of its own, in the order in which it
+/// became ready. It is as deterministic as callbacks, if it awaits only things of the simulation:
+/// ``PeerClock/sleep(for:)``, ``PeerClock/virtual``, an `AsyncStream` fed by callbacks, child tasks (`async let`, task
+/// groups), default actors, another task of the same participant. A resumption from another thread traps; this includes
+/// a plain `Task { }`, which runs on threads of the system.
 public final class PeerTasks {
   private let executor: PeerExecutor
   private var open: [UInt64: Task<Void, Never>] = [:]
@@ -15,14 +15,14 @@ public final class PeerTasks {
 
   package init(clock: PeerClock) { executor = PeerExecutor(clock: clock) }
 
-  /// Starts async code, in the next event. It is cancelled at shutdown; after shutdown it never begins.
+  /// Starts async code in the next event. Shutdown cancels it; after shutdown it never begins.
   ///
-  /// - Returns: the task, to cancel or to await from other code of this participant.
+  /// - Returns: The task, for other code of this participant to cancel or await.
   @discardableResult
   public func start(_ body: @escaping () async -> Void) -> Task<Void, Never> {
     count += 1
     let number = count
-    // The body stays on this thread: the executor refuses every other.
+    // The body stays on this thread: the executor refuses every other thread.
     nonisolated(unsafe) let body = isShutDown ? {} : body
     nonisolated(unsafe) let tasks = self
     let task = Task(executorPreference: executor) {
@@ -33,10 +33,10 @@ public final class PeerTasks {
     return task
   }
 
-  /// How many tasks have not ended.
+  /// The number of tasks that have not ended.
   public var openCount: Int { open.count }
 
-  /// Cancels every task and lets each run until it ends or awaits something that does not end by cancellation.
+  /// Cancels every task, and runs each until it ends or awaits something that cancellation does not end.
   package func shutDown() {
     isShutDown = true
     for (_, task) in open.sorted(by: { $0.key < $1.key }) { task.cancel() }
@@ -53,12 +53,12 @@ private final class PeerExecutor: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) {
     clock.requireOwnThread("a task of PeerTasks was resumed")
-    // Events of one instant come in the order in which they were scheduled, so this one finds its own job first.
+    // Events of the same instant run in the order in which they were scheduled, so each event finds its own job first.
     let event = clock.schedule(after: .zero) { [self] in runFirst() }
     ready.append((UnownedJob(job), event))
   }
 
-  /// Runs what is ready now, and what that makes ready, without waiting for its events.
+  /// Runs all ready jobs, and those that they make ready, without waiting for their events.
   func drain() {
     while let next = ready.first {
       next.event.cancel()
@@ -75,7 +75,7 @@ extension PeerClock {
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(for interval: Interval) async throws(CancellationError) { try await sleep(until: now + interval) }
 
-  /// Waits until a time, as ``sleep(for:)`` does; a time that is past needs no wait.
+  /// Waits until a time, as ``sleep(for:)`` does; returns at once if the time is past.
   public func sleep(until time: Instant) async throws(CancellationError) {
     requireOwnThread("a PeerClock was awaited")
     nonisolated(unsafe) let clock = self
@@ -92,7 +92,7 @@ extension PeerClock {
   public var virtual: VirtualClock { VirtualClock(self) }
 }
 
-/// One wait, which ends at its time or when its task is cancelled, whichever comes first.
+/// One wait. It ends at its time or when its task is cancelled, whichever comes first.
 private final class Sleeper: @unchecked Sendable {
   private let clock: PeerClock
   private var continuation: UnsafeContinuation<Bool, Never>?

@@ -1,10 +1,10 @@
 package import CallCore
 package import Vocabulary
 
-/// How an app writes what a scenario may assert. It holds the app to its vocabulary.
+/// Writes an app's events and values for scenarios, and checks them against the vocabulary.
 ///
-/// Apps know users, and scenarios name peers: a user whom an app names is written as the peer that has this user id. An
-/// id that no peer has, or more than one, is written as it is.
+/// Apps name users, scenarios name peers: a user id is written as the name of the peer that has it. An id that no peer
+/// has, or several, is written unchanged.
 public final class PeerTrace {
   private let trace: Trace
   private let subject: TraceSubject
@@ -25,14 +25,14 @@ public final class PeerTrace {
     }
   }
 
-  /// The present state of a declared machine.
+  /// Returns the current state of a declared machine.
   public func state(of machine: String) -> String? {
     machines.first { $0.declaration.name == machine }?.state
   }
 
-  /// Moves a machine, when the vocabulary allows it; otherwise writes `illegal-transition` and moves nothing.
+  /// Moves a machine if the vocabulary allows the transition; otherwise writes `illegal-transition`.
   ///
-  /// - Returns: whether the machine moved.
+  /// - Returns: Whether the machine moved.
   @discardableResult
   public func enter(_ machine: String, _ state: String, on event: String) -> Bool {
     guard let index = machines.firstIndex(where: { $0.declaration.name == machine }) else {
@@ -48,30 +48,29 @@ public final class PeerTrace {
     return true
   }
 
-  /// Raises a declared error code.
+  /// Writes a declared error code.
   public func raise(_ name: String) {
     precondition(vocabulary.errorCodes.contains { $0.name == name }, "error code '\(name)' is not declared")
     trace.write(PeerEvents.code, subject, name)
   }
 
-  /// Says how the call ended, by a declared end code.
+  /// Writes the end of the call, with a declared end code.
   public func end(_ name: String) {
     precondition(vocabulary.endCodes.contains { $0.name == name }, "end code '\(name)' is not declared")
     trace.write(PeerEvents.callEnded, subject, name)
   }
 
-  /// Says which call the app is in from now on: an identifier that both sides of the call have for it, and the id of the
-  /// user it is with.
+  /// Sets the call that the app is in: an identifier that both sides have for it, and the id of the remote user.
   ///
-  /// Say it when a call is placed, when it begins to ring, and when another takes its place; before the user is asked,
-  /// so that what he answers is known to be an answer to this call.
+  /// Call this when a call is placed, when it begins to ring, and when another call takes its place; call it before the
+  /// user is asked, so that the answer is attributed to this call.
   public func begin(call id: String, with user: String) {
     set(PeerEvents.callID.name, id)
     set(PeerEvents.callPeer.name, peers.peer(ofUser: user))
   }
 
-  /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the trace:
-  /// a scenario cannot name it.
+  /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the
+  /// trace: a scenario cannot name it.
   public func event(_ name: String, _ field: String, _ detail: String) {
     trace.write(PeerEvents.note(name, field), subject, detail)
   }
@@ -82,11 +81,13 @@ public final class PeerTrace {
     trace.write(PeerEvents.value(name, String.self), subject, value)
   }
 
+  /// Sets a declared flag.
   public func set(_ name: String, _ value: Bool) {
     check(name) { $0 == .flag }
     trace.write(PeerEvents.value(name, Bool.self), subject, value)
   }
 
+  /// Sets a declared count.
   public func set(_ name: String, _ value: Int) {
     check(name) { $0 == .count }
     trace.write(PeerEvents.value(name, Int.self), subject, value)
@@ -98,13 +99,14 @@ public final class PeerTrace {
     precondition(fits(declaration.type), "value '\(name)' is declared as \(declaration.type)")
   }
 
-  /// Writes that a signalling message to a user, or to the server, left; `isLost` when there was no connection to carry
-  /// it. What it is must be declared: a message that is not is a finding of the profile once the server has it.
+  /// Writes that a signalling message to a user or to the server was sent; `isLost` if there was no connection to carry
+  /// it. The message must be declared; the server reports an undeclared one as a finding of the profile.
   public func signalSent(type: String, to user: String, isLost: Bool) {
     trace.write(ServerEvents.messageSent, subject, type, peers.peer(ofUser: user), isLost)
   }
 
-  /// Writes that a signalling message of a user, or of the server, came. What others send may have any type.
+  /// Writes that a signalling message from a user or from the server was received. A received message may have any
+  /// type.
   public func signalReceived(type: String, from user: String) {
     trace.write(ServerEvents.messageReceived, subject, type, peers.peer(ofUser: user))
   }

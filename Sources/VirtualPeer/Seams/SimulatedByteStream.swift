@@ -1,7 +1,7 @@
 internal import CallCore
 internal import CallSession
 
-/// A stream of the simulated network that whole messages are sent on, one to a call: packet rules may drop one.
+/// A stream of the simulated network that carries whole messages, one per call: packet rules may drop one.
 final class SimulatedByteStream: ByteStream {
   private(set) var isConnected: Bool
   var onConnect: (() -> Void)?
@@ -9,7 +9,7 @@ final class SimulatedByteStream: ByteStream {
   var onEnd: (() -> Void)?
   private let stream: PeerStream
 
-  /// - Parameter isConnected: as a stream that a listener accepted is.
+  /// - Parameter isConnected: True for a stream that a listener accepted.
   init(_ stream: PeerStream, isConnected: Bool) {
     self.stream = stream
     self.isConnected = isConnected

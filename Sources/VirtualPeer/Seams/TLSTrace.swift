@@ -1,7 +1,7 @@
 internal import CallCore
 internal import DTLS
 
-/// Writes what becomes of connections over TLS into the trace.
+/// Writes the results of TLS handshakes into the trace.
 struct TLSTrace {
   private let trace: Trace
   private let subject: TraceSubject

@@ -2,7 +2,7 @@ internal import CallCore
 
 /// The virtual time of a run as a Swift `Clock`: ``PeerClock/virtual``.
 ///
-/// Its waits belong in code that ``PeerTasks/start(_:)`` began.
+/// Await it only in code that ``PeerTasks/start(_:)`` began.
 public struct VirtualClock: Clock, @unchecked Sendable {
   /// A point in virtual time.
   public struct Instant: InstantProtocol {
@@ -15,7 +15,7 @@ public struct VirtualClock: Clock, @unchecked Sendable {
     public static func < (a: Instant, b: Instant) -> Bool { a.time < b.time }
   }
 
-  // Sendable because Clock demands it; every use checks that it is on the run's thread.
+  // Sendable because Clock requires it; every use checks that it is on the run's thread.
   private let clock: PeerClock
 
   init(_ clock: PeerClock) { self.clock = clock }

@@ -4,14 +4,14 @@ internal import Formats
 package import Statistics
 package import Vocabulary
 
-/// A server of a profile on a host of the world.
+/// A server of a profile, on a simulated host.
 package final class CallServerHost {
   package static let port: UInt16 = 443
 
-  /// What a server that opens peer connections needs for them.
+  /// The configuration of a server that opens peer connections.
   package struct Media {
     package var session: SessionConfiguration
-    /// The user ids of the world's peers, by the peers' names.
+    /// The user ids of the world's peers, by peer name.
     package var userIDs: [String: String]
     package var keyLog: ((String) -> Void)?
 
@@ -32,8 +32,8 @@ package final class CallServerHost {
   private let tasks: PeerTasks
 
   /// - Parameters:
-  ///   - messages: what the profile's vocabulary declares.
-  ///   - media: nil for a server whose declaration does not say that it opens peer connections.
+  ///   - messages: The messages that the profile's vocabulary declares.
+  ///   - media: Nil for a server whose declaration does not open peer connections.
   package init(
     server: any CallServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
     port: UInt16 = CallServerHost.port, delay: Interval = .zero, media: Media? = nil,
@@ -59,19 +59,19 @@ package final class CallServerHost {
 
   package func start() { server.start() }
 
-  /// Drops the connection of a user, or of everybody.
+  /// Drops the connection of a user, or of all users.
   package func disconnect(user: String?) { tap.disconnect(user: user) }
 
-  /// Whether a user has a connection.
+  /// Returns whether a user has a connection.
   package func isConnected(user: String) -> Bool { tap.isConnected(user: user) }
 
-  /// How many connections of a user were dropped because the user is refused.
+  /// Returns the number of connections of a user that were dropped because the user is refused.
   package func refusalCount(of user: String) -> Int { tap.refusalCounts[user] ?? 0 }
 
-  /// While refused, a user's connections are dropped as soon as they say whose they are.
+  /// Refuses or admits a user. A refused user's connections are dropped as soon as they identify the user.
   package func refuse(user: String, _ refuses: Bool) { tap.setRefused(user, refuses) }
 
-  /// Delivers a message that no honest client sent, under the sender's name.
+  /// Delivers a message in the sender's name that no correct client sent.
   package func inject(type: String, from: String, to: String, fields: NamedValues) {
     var content = MessageContent(type)
     if let sender = codec.senderField(of: type) { content.fields.append(JSON.Member(sender, .string(from))) }
@@ -79,7 +79,7 @@ package final class CallServerHost {
     inject(content, from: from, to: to)
   }
 
-  /// Delivers a message as it is.
+  /// Delivers a message unchanged.
   package func inject(_ message: MessageContent, from: String, to: String) {
     tap.forge(message)
     server.inject(message, from: from, to: to)
@@ -87,7 +87,7 @@ package final class CallServerHost {
 
   // MARK: Peer connections
 
-  /// The statistics of open peer connections, by their trace subjects.
+  /// Returns the statistics of open peer connections, by their trace subjects.
   package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {
     connections.reports(where: isWanted)
   }
@@ -96,7 +96,7 @@ package final class CallServerHost {
 
   package var openConnectionCount: Int { connections.openCount }
 
-  /// Closes the server's peer connections; nothing else of it ends.
+  /// Closes the server's peer connections; the server continues.
   package func closeConnections() { connections.close() }
 
   // MARK: The end
@@ -107,6 +107,6 @@ package final class CallServerHost {
     connections.close()
   }
 
-  /// Async code of the server that has not ended.
+  /// The number of the server's tasks that have not ended.
   package var openTaskCount: Int { tasks.openCount }
 }

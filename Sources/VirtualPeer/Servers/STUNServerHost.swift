@@ -1,7 +1,7 @@
 package import CallCore
 package import STUN
 
-/// A STUN server as a host of the world.
+/// A STUN server on a simulated host.
 package final class STUNServerHost: SocketServerHost<STUNBindingServer> {
   package static let port: UInt16 = 3_478
 

@@ -3,7 +3,7 @@ internal import CallSession
 internal import Statistics
 internal import Vocabulary
 
-/// The peer connections of a server. One that opens none costs nothing, and writes nothing into the trace.
+/// The peer connections of a server. A server without any writes nothing into the trace.
 final class ServerConnections {
   private let media: CallServerHost.Media?
   private let runtime: HostRuntime
@@ -25,7 +25,7 @@ final class ServerConnections {
       preconditionFailure("\(name) opens peer connections: declare it with opensConnections: true")
     }
     var settings = Device.Settings()
-    // A server asks no operating system for a microphone.
+    // A server needs no permission of an operating system for its microphone.
     settings.isSimulator = true
     switch source {
     case .samples(let source): settings.microphone = source

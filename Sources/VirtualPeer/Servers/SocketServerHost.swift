@@ -3,7 +3,7 @@ internal import CallSession
 internal import DTLS
 internal import SimNet
 
-/// One way in to a server: a port, and what runs over it.
+/// A listening port of a server, and its transport.
 package struct ServerListener: Hashable, Sendable {
   package var transport: Path.Transport
   package var port: UInt16
@@ -14,19 +14,19 @@ package struct ServerListener: Hashable, Sendable {
   }
 }
 
-/// Runs a sans-IO server on a host: sockets and connections at its ports, its timers, and whether it answers at all.
+/// Runs a sans-IO server on a host: its sockets, connections and timers, and the faults of its answers.
 package class SocketServerHost<Machine: SansIO & ~Copyable> {
   let runtime: HostRuntime
   var machine: Machine
-  /// While true nothing is heard and nothing is said (`stun.silent`).
+  /// Whether the server receives and sends nothing (`stun.silent`).
   package var isSilent = false
-  /// How long every datagram waits before it leaves.
+  /// The delay of every datagram that the server sends.
   private let delay: Interval
   private let listeners: [ServerListener]
   package let tls: TLSListener?
   private(set) var sockets: [(endpoint: Endpoint, socket: UDPSocket)] = []
   private var streams: [(path: Path, stream: TURNStream)] = []
-  /// Datagrams that were not heard because the server was silent.
+  /// The number of datagrams ignored because the server was silent.
   package private(set) var unheardCount = 0
   package var streamCount: Int { streams.count }
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
@@ -45,7 +45,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
 
   deinit { buffer.deallocate() }
 
-  /// Begins to listen on every address.
+  /// Listens on every address.
   package func start() {
     let addresses = runtime.network.activeInterfaces.flatMap(\.addresses)
     for listener in listeners {
@@ -78,16 +78,16 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     }
   }
 
-  /// Gives the server a datagram, or a message of a connection.
+  /// Passes a datagram, or a message of a connection, to the server.
   func receive(_ message: RawSpan, on path: Path) { machine.receive(message, on: path, at: runtime.clock.now) }
 
-  /// TLS stands on a client's connection.
+  /// Handles a completed TLS handshake with a client.
   func streamSecured(_ path: Path, _ tls: TLSConnection) {}
 
-  /// What decrypts a client's connection.
+  /// Handles the secrets that decrypt a client's connection.
   func learnt(keyLog line: String) {}
 
-  /// A client's connection is gone.
+  /// Handles the end of a client's connection.
   func streamEnded(_ path: Path, _ end: TURNStream.End) {}
 
   /// Ends every client's connection with an RST.
@@ -128,7 +128,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     streams = []
   }
 
-  /// What the server asks of its host.
+  /// Handles an event of the server.
   func handle(_ event: Machine.Event) {}
 
   func drain() {
@@ -150,7 +150,7 @@ package class SocketServerHost<Machine: SansIO & ~Copyable> {
     drain()
   }
 
-  /// Whether what has come is heard.
+  /// Returns whether a received message is heard, and counts it if it is not.
   private func hears() -> Bool {
     if isSilent { unheardCount += 1 }
     return !isSilent

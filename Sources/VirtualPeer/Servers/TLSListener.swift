@@ -1,13 +1,13 @@
 package import CallCore
 package import DTLS
 
-/// How a server takes connections over TLS: as whom, and in which versions.
+/// The identity and the versions with which a server accepts TLS connections.
 package final class TLSListener {
   private let versions: ClosedRange<TLSVersion>
   private let random: RandomSource
   private var context: TLSContext
   private var count = 0
-  /// Connections on which the certificate was sent.
+  /// The number of connections on which the certificate was sent.
   package private(set) var shownCount = 0
 
   package init(
@@ -18,7 +18,7 @@ package final class TLSListener {
     context = try TLSContext(server: identity, versions: versions)
   }
 
-  /// What clients are shown from now on; connections that stand go on.
+  /// Sets the identity for new connections; existing connections continue.
   package func show(_ identity: TLSIdentity) throws(TLSFileProblem) {
     context = try TLSContext(server: identity, versions: versions)
   }

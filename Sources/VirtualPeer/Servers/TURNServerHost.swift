@@ -4,11 +4,11 @@ internal import DTLS
 package import STUN
 package import TURN
 
-/// A TURN server as a host of the world: relays are sockets of its own.
+/// A TURN server on a simulated host; each relay is one of its sockets.
 package final class TURNServerHost: SocketServerHost<TURNServer> {
   package static let port: UInt16 = 3_478
 
-  /// The type of the request (RFC 8656 section 17).
+  /// The type of a Refresh request (RFC 8656 section 17).
   private static let refreshRequest: UInt16 = 0x0004
 
   private let trace: Trace
@@ -16,17 +16,17 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
   private let tlsTrace: TLSTrace
   private let keyLog: ((String) -> Void)?
   package private(set) var allocations: [Allocation] = []
-  /// The way that the message came which is being served.
+  /// The path of the message that is being served.
   private var servedPath: Path?
 
-  /// What a client holds: a relayed address, for the 5-tuple of `client` and `server`.
+  /// An allocation of a client: a relayed address, for the 5-tuple of `client` and `server`.
   package struct Allocation {
     package let relay: Endpoint
     package let client: Endpoint
     package let server: Endpoint
     package let isUDP: Bool
     package let username: String
-    /// Whether a fault of the server, and not the server itself, refused the last Refresh that the client sent.
+    /// Whether a fault, and not the server itself, refused the last Refresh of the client.
     package internal(set) var isRefreshRefusedByFault = false
   }
 
@@ -49,7 +49,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     switch event {
     case .openRelay(let relay, let client, let username):
       trace.write(ServerEvents.relayOpened, subject, relay, client, username)
-      // A relay is opened for the request that is being served.
+      // The server opens a relay only for the request that is being served.
       guard let path = servedPath else { return }
       allocations.append(
         Allocation(
@@ -66,7 +66,7 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     }
   }
 
-  /// What the server throws away nobody is told of but the trace: with the reason, whom it came from and where it came in.
+  /// Serves a message. The server drops packets silently, so the trace gets the reason, the source and the destination.
   override func receive(_ message: RawSpan, on path: Path) {
     let before = machine.counters
     servedPath = path
@@ -102,19 +102,19 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
 
   // MARK: Faults
 
-  /// Requests that were answered with an error because ``rejectAll(_:with:)`` said so, by method.
+  /// The number of requests that ``rejectAll(_:with:)`` answered with an error, by method.
   package var rejectionCounts: [STUNMethod: UInt64] { machine.counters.rejections }
 
-  /// Requests that were answered with 438 because of ``expireNonces()``.
+  /// The number of requests answered with 438 because of ``expireNonces()``.
   package var withdrawnNonceCount: Int { Int(machine.counters.withdrawnNonces) }
 
-  /// Data that missed a permission because of ``expirePermissions()``.
+  /// The number of packets without a permission because of ``expirePermissions()``.
   package var missedPermissionCount: Int { Int(machine.counters.missedPermissions) }
 
-  /// Data that missed a channel because of ``expireChannels()``.
+  /// The number of packets without a channel because of ``expireChannels()``.
   package var missedChannelCount: Int { Int(machine.counters.missedChannels) }
 
-  /// Forgets everything, as a crash does; connections end with it.
+  /// Discards all state, as a crash does; connections end.
   package func restart() {
     machine.restart(at: runtime.clock.now)
     resetStreams()

@@ -1,2 +1,2 @@
-// JSON is what profiles speak with their servers: it belongs to the seam they are written on.
+// Profiles exchange JSON with their servers, so the seam below profiles exports it.
 @_exported public import Formats

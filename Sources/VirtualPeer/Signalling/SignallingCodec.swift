@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// What the frames of one server say, by the declaration of its profile.
+/// Decodes and encodes the frames of one server, by the declarations of its profile.
 package struct SignallingCodec {
   package let messages: [MessageDeclaration]
   let frame: (String) -> SignallingFrame
   private let text: (MessageContent, String?) -> String
-  /// What the profile calls the sender, where a message does not say.
+  /// The profile's usual sender field, for messages that declare none.
   private let usualSender: String?
 
   package init(_ server: any CallServer.Type, messages: [MessageDeclaration]) {
@@ -17,10 +17,10 @@ package struct SignallingCodec {
 
   func declaration(of type: String) -> MessageDeclaration? { messages.first { $0.name == type } }
 
-  /// The field that has the sender of messages of a type.
+  /// Returns the field with the sender of messages of a type.
   func senderField(of type: String) -> String? { declaration(of: type)?.field(.sender)?.name ?? usualSender }
 
-  /// A frame as faults see it; `sender` is known otherwise.
+  /// Decodes a frame for the faults; `sender` is the connection's user, if known.
   func message(_ text: String, from sender: String?, to receiver: String?) -> SignallingMessage {
     switch frame(text) {
     case .transport(let word, let introduced):
@@ -32,14 +32,14 @@ package struct SignallingCodec {
     }
   }
 
-  /// The message's field by its name or by its role; nil when it has none.
+  /// Returns the name of a message's field, given its name or its role; nil if the message has no such field.
   func field(_ nameOrRole: String, of message: SignallingMessage) -> String? {
     guard let content = message.content else { return nil }
     let name = declaration(of: message.type)?.field(nameOrRole)?.name ?? nameOrRole
     return content[name] == nil ? nil : name
   }
 
-  /// The message with its content changed, in the same frame.
+  /// Returns the message with changed content, in the same frame.
   func rewrite(_ message: SignallingMessage, _ change: (inout MessageContent) -> Void) -> SignallingMessage {
     guard var content = message.content else { return message }
     change(&content)
@@ -49,7 +49,7 @@ package struct SignallingCodec {
     return changed
   }
 
-  /// What a message of the profile's own app or server has that is not declared; nil when everything is.
+  /// Returns the first undeclared part of a message from the profile's app or server; nil if everything is declared.
   func problem(with content: MessageContent, going direction: MessageDeclaration.Direction) -> String? {
     guard !messages.isEmpty else { return nil }
     guard let declaration = declaration(of: content.type) else { return "no message of that type is declared" }

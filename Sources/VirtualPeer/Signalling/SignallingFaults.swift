@@ -1,8 +1,9 @@
 public import CallCore
 public import Vocabulary
 
-/// What a scenario does to signalling at the server's end of the WebSockets.
+/// A fault that a scenario applies to signalling at the server's end of the WebSockets.
 public struct SignallingFault: Hashable, Sendable {
+  /// The effect on a matching frame.
   public enum Effect: Hashable, Sendable {
     case drop
     case delay(Interval)
@@ -11,22 +12,26 @@ public struct SignallingFault: Hashable, Sendable {
     case reorder
     /// One character of the text is replaced.
     case corrupt
-    /// One field, by its name or its role, is damaged.
+    /// One field, given by its name or its role, is damaged.
     case damage(field: String)
-    /// One field, by its name or its role, becomes what the text stands for.
+    /// One field, given by its name or its role, gets the value that the text stands for.
     case set(field: String, String)
-    /// Lost while the connections look up. Without a type and users everything is: upgrades and closings too.
+    /// Lost, while the connections seem to be open. Without a type and users this includes upgrades and closings.
     case blackhole
   }
 
+  /// The effect on each matching frame.
   public var effect: Effect
-  /// Only frames of this type, from this user, to this user; nil matches all, pings and connects included.
+  /// The type of the frames; nil matches all, pings and connects included.
   public var type: String?
+  /// The user that sends the frames; nil matches all.
   public var from: String?
+  /// The user that receives the frames; nil matches all.
   public var to: String?
-  /// How many matching frames it is still meant for, whatever older faults leave of them; nil for all while it lasts.
+  /// The number of matching frames left, including those that an older fault drops; nil for no limit.
   public var remaining: Int?
 
+  /// Creates a fault for the next `count` matching frames; nil for all.
   public init(_ effect: Effect, type: String? = nil, from: String? = nil, to: String? = nil, count: Int? = nil) {
     self.effect = effect
     self.type = type
@@ -35,7 +40,7 @@ public struct SignallingFault: Hashable, Sendable {
     remaining = count
   }
 
-  /// Whether nothing at all passes, in either direction.
+  /// Whether nothing passes, in either direction.
   var isTotal: Bool { effect == .blackhole && type == nil && from == nil && to == nil }
 
   func matches(_ message: SignallingMessage) -> Bool {
@@ -46,16 +51,18 @@ public struct SignallingFault: Hashable, Sendable {
 
 /// One text frame at the signalling server.
 public struct SignallingMessage: Hashable, Sendable {
-  /// As scenarios name it, or what the profile calls a frame of its transport: `ping`.
+  /// The type in scenarios, or the profile's name for a transport frame, such as `ping`.
   public var type: String
-  /// The user it comes from; nil when the server itself sends it, or has not been told who the client is.
+  /// The sending user; nil if the server itself sends it, or does not know the client's user yet.
   public var from: String?
-  /// The user it goes to; nil when it is for the server.
+  /// The receiving user; nil if the message is for the server.
   public var to: String?
+  /// The text of the frame.
   public var text: String
-  /// What it says, when it is a message and no frame of the transport.
+  /// The decoded message; nil for a transport frame.
   public var content: MessageContent?
 
+  /// Creates a message.
   public init(type: String, from: String?, to: String?, text: String, content: MessageContent? = nil) {
     self.content = content
     self.type = type
@@ -65,11 +72,11 @@ public struct SignallingMessage: Hashable, Sendable {
   }
 }
 
-/// The active signalling faults of one server, applied to every frame by ``SignallingTap``.
+/// The active signalling faults of one server; ``SignallingTap`` applies them to every frame.
 package final class SignallingFaults {
   package typealias ID = Int
 
-  /// One direction of one socket: what overtakes what goes by it.
+  /// One direction of one socket: a frame can overtake another only within it.
   package struct Lane: Hashable {
     let socket: Int
     let isToClient: Bool
@@ -78,15 +85,15 @@ package final class SignallingFaults {
   private var faults: [(id: ID, fault: SignallingFault)] = []
   private var held: [Held] = []
   private var nextID: ID = 1
-  /// How many frames each fault has met, also when it is over.
+  /// The number of frames that each fault has met, also after its end.
   private var counts: [ID: Int] = [:]
-  /// The faults of whose frames others took some.
+  /// The faults that missed a frame because an older fault took it.
   private var forestalled: Set<ID> = []
-  /// How many frames a fault that delays has let go, and still holds.
+  /// The numbers of frames that each delaying fault still holds and has released.
   private var delays: [ID: (held: Int, released: Int)] = [:]
-  /// Reads and writes what messages say, for faults of single fields.
+  /// The codec that faults of single fields use.
   var codec: SignallingCodec?
-  /// Told when a black hole opens or the last one closes.
+  /// Called when a black hole opens, and when the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
   /// A frame that waits to be overtaken.
@@ -109,10 +116,10 @@ package final class SignallingFaults {
     self.subject = trace.subject(subject)
   }
 
-  /// Whether nothing at all passes.
+  /// Whether nothing passes.
   package var isSilent: Bool { faults.contains { $0.fault.isTotal } }
 
-  /// Whether frames pass as they are, so that nobody need ask what they say.
+  /// Whether all frames pass unchanged, so that decoding them is unnecessary.
   var isIdle: Bool { faults.isEmpty && held.isEmpty }
 
   @discardableResult
@@ -122,13 +129,13 @@ package final class SignallingFaults {
     return nextID
   }
 
-  /// How many frames a fault has met so far, also when it is over.
+  /// Returns the number of frames that a fault has met so far, also after its end.
   package func meetings(of id: ID) -> Int { counts[id] ?? 0 }
 
-  /// Whether another fault has taken a frame that this one was meant for.
+  /// Returns whether another fault has taken a frame that matched this one.
   package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
 
-  /// Whether a fault that delays holds frames, and not one of those that it met has come.
+  /// Returns whether a delaying fault holds frames and has not released any.
   package func holdsAll(_ id: ID) -> Bool { delays[id].map { $0.held > 0 && $0.released == 0 } ?? false }
 
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
@@ -154,7 +161,8 @@ package final class SignallingFaults {
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     var isLost = false
     for index in faults.indices where isMeant(faults[index].fault, for: message) {
-      // What an older fault loses counts as one, too: what this one affects does not depend on that.
+      // A frame that an older fault drops counts too, so that the frames this fault meets do not depend on other
+      // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
       guard !isLost else {
         forestalled.insert(faults[index].id)
@@ -166,12 +174,12 @@ package final class SignallingFaults {
       tell(effect, message)
       isLost = effect == .drop || effect == .blackhole
     }
-    // One that overtakes is not held in its turn, or nothing would change places.
+    // An overtaking frame is not held itself, or the two would not change places.
     if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
     carryOut(effects[...], on: message, lane, deliver)
   }
 
-  /// Whether a fault works on a message: one of a field on those that have it alone.
+  /// Returns whether a fault applies to a message; a fault of a field applies only to messages with this field.
   private func isMeant(_ fault: SignallingFault, for message: SignallingMessage) -> Bool {
     guard fault.matches(message) else { return false }
     switch fault.effect {
@@ -180,7 +188,7 @@ package final class SignallingFaults {
     }
   }
 
-  /// Does to a message what the faults that it meets do, oldest first: what one lets on, the next one has.
+  /// Applies faults to a message, the oldest first: each fault gets the output of the one before.
   private func carryOut(
     _ effects: ArraySlice<(id: ID, effect: SignallingFault.Effect)>, on message: SignallingMessage, _ lane: Lane,
     _ deliver: @escaping (SignallingMessage) -> Void
@@ -218,15 +226,15 @@ package final class SignallingFaults {
     return codec.rewrite(message) { change(&$0, name) }
   }
 
-  /// Nothing passes: the oldest fault that takes the frame has met it.
+  /// Counts a frame that a black hole drops: it has met the oldest fault that drops it.
   ///
-  /// - Parameter isMet: whether the frame is one for faults of its type, too, which meet each message once.
+  /// - Parameter isMet: Whether faults of the frame's type apply here, too; they meet each message once.
   func swallowed(_ message: SignallingMessage, isMet: Bool = true) {
     var taking: SignallingFault.Effect?
     for index in faults.indices where faults[index].fault.isTotal || faults[index].fault.matches(message) {
       let (id, effect) = (faults[index].id, faults[index].fault.effect)
       guard isMet || faults[index].fault.isTotal else {
-        // It does not come to where this one would have met it.
+        // The frame never reaches the place where this fault would have met it.
         forestalled.insert(id)
         continue
       }
@@ -247,7 +255,7 @@ package final class SignallingFaults {
       message.to ?? Self.server)
   }
 
-  /// What traces call the end that is no user.
+  /// The name of the server's end in traces, in place of a user.
   static let server = "server"
 
   private func hold(

@@ -1,10 +1,12 @@
-/// The server's end of one client's WebSocket. What scenarios do to signalling happens within it, unseen by the server.
+/// The server's end of one client's WebSocket. The faults of a scenario act within it, invisible to the server.
 public final class SignallingSocket {
+  /// Called when the client's upgrade has succeeded.
   public var onOpen: ((_ path: String) -> Void)?
+  /// Called for each text message from the client.
   public var onText: ((String) -> Void)?
-  /// Called once, however the connection ended; not when this end dropped it.
+  /// Called once, however the connection ended, unless this end dropped it.
   public var onClose: (() -> Void)?
-  /// Whose device it is: the server sets it once it knows, and faults that name users go by it.
+  /// The client's user. The server sets it when it is known; faults that name users use it.
   public var user: String?
 
   let number: Int
@@ -21,18 +23,19 @@ public final class SignallingSocket {
     channel.onClose = { [unowned self] in closed() }
   }
 
+  /// Sends a text message to the client.
   public func send(_ text: String) { tap.send(text, on: self) }
 
-  /// Closes politely: the closing handshake, then the stream.
+  /// Performs the closing handshake, then closes the stream.
   public func close() { channel.close() }
 
-  /// Drops the connection at once.
+  /// Drops the connection immediately.
   public func drop() {
     onClose = nil
     abort()
   }
 
-  /// The network or a scenario ends the connection; the server is told.
+  /// Ends the connection because of the network or a scenario, and informs the server.
   func abort() { channel.abort() }
 
   func deliver(_ text: String) { if !isOver { onText?(text) } }
@@ -49,7 +52,7 @@ public final class SignallingSocket {
     let report = onClose
     (onOpen, onText, onClose) = (nil, nil, nil)
     report?()
-    // Within a black hole the other end must not learn of it before the hole closes.
+    // While a black hole is open, the other end must not learn of the closing.
     if !channel.isSilenced { tap.forget(self) }
   }
 }

@@ -1,22 +1,23 @@
 internal import CallCore
 internal import Vocabulary
 
-/// Where scenarios get at signalling: every frame of every WebSocket of one server passes here, in both directions.
+/// The place where scenarios act on signalling: every frame of every WebSocket of one server passes here, in both
+/// directions.
 ///
-/// A server cannot go round it, and does nothing for it but say what its frames are (``CallServer/frame(of:)``).
-/// A message that the server passes on is met once, where it leaves for its receiver; one that is for the server alone
-/// where it arrives; a frame of the transport, such as a ping, wherever it goes.
+/// A server cannot bypass it, and only classifies its frames for it (``CallServer/frame(of:)``). A message that the
+/// server passes on is met once, where it leaves for its receiver; a message for the server alone is met where it
+/// arrives; a transport frame, such as a ping, is met in each direction.
 final class SignallingTap {
   let faults: SignallingFaults
   private let codec: SignallingCodec
   private let trace: Trace
   private let subject: TraceSubject
-  /// What puppets said: nobody has to have declared it.
+  /// The messages of puppets, which need no declaration.
   private var forged: Set<MessageContent> = []
   private var sockets: [SignallingSocket] = []
   private var refused: [String] = []
   private var socketCount = 0
-  /// Connections that were reset because their user is refused, by user.
+  /// The number of connections that were reset because their user is refused, by user.
   private(set) var refusalCounts: [String: Int] = [:]
 
   init(faults: SignallingFaults, codec: SignallingCodec, trace: Trace, subject: String) {
@@ -28,7 +29,7 @@ final class SignallingTap {
     faults.onSilence = { [unowned self] in setSilenced($0) }
   }
 
-  /// The server's end of a new connection.
+  /// Creates the server's end of a new connection.
   func accept(_ stream: PeerStream, random: RandomSource) -> SignallingSocket {
     socketCount += 1
     let channel = WebSocketChannel(
@@ -41,14 +42,14 @@ final class SignallingTap {
 
   func forget(_ socket: SignallingSocket) { sockets.removeAll { $0 === socket } }
 
-  /// Resets the connections of a user, or of everybody.
+  /// Resets the connections of a user, or of all users.
   func disconnect(user: String?) {
     for socket in sockets where user == nil || socket.user == user { socket.abort() }
   }
 
   func isConnected(user: String) -> Bool { sockets.contains { $0.user == user } }
 
-  /// While refused, a user's connections are reset as soon as they say whose they are.
+  /// Refuses or admits a user. A refused user's connections are reset as soon as they identify the user.
   func setRefused(_ user: String, _ isRefused: Bool) {
     refused.removeAll { $0 == user }
     if isRefused { refused.append(user) }
@@ -60,13 +61,13 @@ final class SignallingTap {
 
   // MARK: Frames
 
-  /// Whether a client's upgrade is lost.
+  /// Returns whether a black hole drops a client's upgrade.
   func swallowsUpgrade(on socket: SignallingSocket) -> Bool {
     if faults.isSilent { faults.swallowed(SignallingMessage(type: "upgrade", from: nil, to: nil, text: "")) }
     return faults.isSilent
   }
 
-  /// A frame of a client has come.
+  /// Handles a frame from a client.
   func received(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: socket.user, to: nil)
     check(message, going: .clientToServer)
@@ -77,14 +78,14 @@ final class SignallingTap {
     pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
   }
 
-  /// The server has a frame for a client.
+  /// Handles a frame from the server to a client.
   func send(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: nil, to: socket.user)
     check(message, going: .serverToClient)
     pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak socket] in socket?.sendNow($0.text) }
   }
 
-  /// Says of a message that an app or the server itself wrote what its declaration has otherwise.
+  /// Writes the difference between a message of an app or the server and its declaration.
   private func check(_ message: SignallingMessage, going direction: MessageDeclaration.Direction) {
     guard let content = message.content, let problem = codec.problem(with: content, going: direction),
       !forged.contains(content)
@@ -94,7 +95,7 @@ final class SignallingTap {
       ServerEvents.messageMisfit, subject, message.type, message.from ?? server, message.to ?? server, problem)
   }
 
-  /// From now on the content is no finding of the profile: a puppet says it.
+  /// Exempts a puppet's message from the check against declarations.
   func forge(_ content: MessageContent) { forged.insert(content) }
 
   private func pass(

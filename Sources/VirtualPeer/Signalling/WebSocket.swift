@@ -1,25 +1,28 @@
 public import CallCore
 internal import Digests
 
-/// One end of a WebSocket (RFC 6455) over a byte stream the owner carries: sans-IO.
+/// One end of a WebSocket (RFC 6455), sans-IO: the owner carries its byte stream.
 ///
 /// Covers the HTTP upgrade, masking, fragmentation, ping and pong, and the closing handshake. TLS is not modelled.
 public struct WebSocket: ~Copyable {
+  /// The end of the connection: clients send masked frames, servers do not.
   public enum Role: Sendable { case client, server }
 
+  /// An event of the connection.
   public enum Event: Hashable, Sendable {
-    /// The upgrade succeeded; on a server `path` is what the client asked for.
+    /// The upgrade succeeded; on a server `path` is the path that the client requested.
     case opened(path: String)
     case text(String)
     case binary([UInt8])
     /// The peer closed, with its RFC 6455 section 7.4 status code (1005 when it gave none).
     case closed(code: UInt16)
-    /// The peer broke the protocol; the owner drops the stream.
+    /// The peer violated the protocol; the owner drops the stream.
     case failed(WebSocketError)
   }
 
   private enum Phase { case handshaking, open, closed }
 
+  /// The end that this is.
   public let role: Role
   private var phase = Phase.handshaking
   private var random: RandomStream
@@ -31,7 +34,7 @@ public struct WebSocket: ~Copyable {
   private var output: [UInt8] = []
   private var events: [Event] = []
 
-  /// A client asks for `path` at `host`; a server ignores both.
+  /// Creates an end. A client requests `path` at `host`; a server ignores both.
   public init(_ role: Role, host: String = "", path: String = "/", random: consuming RandomStream) {
     self.role = role
     self.path = path
@@ -46,10 +49,13 @@ public struct WebSocket: ~Copyable {
     output += lines.joined(separator: "\r\n").utf8
   }
 
+  /// Whether the upgrade has succeeded and no closing handshake has begun.
   public var isOpen: Bool { phase == .open }
 
+  /// Sends a text message, if the connection is open.
   public mutating func send(text: String) { send(WebSocketFrame(.text, payload: Array(text.utf8))) }
 
+  /// Sends a binary message, if the connection is open.
   public mutating func send(binary: [UInt8]) { send(WebSocketFrame(.binary, payload: binary)) }
 
   /// Begins the closing handshake; nothing is sent after it.
@@ -59,7 +65,7 @@ public struct WebSocket: ~Copyable {
     phase = .closed
   }
 
-  /// Takes bytes of the stream, in order.
+  /// Receives bytes of the stream, in order.
   public mutating func receive(_ bytes: [UInt8]) {
     switch phase {
     case .closed: return
@@ -71,12 +77,13 @@ public struct WebSocket: ~Copyable {
     readFrames()
   }
 
-  /// The bytes to write to the stream now.
+  /// Returns and removes the bytes to write to the stream.
   public mutating func takeOutput() -> [UInt8] {
     defer { output.removeAll(keepingCapacity: true) }
     return output
   }
 
+  /// Returns and removes the next event, or nil.
   public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   private mutating func send(_ frame: WebSocketFrame) {
@@ -96,7 +103,7 @@ public struct WebSocket: ~Copyable {
 
   // MARK: Handshake (RFC 6455 section 4)
 
-  /// Whether the upgrade completed; leftover bytes are already with the frame parser.
+  /// Returns whether the upgrade has completed; bytes after it are passed to the frame parser.
   private mutating func finishHandshake() -> Bool {
     guard let end = handshake.firstRange(of: Array("\r\n\r\n".utf8)) else {
       if handshake.count > 8_192 { fail(.handshakeTooLarge) }
@@ -179,7 +186,7 @@ public struct WebSocket: ~Copyable {
     }
   }
 
-  /// The status of a close frame, nil when it gives none (RFC 6455 sections 5.5.1 and 7.4.2).
+  /// Returns the status of a close frame, nil if it has none (RFC 6455 sections 5.5.1 and 7.4.2).
   private static func closeCode(_ payload: [UInt8]) throws(WebSocketError) -> UInt16? {
     guard !payload.isEmpty else { return nil }
     guard payload.count >= 2, String(validating: payload.dropFirst(2), as: UTF8.self) != nil else {

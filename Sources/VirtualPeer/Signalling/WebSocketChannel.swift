@@ -1,8 +1,10 @@
 public import CallCore
 
-/// A ``WebSocket`` on a stream of the simulated network: text messages in and out, until it closes.
+/// A ``WebSocket`` on a stream of the simulated network: text messages in both directions until it closes.
 public final class WebSocketChannel {
+  /// Called when the upgrade has succeeded.
   public var onOpen: ((_ path: String) -> Void)?
+  /// Called for each text message.
   public var onText: ((String) -> Void)?
   /// Called once, however the connection ended.
   public var onClose: (() -> Void)?
@@ -10,34 +12,37 @@ public final class WebSocketChannel {
   private let stream: PeerStream
   private var socket: WebSocket
   private var isClosed = false
-  /// This end closed while it was silenced.
+  /// Whether this end closed while it was silenced.
   private var isAbandoned = false
-  /// The stream or the other end closed while this end was silenced.
+  /// Whether the stream or the other end closed while this end was silenced.
   private var isCutOff = false
 
-  /// While true nothing leaves, and neither end notices when the other closes. What arrives is the owner's to ignore.
+  /// Whether nothing leaves, and neither end notices the closing of the other. The owner must ignore what arrives.
   package var isSilenced = false {
     didSet { if oldValue, !isSilenced { endSilence() } }
   }
 
+  /// Creates a channel on a stream, and takes the stream's events.
   public init(stream: PeerStream, socket: consuming WebSocket) {
     self.stream = stream
     self.socket = socket
     stream.onEvent = { [weak self] event in self?.handle(event) }
   }
 
+  /// The remote endpoint.
   public var remote: Endpoint { stream.remote }
 
-  /// Whether the device still has the address this connection was made from.
+  /// Whether the device still has the local address of this connection.
   public var isLocalAddressAlive: Bool { stream.isLocalAddressAlive }
 
+  /// Sends a text message.
   public func send(_ text: String) {
     guard !isSilenced else { return }
     socket.send(text: text)
     flush()
   }
 
-  /// Closes politely: the closing handshake, then the stream.
+  /// Performs the closing handshake, then closes the stream.
   public func close() {
     socket.close()
     flush()
@@ -45,7 +50,7 @@ public final class WebSocketChannel {
     finish()
   }
 
-  /// Drops the stream at once.
+  /// Drops the stream immediately.
   public func abort() {
     if isSilenced { isAbandoned = true } else { stream.abort() }
     finish()

@@ -2,23 +2,28 @@ internal import CallCore
 
 /// One WebSocket frame (RFC 6455 section 5.2).
 public struct WebSocketFrame: Hashable, Sendable {
+  /// The type of a frame (RFC 6455 section 11.8).
   public enum Opcode: UInt8, Sendable {
     case continuation = 0x0, text = 0x1, binary = 0x2, close = 0x8, ping = 0x9, pong = 0xA
 
     var isControl: Bool { rawValue & 0x8 != 0 }
   }
 
+  /// The type of the frame.
   public var opcode: Opcode
+  /// Whether the frame is the last fragment of its message.
   public var isFinal: Bool
+  /// The unmasked payload.
   public var payload: [UInt8]
 
+  /// Creates a frame.
   public init(_ opcode: Opcode, isFinal: Bool = true, payload: [UInt8]) {
     self.opcode = opcode
     self.isFinal = isFinal
     self.payload = payload
   }
 
-  /// The frame's bytes; a client passes the masking key that RFC 6455 section 5.3 requires of it.
+  /// Returns the frame's bytes; a client must pass a masking key (RFC 6455 section 5.3).
   public func encoded(maskingKey: UInt32?) -> [UInt8] {
     var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode.rawValue]
     let maskBit: UInt8 = maskingKey == nil ? 0 : 0x80
@@ -44,12 +49,12 @@ public struct WebSocketFrame: Hashable, Sendable {
   }
 }
 
-/// Why a WebSocket byte stream can no longer be read: the peer broke RFC 6455.
+/// A violation of RFC 6455 by the peer, after which the byte stream can no longer be read.
 public enum WebSocketError: String, Error, Sendable {
   case reservedBits, unknownOpcode, wrongMasking, fragmentedControl, oversizedControl, messageTooLarge
   case unexpectedContinuation, badHandshake, handshakeTooLarge, invalidUTF8, badCloseFrame
 
-  /// What to tell the peer (RFC 6455 section 7.4.1).
+  /// The status code to send to the peer (RFC 6455 section 7.4.1).
   var closeCode: UInt16 {
     switch self {
     case .invalidUTF8: 1007
@@ -59,12 +64,12 @@ public enum WebSocketError: String, Error, Sendable {
   }
 }
 
-/// Cuts an incoming byte stream into WebSocket frames.
+/// Splits an incoming byte stream into WebSocket frames.
 struct WebSocketFrameParser {
   /// The largest message accepted, after reassembly.
   static let messageLimit = 1 << 20
 
-  /// Whether the other side must mask: true on a server.
+  /// Whether the other side must mask its frames: true on a server.
   let expectsMasking: Bool
   private var buffer: [UInt8] = []
   private var consumed = 0
@@ -79,7 +84,7 @@ struct WebSocketFrameParser {
     buffer += bytes
   }
 
-  /// The next whole frame, or nil until more bytes arrive.
+  /// Returns the next whole frame, or nil until more bytes arrive.
   mutating func next() throws(WebSocketError) -> WebSocketFrame? {
     let available = buffer.count - consumed
     guard available >= 2 else { return nil }

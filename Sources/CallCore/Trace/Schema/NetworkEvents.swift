@@ -1,4 +1,4 @@
-/// What happens on the simulated network. Subjects are hosts, links, networks and streams' hosts.
+/// Events of the simulated network. Subjects are hosts, links, networks and streams' hosts.
 package enum NetworkEvents {
   package static let packetSent = TraceEvent(
     "packet.sent", ("packet", UInt64.self), ("from", Endpoint.self), ("to", Endpoint.self), ("bytes", Int.self))
@@ -13,9 +13,9 @@ package enum NetworkEvents {
 
   /// `up` or `down`.
   package static let linkState = TraceEvent("link.state", ("value", String.self))
-  /// What a link does to packets of this direction has changed.
+  /// The settings of this direction of a link have changed.
   package static let linkSettings = TraceEvent("link.settings", ("direction", String.self))
-  /// `moved`: the host's interface leads to another network now.
+  /// `moved`: the host's interface is now attached to another network.
   package static let interfaceState = TraceEvent("interface.state", ("value", String.self), ("link", String.self))
   /// `reset`: the host's connections are gone.
   package static let hostState = TraceEvent("host.state", ("value", String.self))
@@ -29,7 +29,7 @@ package enum NetworkEvents {
   package static let mappingRemapped = TraceEvent(
     "nat.remapped", ("protocol", String.self), ("internal", Endpoint.self), ("external", Endpoint.self),
     ("previous", Endpoint.self))
-  /// A host was given a block of external ports (RFC 7753), or gave it back.
+  /// A host was given a block of external ports (RFC 7753), or released it.
   package static let portBlockTaken = TraceEvent(
     "nat.block-taken", ("host", Endpoint.self), ("first", Endpoint.self), ("size", Int.self))
   package static let portBlockFreed = TraceEvent(

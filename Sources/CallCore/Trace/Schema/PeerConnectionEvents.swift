@@ -1,11 +1,11 @@
-/// What happens to a peer connection, below the app.
+/// Events of a peer connection, below the app.
 package enum PeerConnectionEvents {
   package static let signalingState = state("signaling.state")
   package static let gatheringState = state("ice-gathering.state")
   package static let iceState = state("ice.state")
   package static let dtlsState = state("dtls.state")
   package static let connectionState = state("connection.state")
-  /// A state of the W3C's.
+  /// Returns the event of a W3C state.
   package static func state(_ machine: String) -> TraceEvent<String, String> {
     TraceEvent(machine, ("value", String.self), ("from", String.self))
   }
@@ -16,11 +16,11 @@ package enum PeerConnectionEvents {
   package static func selectedAddress(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).address") }
   package static func selectedProtocol(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).protocol") }
   package static func selectedNetworkType(_ end: PairEnd) -> TraceEvent<String> { selected("\(end).networkType") }
-  /// The last of an end to be written, whatever has changed.
+  /// Returns the port of an end, which is always written last of the end's values.
   package static func selectedPort(_ end: PairEnd) -> TraceEvent<Int> {
     TraceEvent("selected.\(end).port", ("value", Int.self))
   }
-  /// How the relay at the local end is reached.
+  /// The transport to the relay at the local end.
   package static let selectedRelayProtocol = selected("relayProtocol")
   private static func selected(_ member: String) -> TraceEvent<String> {
     TraceEvent("selected.\(member)", ("value", String.self))
@@ -57,15 +57,15 @@ package enum PeerConnectionEvents {
   package static let tlsFailed = TraceEvent("tls.failed", ("remote", Endpoint.self), ("reason", String.self))
 
   package static let firstMediaSent = TraceEvent("media.first-sent")
-  /// An RTP packet left. `prefix` is the first 8 bytes of its payload before protection; 0 where nobody knows them.
+  /// An RTP packet was sent. `prefix` is the first 8 bytes of its payload before protection; 0 if unknown.
   package static let mediaSent = TraceEvent(
     "media.sent", ("ssrc", UInt32.self), ("bytes", Int.self), ("prefix", UInt64.self))
-  /// An RTP packet came and was authenticated.
+  /// An RTP packet was received and authenticated.
   package static let mediaReceived = TraceEvent("media.received", ("ssrc", UInt32.self), ("bytes", Int.self))
-  /// RTCP BYE (RFC 3550 section 6.6) came.
+  /// An RTCP BYE (RFC 3550 section 6.6) was received.
   package static let bye = TraceEvent("rtcp.bye", ("ssrc", UInt32.self))
-  /// Something malformed, forged or unexpected came.
+  /// A malformed, forged or unexpected packet was received.
   package static let packetDiscarded = TraceEvent("packet.discarded", ("what", String.self), ("from", Endpoint.self))
-  /// What a session wanted to send could not leave the device.
+  /// A packet of a session could not leave the device.
   package static let packetUnsent = TraceEvent("packet.unsent", ("reason", String.self))
 }

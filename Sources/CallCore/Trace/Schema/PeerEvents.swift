@@ -1,21 +1,21 @@
-/// What an app, its user and its device do.
+/// Events of an app, its user and its device.
 package enum PeerEvents {
-  /// A machine of the profile's vocabulary has moved; `event` is what moved it.
+  /// Returns the event of a machine of the profile's vocabulary; its field `event` is the cause of the transition.
   package static func state(_ machine: String) -> TraceEvent<String, String, String> {
     TraceEvent(machine, ("value", String.self), ("from", String.self), ("event", String.self))
   }
-  /// A value that the vocabulary declares: `call.reason`.
+  /// Returns the event of a value that the vocabulary declares: `call.reason`.
   package static func value<Value>(_ name: String, _ type: Value.Type) -> TraceEvent<Value> {
     TraceEvent(name, ("value", type))
   }
-  /// A note of the app with one word of detail.
+  /// Returns the event of an app's note with one word of detail.
   package static func note(_ name: String, _ field: String) -> TraceEvent<String> {
     TraceEvent(name, (field, String.self))
   }
-  /// The app refuses a message that came.
+  /// The app rejected a received message.
   package static let messageRejected = note("message.rejected", "reason")
 
-  /// What both sides call the call that the app is or was last in, and with whom it is.
+  /// The id that both sides use for the app's current or last call, and its remote peer.
   package static let callID = value("call.id", String.self)
   package static let callPeer = value("call.peer", String.self)
 
@@ -25,12 +25,12 @@ package enum PeerEvents {
   package static let code = TraceEvent("code", ("value", String.self))
   package static let callEnded = TraceEvent("call.ended", ("code", String.self))
 
-  /// The user acts; `to` is empty where the action has no such argument.
+  /// A user action; `to` is empty if the action has no such argument.
   package static let action = TraceEvent("user.action", ("action", String.self), ("to", String.self))
   package static let actionRefused = TraceEvent("action-refused", ("action", String.self), ("reason", String.self))
   package static let accepted = TraceEvent("user.accepted", ("value", Bool.self))
 
-  /// The interface that the device prefers, as the scenario names it.
+  /// The interface that the device prefers, by its name in the scenario.
   package static let network = TraceEvent("network", ("value", String.self))
   package static let openConnections = TraceEvent("connections.open", ("value", Int.self))
 

@@ -1,13 +1,13 @@
-/// What happens to signalling messages, and at the servers of a world.
+/// Events of signalling messages, and of the servers of a world.
 package enum ServerEvents {
-  /// A peer's message left it; `lost` when there was no connection to carry it.
+  /// A peer sent a message; `lost` if there was no connection to carry it.
   package static let messageSent = TraceEvent(
     "signal.sent", ("type", String.self), ("peer", String.self), ("lost", Bool.self))
   package static let messageReceived = TraceEvent("signal.received", ("type", String.self), ("peer", String.self))
-  /// A fault has done something to a message.
+  /// A fault affected a message.
   package static let messageFaulted = TraceEvent(
     "signal.faulted", ("effect", String.self), ("type", String.self), ("from", String.self), ("to", String.self))
-  /// A message of a profile's own app or server is not as its vocabulary declares it.
+  /// A message of a profile's own app or server differs from its declaration in the vocabulary.
   package static let messageMisfit = TraceEvent(
     "signal.misfit", ("type", String.self), ("from", String.self), ("to", String.self), ("problem", String.self))
   package static let messageMalformed = TraceEvent("signal.malformed", ("what", String.self))
