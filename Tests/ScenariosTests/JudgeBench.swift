@@ -316,3 +316,12 @@ extension Expectation.Kind {
 
 /// The testing library has an `Expectation` as well.
 typealias Wanted = ScenarioFormat.Expectation
+
+extension Scenario.Peer {
+  /// A peer with one connection at a time, and all else as it is without keys.
+  static func named(_ name: String) -> Scenario.Peer {
+    var peer = Scenario.Peer()
+    peer.name = name
+    return peer
+  }
+}

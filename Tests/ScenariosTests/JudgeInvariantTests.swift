@@ -369,7 +369,7 @@ import Testing
     let prefix: UInt64 = 0x1122_3344_5566_7788
     let bench = bench()
     bench.act("alice", "call", at: 0)
-    let detector = CleartextDetector(peers: ["alice"], tap: bench.wire, watch: bench.watch)
+    let detector = CleartextDetector(peers: [.named("alice")], tap: bench.wire, watch: bench.watch)
     if packetFirst { bench.onWire("alice", .tx, at: 10, prefix: prefix) }
     bench.mediaSent("alice", at: 10, prefix: prefix)
     if !packetFirst { bench.onWire("alice", .tx, at: 10, prefix: prefix) }

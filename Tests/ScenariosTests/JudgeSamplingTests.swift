@@ -142,7 +142,7 @@ import Vocabulary
         return entry
       }
     }
-    let meter = RecoveryMeter(of: recovery.peer, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
     // No fault has begun.
     bench.at(800)
     meter.resumed(at: bench.trace.now)

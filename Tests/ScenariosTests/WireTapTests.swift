@@ -106,7 +106,7 @@ import VirtualPeer
   @Test func `cleartext in a connection to a relay is found`() throws {
     let bench = JudgeBench([])
     let network = try Bench()
-    let detector = CleartextDetector(peers: ["alice"], tap: network.tap, watch: bench.watch)
+    let detector = CleartextDetector(peers: [.named("alice")], tap: network.tap, watch: bench.watch)
     network.server.network.listen(on: 3_478) { _ in }
     let stream = network.alice.network.connect(to: Endpoint(network.serverAddress, port: 3_478))
     stream.send(request + channelData(rtp(5)))
