@@ -2,6 +2,7 @@ import ArgumentParser
 import Formats
 import Foundation
 import ScenarioFormat
+import ScenarioRun
 import ScenarioSuite
 
 /// What a command says about the programs that scenario files name.

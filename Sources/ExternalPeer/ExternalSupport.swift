@@ -1,3 +1,4 @@
+internal import ExternalRecords
 internal import Glibc
 
 /// Whether this machine can run programs on simulated networks.

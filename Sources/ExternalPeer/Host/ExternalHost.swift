@@ -1,4 +1,5 @@
 internal import CallCore
+public import ExternalRecords
 public import SimNet
 
 /// A simulated host whose addresses a real kernel has: a network namespace with a TUN device for each interface.

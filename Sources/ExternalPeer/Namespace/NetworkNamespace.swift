@@ -1,5 +1,6 @@
 internal import CNamespace
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// A network namespace: a network stack of its own for the programs started in it, with no way out but its tunnels.

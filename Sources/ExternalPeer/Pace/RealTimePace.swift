@@ -1,5 +1,6 @@
 internal import CNamespace
 public import CallCore
+public import ExternalRecords
 internal import Glibc
 public import SimNet
 

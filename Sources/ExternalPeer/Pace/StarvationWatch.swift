@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// Looks from time to time how long the programs of a run have waited for a processor, by what Linux keeps in /proc.

@@ -1,5 +1,6 @@
 internal import CNamespace
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// A program in a namespace, and the lines it reads and writes. What it has started ends with it.

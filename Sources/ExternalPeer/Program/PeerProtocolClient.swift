@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalRecords
 internal import Formats
 
 /// What a request came to when the program did not do it.

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ExternalRecords
 internal import Glibc
 
 /// A pipe that children do not inherit by accident, closed with this object.

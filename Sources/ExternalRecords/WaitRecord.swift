@@ -6,7 +6,7 @@ public import CallCore
 /// of the simulation tells nothing of that, because the simulation goes before others where it may.
 public struct WaitRecord: Sendable {
   /// How often the programs are looked at.
-  static let period = Interval.milliseconds(250)
+  package static let period = Interval.milliseconds(250)
   /// Waits are added up over two periods: one that lies across a look counts as a whole.
   public static let window = period * 2
   /// Stands for all programs: what a virtual machine's host gives to others, every one of them may lack.
@@ -39,7 +39,7 @@ public struct WaitRecord: Sendable {
 
   /// Takes in how long a thread of a program has waited since it began. The first time says from where to count: how long
   /// the program took to start is not its business in the run.
-  mutating func add(_ total: Interval, thread: String, of program: String, at time: Instant) {
+  package mutating func add(_ total: Interval, thread: String, of program: String, at time: Instant) {
     let index = index(of: program)
     guard let before = threads[thread] else {
       threads[thread] = (total, .zero)
@@ -52,7 +52,7 @@ public struct WaitRecord: Sendable {
   }
 
   /// Takes in that a process of a program does not run though nothing hinders it but a signal.
-  mutating func addStop(of program: String, at time: Instant) {
+  package mutating func addStop(of program: String, at time: Instant) {
     let index = index(of: program)
     if entries[index].stopped == nil { entries[index].stopped = time }
   }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Why a program outside the simulation could not be run, or went wrong.
 public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Sendable {
@@ -18,7 +16,4 @@ public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible 
     self.kind = kind
     self.description = description
   }
-
-  /// What a system call said, as `-errno`.
-  static func text(ofCode code: Int32) -> String { String(cString: strerror(abs(code))) }
 }
