@@ -11,7 +11,7 @@ SCENARIOS ?= scenarios
 BUILD_FLAGS ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test interop man fuzz-parsers sanitize lint format bench clean external differential \
+.PHONY: help prepare build run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
 	fidelity
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
@@ -29,6 +29,10 @@ test: prepare ## builds and runs all tests
 	swift build --build-tests $(BUILD_FLAGS)
 	swift test --skip-build --disable-xctest
 
+examples: prepare ## builds and tests the packages in Examples, each as somebody else's
+	for example in Examples/*/; do \
+	  swift test --package-path $$example --scratch-path .build-examples --disable-xctest || exit; done
+
 interop: build ## calls other software and itself, live; INTEROP="--only relay" and the like choose
 	@interop/all $(INTEROP)
 
@@ -42,10 +46,10 @@ man: build ## writes the manual page callsim.1
 	scripts/manual $(CALLSIM) > callsim.1
 
 lint: ## reports what does not follow the formatting rules
-	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks Package.swift
+	swift format lint --strict --parallel --recursive Sources Tests Fuzz Benchmarks Examples Package.swift
 
 format: ## formats every source file in place
-	swift format --in-place --parallel --recursive Sources Tests Fuzz Benchmarks Package.swift
+	swift format --in-place --parallel --recursive Sources Tests Fuzz Benchmarks Examples Package.swift
 
 external: build ## plays scenarios in which real programs sit on simulated networks, in real time
 	@interop/install
@@ -64,4 +68,4 @@ bench: prepare ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv interop/.pion
+	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.pion

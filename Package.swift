@@ -25,6 +25,9 @@ let package = Package(
 // CallCore and everything under CallStack and SimNet stay free of Foundation.
 let stack = "Sources/CallStack/"
 let c = "Sources/CLibraries/"
+// What only Linux has: programs outside the simulation take part there alone.
+let programs = Target.Dependency.target(name: "ExternalPeer", condition: .when(platforms: [.linux]))
+let linux = Target.Dependency.target(name: "CLinux", condition: .when(platforms: [.linux]))
 // What the page of `--report html` is put together from.
 let page = [
   "report.html", "report.css", "page.js", "suite.js", "timeline.js", "lanes.js", "charts.js", "sequence.js", "run.js",
@@ -81,10 +84,12 @@ package.targets = [
       "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
       "Formats", "LibC", "Vocabulary",
     ]),
+  .target(name: "ExternalRecords", dependencies: ["CallCore"]),
   .target(
     name: "ExternalPeer",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary",
+      "CallCore", "ExternalRecords", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
+      "VirtualPeer", "Vocabulary",
       "CLinux",
       "CNamespace",
     ]),
@@ -100,14 +105,14 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "LibC", "Profiles", "STUN", "ScenarioFormat",
-      "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
+      programs, "CallCore", "CallSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Profiles", "STUN",
+      "ScenarioFormat", "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),
   .target(
     name: "ScenarioSuite",
     dependencies: [
-      "CLinux", "CallCore", "CallSession", "ExternalPeer", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
+      linux, "CallCore", "CallSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
       "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
@@ -157,12 +162,12 @@ let tested: [String: [Target.Dependency]] = [
     "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",
   ],
-  "ExternalPeer": ["CallCore", "SimNet", "CallSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
+  "ExternalPeer": ["CallCore", "ExternalRecords", "SimNet", "CallSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
   "Vocabulary": [],
   "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
   "Scenarios": [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "CallSession",
-    "CallCore", "DTLS", "ExternalPeer", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
+    "CallCore", "DTLS", "ExternalRecords", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],
 ]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallSession
 import Foundation
+import ScenarioRun
 import ScenarioSuite
 
 struct DoctorCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Formats
 import Foundation
 import ScenarioFormat
+import ScenarioRun
 import ScenarioSuite
 
 /// The options of a command about programs that scenario files name.

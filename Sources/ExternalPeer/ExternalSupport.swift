@@ -1,3 +1,4 @@
+internal import ExternalRecords
 internal import Glibc
 
 /// Checks whether this machine can run programs on simulated networks.

@@ -1,5 +1,6 @@
 import CallCore
 import CallSession
+import ExternalRecords
 import ICE
 import SDP
 import Statistics

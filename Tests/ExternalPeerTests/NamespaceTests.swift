@@ -1,4 +1,5 @@
 import CallCore
+import ExternalRecords
 import Foundation
 import SimNet
 import Testing

@@ -1,4 +1,5 @@
 import CallCore
+import ExternalRecords
 import Testing
 import VirtualPeer
 

@@ -46,10 +46,12 @@ import Testing
         "Formats", "LibC", "Vocabulary",
       ]
     ),
+    ("ExternalRecords", ["CallCore"]),
     (
       "ExternalPeer",
       [
-        "CallCore", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats", "VirtualPeer", "Vocabulary",
+        "CallCore", "ExternalRecords", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
+        "VirtualPeer", "Vocabulary",
         "CLinux",
         "CNamespace", "Glibc",
       ]
@@ -65,7 +67,8 @@ import Testing
     (
       "Scenarios/Run",
       [
-        "CallCore", "CallSession", "DTLS", "ExternalPeer", "Formats", "ICE", "Profiles", "STUN", "ScenarioFormat",
+        "CallCore", "CallSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Profiles", "STUN",
+        "ScenarioFormat",
         "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary", "Foundation", "LibC",
         "Synchronization",
       ]
@@ -73,7 +76,8 @@ import Testing
     (
       "Scenarios/Suite",
       [
-        "CLinux", "CallCore", "CallSession", "ExternalPeer", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
+        "CLinux", "CallCore", "CallSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat",
+        "ScenarioJudge",
         "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
       ]
     ),
@@ -123,6 +127,35 @@ import Testing
   private static func module(of folder: String) -> String {
     folder.replacingOccurrences(of: "Scenarios/", with: "Scenario").split(separator: "/").last.map(String.init)
       ?? folder
+  }
+
+  /// Modules that some platforms have and others have not.
+  private static let platformModules: Set = [
+    "Glibc", "Musl", "Darwin", "CLinux", "CNamespace", "ExternalPeer", "LivePeer",
+  ]
+
+  /// What may need Linux.
+  private static let linuxFolders = ["Sources/ExternalPeer/", "Sources/LivePeer/System/", "Sources/CallSimCommand/"]
+
+  @Test func `what only one platform has is imported under a condition`() {
+    let files = SourceTree("Sources").files.filter { file in !Self.linuxFolders.contains { file.path.hasPrefix($0) } }
+    var count = 0
+    for file in files {
+      for (module, line) in file.imports where Self.platformModules.contains(module) {
+        count += 1
+        if !file.isConditional(line) { Issue.record("\(file.path):\(line): imports \(module) on every platform") }
+      }
+    }
+    #expect(count >= 3)
+  }
+
+  @Test func `the check of conditions finds what it looks for`() {
+    let lines = [
+      "import Glibc", "#if canImport(Glibc)", "  import Glibc", "#elseif canImport(Musl)", "  import Musl", "#endif",
+      "import CLinux",
+    ]
+    let file = SourceTree.File(path: "x", lines: lines)
+    #expect(file.imports.filter { !file.isConditional($0.line) }.map(\.line) == [1, 7])
   }
 
   @Test func `every source file belongs to a target of the table`() {

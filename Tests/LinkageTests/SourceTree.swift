@@ -40,4 +40,10 @@ extension SourceTree.File {
       return words.first.map { (String($0.prefix { $0 != "." }), index + 1) }
     }
   }
+
+  /// Whether a line stands between an `#if` and its `#endif`.
+  func isConditional(_ line: Int) -> Bool {
+    let before = lines.prefix(line - 1)
+    return before.count { $0.hasPrefix("#if ") } > before.count { $0.hasPrefix("#endif") }
+  }
 }

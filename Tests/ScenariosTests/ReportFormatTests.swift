@@ -1,5 +1,5 @@
 import CallCore
-import ExternalPeer
+import ExternalRecords
 import Foundation
 import Testing
 import VirtualPeer

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import CallSession
+internal import ExternalRecords
 internal import ICE
 internal import SDP
 internal import SimNet

@@ -1,5 +1,6 @@
 package import CallCore
 package import CallSession
+package import ExternalRecords
 internal import SimNet
 package import VirtualPeer
 

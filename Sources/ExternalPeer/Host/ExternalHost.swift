@@ -1,4 +1,5 @@
 internal import CallCore
+package import ExternalRecords
 package import SimNet
 
 /// A simulated host with its addresses in a real kernel: a network namespace with a TUN device for each interface.

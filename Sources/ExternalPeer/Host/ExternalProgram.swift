@@ -1,4 +1,5 @@
 internal import CallCore
+public import ExternalRecords
 internal import SimNet
 package import VirtualPeer
 

@@ -1,5 +1,6 @@
 internal import CNamespace
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// A network namespace: a separate network stack for the programs started in it, connected only by its tunnels.

@@ -1,5 +1,6 @@
 internal import CNamespace
 package import CallCore
+package import ExternalRecords
 internal import Glibc
 package import SimNet
 

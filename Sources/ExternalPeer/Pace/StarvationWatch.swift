@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// Samples from /proc how long the programs of a run have waited for a processor.

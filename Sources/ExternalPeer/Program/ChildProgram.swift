@@ -1,5 +1,6 @@
 internal import CNamespace
 internal import CallCore
+internal import ExternalRecords
 internal import Glibc
 
 /// A program in a namespace, with the lines that it reads and writes. The processes that it has started end with it.

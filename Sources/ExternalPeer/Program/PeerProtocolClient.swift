@@ -1,4 +1,5 @@
 internal import CallCore
+internal import ExternalRecords
 internal import Formats
 
 /// The error of a request that failed: the program's answer, or a timeout.

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ExternalRecords
 internal import Glibc
 
 /// A pipe with close-on-exec ends, closed with this object.

@@ -1,5 +1,5 @@
 public import CallCore
-public import ExternalPeer
+public import ExternalRecords
 import ScenarioFormat
 
 /// What a run with programs outside the simulation adds to its result: it is not reproducible, and it was so late.

@@ -1,5 +1,5 @@
 public import CallCore
-public import ExternalPeer
+public import ExternalRecords
 public import ScenarioJudge
 public import SimNet
 

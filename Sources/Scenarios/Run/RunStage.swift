@@ -72,7 +72,7 @@ final class RunStage {
     var nextStep = Instant.zero
     var nextSample = Instant.zero
     var samples = 0
-    while now < limit, world.programFailure == nil {
+    while now < limit, world.programs.failure == nil {
       while nextStep <= now { nextStep += Self.step }
       var next = min(limit, nextStep)
       if let alarm = context.alarms.next { next = min(next, max(alarm, now)) }

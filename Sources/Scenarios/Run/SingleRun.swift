@@ -1,6 +1,6 @@
 internal import CallCore
 internal import DTLS
-internal import ExternalPeer
+internal import ExternalRecords
 internal import LibC
 public import Profiles
 public import ScenarioFormat
@@ -39,7 +39,7 @@ public struct SingleRun {
   ///
   /// - Throws: when the harness, not the call under test, could not go on.
   public func execute(outputs: RunOutputs = RunOutputs()) throws -> RunResult {
-    if let obstacle = ExternalBuilder.obstacle(to: cell.scenario) { return skipped(obstacle) }
+    if let obstacle = ExternalPrograms.obstacle(to: cell.scenario) { return skipped(obstacle) }
     do {
       return try play(outputs)
     } catch let error as ExternalError where error.kind == .unavailable {
@@ -64,7 +64,7 @@ public struct SingleRun {
     }
     let judge = Judge(context)
     let stage = try RunStage(context, seed: seed, profiles: profiles, outputs: outputs)
-    defer { stage.world.stopPrograms(outputs) }
+    defer { stage.world.programs.stop(outputs) }
     stage.effects.explain = { [unowned stage] in judge.explain(at: stage.now) }
     try stage.world.start()
 
@@ -85,7 +85,7 @@ public struct SingleRun {
       findings = self.findings(results, judge.invariants.violations, stage) + unanswered
     }
     findings = Finding.byGravity(findings)
-    if !findings.isEmpty { findings[0].explanation += stage.world.programLines }
+    if !findings.isEmpty { findings[0].explanation += stage.world.programs.lines }
     if let problem = record?.problem(limit: cell.scenario.limits.lag) {
       findings.insert(
         Finding(.harness, "real time", expected: "the run to keep up with the clock", actual: problem, time: end), at: 0
@@ -102,7 +102,7 @@ public struct SingleRun {
   }
 
   private func realTimeRecord(_ world: World) -> RealTimeRecord? {
-    world.pace.realTime.map {
+    world.pace.readings.map {
       RealTimeRecord(
         maximumLag: $0.lag.maximum, latest: $0.lag.worst, usualLag: $0.lag.quantile(0.99), waits: $0.waits.entries,
         notJudged: cell.scenario.notJudged)
@@ -143,12 +143,12 @@ public struct SingleRun {
     stage.failures.catching { try stage.faults.clearAll() }
     settle(world, judge)
     judge.invariants.endOfPhaseTwo(at: stage.now)
-    let programFailure = world.programFailure
+    let programFailure = world.programs.failure
     stage.director.end()
     world.shutDownPeers()
     // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
     if cell.scenario.isRealTime { world.pace.run(until: stage.now + Self.farewell) }
-    world.stopPrograms(outputs)
+    world.programs.stop(outputs)
     world.simulator.run(until: stage.now + Self.quietBudget)
     world.shutDownServers()
     judge.invariants.quiesced(leftovers: world.leftovers(stage.paths), at: stage.now)
@@ -161,7 +161,7 @@ public struct SingleRun {
   private func settle(_ world: World, _ judge: Judge) {
     let limit = world.simulator.now + Self.livenessBudget
     world.pace.run(until: world.simulator.now + Self.grace)
-    while world.simulator.now < limit, !judge.invariants.arePeersSettled, world.programFailure == nil {
+    while world.simulator.now < limit, !judge.invariants.arePeersSettled, world.programs.failure == nil {
       world.pace.run(until: min(limit, world.simulator.now + .milliseconds(500)))
     }
   }

@@ -1,7 +1,6 @@
 internal import CallCore
 internal import DTLS
-internal import ExternalPeer
-internal import Formats
+internal import ExternalRecords
 internal import Foundation
 internal import ScenarioFormat
 internal import SimNet
@@ -18,11 +17,8 @@ final class World {
   private(set) var callServers: [CallServerHost] = []
   private var stun: [(name: String, host: STUNServerHost)] = []
   private var turn: [(name: String, host: TURNServerHost)] = []
-  private var stacks: [(peer: String, stack: ExternalStack)] = []
-  private var programs: [ExternalProgram] = []
+  let programs = WorldPrograms()
   private var folder: String?
-  private var startFailure: ExternalError?
-  private var areProgramsStopped = false
   private let certificates: ServerCertificates
   /// The clock of nobody in particular: the timeline and the samplers run on it.
   let timekeeper: HostRuntime
@@ -45,9 +41,6 @@ final class World {
   func add(_ server: CallServerHost) { callServers.append(server) }
   func add(_ server: STUNServerHost, named name: String) { stun.append((name, server)) }
   func add(_ server: TURNServerHost, named name: String) { turn.append((name, server)) }
-
-  func add(_ stack: ExternalStack, of peer: String) { stacks.append((peer, stack)) }
-  func add(_ program: ExternalProgram) { programs.append(program) }
 
   /// A certificate of a server for TLS, and its key.
   func identity(_ certificate: Topology.Server.Certificate, of server: String) throws -> TLSIdentity {
@@ -76,49 +69,13 @@ final class World {
 
   /// Launches servers, then apps, in file order. Programs come first: they may take long, and time has not begun.
   func start() throws {
-    for stack in stacks {
-      do throws(ExternalError) {
-        try stack.stack.start()
-      } catch {
-        guard error.kind == .program else { throw error }
-        startFailure = error
-        return
-      }
-    }
+    try programs.startStacks()
+    guard programs.failure == nil else { return }
     for server in callServers { server.start() }
     for server in stun { server.host.start() }
     for server in turn { server.host.start() }
     for peer in peers { peer.start() }
-    for program in programs { try program.start() }
-  }
-
-  /// The first thing that went wrong with a program.
-  var programFailure: ExternalError? {
-    startFailure ?? stacks.lazy.compactMap(\.stack.failure).first ?? programs.lazy.compactMap(\.failure).first
-  }
-
-  /// A few lines about the programs that ended of their own accord or failed.
-  var programLines: [String] {
-    let failed = stacks.flatMap(\.stack.accounts).filter(\.hasFailed).map(\.account)
-    return (programs.compactMap(\.account) + failed).flatMap(\.lines)
-  }
-
-  /// Ends every program outside, and hands over what those with a call stack have heard, and what all have written.
-  func stopPrograms(_ outputs: RunOutputs) {
-    guard !areProgramsStopped else { return }
-    areProgramsStopped = true
-    for program in programs {
-      program.shutDown()
-      if let account = program.account { outputs.wrote?(account) }
-    }
-    for (peer, stack) in stacks {
-      stack.shutDown()
-      for (account, _) in stack.accounts { outputs.wrote?(account) }
-      guard let heard = outputs.heard else { continue }
-      for path in stack.recordings {
-        if let recording = try? WAVRecording(path: path) { heard(peer, recording.samples.span) }
-      }
-    }
+    try programs.startPeers()
   }
 
   /// Ends every app and lets it go of what it holds. Servers stay, and close their peer connections.

@@ -1,7 +1,6 @@
 internal import CallCore
 internal import CallSession
 internal import DTLS
-internal import ExternalPeer
 internal import ICE
 internal import Profiles
 internal import ScenarioFormat
@@ -20,6 +19,7 @@ struct WorldBuilder {
   let world: World
 
   private var simulator: Simulator { world.simulator }
+  private var external: ExternalBuilder { ExternalBuilder(scenario: scenario, world: world) }
 
   func build() throws {
     try addNetworks()
@@ -161,7 +161,7 @@ struct WorldBuilder {
   }
 
   private func add(_ peer: Scenario.Peer) throws {
-    guard peer.hasCallStack else { return try addProgram(peer) }
+    guard peer.hasCallStack else { return try external.add(peer) }
     guard let name = peer.profile?.value, let profile = profiles[name] else {
       throw HarnessError("peer '\(peer.name)' has no profile that can run")
     }
@@ -175,40 +175,11 @@ struct WorldBuilder {
     configuration.device = Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
     configuration.interfaceNames = peer.interfaces.map { ($0.link, $0.name) }
-    if peer.stack == .external { return try addExternal(peer, configuration, app: profile.app, on: host) }
+    if peer.stack == .external { return try external.add(peer, configuration, app: profile.app, on: host) }
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
     world.add(
       VirtualPeer(
         configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard))
-  }
-
-  /// A program below the profile's app.
-  private func addExternal(
-    _ peer: Scenario.Peer, _ configuration: VirtualPeer.Configuration, app: any CallApp.Type, on host: HostID
-  ) throws {
-    let builder = ExternalBuilder(scenario: scenario, world: world)
-    let sound = try builder.sound(peer, settings: configuration.device)
-    let stack = ExternalStack(
-      peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
-      sound: sound,
-      configuration: configuration.session, bridge: try builder.bridge(peer, host: host),
-      startLimit: scenario.limits.start,
-      expectedConnections: ExternalBuilder.expectedConnections(of: peer.name, in: scenario, app.vocabulary.actions),
-      network: { [weak world] in world?.peer(peer.name)?.runtime.network })
-    world.add(stack, of: peer.name)
-    world.add(VirtualPeer(configuration, app: app, stack: stack, on: host, of: simulator))
-  }
-
-  /// A program alone.
-  private func addProgram(_ peer: Scenario.Peer) throws {
-    let builder = ExternalBuilder(scenario: scenario, world: world)
-    let host = try simulator.host(peer.name)
-    let runtime = HostRuntime(simulator: simulator, host: host, wallClock: WallClock())
-    world.add(
-      ExternalProgram(
-        peer.name, command: ExternalBuilder.command(of: peer), environment: try builder.environment(of: peer),
-        interfaceNames: peer.interfaces.map { ($0.link, $0.name) },
-        bridge: try builder.bridge(peer, host: host), runtime: runtime))
   }
 
   /// The servers of the peer's profile, by the names that its vocabulary has for them.

@@ -1,6 +1,5 @@
 internal import CallCore
 internal import CallSession
-internal import ExternalPeer
 internal import Foundation
 internal import VirtualPeer
 
@@ -32,18 +31,5 @@ public struct SelfCheck: Sendable {
     return SelfCheck(
       name: "run folder", isPassed: FileManager.default.isWritableFile(atPath: folder),
       advice: "this folder cannot be written; run elsewhere, or with --artifacts none")
-  }
-}
-
-/// Whether programs outside the simulation can take part in runs on this machine (`stack: external`).
-public enum ExternalPrograms {
-  /// What is missing, in words for a person; nil when nothing is.
-  public static var problem: String? { ExternalSupport.problem }
-
-  /// Gives programs further variables of this process's environment, in this process and in those it starts.
-  public static func pass(_ names: [String]) {
-    guard !names.isEmpty else { return }
-    let earlier = ProcessInfo.processInfo.environment[ExternalSupport.passVariable].map { [$0] } ?? []
-    setenv(ExternalSupport.passVariable, (earlier + names).joined(separator: ","), 1)
   }
 }

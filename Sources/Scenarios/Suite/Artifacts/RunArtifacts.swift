@@ -1,5 +1,5 @@
 internal import CallCore
-internal import ExternalPeer
+internal import ExternalRecords
 internal import Formats
 internal import ScenarioFormat
 internal import ScenarioRun

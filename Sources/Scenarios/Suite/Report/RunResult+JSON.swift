@@ -1,5 +1,5 @@
 internal import CallCore
-internal import ExternalPeer
+internal import ExternalRecords
 package import Formats
 internal import ScenarioJudge
 public import ScenarioRun

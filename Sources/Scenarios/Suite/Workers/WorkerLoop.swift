@@ -1,4 +1,3 @@
-internal import ExternalPeer
 internal import Formats
 internal import Foundation
 public import Profiles
@@ -18,7 +17,7 @@ public struct WorkerLoop {
 
   /// Runs until standard input ends, or whoever started this process does.
   public mutating func run() {
-    guard ProcessTree.endWithParent() else { return }
+    guard ExternalPrograms.endWithParent() else { return }
     // Replies go to the pipe alone: whatever else prints, prints to standard error.
     let replies = dup(STDOUT_FILENO)
     dup2(STDERR_FILENO, STDOUT_FILENO)

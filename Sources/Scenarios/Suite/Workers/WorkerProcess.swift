@@ -1,7 +1,10 @@
-internal import CLinux
 internal import Foundation
 internal import ScenarioFormat
 internal import VirtualPeer
+
+#if canImport(CLinux)
+  internal import CLinux
+#endif
 
 /// A worker as its parent sees it: a process with three pipes.
 final class WorkerProcess {
@@ -154,8 +157,15 @@ struct ChildPipe {
 
   init() throws {
     var ends: [Int32] = [-1, -1]
-    // At once: another thread may start a child at any time, and whoever has the write end keeps the pipe from its end.
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw JobError(message: "no pipe: \(String(cString: strerror(errno)))") }
+    // At once, where the system can: another thread may start a child at any time, and whoever has the write end keeps
+    // the pipe from its end.
+    #if canImport(CLinux)
+      let status = pipe2(&ends, O_CLOEXEC)
+    #else
+      let status = pipe(&ends)
+      for end in ends where status == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    #endif
+    guard status == 0 else { throw JobError(message: "no pipe: \(String(cString: strerror(errno)))") }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 

@@ -1,8 +1,7 @@
-internal import Glibc
-
 /// A failure to run an external program, or a failure of the program itself.
-package struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
-  package enum Kind: Sendable {
+public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The party that failed.
+  public enum Kind: Sendable {
     /// The machine lacks a prerequisite, or the program is missing: nothing was tested.
     case unavailable
     /// The program under test failed.
@@ -18,7 +17,4 @@ package struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible
     self.kind = kind
     self.description = description
   }
-
-  /// Returns the text for an error number of a system call, given as `errno` or `-errno`.
-  static func text(ofCode code: Int32) -> String { String(cString: strerror(abs(code))) }
 }

@@ -6,11 +6,11 @@ public import CallCore
 /// lag does not show these waits, because the simulation has priority over other threads where the machine allows it.
 public struct WaitRecord: Sendable {
   /// The sampling period.
-  static let period = Interval.milliseconds(250)
+  package static let period = Interval.milliseconds(250)
   /// The window over which waits are summed: two periods, so that a wait across a sample counts as a whole.
-  package static let window = period * 2
+  public static let window = period * 2
   /// The entry name for all programs: any of them may lack the time that a virtual machine's host gives to others.
-  package static let machine = "the machine"
+  public static let machine = "the machine"
 
   /// The waits of one program.
   public struct Entry: Hashable, Sendable {
@@ -40,7 +40,7 @@ public struct WaitRecord: Sendable {
 
   /// Adds a sample: the time for which a thread of a program has waited since it began. The first sample is the
   /// baseline, because waits during the program's start do not belong to the run.
-  mutating func add(_ total: Interval, thread: String, of program: String, at time: Instant) {
+  package mutating func add(_ total: Interval, thread: String, of program: String, at time: Instant) {
     let index = index(of: program)
     guard let before = threads[thread] else {
       threads[thread] = (total, .zero)
@@ -53,7 +53,7 @@ public struct WaitRecord: Sendable {
   }
 
   /// Records that a signal has stopped a process of a program.
-  mutating func addStop(of program: String, at time: Instant) {
+  package mutating func addStop(of program: String, at time: Instant) {
     let index = index(of: program)
     if entries[index].stopped == nil { entries[index].stopped = time }
   }
