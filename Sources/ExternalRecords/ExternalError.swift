@@ -11,7 +11,7 @@ public struct ExternalError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   package let kind: Kind
-  package let description: String
+  public let description: String
 
   package init(_ kind: Kind, _ description: String) {
     self.kind = kind
