@@ -4,13 +4,16 @@ internal import ExternalPeer
 internal import Foundation
 internal import VirtualPeer
 
-/// One thing that runs rest on, tried out on this machine.
+/// A check of one property of this machine that runs depend on.
 public struct SelfCheck: Sendable {
+  /// The checked property.
   public let name: String
+  /// Whether the check passed.
   public let isPassed: Bool
-  /// What to do when it fails.
+  /// Advice for a failed check.
   public let advice: String
 
+  /// All checks, each performed anew.
   public static var all: [SelfCheck] { [virtualClock, randomness, runFolder] }
 
   private static var virtualClock: SelfCheck {
@@ -19,7 +22,7 @@ public struct SelfCheck: Sendable {
       advice: "OpenSSL does not read the program's gettimeofday; build callsim with OpenSSL as a shared library")
   }
 
-  /// The first number of a stream is part of the format: another one would change every run.
+  /// The first number of a stream is part of the format: a different one would change every run.
   private static var randomness: SelfCheck {
     var one = RandomSource(seed: 1).stream("doctor")
     var other = RandomSource(seed: 1).stream("doctor")
@@ -35,12 +38,12 @@ public struct SelfCheck: Sendable {
   }
 }
 
-/// Whether programs outside the simulation can take part in runs on this machine (`stack: external`).
+/// Support for programs outside the simulation (`stack: external`) on this machine.
 public enum ExternalPrograms {
-  /// What is missing, in words for a person; nil when nothing is.
+  /// The missing capability, as text for the user; nil when programs can run.
   public static var problem: String? { ExternalSupport.problem }
 
-  /// Gives programs further variables of this process's environment, in this process and in those it starts.
+  /// Passes further environment variables of this process to programs, here and in worker processes.
   public static func pass(_ names: [String]) {
     guard !names.isEmpty else { return }
     let earlier = ProcessInfo.processInfo.environment[ExternalSupport.passVariable].map { [$0] } ?? []
