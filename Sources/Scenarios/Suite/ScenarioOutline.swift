@@ -46,10 +46,14 @@ public enum ScenarioOutline {
 
 /// The parts of a run's name, `id[var=value,…]#seed`.
 public struct RunName: Sendable, Equatable {
+  /// The id of the scenario.
   public let scenarioID: String
+  /// The id of the cell.
   public let cellID: String
+  /// The seed; nil if the name has none.
   public let seed: UInt64?
 
+  /// Splits a name into its parts.
   public init(_ text: String) {
     let hash = text.lastIndex(of: "#")
     let seed = hash.flatMap { UInt64(text[text.index(after: $0)...]) }

@@ -14,6 +14,7 @@ public final class SuiteRunner {
   public struct Options: Sendable {
     /// The program that contains the worker loop, and the arguments that start it.
     public var executable: String
+    /// The arguments that make the program run the worker loop.
     public var workerArguments: [String]
     /// The number of worker processes that run at a time.
     public var jobs = 1
