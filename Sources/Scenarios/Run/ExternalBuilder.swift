@@ -8,12 +8,12 @@ internal import SimNet
 internal import VirtualPeer
 internal import Vocabulary
 
-/// Builds the peers of a world that are programs: namespaces, sounds, and what a program is told of the world.
+/// Builds the peers of a world that are programs: namespaces, audio, and the description of the world for a program.
 struct ExternalBuilder {
   let scenario: Scenario
   let world: World
 
-  /// Why the scenario's programs cannot be run here; nil when they can, or there are none.
+  /// Returns why the scenario's programs cannot run on this machine; nil when they can, or there are none.
   static func obstacle(to scenario: Scenario) -> String? {
     let programs = scenario.peers.filter { $0.stack == .external }
     guard !programs.isEmpty else { return nil }
@@ -21,7 +21,7 @@ struct ExternalBuilder {
     return programs.lazy.compactMap { ExternalSupport.problem(with: command(of: $0)) }.first
   }
 
-  /// The peer's command; `callsim` is this program itself, wherever it lies.
+  /// Returns the peer's command; `callsim` stands for the path of this program.
   static func command(of peer: Scenario.Peer) -> [String] {
     guard peer.command.first == "callsim", let path = Bundle.main.executablePath else { return peer.command }
     return [path] + peer.command.dropFirst()
@@ -32,7 +32,7 @@ struct ExternalBuilder {
     return try ExternalHost(peer.name, host: host, of: world.simulator, pace: pace, folder: try world.temporaryFolder())
   }
 
-  /// Where everybody is, for programs that cannot be told otherwise: `CALLSIM_ADDRESS_STUN=203.0.113.2`.
+  /// Returns the addresses of all hosts as environment variables: `CALLSIM_ADDRESS_STUN=203.0.113.2`.
   func environment(of peer: Scenario.Peer) throws -> [String] {
     var variables = ["CALLSIM_PEER=\(peer.name)", "TMPDIR=\(try world.temporaryFolder())"]
     for name in scenario.topology.servers.map(\.name) + scenario.peers.map(\.name) {
@@ -44,8 +44,8 @@ struct ExternalBuilder {
     return variables
   }
 
-  /// How many connections a peer is likely to make: one for each call that its user agrees to, as the timeline has it.
-  /// Nil when nobody knows.
+  /// Returns the expected number of connections of a peer: one for each call that its user agrees to in the timeline.
+  /// Nil when it cannot be known.
   static func expectedConnections(of peer: String, in scenario: Scenario, _ actions: [ActionDeclaration]) -> Int? {
     let entries = scenario.timeline.filter { entry in
       guard case .action(peer, let name, _) = entry.effect, entry.refusal == .none else { return false }
@@ -62,7 +62,7 @@ struct ExternalBuilder {
     return count == 0 ? nil : count
   }
 
-  /// What the program plays and records, as the peer's devices say.
+  /// Returns the audio that the program plays and records, by the peer's device settings.
   func sound(_ peer: Scenario.Peer, settings: Device.Settings) throws -> ExternalStack.Sound {
     let folder = try world.temporaryFolder()
     var play = JSON.null

@@ -2,7 +2,7 @@ internal import CallCore
 internal import ExternalPeer
 internal import SimNet
 
-/// How a run's time passes: as fast as the machine can, or with the machine's clock when programs outside take part.
+/// The pace of virtual time: as fast as the machine can, or with the machine's clock when external programs take part.
 struct Pace {
   private let simulator: Simulator
   let realTime: RealTimePace?
