@@ -57,7 +57,9 @@ final class LayeredState<State: Equatable, Tally> {
   private var changing: Set<FaultID> = []
   /// The faults that would have changed the state if an older one had not made the same change.
   private var forestalled: Set<FaultID> = []
+  /// The faults that have determined the state for some time, including those that are over.
   private var lasting: Set<FaultID> = []
+  /// The faults that have met something, including those that are over.
   private var met: Set<FaultID> = []
 
   /// Starts without faults.
